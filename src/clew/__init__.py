@@ -1,0 +1,1 @@
+"""clew: a ReAct runtime whose record is the only state."""

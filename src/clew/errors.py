@@ -1,0 +1,47 @@
+"""What a programmer may have to catch. What goes wrong *inside* a run is an event, not an exception.
+
+ClewError
+├── ConfigError      parts do not fit together; raised before the first model call
+├── ModelError       the provider failed after its retries; the record stays open and resumes
+├── StoreError       the record could not be read or written
+│   ├── ReplayError  a replay came to another result than the record
+│   └── FencedError  another worker has opened the run; this one must stop
+└── ToolError        raised *by* a tool: the message is for the model, and the call is not done
+"""
+
+
+class ClewError(Exception):
+    """Base of everything clew raises; its message is one line that says what to do."""
+
+
+class ConfigError(ClewError):
+    """The parts of an agent, or the settings around it, do not fit together."""
+
+
+class ModelError(ClewError):
+    """A provider could not be made to reply. Nothing was recorded; the run stays open."""
+
+
+class StoreError(ClewError):
+    """A record could not be read or written."""
+
+
+class ReplayError(StoreError):
+    """A replay diverged from its record.
+
+    `step` is the number of the step (0 before the first thought) and `field` the dotted name of
+    the first field that differs.
+    """
+
+    def __init__(self, step: int, field: str, message: str) -> None:
+        super().__init__(f"step {step}, {field}: {message}")
+        self.step = step
+        self.field = field
+
+
+class FencedError(StoreError):
+    """Another worker opened the run after this one did; nothing more may be appended here."""
+
+
+class ToolError(ClewError):
+    """Raise it in a tool to tell the model what is wrong. It promises that nothing was done."""

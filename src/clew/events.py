@@ -1,0 +1,394 @@
+"""The vocabulary of the record: frozen, tagged values and their one encoding.
+
+An event says what happened; the entry around it says where and when. Nothing here does anything,
+and nothing here knows a run id, a clock or a store.
+"""
+
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+
+SCHEMA: Final = 1
+"""Version of the events' encoding, written with every `Started`."""
+
+FINISH: Final = "finish"
+"""Name of the tool that ends a run."""
+
+Json: TypeAlias = Any
+"""A value that JSON can carry: None, bool, int, float, str, list or dict with str keys."""
+
+Effect: TypeAlias = Literal["pure", "read", "idempotent", "unsafe"]
+Trust: TypeAlias = Literal["trusted", "untrusted"]
+Outcome: TypeAlias = Literal["done", "not_done", "unknown"]
+Status: TypeAlias = Literal[
+    "answered", "bound", "held", "refused", "failed", "interrupted"
+]
+Finish: TypeAlias = Literal["stop", "calls", "length", "filter", "refusal", "cut"]
+"""How a reply ended: complete (`stop`, `calls`), or cut by a limit, a filter, a refusal, a lost
+connection."""
+
+Code: TypeAlias = Literal[
+    "",
+    "unknown_tool",
+    "hidden_tool",
+    "invalid_arguments",
+    "repeated_same_tool_call_too_many_times",
+    "timeout",
+    "tool_error",
+    "crashed",
+    "bad_output",
+    "denied",
+    "cap",
+    "unknown",
+    "rejected",
+    "interrupted",
+    "sibling_failed",
+]
+"""The closed list of what can be wrong with an observation; empty when nothing is."""
+
+UNMADE: Final[frozenset[Code]] = frozenset(
+    {
+        "unknown_tool",
+        "hidden_tool",
+        "invalid_arguments",
+        "repeated_same_tool_call_too_many_times",
+        "denied",
+        "cap",
+        "interrupted",
+        "sibling_failed",
+    }
+)
+"""Codes of calls that were refused before anything was called."""
+
+EFFECTFUL: Final[frozenset[Effect]] = frozenset({"idempotent", "unsafe"})
+
+
+class Value(
+    msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=False
+):
+    """Base of the plain values inside events."""
+
+
+class Event(
+    msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event", tag=str.lower
+):
+    """Base of the events; `event` in the encoding is the class name in lower case."""
+
+
+class Usage(Value, frozen=True):
+    """What model replies cost: tokens, and `cost` in US dollars (None where no price is known).
+
+    `input` counts all prompt tokens, `cached` those of them that the provider read from its cache;
+    `reasoning` is the part of `output` that was hidden reasoning. `estimated` marks figures that
+    the provider did not give.
+    """
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    reasoning: int = 0
+    cost: float | None = None
+    estimated: bool = False
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Sum of two usages; a cost unknown on both sides stays unknown."""
+        known = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Usage(
+            input=self.input + other.input,
+            output=self.output + other.output,
+            cached=self.cached + other.cached,
+            reasoning=self.reasoning + other.reasoning,
+            cost=sum(known) if known else None,
+            estimated=self.estimated or other.estimated,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Input and output tokens together."""
+        return self.input + self.output
+
+
+class RawCall(Value, frozen=True):
+    """A call as the provider wrote it: its id, the tool's name and the arguments' text, verbatim.
+
+    `arguments` is None when the provider left the key out.
+    """
+
+    name: str
+    arguments: str | None = None
+    id: str = ""
+
+
+class Wire(Value, frozen=True):
+    """Items only the model that wrote them can read (reasoning, signatures), kept verbatim."""
+
+    provider: str
+    model: str
+    items: Json = None
+
+
+class Reply(Value, frozen=True):
+    """What a model sent back, before any codec read it."""
+
+    text: str = ""
+    calls: tuple[RawCall, ...] = ()
+    finish: Finish = "stop"
+    usage: Usage = Usage()
+    model: str = ""
+    wire: Wire | None = None
+
+
+class Action(Value, frozen=True):
+    """One thing the model wants done: a tool's name and its arguments.
+
+    `fault` says why the arguments could not be read; then `args` is empty and nothing is called.
+    """
+
+    name: str
+    args: dict[str, Json] = {}
+    fault: str = ""
+
+
+class Prints(Value, frozen=True):
+    """Fingerprints of the prompt a thought answered, by section (hex digests)."""
+
+    head: str
+    tools: str
+    params: str
+    parts: str
+    tail: str = ""
+
+
+class Evidence(Value, frozen=True):
+    """A piece of an observation that an answer may cite as `[doc_id]`.
+
+    `score` lies in [0, 1]; `offset` is where `text` begins in its source, in characters.
+    """
+
+    doc_id: str
+    text: str
+    score: float = 0.0
+    source: str = ""
+    offset: int = 0
+
+
+class Setting(Value, frozen=True):
+    """What an agent was made of when a run began, so that a replay can say what changed.
+
+    `tools` maps each tool's name to "version effect schema-hash"; `parts` names every further part
+    (codec, limits, bounds, guards, checks) by its own words.
+    """
+
+    fingerprint: str
+    model: str
+    codec: str
+    prompt: str
+    params: dict[str, Json] = {}
+    tools: dict[str, str] = {}
+    parts: dict[str, str] = {}
+
+
+class Started(Event, frozen=True):
+    """The first entry of every record.
+
+    `origin` is whatever the one who started the run needs to make the same agent again; nothing in
+    the core reads it. `parent` is the call key (`run_id:step.index`) a sub-run serves.
+    """
+
+    goal: str
+    setting: Setting
+    schema: int = SCHEMA
+    seed: int = 0
+    parent: str = ""
+    origin: dict[str, Json] = {}
+
+
+class Changed(Event, frozen=True):
+    """A person let the run go on with another setting; `what` names the differences."""
+
+    setting: Setting
+    what: tuple[str, ...] = ()
+
+
+class Thought(Event, frozen=True):
+    """A model's reply, raw and as the codec read it.
+
+    `answer` is the text of a reply that answers without calling finish; `fault` says why the reply
+    could not be read; `repairs` name what the codec had to mend. Actions are numbered from 1 by
+    their place here.
+    """
+
+    reply: Reply
+    prints: Prints
+    text: str = ""
+    actions: tuple[Action, ...] = ()
+    answer: str | None = None
+    fault: str = ""
+    repairs: tuple[str, ...] = ()
+
+
+class Verdict(Value, frozen=True):
+    """A guard's word on one action.
+
+    `hint` lets the call run and adds a line to its observation; `amend` lets it run with `args`;
+    `deny` refuses it; `hold` waits for a person's ruling.
+    """
+
+    kind: Literal["hint", "amend", "deny", "hold"]
+    reason: str
+    args: dict[str, Json] | None = None
+    code: Code = "denied"
+
+
+class Judged(Event, frozen=True):
+    """A verdict other than a plain yes, on the call `call` (`step.index`)."""
+
+    call: str
+    verdict: Verdict
+    by: str = ""
+
+
+class Ruling(Event, frozen=True):
+    """A person's word on a held or unknown call.
+
+    `args` replaces the arguments. On a call in doubt, `allow` means: make it again.
+    """
+
+    call: str
+    allow: bool
+    args: dict[str, Json] | None = None
+    why: str = ""
+    by: str = ""
+
+
+class Attempt(Event, frozen=True):
+    """A call is about to be made: durable before an effect, and before every retry.
+
+    `hash` identifies the arguments, `timeout` is in seconds from this entry's time, `number` counts
+    from 1 and `after` says why the attempt before it failed.
+    """
+
+    call: str
+    tool: str
+    hash: str
+    timeout: float
+    number: int = 1
+    after: str = ""
+
+
+class Observation(Event, frozen=True):
+    """What came of one call: the only one it will ever have.
+
+    `content` is text or JSON; when it is too large for a line of the record it lies in the blob
+    `blob` and is put back on reading. `outcome` says what is known of the effect. `detail` is for
+    people (a traceback). A tool may return one itself, without `call`, to say all of this.
+    """
+
+    call: str = ""
+    content: Json = ""
+    ok: bool = True
+    code: Code = ""
+    outcome: Outcome = "done"
+    effect: Effect = "read"
+    trust: Trust = "untrusted"
+    evidence: tuple[Evidence, ...] = ()
+    detail: str = ""
+    blob: str = ""
+
+    @property
+    def made(self) -> bool:
+        """Whether the tool was really called."""
+        return self.code not in UNMADE
+
+    @property
+    def text(self) -> str:
+        """The content as a model reads it: text as it is, anything else as compact JSON."""
+        return (
+            self.content
+            if isinstance(self.content, str)
+            else encode(self.content).decode()
+        )
+
+
+class Note(Event, frozen=True):
+    """A word from outside the loop: a person's, a failed check's, or a late result's."""
+
+    text: str
+    source: Literal["person", "check", "late"] = "person"
+
+
+class Cancel(Event, frozen=True):
+    """A person wants the run to stop after closing what is pending."""
+
+    why: str = ""
+
+
+class Landing(Event, frozen=True):
+    """A bound tripped: one last thought, without calls, is due."""
+
+    bound: str
+    detail: str = ""
+
+
+class Stop(Event, frozen=True):
+    """The last word, with its reason; only a ruling, a person's word or a raised bound follows.
+
+    `fallback` marks an answer that was declared beforehand instead of found.
+    """
+
+    status: Status
+    reason: str = ""
+    answer: Json = None
+    fallback: bool = False
+
+
+AnyEvent: TypeAlias = (
+    Started
+    | Changed
+    | Thought
+    | Judged
+    | Ruling
+    | Attempt
+    | Observation
+    | Note
+    | Cancel
+    | Landing
+    | Stop
+)
+
+INPUTS: Final = (Changed, Ruling, Note, Cancel)
+"""Events that come from outside the loop and are fed, not derived, in a replay."""
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A line of the record: its place (from 1), time (Unix milliseconds), epoch and event.
+
+    `hash` chains it to the entry before.
+    """
+
+    seq: int
+    at: int
+    epoch: int
+    event: AnyEvent
+    hash: bytes = b""
+
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+
+
+def barrier(event: AnyEvent) -> bool:
+    """Whether the event must be safe on the disk, with all before it, before anything follows."""
+    if isinstance(event, Observation):
+        return event.effect in EFFECTFUL
+    return isinstance(event, (Attempt, Ruling, Stop))
+
+
+def encode(value: object) -> bytes:
+    """Encode an event, or any JSON value, as compact JSON."""
+    return _encoder.encode(value)
+
+
+def decode(body: bytes) -> AnyEvent:
+    """Decode one event. Raises `msgspec.DecodeError` or `msgspec.ValidationError`."""
+    return _decoder.decode(body)

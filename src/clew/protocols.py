@@ -1,0 +1,335 @@
+"""Every door of clew on one page: what a part is given, what it gives back.
+
+Nothing here is to be inherited. A model, codec or store is whatever has these methods; a bound, a
+guard or a check is a function; a tool is one dataclass.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+from clew.events import (
+    Action,
+    Effect,
+    Entry,
+    Json,
+    RawCall,
+    Reply,
+    Trust,
+    Verdict,
+    Wire,
+)
+from clew.trajectory import Call, Step, Trajectory
+
+# ---------------------------------------------------------------- tools
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often a failed call is made again, and how long to wait before (seconds, doubling).
+
+    Only a call that is known not to have happened is made again, except for idempotent tools.
+    """
+
+    times: int = 0
+    delay: float = 0.5
+    most: float = 8.0
+
+
+Parameters: TypeAlias = dict[str, Json]
+"""A JSON Schema of type object."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """Something to await by name.
+
+    `call(args, key)` gets validated arguments and the call's key (`run_id:step.index`, the same in
+    every attempt). It returns text, a JSON value, or an `Observation` that says everything itself.
+    `ToolError` means not done; any other exception leaves an effect in doubt. `stoppable` says that
+    cancelling the call really ends the work. `probe(args, key)` is asked, after the deadline of an
+    attempt nobody saw the end of, what became of it: an answer like a call's, or None for "it did
+    not happen". `repair(args)` may mend arguments before validation: (new arguments, what was done).
+    `result` is a JSON Schema the result must meet. A `hidden` tool is not shown but still answered.
+    """
+
+    name: str
+    description: str
+    parameters: Parameters
+    call: Callable[[dict[str, Json], str], Awaitable[Any]]
+    effect: Effect = "unsafe"
+    timeout: float = 30.0
+    retry: Retry = Retry()
+    trust: Trust = "untrusted"
+    stoppable: bool = True
+    probe: Callable[[dict[str, Json], str], Awaitable[Any]] | None = None
+    repair: Callable[[dict[str, Json]], tuple[dict[str, Json], str] | None] | None = (
+        None
+    )
+    result: Parameters | None = None
+    hidden: bool = False
+    version: str = "1"
+    examples: tuple[dict[str, Json], ...] = ()
+
+
+# ---------------------------------------------------------------- prompts
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """One immutable message of a prompt, in no provider's words.
+
+    An assistant's part may carry the `calls` it made and the `wire` items only its own model reads;
+    a tool's part answers the call `call_id` of the tool `name`. `encoded` remembers, per encoder,
+    the bytes a model made of it, so that each part is encoded once.
+    """
+
+    role: Role
+    text: str
+    calls: tuple[RawCall, ...] = ()
+    call_id: str = ""
+    name: str = ""
+    wire: Wire | None = None
+    encoded: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What goes to a model: head, the steps so far, and a tail that is new every time.
+
+    `tools` are shown (empty in text formats, whose head describes them); with `calls` "none" the
+    model must not call any, with "required" it must. `stop` are sequences after which the reply
+    should end.
+    """
+
+    head: tuple[Part, ...]
+    parts: Sequence[Part]
+    tail: tuple[Part, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    calls: Literal["auto", "none", "required"] = "auto"
+    stop: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Part]:
+        """All parts in order."""
+        yield from self.head
+        yield from self.parts
+        yield from self.tail
+
+
+@dataclass(frozen=True)
+class Example:
+    """A worked trajectory to show in the head: a goal, its steps, the last of which finishes."""
+
+    goal: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Brief:
+    """What a codec may know of the agent: the same for a whole run.
+
+    `tools` are those shown, in order, with `finish` last; `known` are all names that may be called,
+    hidden ones included. `answer` is the JSON Schema of the answer ({"type": "string"} for text).
+    `thought` says whether the model is asked to think aloud.
+    """
+
+    prompt: str
+    tools: tuple[Tool, ...]
+    finish: Tool
+    answer: Parameters
+    known: frozenset[str] = frozenset()
+    thought: bool = True
+    examples: tuple[Example, ...] = ()
+
+    @property
+    def answers_text(self) -> bool:
+        """Whether the answer is a plain string."""
+        return self.answer.get("type") == "string"
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A reply as a codec read it: the fields of a `Thought`, without its circumstances."""
+
+    text: str = ""
+    actions: tuple[Action, ...] = ()
+    answer: str | None = None
+    fault: str = ""
+    repairs: tuple[str, ...] = ()
+
+
+OnText: TypeAlias = Callable[[str], bool]
+"""Takes a piece of a reply as it arrives; True says that nothing after it is wanted."""
+
+
+class Codec(Protocol):
+    """How actions are written and read. Pure: no I/O, no state; `parse` never raises."""
+
+    @property
+    def name(self) -> str:
+        """`name/version`, written in the record; a new version may render differently."""
+        ...
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """Sequences at which a server should end the reply."""
+        ...
+
+    @property
+    def native(self) -> bool:
+        """Whether tools and calls travel in the provider's own fields."""
+        ...
+
+    def head(self, brief: Brief, goal: str) -> tuple[Part, ...]:
+        """What comes first in every prompt of a run: instructions, tools, examples, the goal."""
+        ...
+
+    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+        """One closed step as immutable parts: thought, calls, one result per call, asides."""
+        ...
+
+    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+        """What is said anew before thought number `step`: what is left, reminders."""
+        ...
+
+    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+        """Read a reply; total and linear in its length."""
+        ...
+
+    def cut(self, show: Callable[[str], None]) -> OnText:
+        """A filter for a reply's stream: shows what counts, says when an invented tail begins."""
+        ...
+
+
+class Model(Protocol):
+    """Whatever completes a prompt."""
+
+    @property
+    def name(self) -> str:
+        """`provider:model`."""
+        ...
+
+    @property
+    def params(self) -> Mapping[str, Json]:
+        """Sampling parameters, as recorded."""
+        ...
+
+    @property
+    def priced(self) -> bool:
+        """Whether replies say what they cost."""
+        ...
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """Complete the prompt; with `on_text`, stream. Raises `ModelError` after its retries."""
+        ...
+
+
+# ---------------------------------------------------------------- judging
+
+Bound: TypeAlias = Callable[[Trajectory], str | None]
+"""Says why the run may not think again, or None. Its `repr` names it in the record."""
+
+Guard: TypeAlias = Callable[[Call, Trajectory], Awaitable[Verdict | None]]
+"""Judges one call before it is made; None is a plain yes."""
+
+Check: TypeAlias = Callable[[Any, Trajectory], Awaitable[str | None]]
+"""Says what is wrong with a (decoded) answer, or None."""
+
+
+class Listener(Protocol):
+    """Sees what happens as it happens. May look, never answer."""
+
+    def token(self, text: str) -> None:
+        """A piece of the reply on its way."""
+        ...
+
+    def entry(self, entry: Entry) -> None:
+        """An entry that has been recorded."""
+        ...
+
+
+# ---------------------------------------------------------------- stores
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An entry as stored: `body` is the event's JSON, `hash` chains the line to the one before."""
+
+    seq: int
+    at: int
+    epoch: int
+    body: bytes
+    hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """One atomic, gapless append to a run.
+
+    With `barrier` it is safe on the disk, with all before it, when `append` returns. `blobs` are
+    kept once per content, by hex SHA-256; `taken` are ids of inbox messages that leave the inbox in
+    the same commit.
+    """
+
+    run_id: str
+    epoch: int
+    lines: tuple[Line, ...]
+    barrier: bool = False
+    blobs: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    taken: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """A run in a listing: its first and last line tell goal and status."""
+
+    run_id: str
+    entries: int
+    first: Line
+    last: Line
+
+
+class Store(Protocol):
+    """Where records lie. All methods raise `StoreError` with one line that says what to do.
+
+    One worker appends to a run at a time: `open` bumps the run's epoch, and an append with an older
+    one raises `FencedError`. A failed append leaves nothing behind. Reading never opens.
+    """
+
+    async def create(self, run_id: str) -> int:
+        """Begin an empty run and return epoch 1; the id must be new."""
+        ...
+
+    async def open(self, run_id: str) -> int:
+        """Take a run up for work: bump and return its epoch."""
+        ...
+
+    async def append(self, append: Append) -> None:
+        """Commit an append whole, or raise; lines must follow the last one stored."""
+        ...
+
+    async def read(self, run_id: str, after: int = 0) -> list[Line]:
+        """Lines with a sequence number over `after`, in order."""
+        ...
+
+    async def blob(self, digest: str) -> bytes:
+        """The blob with this hex SHA-256."""
+        ...
+
+    async def post(self, run_id: str, body: bytes) -> None:
+        """Put an event's JSON into the run's inbox, durably; anyone may."""
+        ...
+
+    async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
+        """What waits in the inbox: (id, event's JSON), oldest first."""
+        ...
+
+    async def runs(self) -> list[RunInfo]:
+        """All runs that have an entry, the last written first."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of files and connections."""
+        ...

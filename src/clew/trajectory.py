@@ -1,0 +1,308 @@
+"""The fold: a run as read from its record.
+
+A `Trajectory` takes entries one by one and answers every question the loop, the view, bounds and
+guards ask. It holds nothing that the entries do not say; folding them again gives the same.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from clew.errors import StoreError
+from clew.events import (
+    EFFECTFUL,
+    FINISH,
+    Action,
+    AnyEvent,
+    Attempt,
+    Cancel,
+    Changed,
+    Entry,
+    Evidence,
+    Json,
+    Judged,
+    Landing,
+    Note,
+    Observation,
+    Ruling,
+    Setting,
+    Started,
+    Stop,
+    Thought,
+    Usage,
+    encode,
+)
+
+Aside: TypeAlias = Note | Landing
+"""What the model is told between an observation and its next thought."""
+
+
+def args_hash(tool: str, args: dict[str, Json]) -> str:
+    """Identify a call by what it asks for: the same tool and arguments give the same 16 digits."""
+    ordered = encode([tool, sorted(args.items())])
+    return hashlib.blake2b(ordered, digest_size=8).hexdigest()
+
+
+@dataclass(slots=True)
+class Call:
+    """One action of a step and everything that became of it. `key` is `step.index`, from 1."""
+
+    key: str
+    action: Action
+    verdict: Judged | None = None
+    hints: list[Judged] = field(default_factory=list[Judged])
+    ruling: Ruling | None = None
+    attempts: list[Attempt] = field(default_factory=list[Attempt])
+    observation: Observation | None = None
+
+    @property
+    def args(self) -> dict[str, Json]:
+        """The arguments as last ruled or amended, else as the model wrote them."""
+        if self.ruling is not None and self.ruling.args is not None:
+            return self.ruling.args
+        if self.verdict is not None and self.verdict.verdict.args is not None:
+            return self.verdict.verdict.args
+        return self.action.args
+
+    @property
+    def hash(self) -> str:
+        """The `args_hash` of the call as it will be, or was, made."""
+        return args_hash(self.action.name, self.args)
+
+    @property
+    def held(self) -> bool:
+        """Whether it waits for a person's ruling."""
+        return (
+            self.verdict is not None
+            and self.verdict.verdict.kind == "hold"
+            and self.ruling is None
+            and self.observation is None
+        )
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether an effect was begun and nobody knows how it ended."""
+        return bool(self.attempts) and self.observation is None
+
+
+@dataclass(slots=True)
+class Step:
+    """A thought and everything until the next. Step 0 is what comes before the first thought."""
+
+    number: int
+    thought: Thought | None = None
+    calls: list[Call] = field(default_factory=list[Call])
+    asides: list[Aside] = field(default_factory=list[Aside])
+
+    @property
+    def pending(self) -> list[Call]:
+        """Calls without an observation, except finish."""
+        return [
+            call
+            for call in self.calls
+            if call.observation is None and call.action.name != FINISH
+        ]
+
+    @property
+    def finish(self) -> Call | None:
+        """The first call of finish that is not yet closed."""
+        return next(
+            (
+                call
+                for call in self.calls
+                if call.action.name == FINISH and call.observation is None
+            ),
+            None,
+        )
+
+    @property
+    def answered(self) -> bool:
+        """Whether the thought answers in plain text and nobody has objected since."""
+        return (
+            self.thought is not None
+            and self.thought.answer is not None
+            and not any(isinstance(aside, Note) for aside in self.asides)
+        )
+
+    @property
+    def answer(self) -> Call | str | None:
+        """What waits to be concluded: an open call of finish, a text, or nothing."""
+        if (call := self.finish) is not None:
+            return call
+        return (
+            self.thought.answer if self.thought is not None and self.answered else None
+        )
+
+
+class Trajectory:
+    """Everything a record says, folded. `add` is the only way in; the rest is for reading."""
+
+    def __init__(self, run_id: str, entries: Iterable[Entry] = ()) -> None:
+        self.run_id = run_id
+        self.entries: list[Entry] = []
+        self.steps: list[Step] = []
+        self.before = Step(0)
+        """Step 0: what was said before the first thought."""
+        self.setting: Setting | None = None
+        self.usage = Usage()
+        self.tool_calls: Counter[str] = Counter()
+        """Calls really made, by tool name (refused ones do not count, finish neither)."""
+        self.faults_in_row = 0
+        self.rejections = 0
+        """Failed checks of the answer since the run began or a person last spoke."""
+        self.landing: Landing | None = None
+        self.stop: Stop | None = None
+        self.cancel: Cancel | None = None
+        self.active_ms = 0
+        """Milliseconds of work: gaps in one epoch, without those behind a stop."""
+        self._calls: dict[str, Call] = {}
+        for entry in entries:
+            self.add(entry)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    def started(self) -> Started:
+        """The first entry's event. Raises `StoreError` where the record is empty."""
+        if not self.entries or not isinstance(first := self.entries[0].event, Started):
+            message = (
+                f"run {self.run_id} has no beginning: its record was never started"
+            )
+            raise StoreError(message)
+        return first
+
+    @property
+    def goal(self) -> str:
+        """What the person first asked."""
+        return self.started.goal
+
+    @property
+    def step(self) -> Step:
+        """The current step; step 0 before the first thought."""
+        return self.steps[-1] if self.steps else self.before
+
+    @property
+    def landed(self) -> bool:
+        """Whether the current thought is the one after a `Landing`."""
+        return self.landing is not None and not any(
+            isinstance(aside, Landing) for aside in self.step.asides
+        )
+
+    @property
+    def evidence(self) -> list[Evidence]:
+        """Every piece an answer may cite, in the order it was found; the first of an id counts."""
+        found: dict[str, Evidence] = {}
+        for call in self._calls.values():
+            if call.observation is not None:
+                for piece in call.observation.evidence:
+                    found.setdefault(piece.doc_id, piece)
+        return list(found.values())
+
+    def call(self, key: str) -> Call:
+        """The call at `step.index`. Raises `StoreError` if there is none."""
+        if (call := self._calls.get(key)) is None:
+            known = ", ".join(self._calls) or "none"
+            message = f"run {self.run_id} has no call {key!r}; its calls: {known}"
+            raise StoreError(message)
+        return call
+
+    @property
+    def calls(self) -> list[Call]:
+        """All calls of the run, in the order of their keys."""
+        return list(self._calls.values())
+
+    def add(self, entry: Entry) -> None:
+        """Take the next entry. Raises `StoreError` if it does not follow the last."""
+        if entry.seq != len(self.entries) + 1:
+            message = f"run {self.run_id}: entry {entry.seq} cannot follow {len(self.entries)}"
+            raise StoreError(message)
+        if self.entries and (last := self.entries[-1]).epoch == entry.epoch:
+            if not isinstance(last.event, Stop):
+                self.active_ms += max(0, entry.at - last.at)
+        self.entries.append(entry)
+        self._fold(entry.event)
+
+    def _fold(self, event: AnyEvent) -> None:
+        match event:
+            case Thought():
+                self._think(event)
+            case Judged():
+                call = self.call(event.call)
+                if event.verdict.kind == "hint":
+                    call.hints.append(event)
+                else:
+                    call.verdict = event
+            case Attempt():
+                call = self.call(event.call)
+                if not call.attempts:
+                    self.tool_calls[event.tool] += 1
+                call.attempts.append(event)
+            case Observation():
+                self._observe(event)
+            case Ruling():
+                self.call(event.call).ruling = event
+                self._go_on()
+            case Note():
+                self._note(event)
+            case Landing():
+                self.landing = event
+                self.step.asides.append(event)
+            case Stop():
+                self.stop = event
+            case Cancel():
+                self.cancel = event
+            case Started():
+                self.setting = event.setting
+            case Changed():
+                self.setting = event.setting
+                self._go_on()
+
+    def _think(self, thought: Thought) -> None:
+        step = Step(len(self.steps) + 1, thought)
+        for index, action in enumerate(thought.actions, start=1):
+            call = Call(f"{step.number}.{index}", action)
+            step.calls.append(call)
+            self._calls[call.key] = call
+        self.steps.append(step)
+        self.usage += thought.reply.usage
+        self.faults_in_row = self.faults_in_row + 1 if thought.fault else 0
+
+    def _observe(self, observation: Observation) -> None:
+        call = self.call(observation.call)
+        call.observation = observation
+        if call.action.name == FINISH:
+            self.rejections += observation.code == "rejected"
+        elif not call.attempts and observation.made:
+            self.tool_calls[call.action.name] += 1
+
+    def _note(self, note: Note) -> None:
+        self.step.asides.append(note)
+        if note.source == "person":
+            self.rejections = 0
+            self._go_on()
+        elif note.source == "check":
+            self.rejections += 1
+
+    def _go_on(self) -> None:
+        """A person spoke: a stop, a landing and a cancel before it no longer count."""
+        self.stop = self.landing = self.cancel = None
+
+
+def effects(trajectory: Trajectory) -> list[Call]:
+    """Calls that changed, or may have changed, the world."""
+    return [
+        call
+        for call in trajectory.calls
+        if call.in_doubt
+        or (
+            call.observation is not None
+            and call.observation.effect in EFFECTFUL
+            and call.observation.outcome != "not_done"
+        )
+    ]
