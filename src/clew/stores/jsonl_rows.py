@@ -1,0 +1,154 @@
+"""How the JSONL store writes a run down: rows of JSON, and when an append counts as written.
+
+A row is an entry, or `{"epoch": n, "store": version}`: somebody took the run up. An append of
+several rows is whole when its last one is: each says how many `more` follow. Whatever stands after
+the last whole append is torn: its writer died, or the disk was full.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+import msgspec
+
+from clew.errors import StoreError
+from clew.protocols import Append, Line
+from clew.stores.refusals import newer
+
+VERSION: Final = 1
+"""Version of the rows."""
+
+
+class Row(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A row of a run's file; `taken` names the inbox messages that leave with its append.
+
+    A row without `seq` opens an epoch and says which version of this format is written from here.
+    """
+
+    epoch: int
+    seq: int = 0
+    at: int = 0
+    hash: str = ""
+    event: msgspec.Raw = msgspec.Raw()
+    more: int = 0
+    taken: tuple[int, ...] = ()
+    store: int = 0
+
+    def line(self) -> Line:
+        """The row as everybody else knows it."""
+        return Line(self.seq, self.at, self.epoch, bytes(self.event), bytes.fromhex(self.hash))
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A row of a run's inbox."""
+
+    id: int
+    event: msgspec.Raw
+
+
+@dataclass(slots=True)
+class Record:
+    """What the rows up to byte `end` of a file come to."""
+
+    end: int = 0
+    epoch: int = 0
+    first: Line | None = None
+    last: Line | None = None
+    taken: set[int] = field(default_factory=set[int])
+
+    @property
+    def head(self) -> int:
+        """Number of the last line, 0 when there is none."""
+        return 0 if self.last is None else self.last.seq
+
+    def add(self, rows: list[Row], end: int) -> None:
+        """Take in a whole append that ends at byte `end`."""
+        self.end = end
+        if not rows[-1].seq:
+            self.epoch = rows[-1].epoch
+            return
+        self.first = self.first or rows[0].line()
+        self.last = rows[-1].line()
+        self.taken.update(rows[-1].taken)
+
+
+R = TypeVar("R", Row, Message)
+
+_row = msgspec.json.Decoder(Row)
+_message = msgspec.json.Decoder(Message)
+
+
+def write_epoch(epoch: int) -> bytes:
+    """The row that says a run was taken up."""
+    return msgspec.json.encode(Row(epoch, store=VERSION)) + b"\n"
+
+
+def write_append(append: Append) -> bytes:
+    """The rows of an append. Raises `StoreError` if an event is not compact JSON."""
+    rows = bytearray()
+    last = len(append.lines) - 1
+    for place, line in enumerate(append.lines):
+        row = Row(
+            epoch=line.epoch,
+            seq=line.seq,
+            at=line.at,
+            hash=line.hash.hex(),
+            event=msgspec.Raw(line.body),
+            more=last - place,
+            taken=append.taken if place == last else (),
+        )
+        rows += _checked(msgspec.json.encode(row), line.body, _row)
+    return bytes(rows)
+
+
+def write_message(number: int, body: bytes) -> bytes:
+    """The row of an inbox message. Raises `StoreError` if the event is not compact JSON."""
+    return _checked(msgspec.json.encode(Message(number, msgspec.Raw(body))), body, _message)
+
+
+def appends(data: bytes, start: int, place: object) -> Iterator[tuple[list[Row], int]]:
+    """Each whole append in `data`, with the byte after it, where `data` begins at byte `start`.
+
+    Raises `StoreError` at a row that is whole but unreadable, or was written by a newer clew.
+    """
+    rows: list[Row] = []
+    for raw, end in _rows(data):
+        rows.append(_read(raw, _row, place, start + end))
+        if rows[-1].store > VERSION:
+            raise newer(place, rows[-1].store, VERSION)
+        if not rows[-1].more:
+            yield rows, start + end
+            rows = []
+
+
+def messages(data: bytes, place: object) -> tuple[list[Message], int]:
+    """The whole messages in an inbox file, and the byte after them. Raises `StoreError`."""
+    found = [(_read(raw, _message, place, end), end) for raw, end in _rows(data)]
+    return [message for message, _ in found], found[-1][1] if found else 0
+
+
+def _rows(data: bytes) -> Iterator[tuple[bytes, int]]:
+    start = 0
+    while (end := data.find(b"\n", start) + 1) > 0:
+        yield data[start:end], end
+        start = end
+
+
+def _read(raw: bytes, decoder: msgspec.json.Decoder[R], place: object, end: int) -> R:
+    try:
+        return decoder.decode(raw)
+    except msgspec.MsgspecError as error:
+        raise StoreError(
+            f"{place} is damaged in the line that ends at byte {end}: mend it or restore a copy"
+        ) from error
+
+
+def _checked(raw: bytes, body: bytes, decoder: msgspec.json.Decoder[R]) -> bytes:
+    """The row as bytes, if it would be read back as it is meant."""
+    try:
+        same = bytes(decoder.decode(raw).event) == body and b"\n" not in raw
+    except msgspec.MsgspecError:
+        same = False
+    if not same:
+        raise StoreError("an event must be compact JSON on one line: encode it with clew.events")
+    return raw + b"\n"

@@ -1,0 +1,73 @@
+"""What a store refuses or cannot do, in the same words whichever store it is."""
+
+import errno
+import os
+from typing import Final
+
+from clew.errors import FencedError, StoreError
+from clew.protocols import Append
+
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_CLOSED: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+_NO_FOLDER: Final = frozenset({errno.ENOTDIR, errno.EEXIST})
+
+NO_ROOM: Final = "has no room left on its disk: make room and resume, nothing recorded is lost"
+LOCKED: Final = "is kept locked by another process: end the one that hangs, then resume"
+
+
+def unknown_run(run_id: str) -> StoreError:
+    """Nobody created this run here."""
+    return StoreError(
+        f"there is no run {run_id!r} in this store: check the id, or name another store"
+    )
+
+
+def known_run(run_id: str) -> StoreError:
+    """The id of a new run is taken."""
+    return StoreError(f"there is a run {run_id!r} already: choose another id, or open that one")
+
+
+def missing_blob(digest: str) -> StoreError:
+    """A record names a blob that this store does not have."""
+    return StoreError(f"blob {digest!r} is not in this store: restore it from a copy of the store")
+
+
+def refusal(append: Append, epoch: int, head: int) -> StoreError | None:
+    """Say why a run at `epoch` whose last line is number `head` cannot take it, or None."""
+    if append.epoch != epoch:
+        return FencedError(
+            f"run {append.run_id!r} was taken up by another worker (epoch {epoch}, here "
+            f"{append.epoch}): stop here, the run goes on there"
+        )
+    numbers = [line.seq for line in append.lines]
+    if not numbers or numbers != list(range(head + 1, head + 1 + len(numbers))):
+        return StoreError(
+            f"run {append.run_id!r} ends with line {head} and cannot take lines {numbers}: "
+            "read it again and append what follows"
+        )
+    return None
+
+
+def failed(place: object, error: OSError) -> StoreError:
+    """Say what to do about the operating system's refusal to read or write at `place`."""
+    if error.errno in _FULL:
+        return StoreError(f"{place} {NO_ROOM}")
+    if error.errno in _CLOSED:
+        return StoreError(f"{place} may not be written: change its rights or name another store")
+    if error.errno in _NO_FOLDER:
+        return StoreError(f"{place} lies under a file, not a folder: name another store")
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return StoreError(f"{place} cannot be used as a store ({reason}): name another one")
+
+
+def locked(place: object) -> StoreError:
+    """Another process holds a lock that is only ever held for moments."""
+    return StoreError(f"{place} {LOCKED}")
+
+
+def newer(place: object, version: int, known: int) -> StoreError:
+    """The store was written by a later clew than this one."""
+    return StoreError(
+        f"{place} was written by a newer clew (store version {version}, this one knows {known}): "
+        "upgrade clew"
+    )

@@ -1,0 +1,266 @@
+"""The default store: one SQLite file for all runs, many appends to a commit.
+
+A line is committed as it happens, so a killed process loses none of them (WAL, `synchronous`
+NORMAL); an append with a barrier is committed with `synchronous` FULL, which syncs the log with all
+before it. There is no second copy of a run's head: it is the last of its lines, read under the
+write lock that every append takes first.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, TypeVar
+
+from anyio import Event
+from anyio.lowlevel import checkpoint
+
+from clew.errors import StoreError
+from clew.protocols import Append, Line, RunInfo
+from clew.stores.refusals import known_run, missing_blob, refusal, unknown_run
+from clew.stores.sqlite_file import connect, explain
+
+T = TypeVar("T")
+
+_SEQ: Final = (1 << 32) - 1
+
+# The lines of a run have the keys (number << 32) + seq: they lie side by side and in order.
+_PLACE: Final = """
+    SELECT number, epoch, (
+        SELECT max(key) FROM entries
+        WHERE key BETWEEN number << 32 AND (number << 32) + 4294967295
+    ) FROM runs WHERE run_id = ?"""
+_INSERT: Final = "INSERT INTO entries (key, at, epoch, hash, body) VALUES (?, ?, ?, ?, ?)"
+_READ: Final = """
+    SELECT key, at, epoch, body, hash FROM entries
+    WHERE key > (?1 << 32) + ?2 AND key <= (?1 << 32) + 4294967295 ORDER BY key"""
+_LISTING: Final = """
+    SELECT run_id, first.key, first.at, first.epoch, first.body, first.hash,
+           last.key, last.at, last.epoch, last.body, last.hash
+    FROM runs
+    JOIN entries AS first ON first.key = (number << 32) + 1
+    JOIN entries AS last ON last.key = (
+        SELECT max(key) FROM entries
+        WHERE key BETWEEN number << 32 AND (number << 32) + 4294967295
+    )
+    ORDER BY last.at DESC"""
+_CREATE: Final = "INSERT INTO runs (run_id, epoch) VALUES (?, 1)"
+_BUMP: Final = "UPDATE runs SET epoch = epoch + 1 WHERE number = ?"
+_POST: Final = "INSERT INTO inbox (number, body) VALUES (?, ?)"
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    """An append on its way into a commit, and what became of it."""
+
+    append: Append
+    done: Event | None = None
+    error: Exception | None = field(default_factory=lambda: StoreError("this was not committed"))
+
+
+class _Group(threading.local):
+    """The appends of one thread's event loop that will share the next commit."""
+
+    def __init__(self) -> None:
+        self.gathering = False
+        self.waiting: list[_Waiting] = []
+
+
+@dataclass(slots=True)
+class SqliteStore:
+    """Keeps all runs in the SQLite file at `path`, which is made if it is missing.
+
+    Several processes may have it open, and wait up to `patience` seconds for each other. Commits
+    are made on the event loop's own thread: 0.02 ms, or 0.2 ms with a barrier, against 0.45 to
+    0.6 ms through another thread. An append that has begun is carried out, whatever becomes of the
+    task that waits for it. Raises `StoreError` when the file cannot be used.
+    """
+
+    path: Path
+    patience: float = 5.0
+    _connection: sqlite3.Connection = field(init=False, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+    _group: _Group = field(default_factory=_Group, init=False, repr=False)
+    _durability: str = field(default="NORMAL", init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._connection = connect(self.path, self.patience)
+
+    async def create(self, run_id: str) -> int:
+        def insert() -> None:
+            try:
+                self._connection.execute(_CREATE, (run_id,))
+            except sqlite3.IntegrityError as error:
+                raise known_run(run_id) from error
+
+        self._within("NORMAL", insert)
+        return 1
+
+    async def open(self, run_id: str) -> int:
+        def bump() -> int:
+            number, epoch, _ = self._place(run_id)
+            self._connection.execute(_BUMP, (number,))
+            return epoch + 1
+
+        return self._within("NORMAL", bump)
+
+    async def append(self, append: Append) -> None:
+        group = self._group
+        mine = _Waiting(append)
+        group.waiting.append(mine)
+        if group.gathering:
+            mine.done = Event()
+            await mine.done.wait()
+        else:
+            group.gathering = True
+            try:
+                await checkpoint()  # whoever is ready to append comes along
+            finally:
+                self._commit_group(group)
+        if mine.error is not None:
+            raise mine.error
+
+    async def read(self, run_id: str, after: int = 0) -> list[Line]:
+        def lines() -> list[Line]:
+            number = self._place(run_id)[0]
+            return [_line(*row) for row in self._connection.execute(_READ, (number, max(after, 0)))]
+
+        return self._told(lines)
+
+    async def blob(self, digest: str) -> bytes:
+        def body() -> bytes:
+            row: tuple[bytes] | None = self._connection.execute(
+                "SELECT body FROM blobs WHERE digest = ?", (digest,)
+            ).fetchone()
+            if row is None:
+                raise missing_blob(digest)
+            return row[0]
+
+        return self._told(body)
+
+    async def post(self, run_id: str, body: bytes) -> None:
+        def insert() -> None:
+            number = self._place(run_id)[0]
+            self._connection.execute(_POST, (number, body))
+
+        self._within("FULL", insert)
+
+    async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
+        def messages() -> list[tuple[int, bytes]]:
+            number = self._place(run_id)[0]
+            return self._connection.execute(
+                "SELECT id, body FROM inbox WHERE number = ? ORDER BY id", (number,)
+            ).fetchall()
+
+        return self._told(messages)
+
+    async def runs(self) -> list[RunInfo]:
+        def listing() -> list[RunInfo]:
+            return [
+                RunInfo(row[0], (last := _line(*row[6:])).seq, _line(*row[1:6]), last)
+                for row in self._connection.execute(_LISTING)
+            ]
+
+        return self._told(listing)
+
+    async def close(self) -> None:
+        """Let go of the file; the last one to do so folds the log into it."""
+        with self._lock:
+            self._connection.close()
+
+    def _place(self, run_id: str) -> tuple[int, int, int]:
+        """A run's number, epoch and last line's number (0 when it has none)."""
+        row: tuple[int, int, int | None] | None
+        row = self._connection.execute(_PLACE, (run_id,)).fetchone()
+        if row is None:
+            raise unknown_run(run_id)
+        return row[0], row[1], 0 if row[2] is None else row[2] & _SEQ
+
+    def _told(self, work: Callable[[], T]) -> T:
+        """Do `work` on the connection, alone; SQLite's errors come out as ours."""
+        with self._lock:
+            try:
+                return work()
+            except sqlite3.Error as error:
+                raise explain(self.path, error) from error
+
+    def _within(self, durability: Literal["NORMAL", "FULL"], work: Callable[[], T]) -> T:
+        """Do `work` in a transaction of its own."""
+
+        def transaction() -> T:
+            self._begin(durability)
+            try:
+                result = work()
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._rollback()
+                raise
+            return result
+
+        return self._told(transaction)
+
+    def _begin(self, durability: Literal["NORMAL", "FULL"]) -> None:
+        if durability != self._durability:  # cannot be changed within a transaction
+            self._connection.execute(f"PRAGMA synchronous = {durability}")
+            self._durability = durability
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def _rollback(self) -> None:
+        with suppress(sqlite3.Error):  # a closed store has nothing to take back
+            self._connection.rollback()
+
+    def _commit_group(self, group: _Group) -> None:
+        waiting, group.waiting, group.gathering = group.waiting, [], False
+        try:
+            with self._lock:
+                self._settle(waiting)
+        finally:
+            for one in waiting:
+                if one.done is not None:
+                    one.done.set()
+
+    def _settle(self, waiting: list[_Waiting]) -> None:
+        """Commit these appends together and leave with each what became of it."""
+        try:
+            full = any(one.append.barrier for one in waiting)
+            self._begin("FULL" if full else "NORMAL")
+            for one in waiting:
+                one.error = self._write(one.append)
+            self._connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            self._rollback()  # a full disk, a lock: no append is to blame
+            for one in waiting:
+                one.error = explain(self.path, error)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it goes to the append it is of
+            self._rollback()
+            if len(waiting) == 1:
+                waiting[0].error = explain(self.path, error)
+            else:
+                for one in waiting:
+                    self._settle([one])
+
+    def _write(self, append: Append) -> StoreError | None:
+        """Write one append into the open transaction; nothing, and why, if it is refused."""
+        try:
+            number, epoch, head = self._place(append.run_id)
+        except StoreError as error:
+            return error
+        if (refused := refusal(append, epoch, head)) is not None:
+            return refused
+        start = number << 32
+        connection = self._connection
+        for line in append.lines:
+            connection.execute(
+                _INSERT, (start + line.seq, line.at, line.epoch, line.hash, line.body)
+            )
+        for blob in append.blobs.items():
+            connection.execute("INSERT OR IGNORE INTO blobs (digest, body) VALUES (?, ?)", blob)
+        for message in append.taken:
+            connection.execute("DELETE FROM inbox WHERE id = ? AND number = ?", (message, number))
+        return None
+
+
+def _line(key: int, at: int, epoch: int, body: bytes, hash_: bytes) -> Line:
+    return Line(key & _SEQ, at, epoch, body, hash_)

@@ -1,0 +1,131 @@
+"""Opening the SQLite file of a store, and what its errors mean to people."""
+
+import sqlite3
+import time
+from pathlib import Path
+from typing import Final
+
+from clew.errors import StoreError
+from clew.stores.refusals import LOCKED, NO_ROOM, failed, newer
+
+VERSION: Final = 1
+"""Version of the tables, kept in the file as `user_version`."""
+
+_OURS: Final = int.from_bytes(b"clew")  # the file's application_id
+
+# The page size must be set before the first table. With 16 KiB, nine steps of 1.7 kB lie on a page
+# (1.8 kB each); with SQLite's 4 KiB two (2.05 kB), and 5 µs less for a commit.
+_PAGE: Final = "PRAGMA page_size = 16384"
+
+# `entries` is a rowid table: one WITHOUT ROWID would move bodies over a quarter page to overflow
+# pages. AUTOINCREMENT: the id of a message that was taken from the inbox is not given again.
+_TABLES: Final = f"""
+CREATE TABLE runs (
+    number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL
+);
+CREATE TABLE entries (
+    key INTEGER PRIMARY KEY, at INTEGER NOT NULL, epoch INTEGER NOT NULL,
+    hash BLOB NOT NULL, body BLOB NOT NULL
+);
+CREATE TABLE blobs (digest TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
+CREATE TABLE inbox (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, body BLOB NOT NULL
+);
+CREATE INDEX inbox_of_run ON inbox (number);
+PRAGMA application_id = {_OURS};
+PRAGMA user_version = {VERSION};
+"""
+
+_UNWRITABLE: Final = "cannot be opened for writing: change its rights or name another store"
+
+_MEANING: Final = {
+    sqlite3.SQLITE_FULL: NO_ROOM,
+    sqlite3.SQLITE_BUSY: LOCKED,
+    sqlite3.SQLITE_NOTADB: "is no store of clew but some other file: name another store",
+    sqlite3.SQLITE_CORRUPT: "is damaged: restore a copy, or save it with `.recover` of sqlite3",
+    sqlite3.SQLITE_CANTOPEN: _UNWRITABLE,
+    sqlite3.SQLITE_READONLY: _UNWRITABLE,
+    sqlite3.SQLITE_PERM: _UNWRITABLE,
+    sqlite3.SQLITE_IOERR: "cannot be read or written (a full or failing disk, a quota): make "
+    "room and resume, nothing that was recorded is lost",
+}
+
+
+def connect(path: Path, patience: float) -> sqlite3.Connection:
+    """Open the store's file, making it with its folder if need be. Raises `StoreError`.
+
+    `patience` is how long to wait for another process's lock, in seconds.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise failed(path, error) from error
+    try:
+        connection = sqlite3.connect(
+            path, timeout=patience, isolation_level=None, check_same_thread=False
+        )
+    except sqlite3.Error as error:
+        raise explain(path, error) from error
+    try:
+        _prepare(connection, path, time.monotonic() + patience)
+    except BaseException as error:
+        connection.close()
+        if isinstance(error, sqlite3.Error):
+            raise explain(path, error) from error
+        raise
+    return connection
+
+
+def explain(path: Path, error: Exception) -> Exception:
+    """Turn an error of SQLite into ours, with what to do about it; leave any other as it is."""
+    if isinstance(error, OverflowError):
+        return StoreError(f"{path} cannot hold a number of this size: {error}")
+    if not isinstance(error, sqlite3.Error):
+        return error
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # errors of the binding itself have none
+    return StoreError(f"{path} {_MEANING.get(code, f'cannot be used ({error}): open it anew')}")
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, deadline: float) -> None:
+    while True:
+        try:
+            _check(connection, path)
+            if _number(connection, "user_version") != VERSION:
+                _make(connection)
+            break
+        except sqlite3.OperationalError as error:
+            # SQLite does not wait when two processes turn one new file to WAL at once.
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA fullfsync = ON")  # macOS: its plain fsync stops at the drive's cache
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse what some other program, or a later clew, wrote."""
+    version = _number(connection, "user_version")
+    empty = _number(connection, "schema_version") == 0
+    if not empty and _number(connection, "application_id") != _OURS:
+        raise StoreError(f"{path} is a database of another program: name another store")
+    if version > VERSION:
+        raise newer(path, version, VERSION)
+
+
+def _make(connection: sqlite3.Connection) -> None:
+    connection.execute(_PAGE)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if _number(connection, "user_version") != VERSION:  # nobody else was faster
+            for statement in _TABLES.split(";"):
+                connection.execute(statement)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.rollback()
+        raise
+
+
+def _number(connection: sqlite3.Connection, pragma: str) -> int:
+    row: tuple[int] = connection.execute(f"PRAGMA {pragma}").fetchone()
+    return row[0]

@@ -1,0 +1,129 @@
+"""The contract that ships for other people's stores, run over our own three."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typing_extensions import override
+
+from clew.errors import FencedError, StoreError
+from clew.protocols import Append, Line, Store
+from clew.stores import JsonlStore, MemoryStore, SqliteStore
+from clew.testing.store_contract import CONTRACT, Check, Make, check_store
+
+
+def memory(_: Path) -> Make:
+    store = MemoryStore()
+
+    async def make() -> Store:
+        return store
+
+    return make
+
+
+def jsonl(place: Path) -> Make:
+    async def make() -> Store:
+        return JsonlStore(place / "runs")
+
+    return make
+
+
+def sqlite(place: Path) -> Make:
+    async def make() -> Store:
+        return SqliteStore(place / "runs.sqlite")
+
+    return make
+
+
+@pytest.mark.parametrize("kind", [memory, jsonl, sqlite])
+@pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
+async def test_store(check: Check, kind: Callable[[Path], Make], tmp_path: Path) -> None:
+    await check(kind(tmp_path))
+
+
+async def test_the_whole_contract_in_one_call(tmp_path: Path) -> None:
+    made: list[Path] = []
+
+    async def anew() -> Make:
+        made.append(tmp_path / str(len(made)))
+        return sqlite(made[-1])
+
+    await check_store(anew)
+    assert len(made) == len(CONTRACT)
+
+
+class Unfenced(MemoryStore):
+    """Takes whatever epoch it is given for the right one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.epochs: dict[str, int] = {}
+
+    @override
+    async def open(self, run_id: str) -> int:
+        self.epochs[run_id] = await super().open(run_id)
+        return self.epochs[run_id]
+
+    @override
+    async def append(self, append: Append) -> None:
+        await super().append(replace(append, epoch=self.epochs.get(append.run_id, 1)))
+
+
+class Splitting(MemoryStore):
+    """Writes an append line by line."""
+
+    @override
+    async def append(self, append: Append) -> None:
+        for line in append.lines:
+            await super().append(replace(append, lines=(line,)))
+
+
+class Unread(MemoryStore):
+    """Never lets a message leave the inbox."""
+
+    @override
+    async def append(self, append: Append) -> None:
+        await super().append(replace(append, taken=()))
+
+
+class Nosy(MemoryStore):
+    """Opens a run to read it."""
+
+    @override
+    async def read(self, run_id: str, after: int = 0) -> list[Line]:
+        await self.open(run_id)
+        return await super().read(run_id, after)
+
+
+class Blunt(MemoryStore):
+    """Lets its own exceptions out."""
+
+    @override
+    async def blob(self, digest: str) -> bytes:
+        try:
+            return await super().blob(digest)
+        except StoreError as error:
+            raise StoreError(f"failed:\n{error}") from error
+
+
+class Bottomless(MemoryStore):
+    """Knows every blob."""
+
+    @override
+    async def blob(self, digest: str) -> bytes:
+        return b""
+
+
+@pytest.mark.parametrize("kind", [Unfenced, Splitting, Unread, Nosy, Blunt, Bottomless])
+async def test_a_store_that_breaks_the_contract_is_found(kind: type[MemoryStore]) -> None:
+    async def anew() -> Make:
+        store = kind()
+
+        async def make() -> Store:
+            return store
+
+        return make
+
+    with pytest.raises((AssertionError, FencedError)):
+        await check_store(anew)
