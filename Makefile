@@ -1,0 +1,74 @@
+# `make ask` answers a question, `make check` proves the project. Each sets up .venv on its first
+# run (Python 3.11 or newer and make are all it takes) and starts at once from then on.
+
+Q      ?= What is clew?
+DOCS   ?= docs
+PYTHON ?= python3
+JOBS   ?= 2
+
+VENV := .venv
+BIN  := $(VENV)/bin
+PIP  := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
+
+# As typed, whatever characters are in it: make and the shell only pass it on.
+export QUESTION := $(value Q)
+export FOLDER   := $(value DOCS)
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help ask check lint types test coverage format bench lock clean
+
+help:  ## Say what can be made
+	@echo 'make ask [Q="a question"] [DOCS=folder]   ask the documents, offline and free'
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 42 | grep -v '^make ask'
+
+ask: $(VENV)/.core  ## Ask the documents
+	@$(BIN)/clew ask "$$QUESTION" --docs "$$FOLDER" --model offline
+
+check: lint types test  ## Format, lint, types, tests with the coverage gate: what CI runs
+
+lint: $(VENV)/.dev  ## Format and lint, changing nothing
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+
+types: $(VENV)/.dev  ## mypy --strict and pyright
+	$(BIN)/mypy
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+test: $(VENV)/.dev  ## All tests; layers 0 to 5 must be covered whole
+	@rm -f .coverage .coverage.*
+	$(BIN)/pytest --numprocesses $(JOBS) --cov
+
+coverage: test  ## Coverage of everything, also of what the gate leaves out
+	@$(BIN)/coverage report --omit=none --fail-under=0
+
+format: $(VENV)/.dev  ## Format, and fix what can be fixed
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+bench: $(VENV)/.bench  ## Measure the runtime's own cost (docs/performance.md)
+	$(BIN)/python -m benchmarks
+
+lock:  ## Take the versions of constraints.txt again, from a fresh environment
+	PYTHON=$(PYTHON) scripts/lock
+
+clean:  ## Remove everything that was made, the environment too
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis htmlcov .coverage .coverage.*
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One environment, three stamps: a command waits only for what it needs.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo 'clew needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 …' >&2; exit 1; }
+	@echo 'Setting up $(VENV) (once) …' >&2
+	@$(PYTHON) -m venv $(VENV) \
+		|| { rm -rf $(VENV); echo 'this Python has no venv (on Debian: apt install python3-venv)' >&2; exit 1; }
+
+$(VENV)/.core: extras = documents
+$(VENV)/.dev: extras = dev
+$(VENV)/.bench: extras = dev,bench
+$(VENV)/.core $(VENV)/.dev $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
+	@echo 'Installing clew[$(extras)] (once) …' >&2
+	@$(PIP) hatchling editables
+	@$(PIP) --no-build-isolation --editable '.[$(extras)]'
+	@touch $@
