@@ -1,0 +1,42 @@
+"""What holds for every test: both event loops, no keys, and nothing outside a temporary folder."""
+
+import os
+import re
+
+import pytest
+from hypothesis import settings
+
+# What a test may not take from the person who runs it: keys, servers, proxies, our own settings.
+PERSONAL = re.compile(
+    r".*_(API_KEY|API_TOKEN|BASE_URL|API_BASE)$"
+    r"|(OPENAI|ANTHROPIC|AZURE|GEMINI|GOOGLE|OLLAMA|DASHSCOPE|OPENROUTER|CLEW|XDG)_.*"
+    r"|(HTTP|HTTPS|ALL|NO)_PROXY",
+    re.IGNORECASE,
+)
+
+# Machines that run tests are slow and busy at times, so no example has a deadline; in CI the
+# examples are the same each time, at a desk they are new ones.
+settings.register_profile("desk", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "desk")
+
+
+@pytest.fixture(params=["asyncio", "trio"], scope="module")
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """Run each async test once per event loop.
+
+    Where an SDK runs on one only: `@pytest.mark.parametrize("anyio_backend", ["asyncio"])`.
+    """
+    backend: str = request.param
+    return backend
+
+
+@pytest.fixture(autouse=True)
+def _own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the test, and the processes it starts, an empty home, store and working directory."""
+    home = tmp_path_factory.mktemp("home")
+    for name in filter(PERSONAL.fullmatch, list(os.environ)):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("CLEW_STORE", str(home / "store"))
+    monkeypatch.chdir(home)

@@ -1,0 +1,356 @@
+"""The architecture, held by tests: layers, sizes, public names, and what no file may say.
+
+Each rule is a function from source to complaints, and is shown here to complain.
+"""
+
+import ast
+import importlib
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+Rule: TypeAlias = Callable[[Path, Path], Iterator[str]]
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "clew"
+
+# Imports point down: to a lower layer, or to a neighbour. Layer 3 has no neighbours, only rooms.
+LAYERS = {
+    "errors": 0,
+    "events": 0,
+    "trajectory": 1,
+    "protocols": 2,
+    "bounds": 3,
+    "codecs": 3,
+    "evidence": 3,
+    "guards": 3,
+    "journal": 3,
+    "models": 3,
+    "stores": 3,
+    "tools": 3,
+    "trust": 3,
+    "view": 3,
+    "agent": 4,
+    "effects": 4,  # one call of one tool: deadline, retry
+    "judging": 4,  # what the checks of an agent say of a call or an answer
+    "result": 4,  # what a run came to, for the agent that ran
+    "loop": 5,
+    "replay": 5,
+    "testing": 5.5,  # doubles, servers and contracts: from anything below 6, for no one below 6
+    "drivers": 6,
+    "strategies": 6,
+    "subagents": 6,
+    "api": 7,
+    "apps": 7,
+    "evals": 7,
+    "clew": 7,  # the package itself: what a user's own code could import
+    "cli": 8,
+    "serve": 8,
+    "__main__": 8,
+}
+PARTS = 3
+NEVER = {  # who may not import what, where the layers alone would let them
+    "errors": {"events"},
+    "events": {"errors"},
+    "loop": {"codecs", "models", "stores", "tools"},
+    "serve": {"cli"},
+    "serve.viewer": {"loop"},
+}
+SERIALISER = "msgspec"
+BY_NAME = {  # who may import a module whose name is data
+    "models/resolve.py": "an optional extra is loaded here, when its provider is asked for",
+    "tools/docs/extract.py": "what reads PDF and HTML is an optional extra too",
+}
+LONG: dict[str, str] = {  # functions over 50 lines, with the reason
+}
+PROVIDERS = {
+    "anthropic", "google", "httpx", "httpx2", "mcp", "openai", "pydantic",
+}  # fmt: skip
+
+
+def room(module: str) -> str:
+    """`clew.tools.docs.index` is in the room `tools`."""
+    return module.split(".")[1] if "." in module else "clew"
+
+
+def name_of(path: Path, package: Path) -> str:
+    parts = path.relative_to(package).with_suffix("").parts
+    return ".".join(("clew", *(part for part in parts if part != "__init__")))
+
+
+def imported(node: ast.AST, path: Path, package: Path) -> Iterator[str]:
+    """All modules that an import statement may load; `from clew import x` may load `clew.x`."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        base = node.module or ""
+        if node.level:
+            here = ("clew", *path.relative_to(package).parts)[: -node.level]
+            base = ".".join((*here, *filter(None, [base])))
+        if base != "clew":
+            yield base
+        for alias in node.names if base == "clew" else ():
+            is_module = (package / alias.name).is_dir() or (package / f"{alias.name}.py").is_file()
+            yield f"clew.{alias.name}" if is_module else "clew"
+
+
+def layering(path: Path, package: Path) -> Iterator[str]:
+    me = name_of(path, package)
+    if (mine := LAYERS.get(room(me))) is None:
+        yield f"{me} has no layer: give it its place in tests/test_layers.py"
+        return
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for it in imported(node, path, package):
+            outside = it.split(".")[0] != "clew"
+            if me == "clew.events" and outside:
+                allowed = {SERIALISER, *sys.stdlib_module_names}
+                if it.split(".")[0] not in allowed:
+                    yield f"{me} imports {it}: it may import only its serialiser"
+            if outside or room(it) == room(me):
+                continue
+            theirs = LAYERS.get(room(it), 99)
+            forbidden = {
+                name for who, names in NEVER.items() if f"{me}.".startswith(f"clew.{who}.")
+                for name in names
+            }  # fmt: skip
+            if theirs > mine or theirs == mine == PARTS or room(it) in forbidden:
+                yield f"{me} (layer {mine}) imports {it} (layer {theirs})"
+            elif room(it) == "cli" and me != "clew.__main__":
+                yield f"{me} imports {it}: nothing imports the cli"
+
+
+def hidden_imports(path: Path, package: Path) -> Iterator[str]:
+    """Imports inside functions, by a name that is data, or for the type checker only."""
+    tree = ast.parse(path.read_text("utf-8"))
+    place = path.relative_to(package).as_posix()
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    yield f"{place}:{node.lineno} imports inside a function"
+    for node in ast.walk(tree):
+        word = getattr(node, "id", None) or getattr(node, "attr", None)
+        if word in {"import_module", "__import__"} and place not in BY_NAME:
+            yield f"{place}:{node.lineno} imports by name"  # type: ignore[attr-defined]  # a Name or an Attribute
+        if word == "TYPE_CHECKING":
+            yield f"{place} has a TYPE_CHECKING block"
+
+
+def sizes(path: Path, package: Path) -> Iterator[str]:
+    text = path.read_text("utf-8")
+    place = path.relative_to(package).as_posix()
+    most = 199 if place == "loop.py" else 400
+    if (lines := len(text.splitlines())) > most:
+        yield f"{place} has {lines} lines, and may have {most}"
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or 0) - node.lineno + 1
+            most = 100 if f"{place}:{node.name}" in LONG else 50
+            if length > most:
+                yield f"{place}:{node.name} has {length} lines, and may have {most}"
+
+
+WAIVER = re.compile(
+    r"#\s*(noqa(:\s*[A-Z]+\d+(,\s*[A-Z]+\d+)*)?|(type|pyright|mypy):\s*ignore(\[[^]]*\])?"
+    r"|pragma:\s*no\s*(cover|branch)|fmt:\s*(off|skip)|ruff:\s*noqa\S*)"
+)
+
+
+def waivers(source: str) -> Iterator[str]:
+    """Comments that silence a tool and do not say why (`fmt` says it by itself)."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        found = WAIVER.search(token.string) if token.type == tokenize.COMMENT else None
+        if found and not found[1].startswith("fmt"):
+            reason = WAIVER.sub("", token.string)
+            if not re.search(r"[^\W\d_]{4,}", reason):
+                yield f"line {token.start[0]}: {token.string} gives no reason"
+
+
+# Written so that no pattern matches its own text.
+LEAKS = {
+    "an index address": re.compile(
+        r"[/]simple/|\bindex[-_]url\b|\b(files\.pythonhosted|registry\.npmjs)[.]\w+", re.IGNORECASE
+    ),
+    "a path of one machine": re.compile(
+        r"(?<![\w.:/-])[/](home/\w+|Users/\w+|root/|work/)|[A-Z]:\\+Users\\+\w"
+    ),
+}
+
+
+def leaks(text: str) -> Iterator[str]:
+    for number, line in enumerate(text.splitlines(), 1):
+        for what, pattern in LEAKS.items():
+            if found := pattern.search(line):
+                yield f"line {number} holds {what}: {found[0]}"
+
+
+def own_files(*suffixes: str) -> list[Path]:
+    """Files that are tracked or soon will be."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout, so nothing says which files are ours")
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    paths = [ROOT / name for name in listing.stdout.split("\0") if name]
+    return [path for path in paths if path.is_file() and path.name.endswith(suffixes or ("",))]
+
+
+@pytest.mark.parametrize("rule", [layering, hidden_imports, sizes])
+def test_the_package_keeps_the_rules(rule: Rule) -> None:
+    paths = sorted(PACKAGE.rglob("*.py"))
+    assert paths
+    assert [complaint for path in paths for complaint in rule(path, PACKAGE)] == []
+
+
+def test_who_is_excused_is_still_there() -> None:
+    assert [name for name in BY_NAME if not (PACKAGE / name).exists()] == []
+    assert [name for name in LONG if not (PACKAGE / name.split(":")[0]).exists()] == []
+
+
+def test_every_waiver_gives_its_reason() -> None:
+    found = {p: list(waivers(p.read_text("utf-8"))) for p in own_files(".py")}
+    assert {str(path): complaints for path, complaints in found.items() if complaints} == {}
+
+
+def test_no_file_names_an_index_or_a_machine() -> None:
+    found = {p: list(leaks(p.read_text("utf-8", errors="ignore"))) for p in own_files()}
+    assert {str(path): complaints for path, complaints in found.items() if complaints} == {}
+
+
+def test_all_public_names_are_listed_in_order() -> None:
+    bound: set[str] = set()
+    for node in ast.parse((PACKAGE / "__init__.py").read_text("utf-8")).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            bound |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            bound.add(node.name)
+        elif isinstance(node, ast.Assign):
+            bound |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            bound.add(node.target.id)
+    clew = importlib.import_module("clew")
+    listed: list[str] = clew.__all__
+    # Constants, then classes, then functions: the order of ruff's RUF022.
+    in_order = sorted(listed, key=lambda name: (not name.isupper(), name[0].islower(), name))
+    assert listed == in_order
+    assert len(listed) == len(set(listed))
+    assert {name for name in listed if not name.startswith("_")} == {
+        name for name in bound if not name.startswith("_")
+    }
+    assert [name for name in listed if not hasattr(clew, name)] == []
+
+
+def test_importing_clew_loads_no_provider() -> None:
+    code = "import sys, clew; print('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert PROVIDERS & {name.split(".")[0] for name in done.stdout.split()} == set()
+
+
+def written(folder: Path, files: dict[str, str]) -> list[Path]:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return [folder / name for name in files]
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        pytest.param("bounds.py", "import clew.agent", id="up"),
+        pytest.param("tools/calc.py", "from ..loop import run", id="up, relative"),
+        pytest.param("bounds.py", "from clew import agent", id="up, as a name"),
+        pytest.param("bounds.py", "from clew import Agent", id="the package itself"),
+        pytest.param("bounds.py", "def f():\n    import clew.agent", id="up, inside"),
+        pytest.param("codecs/text.py", "from clew.models import x", id="a sibling part"),
+        pytest.param("events.py", "import clew.errors", id="events and errors"),
+        pytest.param("events.py", "import anyio", id="events and a library"),
+        pytest.param("loop.py", "from clew.stores import sqlite", id="the loop and a store"),
+        pytest.param("serve/app.py", "import clew.cli", id="the cli"),
+        pytest.param("serve/viewer/page.py", "import clew.loop", id="the viewer and the loop"),
+        pytest.param("loop.py", "import clew.testing", id="testing from below"),
+        pytest.param("helpers.py", "", id="no layer"),
+        pytest.param("bounds.py", "import clew.helpers", id="a room without layer"),
+    ],
+)
+def test_what_points_up_is_found(tmp_path: Path, file: str, text: str) -> None:
+    (path, *_) = written(tmp_path, {file: text, "agent.py": "", "loop.py": text})
+    assert list(layering(path, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("loop.py", "from clew.agent import Agent\nfrom clew.view import View\nimport anyio"),
+        ("tools/docs/index.py", "from clew.tools.schema import x\nfrom . import y\nimport sqlite3"),
+        ("replay.py", "from clew.loop import run"),
+        ("events.py", "import msgspec\nfrom typing import Any"),
+        ("__init__.py", "from clew.api import run\nfrom clew import agent"),
+        ("cli/main.py", "from clew import Agent, agent\nfrom clew.cli.show import x"),
+        ("__main__.py", "from clew.cli import main"),
+    ],
+)
+def test_what_points_down_is_fine(tmp_path: Path, file: str, text: str) -> None:
+    written(tmp_path, {"agent.py": "", file: text})
+    assert list(layering(tmp_path / file, tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f():\n    import json",
+        "class A:\n    async def f(self):\n        if self:\n            from clew import agent",
+        "import importlib\nx = importlib.import_module('clew.agent')",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import json",
+        "import typing\nif typing.TYPE_CHECKING:\n    import json",
+    ],
+)
+def test_hidden_imports_are_found(tmp_path: Path, text: str) -> None:
+    (path,) = written(tmp_path, {"bounds.py": text})
+    assert list(hidden_imports(path, tmp_path))
+
+
+def test_what_is_too_long_is_found(tmp_path: Path) -> None:
+    function = "def f():\n" + "    x\n" * 50
+    paths = written(tmp_path, {"loop.py": "x\n" * 200, "a.py": "x\n" * 401, "b.py": function})
+    assert [len(list(sizes(path, tmp_path))) for path in paths] == [1, 1, 1]
+    paths = written(tmp_path, {"loop.py": "x\n" * 199, "a.py": "x\n" * 400, "b.py": function[:-6]})
+    assert [len(list(sizes(path, tmp_path))) for path in paths] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("comment", "fine"),
+    [
+        ("noqa: S101", False),
+        ("noqa", False),
+        ("noqa: S101 - it is a test", True),
+        ("type: ignore[arg-type]", False),
+        ("type: ignore[arg-type]  # the point of the test", True),
+        ("type: ignore[misc]  # noqa: S101", False),
+        ("pyright: ignore[reportFoo]", False),
+        ("pyright: ignore[reportFoo] the stub is wrong", True),
+        ("pragma: no cover", False),
+        ("pragma: no cover - only on Windows", True),
+    ],
+)
+def test_waivers_without_a_reason_are_found(comment: str, fine: bool) -> None:
+    assert (list(waivers(f"x = 1  # {comment}\n")) == []) is fine
+    assert list(waivers(f'x = "# {comment}"\n')) == []
+
+
+@pytest.mark.parametrize("folder", ["home/someone", "Users/someone", "root/x", "work/main"])
+def test_paths_of_a_machine_are_found(folder: str) -> None:
+    assert list(leaks(f"see /{folder}"))
+    assert list(leaks(f"see https://example.org/{folder} and docs/{folder}")) == []
+
+
+@pytest.mark.parametrize("text", ["https://pypi.example/{}/x", "pip --{}", "{} = x"])
+def test_addresses_of_an_index_are_found(text: str) -> None:
+    assert list(leaks(text.format("simple" if "/" in text else "index+url".replace("+", "-"))))
