@@ -1,1 +1,101 @@
-"""clew: a ReAct runtime whose record is the only state."""
+"""clew: a ReAct runtime whose append-only record is the only state.
+
+A language model thinks, acts with tools, reads what really came back, and goes on until it can
+answer; everything that happened is in the record, and everything else is read from it.
+"""
+
+from clew.agent import PROMPT, Agent
+from clew.api import (
+    Stream,
+    StreamSync,
+    Token,
+    batch,
+    batch_sync,
+    cancel,
+    cancel_sync,
+    read,
+    read_sync,
+    replay,
+    replay_sync,
+    resume,
+    resume_sync,
+    rule,
+    rule_sync,
+    run,
+    run_sync,
+    stream,
+    stream_sync,
+)
+from clew.bounds import RESEARCH, Limits
+from clew.errors import (
+    ClewError,
+    ConfigError,
+    FencedError,
+    ModelError,
+    ReplayError,
+    StoreError,
+    ToolError,
+)
+from clew.events import Entry, Evidence, Observation, Usage, Verdict
+from clew.guards import NoProgress
+from clew.protocols import Example, Retry, Tool
+from clew.replay import Replayed
+from clew.result import Result
+from clew.stores import JsonlStore, MemoryStore, SqliteStore, open_store
+from clew.tools import Key, tool
+from clew.trajectory import Call, Step, Trajectory
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "PROMPT",
+    "RESEARCH",
+    "Agent",
+    "Call",
+    "ClewError",
+    "ConfigError",
+    "Entry",
+    "Evidence",
+    "Example",
+    "FencedError",
+    "JsonlStore",
+    "Key",
+    "Limits",
+    "MemoryStore",
+    "ModelError",
+    "NoProgress",
+    "Observation",
+    "ReplayError",
+    "Replayed",
+    "Result",
+    "Retry",
+    "SqliteStore",
+    "Step",
+    "StoreError",
+    "Stream",
+    "StreamSync",
+    "Token",
+    "Tool",
+    "ToolError",
+    "Trajectory",
+    "Usage",
+    "Verdict",
+    "batch",
+    "batch_sync",
+    "cancel",
+    "cancel_sync",
+    "open_store",
+    "read",
+    "read_sync",
+    "replay",
+    "replay_sync",
+    "resume",
+    "resume_sync",
+    "rule",
+    "rule_sync",
+    "run",
+    "run_sync",
+    "stream",
+    "stream_sync",
+    "tool",
+]

@@ -1,4 +1,4 @@
-"""What a programmer may have to catch. What goes wrong *inside* a run is an event, not an exception.
+"""What a programmer may have to catch. What goes wrong *inside* a run is an event.
 
 ClewError
 ├── ConfigError      parts do not fit together; raised before the first model call
@@ -45,3 +45,11 @@ class FencedError(StoreError):
 
 class ToolError(ClewError):
     """Raise it in a tool to tell the model what is wrong. It promises that nothing was done."""
+
+
+def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first error of tasks that ran together: one line of cause, not a tree of groups."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

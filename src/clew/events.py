@@ -20,9 +20,7 @@ Json: TypeAlias = Any
 Effect: TypeAlias = Literal["pure", "read", "idempotent", "unsafe"]
 Trust: TypeAlias = Literal["trusted", "untrusted"]
 Outcome: TypeAlias = Literal["done", "not_done", "unknown"]
-Status: TypeAlias = Literal[
-    "answered", "bound", "held", "refused", "failed", "interrupted"
-]
+Status: TypeAlias = Literal["answered", "bound", "held", "refused", "failed", "interrupted"]
 Finish: TypeAlias = Literal["stop", "calls", "length", "filter", "refusal", "cut"]
 """How a reply ended: complete (`stop`, `calls`), or cut by a limit, a filter, a refusal, a lost
 connection."""
@@ -63,15 +61,11 @@ UNMADE: Final[frozenset[Code]] = frozenset(
 EFFECTFUL: Final[frozenset[Effect]] = frozenset({"idempotent", "unsafe"})
 
 
-class Value(
-    msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=False
-):
+class Value(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=False):
     """Base of the plain values inside events."""
 
 
-class Event(
-    msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event", tag=str.lower
-):
+class Event(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event", tag=str.lower):
     """Base of the events; `event` in the encoding is the class name in lower case."""
 
 
@@ -185,7 +179,7 @@ class Setting(Value, frozen=True):
     prompt: str
     params: dict[str, Json] = {}
     tools: dict[str, str] = {}
-    parts: dict[str, str] = {}
+    parts: dict[str, Json] = {}
 
 
 class Started(Event, frozen=True):
@@ -303,11 +297,7 @@ class Observation(Event, frozen=True):
     @property
     def text(self) -> str:
         """The content as a model reads it: text as it is, anything else as compact JSON."""
-        return (
-            self.content
-            if isinstance(self.content, str)
-            else encode(self.content).decode()
-        )
+        return self.content if isinstance(self.content, str) else encode(self.content).decode()
 
 
 class Note(Event, frozen=True):

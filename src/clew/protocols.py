@@ -49,8 +49,9 @@ class Tool:
     `ToolError` means not done; any other exception leaves an effect in doubt. `stoppable` says that
     cancelling the call really ends the work. `probe(args, key)` is asked, after the deadline of an
     attempt nobody saw the end of, what became of it: an answer like a call's, or None for "it did
-    not happen". `repair(args)` may mend arguments before validation: (new arguments, what was done).
-    `result` is a JSON Schema the result must meet. A `hidden` tool is not shown but still answered.
+    not happen". `repair(args)` may mend arguments before validation and says what it did: (new
+    arguments, words). `result` is a JSON Schema the result must meet. A `hidden` tool is not shown
+    but still answered.
     """
 
     name: str
@@ -63,9 +64,7 @@ class Tool:
     trust: Trust = "untrusted"
     stoppable: bool = True
     probe: Callable[[dict[str, Json], str], Awaitable[Any]] | None = None
-    repair: Callable[[dict[str, Json]], tuple[dict[str, Json], str] | None] | None = (
-        None
-    )
+    repair: Callable[[dict[str, Json]], tuple[dict[str, Json], str] | None] | None = None
     result: Parameters | None = None
     hidden: bool = False
     version: str = "1"

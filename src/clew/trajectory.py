@@ -56,6 +56,10 @@ class Call:
     ruling: Ruling | None = None
     attempts: list[Attempt] = field(default_factory=list[Attempt])
     observation: Observation | None = None
+    deadline: int = 0
+    """When the last attempt must have ended, in Unix milliseconds."""
+    again: bool = False
+    """Whether a person allowed it (once more) since the last attempt."""
 
     @property
     def args(self) -> dict[str, Json]:
@@ -88,6 +92,19 @@ class Call:
 
 
 @dataclass(slots=True)
+class Spent:
+    """What work took: thoughts, calls really made by tool name, model usage, active milliseconds.
+
+    Refused calls do not count, finish neither, nor the thought of a landing.
+    """
+
+    steps: int = 0
+    calls: Counter[str] = field(default_factory=Counter[str])
+    usage: Usage = field(default_factory=Usage)
+    active_ms: int = 0
+
+
+@dataclass(slots=True)
 class Step:
     """A thought and everything until the next. Step 0 is what comes before the first thought."""
 
@@ -95,27 +112,25 @@ class Step:
     thought: Thought | None = None
     calls: list[Call] = field(default_factory=list[Call])
     asides: list[Aside] = field(default_factory=list[Aside])
+    concluded: bool = False
+    """Whether a stop has taken, or given up, its answer."""
 
     @property
     def pending(self) -> list[Call]:
         """Calls without an observation, except finish."""
         return [
-            call
-            for call in self.calls
-            if call.observation is None and call.action.name != FINISH
+            call for call in self.calls if call.observation is None and call.action.name != FINISH
         ]
 
     @property
     def finish(self) -> Call | None:
-        """The first call of finish that is not yet closed."""
-        return next(
-            (
-                call
-                for call in self.calls
-                if call.action.name == FINISH and call.observation is None
-            ),
-            None,
-        )
+        """The first call of finish that is not refused, until a stop has taken its answer."""
+        if self.concluded:
+            return None
+        for call in self.calls:
+            if call.action.name == FINISH and (not call.observation or call.observation.ok):
+                return call
+        return None
 
     @property
     def answered(self) -> bool:
@@ -123,6 +138,7 @@ class Step:
         return (
             self.thought is not None
             and self.thought.answer is not None
+            and not self.concluded
             and not any(isinstance(aside, Note) for aside in self.asides)
         )
 
@@ -131,9 +147,7 @@ class Step:
         """What waits to be concluded: an open call of finish, a text, or nothing."""
         if (call := self.finish) is not None:
             return call
-        return (
-            self.thought.answer if self.thought is not None and self.answered else None
-        )
+        return self.thought.answer if self.thought is not None and self.answered else None
 
 
 class Trajectory:
@@ -146,17 +160,16 @@ class Trajectory:
         self.before = Step(0)
         """Step 0: what was said before the first thought."""
         self.setting: Setting | None = None
-        self.usage = Usage()
-        self.tool_calls: Counter[str] = Counter()
-        """Calls really made, by tool name (refused ones do not count, finish neither)."""
+        self.total = Spent()
+        """What the whole run took."""
+        self.spent = Spent()
+        """What it took since a person last spoke: the share that bounds look at."""
         self.faults_in_row = 0
-        self.rejections = 0
-        """Failed checks of the answer since the run began or a person last spoke."""
+        self.rejected: list[str] = []
+        """What was wrong with the answers offered since a person last spoke."""
         self.landing: Landing | None = None
         self.stop: Stop | None = None
         self.cancel: Cancel | None = None
-        self.active_ms = 0
-        """Milliseconds of work: gaps in one epoch, without those behind a stop."""
         self._calls: dict[str, Call] = {}
         for entry in entries:
             self.add(entry)
@@ -171,9 +184,7 @@ class Trajectory:
     def started(self) -> Started:
         """The first entry's event. Raises `StoreError` where the record is empty."""
         if not self.entries or not isinstance(first := self.entries[0].event, Started):
-            message = (
-                f"run {self.run_id} has no beginning: its record was never started"
-            )
+            message = f"run {self.run_id} has no beginning: its record was never started"
             raise StoreError(message)
         return first
 
@@ -193,6 +204,11 @@ class Trajectory:
         return self.landing is not None and not any(
             isinstance(aside, Landing) for aside in self.step.asides
         )
+
+    @property
+    def usage(self) -> Usage:
+        """What the models of the whole run took."""
+        return self.total.usage
 
     @property
     def evidence(self) -> list[Evidence]:
@@ -222,46 +238,60 @@ class Trajectory:
         if entry.seq != len(self.entries) + 1:
             message = f"run {self.run_id}: entry {entry.seq} cannot follow {len(self.entries)}"
             raise StoreError(message)
-        if self.entries and (last := self.entries[-1]).epoch == entry.epoch:
-            if not isinstance(last.event, Stop):
-                self.active_ms += max(0, entry.at - last.at)
+        if self.entries and self._worked(last := self.entries[-1], entry):
+            for spent in (self.total, self.spent):
+                spent.active_ms += max(0, entry.at - last.at)
         self.entries.append(entry)
         self._fold(entry.event)
+
+    def _worked(self, last: Entry, entry: Entry) -> bool:
+        """Whether the time between two entries was work: not waiting for a person, nor down."""
+        return last.epoch == entry.epoch and not isinstance(last.event, Stop)
 
     def _fold(self, event: AnyEvent) -> None:
         match event:
             case Thought():
                 self._think(event)
-            case Judged():
-                call = self.call(event.call)
-                if event.verdict.kind == "hint":
-                    call.hints.append(event)
-                else:
-                    call.verdict = event
-            case Attempt():
-                call = self.call(event.call)
-                if not call.attempts:
-                    self.tool_calls[event.tool] += 1
-                call.attempts.append(event)
             case Observation():
                 self._observe(event)
-            case Ruling():
-                self.call(event.call).ruling = event
-                self._go_on()
+            case Attempt():
+                self._attempt(event)
+            case Judged():
+                self._judge(event)
             case Note():
                 self._note(event)
+            case _:
+                self._turn(event)
+
+    def _turn(self, event: Started | Changed | Ruling | Cancel | Landing | Stop) -> None:
+        """What begins a run, ends it or lets it go on."""
+        match event:
+            case Started():
+                self.setting = event.setting
             case Landing():
                 self.landing = event
                 self.step.asides.append(event)
             case Stop():
                 self.stop = event
+                self.step.concluded = event.status != "held"
             case Cancel():
                 self.cancel = event
-            case Started():
-                self.setting = event.setting
+            case Ruling():
+                call = self.call(event.call)
+                call.ruling = event
+                call.again = event.allow
+                self._go_on()
             case Changed():
                 self.setting = event.setting
+                self.rejected, self.faults_in_row = [], 0
                 self._go_on()
+
+    def _judge(self, event: Judged) -> None:
+        call = self.call(event.call)
+        if event.verdict.kind == "hint":
+            call.hints.append(event)
+        else:
+            call.verdict, call.ruling = event, None
 
     def _think(self, thought: Thought) -> None:
         step = Step(len(self.steps) + 1, thought)
@@ -269,25 +299,42 @@ class Trajectory:
             call = Call(f"{step.number}.{index}", action)
             step.calls.append(call)
             self._calls[call.key] = call
+        landing = self.landing is not None
         self.steps.append(step)
-        self.usage += thought.reply.usage
+        for spent in (self.total, self.spent):
+            spent.steps += not landing
+            spent.usage += thought.reply.usage
         self.faults_in_row = self.faults_in_row + 1 if thought.fault else 0
+
+    def _attempt(self, attempt: Attempt) -> None:
+        call = self.call(attempt.call)
+        if not call.attempts:
+            self._count(call)
+        call.attempts.append(attempt)
+        call.deadline = self.entries[-1].at + int(attempt.timeout * 1000)
+        call.again = False
+
+    def _count(self, call: Call) -> None:
+        self.total.calls[call.action.name] += 1
+        self.spent.calls[call.action.name] += 1
 
     def _observe(self, observation: Observation) -> None:
         call = self.call(observation.call)
         call.observation = observation
         if call.action.name == FINISH:
-            self.rejections += observation.code == "rejected"
+            if observation.code == "rejected":
+                self.rejected.append(observation.text)
         elif not call.attempts and observation.made:
-            self.tool_calls[call.action.name] += 1
+            self._count(call)
 
     def _note(self, note: Note) -> None:
         self.step.asides.append(note)
         if note.source == "person":
-            self.rejections = 0
+            self.rejected, self.faults_in_row = [], 0
+            self.spent = Spent()
             self._go_on()
         elif note.source == "check":
-            self.rejections += 1
+            self.rejected.append(note.text)
 
     def _go_on(self) -> None:
         """A person spoke: a stop, a landing and a cancel before it no longer count."""

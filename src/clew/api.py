@@ -1,0 +1,328 @@
+"""What a user calls: run, resume, replay, stream and batch, and the sync twins of all.
+
+The store may be a `Store`, a place (path) or None for the default place; a store opened here is
+closed here.
+"""
+
+import os
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from functools import partial, wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeAlias, TypeVar
+
+import anyio
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+from clew.agent import Agent, changes
+from clew.errors import ConfigError, ModelError
+from clew.events import Cancel, Changed, Entry, Json, Note, Ruling, Started, encode
+from clew.journal import Journal, load
+from clew.loop import run as go
+from clew.protocols import Listener, Store
+from clew.replay import Replayed
+from clew.replay import replay as replay_record
+from clew.result import Result, result
+from clew.stores import MemoryStore, open_store
+from clew.trajectory import Trajectory
+
+Where: TypeAlias = Store | str | Path | None
+T = TypeVar("T")
+P = ParamSpec("P")
+
+SECRET_NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+
+
+def secrets() -> tuple[str, ...]:
+    """Values of the environment that must not get into a record: keys, tokens, passwords."""
+    return tuple(
+        value
+        for name, value in os.environ.items()
+        if name.endswith(SECRET_NAMES) and len(value) > 7
+    )
+
+
+@asynccontextmanager
+async def opened(where: Where) -> AsyncIterator[Store]:
+    """The store at a place, closed in the end if it was opened here."""
+    if where is None or isinstance(where, str | Path):
+        store = open_store(where)
+        try:
+            yield store
+        finally:
+            await store.close()
+    else:
+        yield where
+
+
+async def run(
+    agent: Agent,
+    goal: str,
+    *,
+    store: Where = None,
+    run_id: str = "",
+    listener: Listener | None = None,
+    origin: dict[str, Json] | None = None,
+) -> Result:
+    """Answer a goal. Raises `ModelError` or `StoreError`; the record stays and can be resumed."""
+    async with opened(store) as place:
+        journal = await start(agent, goal, place, run_id=run_id, listener=listener, origin=origin)
+        return result(agent, await go(agent, journal))
+
+
+async def start(
+    agent: Agent,
+    goal: str,
+    store: Store,
+    *,
+    run_id: str = "",
+    listener: Listener | None = None,
+    origin: dict[str, Json] | None = None,
+) -> Journal:
+    """Begin a run's record without thinking yet."""
+    if not goal.strip():
+        message = "the question is empty: say what you want to know"
+        raise ConfigError(message)
+    started = Started(goal, agent.setting, seed=agent.seed, origin=origin or {})
+    return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
+
+
+async def resume(
+    agent: Agent,
+    run_id: str,
+    *,
+    say: str = "",
+    store: Where = None,
+    accept_change: bool = False,
+    listener: Listener | None = None,
+) -> Result:
+    """Go on with a run: after a crash, a ruling, a raised limit, or with a further word (`say`).
+
+    A run that has stopped and is given nothing new gives its result again. Raises `ConfigError`
+    where the agent differs from the record's and `accept_change` is not given.
+    """
+    async with opened(store) as place:
+        journal = await take_up(
+            agent, run_id, place, accept_change=accept_change, listener=listener
+        )
+        if say.strip():
+            await journal.record(Note(say))
+        return result(agent, await go(agent, journal))
+
+
+async def take_up(
+    agent: Agent,
+    run_id: str,
+    store: Store,
+    *,
+    accept_change: bool = False,
+    listener: Listener | None = None,
+) -> Journal:
+    """Open a run for work, having made sure that the agent is the record's or may differ."""
+    before = await load(store, run_id)
+    old = before.setting or before.started.setting
+    different = changes(old, agent.setting)
+    if different and not accept_change:
+        message = (
+            f"the agent differs from the record's in {', '.join(different)}: accept the change"
+        )
+        raise ConfigError(message)
+    journal = await Journal.open(store, run_id, secrets=secrets(), listener=listener)
+    if different:
+        await journal.record(Changed(agent.setting, different))
+    return journal
+
+
+async def replay(agent: Agent, run_id: str, *, store: Where = None) -> Replayed:
+    """Run the record again without a single call. Raises `ReplayError` at the first divergence."""
+    async with opened(store) as place:
+        record = await load(place, run_id)
+    return await replay_record(agent, record, MemoryStore())
+
+
+async def read(run_id: str, *, store: Where = None) -> Trajectory:
+    """A run as recorded, without opening it."""
+    async with opened(store) as place:
+        return await load(place, run_id)
+
+
+async def rule(
+    run_id: str,
+    call: str,
+    *,
+    allow: bool,
+    args: dict[str, Json] | None = None,
+    why: str = "",
+    by: str = "",
+    store: Where = None,
+) -> None:
+    """Put a ruling on a held call into the run's inbox. Raises `ConfigError` if it is not held."""
+    async with opened(store) as place:
+        record = await load(place, run_id)
+        if not record.call(call).held:
+            held = ", ".join(c.key for c in record.calls if c.held) or "none"
+            message = f"call {call} of run {run_id} does not wait for a ruling; held: {held}"
+            raise ConfigError(message)
+        await place.post(run_id, encode(Ruling(call, allow, args, why, by)))
+
+
+async def cancel(run_id: str, *, why: str = "", store: Where = None) -> None:
+    """Ask a run, through its inbox, to close what is pending and stop."""
+    async with opened(store) as place:
+        await load(place, run_id)
+        await place.post(run_id, encode(Cancel(why)))
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of a reply on its way; shown, never recorded."""
+
+    text: str
+
+
+Shown: TypeAlias = Entry | Token
+
+
+class Stream:
+    """What happens in a run, as it happens; `result` is there when the iteration has ended."""
+
+    def __init__(self, receive: MemoryObjectReceiveStream[Shown]) -> None:
+        self._receive = receive
+        self.result: Result | None = None
+
+    def __aiter__(self) -> AsyncIterator[Shown]:
+        return self._receive
+
+
+class _Forward:
+    """A listener that passes everything on."""
+
+    def __init__(self, send: MemoryObjectSendStream[Shown]) -> None:
+        self._send = send
+
+    def token(self, text: str) -> None:
+        self._send.send_nowait(Token(text))
+
+    def entry(self, entry: Entry) -> None:
+        self._send.send_nowait(entry)
+
+
+@asynccontextmanager
+async def stream(
+    agent: Agent, goal: str, *, store: Where = None, run_id: str = ""
+) -> AsyncIterator[Stream]:
+    """Answer a goal while showing every entry and token: `async with … as events`, `async for`.
+
+    Leaving early cancels the run; its record stays open.
+    """
+    send, receive = anyio.create_memory_object_stream[Shown](float("inf"))
+    events = Stream(receive)
+
+    async def work() -> None:
+        with send:
+            listener = _Forward(send)
+            events.result = await run(agent, goal, store=store, run_id=run_id, listener=listener)
+
+    with receive:
+        async with anyio.create_task_group() as group:
+            group.start_soon(work)
+            yield events
+            group.cancel_scope.cancel()
+
+
+@dataclass
+class _Batch:
+    done: int = 0
+    results: dict[int, Result] = field(default_factory=dict[int, Result])
+
+
+async def batch(
+    agent: Agent,
+    goals: Sequence[str],
+    *,
+    at_once: int = 8,
+    store: Where = None,
+    on_done: Callable[[int, int, Result], None] | None = None,
+) -> list[Result]:
+    """Answer many goals, `at_once` at a time; results in the order of the goals.
+
+    `on_done(done, total, result)` is called as each ends. A run whose model failed has the status
+    "failed" here, its reason is the error, and its record stays open.
+    """
+    state = _Batch()
+    limiter = anyio.Semaphore(at_once)
+
+    async def one(place: Store, index: int, goal: str) -> None:
+        async with limiter:
+            journal = await start(agent, goal, place)
+            try:
+                found = result(agent, await go(agent, journal))
+            except ModelError as error:
+                so_far = journal.trajectory
+                found = Result(
+                    so_far.run_id, "failed", str(error), None, so_far.usage, len(so_far.steps)
+                )
+        state.results[index] = found
+        state.done += 1
+        if on_done is not None:
+            on_done(state.done, len(goals), found)
+
+    async with opened(store) as place, anyio.create_task_group() as group:
+        for index, goal in enumerate(goals):
+            group.start_soon(one, place, index, goal)
+    return [state.results[index] for index in range(len(goals))]
+
+
+def _twin(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """The same function for callers without an event loop (or with one of their own running)."""
+
+    @wraps(function)
+    def twin(*args: P.args, **options: P.kwargs) -> T:
+        with start_blocking_portal() as portal:
+            found: T = portal.call(partial(function, *args, **options))
+            return found
+
+    return twin
+
+
+run_sync = _twin(run)
+resume_sync = _twin(resume)
+replay_sync = _twin(replay)
+read_sync = _twin(read)
+rule_sync = _twin(rule)
+cancel_sync = _twin(cancel)
+batch_sync = _twin(batch)
+
+
+class StreamSync:
+    """A `Stream` to iterate without an event loop."""
+
+    def __init__(self, events: Stream, portal: BlockingPortal) -> None:
+        self._events = events
+        self._portal = portal
+
+    def __iter__(self) -> Iterator[Shown]:
+        shown = aiter(self._events)
+        while True:
+            try:
+                yield self._portal.call(anext, shown)
+            except StopAsyncIteration:
+                return
+
+    @property
+    def result(self) -> Result | None:
+        """The result, once the iteration has ended."""
+        return self._events.result
+
+
+@contextmanager
+def stream_sync(
+    agent: Agent, goal: str, *, store: Where = None, run_id: str = ""
+) -> Iterator[StreamSync]:
+    """`stream` for callers without an event loop."""
+    with start_blocking_portal() as portal:
+        streaming = stream(agent, goal, store=store, run_id=run_id)
+        with portal.wrap_async_context_manager(streaming) as events:
+            yield StreamSync(events, portal)

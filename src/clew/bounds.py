@@ -1,0 +1,204 @@
+"""Bounds: functions from the record to a reason why the run may not think again.
+
+All of them look at what was spent since a person last spoke: a further word gives a run the same
+again. `Limits` holds the numbers of every axis; each bound is a frozen value, so that its `repr`
+can stand in the record. A reason reads "name: detail".
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+
+from clew.errors import ConfigError
+from clew.events import FINISH, Verdict
+from clew.protocols import Bound, Guard
+from clew.trajectory import Call, Trajectory
+
+DEFAULT_COST = 1.0
+"""US dollars a run may cost where prices are known and nothing else was said."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """At most so many thoughts, the landing not counted."""
+
+    most: int
+
+    def __call__(self, so_far: Trajectory) -> str | None:
+        """A reason once they are used up."""
+        if so_far.spent.steps < self.most:
+            return None
+        return f"steps: {self.most} of {self.most} used"
+
+
+@dataclass(frozen=True)
+class ToolCalls:
+    """At most so many calls of tools in a run."""
+
+    most: int
+
+    def __call__(self, so_far: Trajectory) -> str | None:
+        """A reason once they are used up."""
+        made = so_far.spent.calls.total()
+        return None if made < self.most else f"tool_calls: {made} of {self.most} used"
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """At most so many model tokens in a run, prompts and replies together."""
+
+    most: int
+
+    def __call__(self, so_far: Trajectory) -> str | None:
+        """A reason once they are used up."""
+        used = so_far.spent.usage.tokens
+        return None if used < self.most else f"tokens: {used} of {self.most} used"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """At most so many US dollars in a run."""
+
+    most: float
+
+    def __call__(self, so_far: Trajectory) -> str | None:
+        """A reason once they are spent."""
+        spent = so_far.spent.usage.cost or 0.0
+        return None if spent < self.most else f"cost: ${spent:.4f} of ${self.most:.4f} spent"
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """At most so many seconds of work; waiting for a person does not count."""
+
+    most: float
+
+    def __call__(self, so_far: Trajectory) -> str | None:
+        """A reason once they have passed."""
+        worked = so_far.spent.active_ms / 1000
+        return None if worked < self.most else f"seconds: {worked:.1f} of {self.most:g} worked"
+
+
+@dataclass(frozen=True)
+class Faults:
+    """At most so many unreadable replies in a row."""
+
+    most: int
+
+    def __call__(self, so_far: Trajectory) -> str | None:
+        """A reason once there were as many."""
+        count = so_far.faults_in_row
+        return None if count < self.most else f"faults: {count} unreadable replies in a row"
+
+
+@dataclass(frozen=True)
+class Caps:
+    """A guard: refuses calls over a cap, so that one reply with many calls exceeds none."""
+
+    total: int
+    per_step: int
+    per_tool: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+        """Deny with code "cap"; calls of this step that were let through count as made."""
+        if call.action.name == FINISH:
+            return None
+        name = call.action.name
+        waiting = [
+            other.action.name
+            for other in so_far.step.pending
+            if other is not call and not other.attempts and _before(other, call)
+        ]
+        in_step = [
+            other
+            for other in so_far.step.calls
+            if other is not call
+            and _before(other, call)
+            and other.action.name != FINISH
+            and (other.observation is None or other.observation.made)
+        ]
+        if so_far.spent.calls.total() + len(waiting) >= self.total:
+            return _over(
+                f"all {self.total} tool calls of this run are used: answer with what is known"
+            )
+        if len(in_step) >= self.per_step:
+            return _over(f"only {self.per_step} call(s) a step: make this one in the next step")
+        most = self.per_tool.get(name)
+        if most is not None and so_far.spent.calls[name] + waiting.count(name) >= most:
+            return _over(f"{name} may be called {most} times in a run and was: use what it gave")
+        return None
+
+
+def _before(one: Call, other: Call) -> bool:
+    return int(one.key.partition(".")[2]) < int(other.key.partition(".")[2])
+
+
+def _over(reason: str) -> Verdict:
+    return Verdict("deny", reason, code="cap")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The numbers that bound a run, one for each axis; all are finite.
+
+    `cost` in US dollars: None means `DEFAULT_COST` where the model's price is known, and no bound
+    on cost where it is not (tokens still bound the run).
+    """
+
+    steps: int = 15
+    tool_calls: int = 30
+    calls_per_step: int = 16
+    calls_per_tool: Mapping[str, int] = field(default_factory=dict[str, int])
+    tokens: int = 1_000_000
+    cost: float | None = None
+    seconds: float = 600.0
+    faults: int = 3
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a limit that bounds nothing or forbids everything."""
+        numbers = {f.name: getattr(self, f.name) for f in fields(self)}
+        numbers |= {f"calls_per_tool[{name}]": most for name, most in self.calls_per_tool.items()}
+        del numbers["calls_per_tool"]
+        for name, number in numbers.items():
+            if name == "cost" and number is None:
+                continue
+            if not 0 < number < float("inf"):
+                message = f"limit {name} is {number}: give a finite number over 0"
+                raise ConfigError(message)
+
+    def bounds(self, *, priced: bool) -> tuple[Bound, ...]:
+        """The bounds these numbers mean. Raises `ConfigError` for a cost without a price."""
+        if self.cost is not None and not priced:
+            message = "a cost limit needs a model with a known price: give prices=, or limit tokens"
+            raise ConfigError(message)
+        usual: tuple[Bound, ...] = (
+            Faults(self.faults),
+            Steps(self.steps),
+            ToolCalls(self.tool_calls),
+            Tokens(self.tokens),
+            Seconds(self.seconds),
+        )
+        if not priced:
+            return usual
+        return (*usual, Cost(DEFAULT_COST if self.cost is None else self.cost))
+
+    @property
+    def guard(self) -> Guard:
+        """The guard that holds the caps on calls inside a step."""
+        return Caps(self.tool_calls, self.calls_per_step, self.calls_per_tool)
+
+    def left(self, so_far: Trajectory) -> list[str]:
+        """What the model should know of what is left: said when little is."""
+        steps = self.steps - so_far.spent.steps
+        calls = self.tool_calls - so_far.spent.calls.total()
+        said: list[str] = []
+        if steps == 1:
+            said.append("This is the last step: finish now.")
+        elif steps <= 3:
+            said.append(f"{steps} steps are left.")
+        if calls <= 3:
+            said.append(f"{max(calls, 0)} tool calls are left.")
+        return said
+
+
+RESEARCH = Limits(steps=40, tool_calls=80, seconds=1800.0)
+"""The profile for long searches."""

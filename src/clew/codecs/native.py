@@ -1,0 +1,212 @@
+"""The native codec: tools and calls travel in the provider's own fields, text is the thought.
+
+What is special to one provider's wire is the model's affair; here calls and results are paired, and
+what small models do to the format is read rightly or reported.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from clew.events import FINISH, Action, Finish, Json, Landing, Note, RawCall, Reply, encode
+from clew.protocols import Brief, OnText, Parsed, Part
+from clew.trajectory import Aside, Call, Step
+
+CUT: Final[dict[Finish, str]] = {
+    "length": "the reply was cut at its length limit before it was complete: be shorter",
+    "filter": "the provider's content filter cut the reply: say it differently",
+    "refusal": "the provider refused to reply",
+    "cut": "the connection was lost before the reply was complete: reply again",
+}
+"""What the model is told of a reply that did not end by itself."""
+
+_TAGGED = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
+"""How Qwen and its relatives write a call as text (Hermes format)."""
+
+
+@dataclass(frozen=True)
+class Native:
+    """Function calling as providers offer it."""
+
+    @property
+    def name(self) -> str:
+        """`name/version`."""
+        return "native/1"
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """None: the provider knows where a reply ends."""
+        return ()
+
+    @property
+    def native(self) -> bool:
+        """Tools are declared to the provider."""
+        return True
+
+    def head(self, brief: Brief, goal: str) -> tuple[Part, ...]:
+        """System prompt, worked examples as messages, the goal."""
+        system = brief.prompt
+        if brief.thought:
+            system += "\nBefore each call, say in one or two sentences what you are doing and why."
+        if not brief.answers_text:
+            system += (
+                "\nGive the answer by calling finish, or as nothing but JSON of this schema: "
+                + encode(brief.answer).decode()
+            )
+        parts = [Part("system", system)]
+        for number, example in enumerate(brief.examples, start=1):
+            parts.append(Part("user", example.goal))
+            for step in example.steps:
+                parts += self._step(step, f"example_{number}_{step.number}")
+        return (*parts, Part("user", goal))
+
+    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+        """The assistant's message, one result for each of its calls, then what was said since."""
+        return (*self._step(step, f"call_{step.number}"), *map(_aside, step.asides))
+
+    def _step(self, step: Step, prefix: str) -> list[Part]:
+        thought = step.thought
+        if thought is None:
+            return []
+        if thought.fault:
+            said = thought.reply.text.strip() or "(nothing)"
+            return [
+                Part("assistant", said),
+                Part("user", f"ERROR: unreadable reply: {thought.fault}"),
+            ]
+        if thought.answer is not None:
+            return [Part("assistant", thought.answer, wire=thought.reply.wire)]
+        raw = _raw_calls(step, prefix)
+        parts = [Part("assistant", thought.text, calls=raw, wire=thought.reply.wire)]
+        for call, made in zip(step.calls, raw, strict=True):
+            parts.append(Part("tool", _result(call), call_id=made.id, name=made.name))
+        return parts
+
+    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+        """One message with what must be said anew."""
+        return (Part("user", "\n".join(notes)),) if notes else ()
+
+    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+        """Calls are actions, text beside them the thought; text alone is the answer."""
+        if (cut := CUT.get(reply.finish)) is not None:
+            return Parsed(text=reply.text, fault=cut)
+        if reply.calls:
+            repairs: list[str] = []
+            actions = tuple(_action(call, repairs) for call in reply.calls)
+            text = _TAGGED.sub("", reply.text)
+            if text != reply.text:
+                repairs.append("the calls stood in the text too: they count once")
+            return Parsed(text=text.strip(), actions=actions, repairs=tuple(dict.fromkeys(repairs)))
+        if tagged := _tagged_calls(reply.text, brief):
+            return Parsed(
+                text=_TAGGED.sub("", reply.text).strip(),
+                actions=tagged,
+                repairs=("calls written as text were read as calls",),
+            )
+        return _text_answer(reply.text, brief)
+
+    def cut(self, show: Callable[[str], None]) -> OnText:
+        """Everything counts: native replies have no invented tail."""
+
+        def pass_on(text: str) -> bool:
+            show(text)
+            return False
+
+        return pass_on
+
+
+def _text_answer(text: str, brief: Brief) -> Parsed:
+    answer = text.strip()
+    if not answer:
+        return Parsed(fault="the reply was empty: call a tool, or answer")
+    if not brief.answers_text:
+        try:
+            msgspec.json.decode(answer)
+        except msgspec.DecodeError as error:
+            schema = encode(brief.answer).decode()
+            fault = f"the answer is not JSON ({error}): call finish, or reply with JSON of {schema}"
+            return Parsed(text=answer, fault=fault)
+    return Parsed(answer=answer)
+
+
+def _action(call: RawCall, repairs: list[str]) -> Action:
+    if call.arguments is None or not call.arguments.strip():
+        repairs.append("a call without arguments was read as having none")
+        return Action(call.name)
+    try:
+        args: Json = msgspec.json.decode(call.arguments)
+    except msgspec.DecodeError as error:
+        return Action(call.name, fault=f"the arguments are not JSON: {error}")
+    if not isinstance(args, dict):
+        return Action(call.name, fault="the arguments must be one JSON object")
+    return Action(call.name, args)
+
+
+def _tagged_calls(text: str, brief: Brief) -> tuple[Action, ...]:
+    """Calls in Hermes tags: all of them name declared tools and are well formed, or none counts."""
+    actions: list[Action] = []
+    for block in _TAGGED.findall(text):
+        try:
+            call = msgspec.json.decode(block, type=_Tagged)
+        except msgspec.DecodeError:
+            return ()
+        if call.name not in brief.known and call.name != FINISH:
+            return ()
+        actions.append(Action(call.name, call.arguments))
+    return tuple(actions)
+
+
+class _Tagged(msgspec.Struct):
+    name: str
+    arguments: dict[str, Json]
+
+
+def _raw_calls(step: Step, prefix: str) -> tuple[RawCall, ...]:
+    """The calls with an id each, unique in the reply: the provider's own where it is usable."""
+    thought = step.thought
+    raw = thought.reply.calls if thought is not None else ()
+    if len(raw) != len(step.calls):
+        raw = tuple(RawCall(call.action.name) for call in step.calls)
+    ids = [call.id for call in raw]
+    whole = all(ids) and len(set(ids)) == len(ids)
+    return tuple(
+        RawCall(
+            call.action.name,
+            _arguments(call, was.arguments),
+            was.id if whole else f"{prefix}_{number}",
+        )
+        for number, (call, was) in enumerate(zip(step.calls, raw, strict=True), start=1)
+    )
+
+
+def _arguments(call: Call, raw: str | None) -> str:
+    """The arguments' text: verbatim where it was JSON, for providers read it again as JSON."""
+    if call.action.fault:
+        return encode({"unreadable": raw}).decode()
+    return raw if raw and raw.strip() else encode(call.action.args).decode()
+
+
+def _result(call: Call) -> str:
+    """What a call's message says: its observation, then the hints given on it."""
+    observation = call.observation
+    text = observation.text if observation is not None else ""
+    return "\n".join([text, *(f"HINT: {hint.verdict.reason}" for hint in call.hints)])
+
+
+def _aside(aside: Aside) -> Part:
+    match aside:
+        case Note(text=text, source="person"):
+            return Part("user", text)
+        case Note(text=text, source="check"):
+            return Part("user", f"ERROR: the answer was not accepted: {text}")
+        case Note(text=text):
+            return Part("user", f"NOTE: {text}")
+        case Landing(bound=bound):
+            return Part(
+                "user",
+                f"The limit on {bound} is reached: no more calls can be made. "
+                "Give the best answer that the observations above allow, and say what is missing.",
+            )

@@ -1,0 +1,178 @@
+"""One call of one tool: its attempts, its deadline, and what is known of its effect afterwards.
+
+The rules are those of the record's contract: an effect has an `Attempt` on the disk before it; it
+ends done, not done or unknown; what is unknown is never made again by the machine, unless the tool
+is idempotent, has a probe that says it did not happen, or a person allowed it.
+"""
+
+import traceback
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import anyio
+import msgspec
+
+from clew.agent import Agent
+from clew.errors import ToolError
+from clew.events import EFFECTFUL, Attempt, Code, Json, Judged, Observation, Outcome, Trust, Verdict
+from clew.journal import Journal
+from clew.protocols import Tool
+from clew.trajectory import Call, Trajectory
+
+IN_DOUBT: Final = (
+    "{tool} was begun, but nobody saw how it ended: it may or may not have happened. "
+    "Check that before anything else; it will not be repeated by itself."
+)
+PROBE_SECONDS: Final = 30.0
+
+
+async def perform(agent: Agent, journal: Journal, tool: Tool, call: Call) -> None:
+    """Make the call, again where its effect allows, and record what came of it."""
+    if call.in_doubt and not call.again:
+        settled = await _settle(agent, journal, tool, call)
+        if settled is not None:
+            await journal.record(settled)
+            return
+    number, after = len(call.attempts), ""
+    if number:
+        after = "nobody saw the end of the attempt before"
+    delay = tool.retry.delay
+    while True:
+        number += 1
+        if tool.effect in EFFECTFUL or number > 1:
+            await journal.record(_attempt(tool, call, number, after))
+        observation = await _once(agent, tool, call, journal)
+        if observation.ok or number > tool.retry.times or not _repeatable(tool, observation):
+            await journal.record(observation)
+            return
+        after = observation.text
+        await anyio.sleep(delay)
+        delay = min(delay * 2, tool.retry.most)
+
+
+def _attempt(tool: Tool, call: Call, number: int, after: str) -> Attempt:
+    return Attempt(call.key, tool.name, call.hash, tool.timeout, number, after)
+
+
+def _repeatable(tool: Tool, observation: Observation) -> bool:
+    """Whether a failed call may be made again: it did not happen, or may happen twice."""
+    if observation.code == "bad_output":
+        return False
+    return tool.effect == "idempotent" or observation.outcome == "not_done"
+
+
+async def _settle(
+    agent: Agent, journal: Journal, tool: Tool, call: Call
+) -> Observation | Judged | None:
+    """What becomes of a call in doubt; None means that it may be made again."""
+    if tool.effect != "unsafe" and tool.probe is None:
+        return None
+    if tool.probe is not None:
+        found = await _probe(agent, journal, tool, call, tool.probe)
+        if found is None or found.outcome != "unknown":
+            return found
+    text = IN_DOUBT.format(tool=tool.name)
+    if agent.unknown == "hold" and not _let_be(call):
+        verdict = Verdict("hold", text, args=call.args, code="unknown")
+        return Judged(call.key, verdict, by="in doubt")
+    return _failed(tool, call, "unknown", text, "unknown")
+
+
+def _let_be(call: Call) -> bool:
+    """Whether a person ruled that a call in doubt is not to be made again."""
+    doubted = call.verdict is not None and call.verdict.verdict.code == "unknown"
+    return doubted and call.ruling is not None and not call.ruling.allow
+
+
+async def _probe(
+    agent: Agent,
+    journal: Journal,
+    tool: Tool,
+    call: Call,
+    probe: Callable[[dict[str, Json], str], Awaitable[Any]],
+) -> Observation | None:
+    """Ask, once the attempt's deadline has passed, what became of it; None: it did not happen.
+
+    A worker that was only frozen may still be inside the tool until then.
+    """
+    await anyio.sleep(max(0, call.deadline - journal.now()) / 1000)
+    try:
+        with anyio.fail_after(PROBE_SECONDS):
+            found = await probe(call.args, f"{journal.run_id}:{call.key}")
+    except Exception:  # noqa: BLE001 - whatever a probe raises, the call stays in doubt
+        text = IN_DOUBT.format(tool=tool.name)
+        return _failed(tool, call, "unknown", text, "unknown", traceback.format_exc())
+    return None if found is None else _observed(agent, journal.trajectory, tool, call, found)
+
+
+async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal) -> Observation:
+    """One attempt, in its deadline; whatever the tool raises is an observation."""
+    effectful = tool.effect in EFFECTFUL
+    value: Any = None
+    with anyio.move_on_after(tool.timeout) as deadline:
+        try:
+            value = await tool.call(call.args, f"{journal.run_id}:{call.key}")
+        except ToolError as error:
+            return _failed(tool, call, "tool_error", _line(error), "not_done")
+        except Exception as error:  # noqa: BLE001 - a tool may raise anything; it is data here
+            text = f"{type(error).__name__}: {_line(error)}"
+            outcome: Outcome = "unknown" if effectful else "not_done"
+            return _failed(tool, call, "crashed", text, outcome, traceback.format_exc())
+    if deadline.cancelled_caught:
+        return _late(tool, call)
+    return _observed(agent, journal.trajectory, tool, call, value)
+
+
+def _late(tool: Tool, call: Call) -> Observation:
+    if tool.effect not in EFFECTFUL and tool.stoppable:
+        text = f"{tool.name} did not end in {tool.timeout:g} s and was stopped: ask for less"
+        return _failed(tool, call, "timeout", text, "not_done")
+    text = f"{tool.name} did not end in {tool.timeout:g} s. "
+    if tool.effect in EFFECTFUL:
+        text += IN_DOUBT.format(tool="It")
+    else:
+        text += "It may still be at work: ask for less"
+    return _failed(tool, call, "timeout", text, "unknown")
+
+
+def _line(error: Exception) -> str:
+    """The error's message on one line; its class where it has none."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _failed(
+    tool: Tool, call: Call, code: Code, text: str, outcome: Outcome, detail: str = ""
+) -> Observation:
+    """A failure: untrusted, since error texts may echo what they were given."""
+    return Observation(
+        call.key,
+        f"ERROR: {code}: {text}",
+        ok=False,
+        code=code,
+        outcome=outcome,
+        effect=tool.effect,
+        detail=detail,
+    )
+
+
+def _observed(agent: Agent, so_far: Trajectory, tool: Tool, call: Call, value: Any) -> Observation:
+    """A value as the call's observation; what JSON cannot carry or the schema forbids is said."""
+    if isinstance(value, Observation):
+        return msgspec.structs.replace(value, call=call.key, effect=tool.effect)
+    try:
+        content: Json = msgspec.to_builtins(value, str_keys=True)
+    except (TypeError, ValueError, RecursionError) as error:
+        text = f"{tool.name} returned what JSON cannot carry: {_line(error)}"
+        return _failed(tool, call, "bad_output", text, "done", repr(type(value)))
+    if problems := agent.result_problems(tool, content):
+        text = f"{tool.name} returned what it must not: {'; '.join(problems)}"
+        return _failed(tool, call, "bad_output", text, "done", repr(content))
+    return Observation(call.key, content, effect=tool.effect, trust=_trust(tool, so_far))
+
+
+def _trust(tool: Tool, so_far: Trajectory) -> Trust:
+    """Trusted if the tool is and its arguments were: nothing untrusted has been read before."""
+    if tool.trust == "untrusted":
+        return "untrusted"
+    read = (c.observation.trust for c in so_far.calls if c.observation is not None)
+    return "untrusted" if "untrusted" in read else "trusted"

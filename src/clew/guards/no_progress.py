@@ -1,0 +1,124 @@
+"""No-progress detection: the same call with the same result, again and again.
+
+Only repeats *with the same result* count, and only in a row or in a short cycle: recorded runs of
+real models repeat calls usefully (a changed result, paging, measure-fix-measure), so no rule looks
+at calls alone. The ladder is hint, refusal, landing.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from clew.events import FINISH, UNMADE, Code, Note, Verdict
+from clew.trajectory import Call, Step, Trajectory, args_hash
+
+REFUSED: Final[Code] = "repeated_same_tool_call_too_many_times"
+LONGEST_CYCLE: Final = 3
+
+
+def since_person(so_far: Trajectory) -> list[Step]:
+    """The steps after a person's last word: whoever speaks starts the counting anew."""
+    for place in range(len(so_far.steps) - 1, -1, -1):
+        step = so_far.steps[place]
+        if any(isinstance(a, Note) and a.source == "person" for a in step.asides):
+            return so_far.steps[place + 1 :]
+    return so_far.steps
+
+
+def _closed(so_far: Trajectory) -> list[Call]:
+    return [
+        call
+        for step in since_person(so_far)
+        for call in step.calls
+        if call.observation is not None and call.action.name != FINISH
+    ]
+
+
+def _same(one: Call, other: Call) -> bool:
+    """Same call, same result; a call refused as a repeat counts as one more of what it repeated."""
+    if one.hash != other.hash or one.observation is None or other.observation is None:
+        return False
+    refused = REFUSED in (one.observation.code, other.observation.code)
+    return refused or one.observation.content == other.observation.content
+
+
+def repeats(calls: list[Call], hash_: str) -> int:
+    """How often the call `hash_` would by now have been made to no avail.
+
+    Counts its occurrences in the longest run of equal cycles (of one to three calls) that ends the
+    list and that the call would continue.
+    """
+    most = 0
+    for length in range(1, LONGEST_CYCLE + 1):
+        if len(calls) < length or calls[-length].hash != hash_:
+            continue
+        cycles = 1
+        while len(calls) >= (cycles + 1) * length and all(
+            _same(calls[-place], calls[-place - cycles * length]) for place in range(1, length + 1)
+        ):
+            cycles += 1
+        most = max(most, cycles)
+    return most
+
+
+@dataclass(frozen=True)
+class NoProgress:
+    """A guard: a hint on the call number `hint`, a refusal from number `refuse` on.
+
+    Tools named in `polling` may be called with the same result as often as the limits allow.
+    """
+
+    hint: int = 3
+    refuse: int = 5
+    polling: frozenset[str] = frozenset()
+
+    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+        """A verdict on a call that repeats itself to no avail."""
+        if call.action.name in self.polling or call.action.name == FINISH:
+            return None
+        made = repeats(_closed(so_far), args_hash(call.action.name, call.action.args))
+        if made + 1 >= self.refuse:
+            reason = (
+                f"{call.action.name} gave the same result {self.refuse - 1} times: it will not be "
+                "called again like this. Use what is known, try something else, or finish."
+            )
+            return Verdict("deny", reason, code=REFUSED)
+        if made + 1 >= self.hint:
+            reason = (
+                f"this is call number {made + 1} of the same kind; the ones before gave the same "
+                "result. Try something else unless a change is to be expected."
+            )
+            return Verdict("hint", reason)
+        return None
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """A bound: the run lands when refused calls are insisted on.
+
+    That is `refused` steps in a row whose calls were all refused as repeats, or `unmade` steps in a
+    row in which no call could be made for any reason (unknown tool, bad arguments, denied).
+    """
+
+    refused: int = 2
+    unmade: int = 6
+
+    def __call__(self, so_far: Trajectory) -> str | None:
+        """A reason once the run is stuck."""
+        codes = [_codes(step) for step in reversed(since_person(so_far))]
+        unmade = next((n for n, found in enumerate(codes) if not found <= UNMADE), len(codes))
+        repeated = next((n for n, found in enumerate(codes) if found != {REFUSED}), len(codes))
+        if repeated >= self.refused:
+            return f"no_progress: the calls of {repeated} steps in a row were refused as repeats"
+        if unmade >= self.unmade:
+            return f"no_progress: no call could be made in {unmade} steps in a row"
+        return None
+
+
+def _codes(step: Step) -> set[str]:
+    """The codes of a step's observations; a step without calls stands apart."""
+    codes = {
+        call.observation.code
+        for call in step.calls
+        if call.observation is not None and call.action.name != FINISH
+    }
+    return set(codes) or {""}

@@ -1,0 +1,248 @@
+"""The one writer of a run: events in, entries on the store, the fold after it.
+
+The order is always encode, commit, fold, tell. Whatever the fold or a listener has seen is stored.
+"""
+
+import hashlib
+import time
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, Self
+
+import anyio
+import msgspec
+
+from clew.errors import StoreError
+from clew.events import (
+    AnyEvent,
+    Cancel,
+    Entry,
+    Note,
+    Observation,
+    Ruling,
+    Started,
+    barrier,
+    decode,
+    encode,
+)
+from clew.protocols import Append, Line, Listener, Store
+from clew.trajectory import Trajectory
+
+BLOB_BYTES: Final = 16_384
+"""Observations whose content is longer lie in a blob, once per content."""
+
+Clock = Callable[[], int]
+"""Unix time in milliseconds."""
+
+
+def wall_clock() -> int:
+    """The system's clock, in Unix milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def new_run_id() -> str:
+    """A fresh id: sorts by time, has 32 random bits, is safe in file names and shells."""
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{uuid.uuid4().hex[:8]}"
+
+
+def chain(before: bytes, seq: int, at: int, epoch: int, body: bytes) -> bytes:
+    """Hash of a line (BLAKE2b, 16 bytes) over its place, time, epoch, body and the hash before."""
+    place = b"%d %d %d " % (seq, at, epoch)
+    return hashlib.blake2b(before + place + body, digest_size=16).digest()
+
+
+async def load(store: Store, run_id: str) -> Trajectory:
+    """Read a run without opening it.
+
+    Raises `StoreError` where it is unknown, from a newer clew, or a line does not match its hash.
+    """
+    return Trajectory(run_id, await _entries(store, run_id))
+
+
+async def _entries(store: Store, run_id: str) -> list[Entry]:
+    entries: list[Entry] = []
+    before = b""
+    for line in await store.read(run_id):
+        if line.hash != chain(before, line.seq, line.at, line.epoch, line.body):
+            message = f"run {run_id}: entry {line.seq} was changed after it was written"
+            raise StoreError(message)
+        before = line.hash
+        event = await _event(store, run_id, line)
+        entries.append(Entry(line.seq, line.at, line.epoch, event, line.hash))
+    return entries
+
+
+async def _event(store: Store, run_id: str, line: Line) -> AnyEvent:
+    try:
+        event = decode(line.body)
+        if isinstance(event, Observation) and event.blob:
+            content = msgspec.json.decode(await store.blob(event.blob))
+            event = msgspec.structs.replace(event, content=content)
+    except msgspec.DecodeError as error:
+        message = f"run {run_id}: entry {line.seq} is not readable here ({error}); update clew"
+        raise StoreError(message) from error
+    return event
+
+
+class _Waiting:
+    """Events on their way to the store, and what became of them."""
+
+    __slots__ = ("done", "error", "events", "taken")
+
+    def __init__(self, events: tuple[AnyEvent, ...], taken: tuple[int, ...]) -> None:
+        self.events = events
+        self.taken = taken
+        self.done = anyio.Event()
+        self.error: Exception | None = None
+
+
+class Journal:
+    """A run opened for work. Make one with `create` or `open`.
+
+    `folds` is room for what others derive from the record and keep between steps (the view); it may
+    be emptied at any time and changes nothing but speed.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        epoch: int,
+        trajectory: Trajectory,
+        *,
+        clock: Clock = wall_clock,
+        secrets: Iterable[str] = (),
+        listener: Listener | None = None,
+    ) -> None:
+        self.store = store
+        self.trajectory = trajectory
+        self.listener = listener
+        self.folds: dict[str, Any] = {}
+        self._epoch = epoch
+        self._clock = clock
+        self._secrets = tuple((encode(s)[1:-1], b"[redacted]") for s in secrets if s)
+        self._queue: list[_Waiting] = []
+        self._writing = False
+
+    @classmethod
+    async def create(
+        cls, store: Store, started: Started, run_id: str = "", **circumstances: Any
+    ) -> Self:
+        """Begin a new run with its first entry; `circumstances` are those of the class."""
+        run_id = run_id or new_run_id()
+        journal = cls(store, await store.create(run_id), Trajectory(run_id), **circumstances)
+        await journal.record(started)
+        return journal
+
+    @classmethod
+    async def open(cls, store: Store, run_id: str, **circumstances: Any) -> Self:
+        """Take an existing run up for work: whoever worked on it before is fenced off."""
+        epoch = await store.open(run_id)
+        return cls(store, epoch, await load(store, run_id), **circumstances)
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self.trajectory.run_id
+
+    def now(self) -> int:
+        """The journal's clock, in Unix milliseconds."""
+        return self._clock()
+
+    async def record(self, *events: AnyEvent, taken: tuple[int, ...] = ()) -> None:
+        """Append the events, all or none; return when they are stored and folded.
+
+        What several tasks record while a commit is under way is committed together next. Shielded
+        from cancellation. Raises `StoreError`; then nothing was recorded and the writer goes on.
+        """
+        waiting = _Waiting(events, taken)
+        self._queue.append(waiting)
+        with anyio.CancelScope(shield=True):
+            if self._writing:
+                await waiting.done.wait()
+            else:
+                await self._write()
+        if waiting.error is not None:
+            raise waiting.error
+
+    async def _write(self) -> None:
+        self._writing = True
+        try:
+            while self._queue:
+                batch, self._queue = self._queue, []
+                try:
+                    entries = await self._commit(batch)
+                except Exception as error:  # noqa: BLE001 - handed to each task that waits for it
+                    for waiting in batch:
+                        waiting.error = error
+                    entries = []
+                for entry in entries:
+                    self._follow(entry)
+                for waiting in batch:
+                    waiting.done.set()
+        finally:
+            self._writing = False
+
+    def _follow(self, entry: Entry) -> None:
+        self.trajectory.add(entry)
+        if self.listener is not None:
+            self.listener.entry(entry)
+
+    async def _commit(self, batch: Sequence[_Waiting]) -> list[Entry]:
+        last = self.trajectory.entries[-1] if self.trajectory.entries else None
+        seq, before = (last.seq, last.hash) if last is not None else (0, b"")
+        at = self._clock()
+        lines: list[Line] = []
+        entries: list[Entry] = []
+        blobs: dict[str, bytes] = {}
+        for event in (event for waiting in batch for event in waiting.events):
+            seq += 1
+            kept, body = self._encode(event, blobs)
+            before = chain(before, seq, at, self._epoch, body)
+            lines.append(Line(seq, at, self._epoch, body, before))
+            entries.append(Entry(seq, at, self._epoch, kept, before))
+        await self.store.append(
+            Append(
+                self.run_id,
+                self._epoch,
+                tuple(lines),
+                barrier=any(barrier(entry.event) for entry in entries),
+                blobs=blobs,
+                taken=tuple(number for waiting in batch for number in waiting.taken),
+            )
+        )
+        return entries
+
+    def _encode(self, event: AnyEvent, blobs: dict[str, bytes]) -> tuple[AnyEvent, bytes]:
+        """The event as it may be kept, and its bytes; long contents go to `blobs`."""
+        body = encode(event)
+        clean = body
+        for secret, instead in self._secrets:
+            clean = clean.replace(secret, instead)
+        if clean is not body and clean != body:
+            body, event = clean, decode(clean)
+        if len(body) <= BLOB_BYTES or not isinstance(event, Observation):
+            return event, body
+        content = encode(event.content)
+        if len(content) <= BLOB_BYTES:
+            return event, body
+        digest = hashlib.sha256(content).hexdigest()
+        blobs[digest] = content
+        kept = msgspec.structs.replace(event, blob=digest)
+        return kept, encode(msgspec.structs.replace(kept, content=""))
+
+    async def receive(self) -> None:
+        """Move what outsiders left in the inbox into the record."""
+        for number, body in await self.store.inbox(self.run_id):
+            await self.record(self._admit(body), taken=(number,))
+
+    def _admit(self, body: bytes) -> AnyEvent:
+        """An outsider's word as an event, or a note that says what was set aside."""
+        try:
+            event = decode(body)
+        except msgspec.DecodeError:
+            return Note("a message in the inbox could not be read and was set aside", source="late")
+        if isinstance(event, Ruling) and event.call not in {c.key for c in self.trajectory.calls}:
+            return Note(f"a ruling on {event.call} was set aside: no such call", source="late")
+        if isinstance(event, (Ruling, Note, Cancel)):
+            return event
+        return Note("a message in the inbox was no ruling, note or cancel", source="late")

@@ -1,0 +1,192 @@
+"""The loop: look at the record, do the one next thing, write down what came of it.
+
+It is the notebook loop of ReAct (prompt, call, split, act, append), with the record in the place of
+the growing prompt. Running, resuming, going on after a ruling and following up are the same call.
+"""
+
+from collections.abc import Sequence
+
+import anyio
+import msgspec
+
+from clew.agent import Agent
+from clew.effects import perform
+from clew.errors import first_error
+from clew.events import (
+    FINISH,
+    AnyEvent,
+    Code,
+    Json,
+    Landing,
+    Note,
+    Observation,
+    Stop,
+    Thought,
+)
+from clew.journal import Journal
+from clew.judging import judge_answer, judge_call, refusal
+from clew.protocols import OnText, Parsed
+from clew.trajectory import Call, Step, Trajectory
+from clew.view import View
+
+
+async def run(agent: Agent, journal: Journal) -> Trajectory:
+    """Advance until the record says stop. After `ModelError` or `StoreError` it is still open."""
+    await journal.receive()
+    while journal.trajectory.stop is None:
+        if journal.trajectory.cancel is not None:
+            await interrupt(journal, journal.trajectory.cancel.why)
+        else:
+            await advance(agent, journal)
+        await journal.receive()
+    return journal.trajectory
+
+
+async def advance(agent: Agent, journal: Journal) -> None:
+    """Do the one next thing."""
+    so_far = journal.trajectory
+    if so_far.step.pending:  # all but finish
+        await act(agent, journal)
+    elif so_far.step.answer is not None:
+        await conclude(agent, journal)  # a failed check is an observation
+    elif so_far.landed or len(so_far.rejected) > agent.tries:
+        await give_up(agent, journal)
+    elif so_far.landing is None and (reached := agent.reached(so_far)) is not None:
+        await land(agent, journal, reached)
+    else:
+        await think(agent, journal)
+
+
+async def think(agent: Agent, journal: Journal) -> None:
+    """Ask the model for the next thought; in a landing, for the last one, without calls."""
+    so_far = journal.trajectory
+    landing = so_far.landing is not None
+    reminders = () if landing else agent.limits.left(so_far)
+    prompt, prints = _view(agent, journal).prompt(so_far, reminders, "none" if landing else "auto")
+    reply = await agent.thinker.complete(prompt, _listen(agent, journal))
+    read = agent.format.parse(agent.brief, reply)
+    if landing and any(action.name != FINISH for action in read.actions):
+        read = Parsed(text=read.text, fault="no call can be made any more: only an answer counts")
+    await journal.record(
+        Thought(reply, prints, read.text, read.actions, read.answer, read.fault, read.repairs)
+    )
+
+
+async def act(agent: Agent, journal: Journal) -> None:
+    """Judge all pending calls, then perform those that may be; held ones wait for a ruling."""
+    step = journal.trajectory.step
+    await judge(agent, journal, step.pending)
+    ready = [call for call in step.pending if not call.held]
+    if ready:
+        await observe(agent, journal, ready)
+    elif step.pending:
+        held = ", ".join(call.key for call in step.pending)
+        await journal.record(Stop("held", f"waiting for a ruling on {held}"))
+
+
+async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
+    """Record every verdict other than a plain yes; a refused call is closed with it."""
+    for call in calls:
+        if not call.held and (call.again or not call.attempts):
+            events = await judge_call(agent, journal.trajectory, call)
+            if events:
+                await journal.record(*events)
+
+
+async def observe(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
+    """Perform the calls together; each records its own observation as soon as it has one."""
+    try:
+        async with anyio.create_task_group() as together:
+            for call in calls:
+                if (tool := agent.tool(call.action.name)) is not None:
+                    together.start_soon(perform, agent, journal, tool, call)
+    except ExceptionGroup as group:
+        raise first_error(group) from group
+
+
+async def conclude(agent: Agent, journal: Journal) -> None:
+    """Check the answer: stop with it, send it back, or take the fallback."""
+    so_far, step = journal.trajectory, journal.trajectory.step
+    if (call := step.finish) is not None:
+        await judge(agent, journal, [call])
+        if call.held:
+            await journal.record(Stop("held", f"waiting for a ruling on {call.key}"))
+            return
+        if step.finish is None:  # refused just now
+            return
+        if any(other.observation and not other.observation.ok for other in step.calls):
+            text = "another call of this step failed: look at it first, then finish"
+            await journal.record(*_close(step, "sibling_failed", text))
+            return
+    value = _answer(agent, step)
+    problem = await judge_answer(agent, so_far, value)
+    if problem is None:
+        landing = so_far.landing
+        stop = Stop("bound", landing.bound, value) if landing else Stop("answered", "", value)
+        await journal.record(*_close(step), stop)
+    elif call is not None:
+        await journal.record(*_close(step, "rejected", problem))
+    else:
+        await journal.record(Note(problem, source="check"))
+
+
+async def give_up(agent: Agent, journal: Journal) -> None:
+    """No answer was acceptable, or the last thought gave none: the declared fallback stands in."""
+    so_far = journal.trajectory
+    why = f"the answer was rejected: {so_far.rejected[-1]}" if so_far.rejected else "no answer"
+    if so_far.landing is not None:
+        stop = Stop("bound", f"{so_far.landing.bound}: {why}", agent.fallback, fallback=True)
+    else:
+        stop = Stop("failed", why, agent.fallback, fallback=True)
+    await journal.record(stop)
+
+
+async def land(agent: Agent, journal: Journal, reached: str) -> None:
+    """A bound tripped: ask for a last thought, or stop where none is wanted."""
+    bound, _, detail = reached.partition(": ")
+    if agent.landing:
+        await journal.record(Landing(bound, detail))
+    else:
+        await journal.record(Stop("bound", reached, agent.fallback, fallback=True))
+
+
+async def interrupt(journal: Journal, why: str = "") -> None:
+    """Close what is pending (not done; unknown where an attempt stands) and stop."""
+    closing: list[AnyEvent] = []
+    for call in journal.trajectory.step.calls:
+        if call.in_doubt:
+            text = "a person interrupted it: it may or may not have happened"
+            closing.append(refusal(call, "unknown", text, "unknown"))
+        elif call.observation is None:
+            closing.append(refusal(call, "interrupted", "a person did: it did not happen"))
+    await journal.record(*closing, Stop("interrupted", why or "a person interrupted the run"))
+
+
+def _view(agent: Agent, journal: Journal) -> View:
+    """The run's view, kept between steps; made anew whenever it is not there."""
+    view = journal.folds.get("view")
+    if not isinstance(view, View):
+        goal, params = journal.trajectory.goal, agent.thinker.params
+        view = journal.folds["view"] = View(agent.format, agent.brief, goal, params)
+    return view
+
+
+def _listen(agent: Agent, journal: Journal) -> OnText | None:
+    """Where tokens go on their way: to the listener, as far as they count for the codec."""
+    return None if journal.listener is None else agent.format.cut(journal.listener.token)
+
+
+def _answer(agent: Agent, step: Step) -> Json:
+    """The value offered as the answer: finish's argument, or the reply's text, read as its type."""
+    if step.finish is not None:
+        return step.finish.args["answer"]
+    text = step.thought.answer if step.thought is not None else None
+    return text if agent.brief.answers_text or text is None else msgspec.json.decode(text)
+
+
+def _close(step: Step, code: Code = "", text: str = "the answer was accepted") -> list[Observation]:
+    """Close every open call of finish in the step: the first with the outcome, others with it."""
+    calls = [call for call in step.calls if call.action.name == FINISH and not call.observation]
+    if code:
+        return [refusal(call, code, text) for call in calls]
+    return [Observation(call.key, text, effect="pure", trust="trusted") for call in calls]

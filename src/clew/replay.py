@@ -1,0 +1,309 @@
+"""Replay: the same agent and the same loop, with the world taken from a record.
+
+The model, the tools, the user's guards and checks give what the record says they gave; notes,
+rulings, the clock and every interruption come from it too. No call leaves the process. Whatever the
+loop derives is compared with the record, byte by byte; the first difference ends the replay.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import anyio
+import msgspec
+
+from clew.agent import Agent, changes, words
+from clew.errors import ReplayError, first_error
+from clew.events import (
+    INPUTS,
+    AnyEvent,
+    Attempt,
+    Cancel,
+    Entry,
+    Json,
+    Judged,
+    Note,
+    Observation,
+    Reply,
+    Stop,
+    Thought,
+    Verdict,
+    encode,
+)
+from clew.journal import Journal
+from clew.loop import run
+from clew.protocols import OnText, Prompt, Store, Tool
+from clew.trajectory import Call, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """A replay that came to the same end: its trajectory, and what could not be compared."""
+
+    trajectory: Trajectory
+    passed_over: tuple[str, ...] = ()
+
+
+async def replay(agent: Agent, record: Trajectory, store: Store) -> Replayed:
+    """Run the agent over the record (`store` is never touched: it only completes the journal).
+
+    Raises `ReplayError` with step and field of the first divergence.
+    """
+    setting = record.started.setting
+    if different := [name for name in changes(setting, agent.setting) if name != "codec"]:
+        message = f"the agent has another {different[0]} than the record"
+        raise ReplayError(0, f"setting.{different[0]}", message)
+    same_codec = setting.codec == agent.setting.codec
+    journal = _Replaying(store, record, same_codec=same_codec)
+    stand_in = _with_recorded_world(agent, journal)
+    journal.follow()
+    while journal.upcoming is not None:
+        before = len(journal.trajectory)
+        try:
+            async with anyio.create_task_group() as work:
+                journal.scope = work.cancel_scope
+                work.start_soon(_watch, journal)
+                await run(stand_in, journal)
+                work.cancel_scope.cancel()
+        except ExceptionGroup as group:
+            raise first_error(group) from None
+        if len(journal.trajectory) == before:
+            raise journal.diverged("event", "the loop stops here, the record goes on")
+    passed_over = () if same_codec else (f"prompts: rendered by {setting.codec} then",)
+    return Replayed(journal.trajectory, passed_over)
+
+
+def first_difference(old: Json, new: Json, path: str = "") -> str | None:
+    """The dotted path of the first field in which two JSON values differ, or None."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in dict.fromkeys((*old, *new)):
+            at = f"{path}.{name}" if path else str(name)
+            if name not in old or name not in new:
+                return at
+            if (found := first_difference(old[name], new[name], at)) is not None:
+                return found
+        return None
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for place, (was, now) in enumerate(zip(old, new, strict=True)):
+            if (found := first_difference(was, now, f"{path}[{place}]")) is not None:
+                return found
+        return None
+    return None if old == new else path
+
+
+class _Replaying(Journal):
+    """A journal that writes nothing: it checks what is recorded against what was, in its order."""
+
+    def __init__(self, store: Store, record: Trajectory, *, same_codec: bool) -> None:
+        super().__init__(store, 0, Trajectory(record.run_id), clock=lambda: 1 << 62)
+        self.scope = anyio.CancelScope()
+        self._recorded = record.entries
+        self._same_codec = same_codec
+        self._moved = anyio.Event()
+
+    @property
+    def upcoming(self) -> Entry | None:
+        """The next entry of the record, or None at its end."""
+        place = len(self.trajectory)
+        return self._recorded[place] if place < len(self._recorded) else None
+
+    def later(self) -> list[AnyEvent]:
+        """The events still to come before the worker of the time was cut off."""
+        if (entry := self.upcoming) is None:
+            return []
+        rest = self._recorded[len(self.trajectory) :]
+        return [other.event for other in rest if other.epoch == entry.epoch]
+
+    def follow(self) -> None:
+        """Take the next entry as it was; end the worker's life where the record says it ended."""
+        entry = self.upcoming
+        if entry is None:
+            return
+        self.trajectory.add(entry)
+        after = self.upcoming
+        if after is None or after.epoch != entry.epoch or isinstance(entry.event, Cancel):
+            self.scope.cancel()
+        self._moved.set()
+        self._moved = anyio.Event()
+
+    def take_inputs(self) -> None:
+        """Take what came from outside at this very place."""
+        while (entry := self.upcoming) is not None and _from_outside(entry.event):
+            self.follow()
+            if isinstance(entry.event, Cancel):
+                return
+
+    async def receive(self) -> None:
+        """Inputs come from the record, not from an inbox."""
+        self.take_inputs()
+        await anyio.lowlevel.checkpoint()
+
+    async def record(self, *events: AnyEvent, taken: tuple[int, ...] = ()) -> None:
+        """Compare each event with the record's, waiting for its turn among parallel calls."""
+        for event in events:
+            await self._turn(event)
+            entry = self.upcoming
+            if entry is not None:
+                self._compare(entry.event, event)
+                self.follow()
+        await anyio.lowlevel.checkpoint()
+
+    async def _turn(self, event: AnyEvent) -> None:
+        """Wait until the next entry is this event's, if it is to come at all."""
+        self.take_inputs()
+        await anyio.lowlevel.checkpoint()
+        while not _same_place(event, self.upcoming):
+            if not self._may_wait(event):
+                name = type(event).__name__
+                raise self.diverged("event", f"the loop derives {name} here, the record does not")
+            await self._moved.wait()
+            self.take_inputs()
+
+    def _may_wait(self, event: AnyEvent) -> bool:
+        """Whether a call beside this one is due first, and this one is later or was lost then."""
+        rest = self.later()
+        lost = not rest or not isinstance(rest[-1], Stop)
+        due = bool(rest) and isinstance(rest[0], _ABOUT_A_CALL)
+        return due and (lost or any(_matches(event, other) for other in rest))
+
+    def _compare(self, old: AnyEvent, new: AnyEvent) -> None:
+        if isinstance(old, Thought) and isinstance(new, Thought) and not self._same_codec:
+            new = msgspec.structs.replace(new, prints=old.prints)
+        if encode(old) == encode(new):
+            return
+        field = first_difference(msgspec.to_builtins(old), msgspec.to_builtins(new)) or "event"
+        raise self.diverged(field, "the loop derives another value than the record has")
+
+    def diverged(self, field: str, message: str) -> ReplayError:
+        """The error that names this place of the record."""
+        entry = self.upcoming
+        step = self.trajectory.step.number
+        if entry is not None and isinstance(entry.event, Thought):
+            step += 1
+        return ReplayError(step, field, message)
+
+
+_ABOUT_A_CALL = (Attempt, Judged, Observation)
+
+
+def _from_outside(event: AnyEvent) -> bool:
+    if isinstance(event, Note):
+        return event.source != "check"
+    return isinstance(event, INPUTS)
+
+
+def _matches(new: AnyEvent, old: AnyEvent) -> bool:
+    """Whether two events are the same word about the same call."""
+    return type(new) is type(old) and getattr(new, "call", "") == getattr(old, "call", "")
+
+
+def _same_place(event: AnyEvent, entry: Entry | None) -> bool:
+    """Whether the entry is this event's turn; anything that is about no call cannot wait."""
+    if entry is None:
+        return False
+    return _matches(event, entry.event) or not isinstance(event, _ABOUT_A_CALL)
+
+
+async def _watch(journal: _Replaying) -> None:
+    """No I/O happens in a replay: when every task waits, none will ever move again."""
+    await anyio.wait_all_tasks_blocked()
+    raise journal.diverged("event", "the loop never derives this entry")
+
+
+def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
+    """The agent with everything that reaches outside taken from the record."""
+    return agent.but(
+        model=_RecordedModel(
+            agent.thinker.name, agent.thinker.params, agent.thinker.priced, journal
+        ),
+        tools=[_recorded_tool(tool, journal) for tool in agent.tools],
+        guards=[_RecordedGuard(words(guard), journal) for guard in agent.guards],
+        checks=[_recorded_check(journal)] if agent.checks else [],
+    )
+
+
+@dataclass(frozen=True)
+class _RecordedModel:
+    """Gives the recorded replies, in their order."""
+
+    name: str
+    params: Mapping[str, Json]
+    priced: bool
+    journal: _Replaying
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """The reply of the next recorded thought."""
+        self.journal.take_inputs()
+        await anyio.lowlevel.checkpoint()
+        entry = self.journal.upcoming
+        if entry is None or not isinstance(entry.event, Thought):
+            raise self.journal.diverged("event", "the loop thinks here, the record does not")
+        return entry.event.reply
+
+
+def _recorded_tool(tool: Tool, journal: _Replaying) -> Tool:
+    """The tool, answering from the record: its observation, or the failure before a retry."""
+
+    async def call(args: dict[str, Json], key: str) -> Observation:
+        _ = args
+        found = _next_about(journal, key)
+        if isinstance(found, Attempt):
+            return Observation(content=found.after, ok=False, outcome="not_done")
+        while found is None:  # the worker of the time did not live to see it
+            await anyio.sleep_forever()
+        return found
+
+    async def probe(args: dict[str, Json], key: str) -> Observation | None:
+        _ = args
+        found = _next_about(journal, key)
+        return found if isinstance(found, Observation) else None
+
+    return replace(
+        tool,
+        call=call,
+        probe=None if tool.probe is None else probe,
+        timeout=tool.timeout,
+        retry=replace(tool.retry, delay=0.0, most=0.0),
+    )
+
+
+def _next_about(journal: _Replaying, key: str) -> Attempt | Observation | None:
+    place = key.rpartition(":")[2]
+    for event in journal.later():
+        if isinstance(event, Attempt | Observation) and event.call == place:
+            return event
+    return None
+
+
+@dataclass(frozen=True)
+class _RecordedGuard:
+    """Gives the verdicts that the record has from the guard it stands for."""
+
+    name: str
+    journal: _Replaying
+
+    def __repr__(self) -> str:
+        return self.name
+
+    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+        """The recorded verdict of this guard on this call, if it is among the next entries."""
+        for event in self.journal.later():
+            if not isinstance(event, Judged) or event.call != call.key:
+                return None
+            if event.by == self.name:
+                return event.verdict
+        return None
+
+
+def _recorded_check(journal: _Replaying) -> Callable[[Any, Trajectory], Any]:
+    async def check(answer: Any, so_far: Trajectory) -> str | None:
+        """The recorded objection to this answer, if the record has one here."""
+        _ = (answer, so_far)
+        for event in journal.later()[:1]:
+            if isinstance(event, Note) and event.source == "check":
+                return event.text
+            if isinstance(event, Observation) and event.code == "rejected":
+                return event.text.removeprefix("ERROR: rejected: ")
+        return None
+
+    return check

@@ -1,0 +1,59 @@
+"""What a run came to: one type for every way out."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from clew.agent import Agent
+from clew.events import Evidence, Status, Usage
+from clew.trajectory import Trajectory
+
+_CITED = re.compile(r"\[([^\[\]\s]{1,80})\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer, how it came about and where to look.
+
+    `answer` has the agent's answer type, or is None; `reason` says why the run stopped. `evidence`
+    is everything an answer may cite, `cited` the pieces that this one does cite, in its order.
+    `fallback` marks an answer that was declared beforehand instead of found.
+    """
+
+    run_id: str
+    status: Status
+    reason: str
+    answer: Any
+    usage: Usage
+    steps: int
+    evidence: tuple[Evidence, ...] = ()
+    cited: tuple[Evidence, ...] = ()
+    fallback: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether the question was answered, neither bound nor held nor refused."""
+        return self.status == "answered"
+
+
+def result(agent: Agent, so_far: Trajectory) -> Result:
+    """Read the result off a stopped trajectory. Raises `ValueError` where it has not stopped."""
+    stop = so_far.stop
+    if stop is None:
+        message = f"run {so_far.run_id} has not stopped: resume it"
+        raise ValueError(message)
+    known = {piece.doc_id: piece for piece in so_far.evidence}
+    text = stop.answer if isinstance(stop.answer, str) else ""
+    cited = dict.fromkeys(name for name in _CITED.findall(text) if name in known)
+    found = stop.answer is not None and not stop.fallback
+    return Result(
+        run_id=so_far.run_id,
+        status=stop.status,
+        reason=stop.reason,
+        answer=agent.decode(stop.answer) if found else stop.answer,
+        usage=so_far.usage,
+        steps=len(so_far.steps),
+        evidence=tuple(known.values()),
+        cited=tuple(known[name] for name in cited),
+        fallback=stop.fallback,
+    )

@@ -1,0 +1,261 @@
+"""Models for tests: a scripted one, and one that makes the mistakes real models make.
+
+Both keep nothing between calls: how far a script has come is read off the prompt (one assistant
+part for each thought so far), so a run can be cut anywhere and resumed with the same model.
+"""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from clew.codecs import by_name
+from clew.errors import ModelError
+from clew.events import FINISH, Action, Json, Prints, RawCall, Reply, Thought, Usage, encode
+from clew.protocols import Brief, OnText, Prompt, Tool
+from clew.tools.finish import answer_schema, finish_tool
+from clew.trajectory import Call, Step
+
+USAGE: Final = Usage(input=10, output=5, cost=0.0)
+
+
+@dataclass(frozen=True)
+class Move:
+    """What a scripted model does in one step, in no format: think, act, or answer in plain text."""
+
+    thought: str = ""
+    actions: tuple[Action, ...] = ()
+    answer: str | None = None
+
+
+def act(name: str, /, *, thought: str = "", **args: Json) -> Move:
+    """Call one tool."""
+    return Move(thought, (Action(name, args),))
+
+
+def acts(*moves: Move, thought: str = "") -> Move:
+    """Several calls in one step."""
+    return Move(thought, tuple(action for move in moves for action in move.actions))
+
+
+def finish(answer: Json, thought: str = "") -> Move:
+    """Call finish."""
+    return Move(thought, (Action(FINISH, {"answer": answer}),))
+
+
+def say(answer: str) -> Move:
+    """Answer in plain text (native format)."""
+    return Move(answer=answer)
+
+
+Line: TypeAlias = Move | Reply | str | Callable[[Prompt], "Move | Reply | str"]
+"""A line of a script: a move, a raw reply, raw text, or a function of the prompt that gives one."""
+
+
+def place(prompt: Prompt) -> int:
+    """How many thoughts the prompt already holds."""
+    return sum(part.role == "assistant" for part in prompt.parts)
+
+
+@dataclass(frozen=True)
+class ScriptedModel:
+    """Says what its script says, line by line; at its end it raises `ModelError`.
+
+    Moves are written in the format of `codec`, which needs the agent's `tools` where the format
+    depends on them.
+    """
+
+    script: Sequence[Line]
+    codec: str = "native"
+    tools: Sequence[Tool] = ()
+    answer: type = str
+    usage: Usage = USAGE
+    name: str = "scripted:test"
+    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    priced: bool = True
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """The next line as a reply; its text is streamed word by word."""
+        reply = self.reply(prompt, place(prompt))
+        if on_text is not None:
+            for word in reply.text.split(" "):
+                if on_text(word + " "):
+                    break
+        return reply
+
+    def reply(self, prompt: Prompt, index: int) -> Reply:
+        """Line `index` of the script as a reply."""
+        if index >= len(self.script):
+            message = f"the script is over: it has {len(self.script)} lines"
+            raise ModelError(message)
+        line = self.script[index]
+        if callable(line):
+            line = line(prompt)
+        if isinstance(line, Reply):
+            return line
+        if isinstance(line, str):
+            return Reply(text=line, usage=self.usage, model=self.name)
+        return self.written(line, index + 1)
+
+    def written(self, move: Move, number: int) -> Reply:
+        """A move in the words of the format."""
+        codec = by_name(self.codec)
+        schema = answer_schema(self.answer)
+        known = frozenset(tool.name for tool in self.tools)
+        brief = Brief("", tuple(self.tools), finish_tool(schema), schema, known)
+        thought = Thought(Reply(), Prints("", "", "", ""), move.thought, move.actions, move.answer)
+        calls = [
+            Call(f"{number}.{place}", action) for place, action in enumerate(move.actions, start=1)
+        ]
+        part = codec.render(brief, Step(number, thought, calls))[0]
+        return Reply(
+            text=part.text,
+            calls=part.calls,
+            finish="calls" if part.calls else "stop",
+            usage=self.usage,
+            model=self.name,
+        )
+
+
+Fault: TypeAlias = Literal[
+    "empty",
+    "cut",
+    "refused",
+    "bad json",
+    "no arguments",
+    "wrong type",
+    "extra argument",
+    "unknown tool",
+    "many calls",
+    "same ids",
+    "native and text",
+    "prose",
+    "fence",
+    "several pairs",
+    "none action",
+]
+NATIVE_FAULTS: Final[tuple[Fault, ...]] = (
+    "empty",
+    "cut",
+    "refused",
+    "bad json",
+    "no arguments",
+    "wrong type",
+    "extra argument",
+    "unknown tool",
+    "many calls",
+    "same ids",
+    "native and text",
+)
+TEXT_FAULTS: Final[tuple[Fault, ...]] = (
+    "empty",
+    "cut",
+    "refused",
+    "unknown tool",
+    "prose",
+    "fence",
+    "several pairs",
+    "none action",
+)
+
+
+@dataclass(frozen=True)
+class FaultyModel:
+    """Plays a script of moves and injects, by seed, the faults that were seen in real models.
+
+    At each place `rate` is the chance of a fault instead of the line that is due; the script goes
+    on after it. The same seed gives the same faults at the same places, also after a resume.
+    """
+
+    scripted: ScriptedModel
+    seed: int = 0
+    rate: float = 0.3
+    faults: tuple[Fault, ...] = NATIVE_FAULTS
+
+    @property
+    def name(self) -> str:
+        """Its name says that it is faulty."""
+        return f"faulty:{self.seed}"
+
+    @property
+    def params(self) -> Mapping[str, Json]:
+        """The scripted model's."""
+        return self.scripted.params
+
+    @property
+    def priced(self) -> bool:
+        """Like the scripted model."""
+        return self.scripted.priced
+
+    def fault(self, index: int) -> Fault | None:
+        """The fault at a place, or None."""
+        chance = random.Random(f"{self.seed} {index}")  # noqa: S311 - repeatable, not secret
+        return chance.choice(self.faults) if chance.random() < self.rate else None
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """The line that is due, or a fault in its place."""
+        index = place(prompt)
+        due = sum(self.fault(before) is None for before in range(index))
+        fault = self.fault(index)
+        line = min(due, len(self.scripted.script) - 1)
+        reply = self.scripted.reply(prompt, line)
+        if fault is not None:
+            reply = _spoil(reply, fault)
+        if on_text is not None:
+            on_text(reply.text)
+        return reply
+
+
+def _spoil(reply: Reply, fault: Fault) -> Reply:
+    """The reply as a model would have written it that makes this mistake."""
+    call = reply.calls[0] if reply.calls else RawCall("lookup", "{}", "c1")
+    text = reply.text
+    spoiled: dict[Fault, Reply] = {
+        "empty": Reply(usage=reply.usage),
+        "cut": Reply(text=text[: len(text) // 2], finish="length"),
+        "refused": Reply(text="I cannot help with that.", finish="refusal"),
+        "bad json": Reply(text=text, calls=(RawCall(call.name, "{'key': 1,", "c1"),)),
+        "no arguments": Reply(text=text, calls=(RawCall(call.name, None, "c1"),)),
+        "wrong type": Reply(text=text, calls=(RawCall(call.name, '{"key": [1]}', "c1"),)),
+        "extra argument": Reply(
+            text=text, calls=(RawCall(call.name, '{"key": "k", "also": 1}', "c1"),)
+        ),
+        "unknown tool": Reply(
+            text="Thought: hm\nAction: serach\nAction Input: {}" if not reply.calls else text,
+            calls=(RawCall("serach", "{}", "c1"),) if reply.calls else (),
+        ),
+        "many calls": Reply(
+            text=text, calls=tuple(RawCall(call.name, call.arguments, f"c{n}") for n in range(12))
+        ),
+        "same ids": Reply(text=text, calls=(call, RawCall(call.name, call.arguments, call.id))),
+        "native and text": Reply(text=f"{text}{_tagged(call)}", calls=(call,)),
+        "prose": Reply(text=f"Sure! Let me see what can be done.\n{text}"),
+        "fence": Reply(text=f"```\n{text}\n```"),
+        "several pairs": Reply(text=f"{text}\nObservation: done\n{text}\nObservation: done"),
+        "none action": Reply(text="Thought: nothing to do\nAction: None"),
+    }
+    found = spoiled[fault]
+    end = found.finish if found.finish != "stop" or not found.calls else "calls"
+    return Reply(found.text, found.calls, end, reply.usage, reply.model)
+
+
+def _tagged(call: RawCall) -> str:
+    body = encode({"name": call.name, "arguments": {}}).decode()
+    return f"\n<tool_call>\n{body}\n</tool_call>"
+
+
+__all__ = [
+    "NATIVE_FAULTS",
+    "TEXT_FAULTS",
+    "USAGE",
+    "Fault",
+    "FaultyModel",
+    "Line",
+    "Move",
+    "ScriptedModel",
+    "act",
+    "acts",
+    "finish",
+    "place",
+    "say",
+]

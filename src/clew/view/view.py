@@ -1,0 +1,95 @@
+"""The view: record to prompt, each step rendered once, with running fingerprints.
+
+A view is a memory of work done, not a state: dropped at any time, it comes back the same.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+from clew.events import Json, Prints, encode
+from clew.protocols import Brief, Codec, Part, Prompt, Tool
+from clew.trajectory import Step, Trajectory
+
+RESTATE_CHARS: Final = 24_000
+"""A prompt longer than this restates the goal at its tail, where models attend to it."""
+
+
+def digest(*values: Any) -> str:
+    """Fingerprint of JSON values: 16 hex digits (BLAKE2b)."""
+    return hashlib.blake2b(encode(values), digest_size=8).hexdigest()
+
+
+def plain(part: Part) -> tuple[Any, ...]:
+    """A part as JSON values: all that is said, nothing of how it was encoded."""
+    return (part.role, part.text, part.calls, part.call_id, part.name, part.wire)
+
+
+class _Rendered:
+    """A step's parts, and the running hash with them in it."""
+
+    __slots__ = ("asides", "hasher", "parts", "size")
+
+    def __init__(self, before: Any, step: Step, parts: Sequence[Part]) -> None:
+        self.asides = len(step.asides)
+        self.parts = parts
+        self.hasher = before.copy()
+        self.size = 0
+        for part in parts:
+            self.hasher.update(encode(plain(part)))
+            self.size += len(part.text)
+
+
+class View:
+    """Renders one run for one agent's codec. Feed it the same trajectory as it grows."""
+
+    def __init__(self, codec: Codec, brief: Brief, goal: str, params: Mapping[str, Json]) -> None:
+        self._codec = codec
+        self._brief = brief
+        self._goal = goal
+        self._head = codec.head(brief, goal)
+        self._tools: tuple[Tool, ...] = (*brief.tools, brief.finish) if codec.native else ()
+        self._prints = Prints(
+            head=digest(*map(plain, self._head)),
+            tools=digest(*((t.name, t.description, t.parameters) for t in self._tools)),
+            params=digest(dict(params), codec.stop),
+            parts="",
+        )
+        self._start = hashlib.blake2b(digest_size=8)
+        self._rendered: list[_Rendered] = []
+        self._parts: list[Part] = []
+
+    def prompt(
+        self,
+        so_far: Trajectory,
+        reminders: Sequence[str],
+        calls: Literal["auto", "none"],
+    ) -> tuple[Prompt, Prints]:
+        """The prompt for the next thought and its fingerprints."""
+        self._follow((so_far.before, *so_far.steps))
+        last = self._rendered[-1]
+        size = sum(rendered.size for rendered in self._rendered)
+        restated = [f"The question again: {self._goal}"] if size > RESTATE_CHARS else []
+        number = len(so_far.steps) + 1
+        tail = self._codec.tail(self._brief, [*restated, *reminders], number)
+        prints = Prints(
+            head=self._prints.head,
+            tools=self._prints.tools,
+            params=self._prints.params,
+            parts=last.hasher.copy().hexdigest(),
+            tail=digest(calls, *map(plain, tail)) if tail or calls != "auto" else "",
+        )
+        prompt = Prompt(self._head, tuple(self._parts), tail, self._tools, calls, self._codec.stop)
+        return prompt, prints
+
+    def _follow(self, steps: Sequence[Step]) -> None:
+        """Render what is new; the last step is rendered again when something was said after it."""
+        done = self._rendered
+        if done and done[-1].asides != len(steps[len(done) - 1].asides):
+            stale = done.pop()
+            del self._parts[len(self._parts) - len(stale.parts) :]
+        for step in steps[len(done) :]:
+            before = done[-1].hasher if done else self._start
+            rendered = _Rendered(before, step, self._codec.render(self._brief, step))
+            done.append(rendered)
+            self._parts += rendered.parts

@@ -1,0 +1,396 @@
+"""The scenarios of the tests: agents with scripted models, and what each is to come to.
+
+Each is used by several tests: run once, cut after every entry and gone on with, replayed, rendered
+with the view dropped at every step, and on both event loops.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from clew import Agent, Key, Limits, Tool, ToolError, Verdict, tool
+from clew.events import RawCall, Reply, Status
+from clew.testing.models import ScriptedModel, act, acts, finish, say
+from clew.trajectory import Call, Trajectory
+
+
+@tool(effect="read")
+async def lookup(key: str) -> str:
+    """Look a key up.
+
+    Args:
+        key: What to look up.
+    """
+    if key == "missing":
+        message = f"there is nothing under {key!r}: try another key"
+        raise ToolError(message)
+    return f"the value of {key}"
+
+
+@tool(effect="pure")
+def add(a: int, b: int) -> int:
+    """Add two numbers.
+
+    Args:
+        a: The first.
+        b: The second.
+    """
+    return a + b
+
+
+@tool(effect="read")
+async def broken() -> str:
+    """Break."""
+    message = "the wires are\nloose"
+    raise RuntimeError(message)
+
+
+@tool(effect="read", hidden=True)
+async def open_page(url: str) -> str:
+    """Open a page (an old habit of some models)."""
+    return f"use lookup instead of opening {url}"
+
+
+class Ledger:
+    """A file that effects are written to, one line each: what really happened outside."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def write(self, line: str) -> None:
+        """Add a line, durably enough for a killed process."""
+        with self.path.open("a") as file:
+            file.write(line + "\n")
+
+    def lines(self) -> list[str]:
+        """What happened so far."""
+        return self.path.read_text().splitlines() if self.path.exists() else []
+
+
+def effect_tools(ledger: Ledger) -> list[Tool]:
+    """One tool of each effect class that changes something."""
+
+    @tool(effect="unsafe")
+    async def send(text: str, key: Key) -> str:
+        """Send a message.
+
+        Args:
+            text: The message.
+        """
+        ledger.write(f"send {key} {text}")
+        return f"sent {text}"
+
+    @tool(effect="idempotent")
+    async def put(text: str, key: Key) -> str:
+        """Store a text under its key.
+
+        Args:
+            text: The text.
+        """
+        ledger.write(f"put {key} {text}")
+        return f"stored {text}"
+
+    async def posted(args: dict[str, Any], key: str) -> str | None:
+        """Whether a post happened."""
+        happened = f"post {key} {args['text']}" in ledger.lines()
+        return f"posted {args['text']}" if happened else None
+
+    @tool(effect="unsafe", probe=posted, timeout=0.05)
+    async def post(text: str, key: Key) -> str:
+        """Post a text.
+
+        Args:
+            text: The text.
+        """
+        ledger.write(f"post {key} {text}")
+        return f"posted {text}"
+
+    return [send, put, post]
+
+
+async def hold_sends(call: Call, so_far: Trajectory) -> Verdict | None:
+    """A guard that holds every send."""
+    _ = so_far
+    return Verdict("hold", "sending needs a person") if call.action.name == "send" else None
+
+
+async def warn_of_adding(call: Call, so_far: Trajectory) -> Verdict | None:
+    """A guard that hints at one tool and amends the arguments of another."""
+    _ = so_far
+    if call.action.name == "add":
+        return Verdict("hint", "adding is easy: do it in your head")
+    if call.action.name == "lookup" and call.action.args.get("key") == "x":
+        return Verdict("amend", "x is spelled ex", args={"key": "ex"})
+    if call.action.name == "lookup" and call.action.args.get("key") == "secret":
+        return Verdict("deny", "secrets are not looked up")
+    return None
+
+
+async def must_say_42(answer: object, so_far: Trajectory) -> str | None:
+    """A check of the answer."""
+    _ = so_far
+    return None if "42" in str(answer) else "the answer must name 42"
+
+
+@dataclass(frozen=True)
+class Point:
+    """A typed answer."""
+
+    x: int
+    y: int
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """An agent (made fresh each time), its goal and its end."""
+
+    name: str
+    agent: Callable[[Path], Agent]
+    status: Status = "answered"
+    answer: object = None
+    steps: int | None = None
+    then: tuple[Any, ...] = ()
+    """What a person does when it stops: words (str) or rulings ((call, allow, args))."""
+    goal: str = "What is it?"
+
+
+TOOLS = [lookup, add, broken, open_page]
+
+
+def scripted(*script: Any, tools: Any = TOOLS, **options: Any) -> Callable[[Path], Agent]:
+    """An agent whose model says this."""
+
+    def make(folder: Path) -> Agent:
+        _ = folder
+        answer = options.get("answer", str)
+        codec = options.get("codec", "native")
+        model = ScriptedModel(script, codec=codec, tools=tools, answer=answer)
+        return Agent(model=model, tools=tools, **options)
+
+    return make
+
+
+def effectful(*script: Any, **options: Any) -> Callable[[Path], Agent]:
+    """An agent whose tools write to `effects` in the folder."""
+
+    def make(folder: Path) -> Agent:
+        tools = [lookup, *effect_tools(Ledger(folder / "effects"))]
+        return Agent(model=ScriptedModel(script, tools=tools), tools=tools, **options)
+
+    return make
+
+
+def again_and_again(*script: Any) -> tuple[Any, ...]:
+    """The same line many times."""
+    return script * 40
+
+
+def three_values(tools: Any = TOOLS, **options: Any) -> Callable[[Path], Agent]:
+    """Three lookups one after the other, then finish."""
+    return scripted(
+        act("lookup", thought="The first key.", key="a"),
+        act("lookup", thought="The second key.", key="b"),
+        act("lookup", thought="The third key.", key="c"),
+        finish("a, b and c", thought="All are known."),
+        tools=tools,
+        **options,
+    )
+
+
+SCENARIOS = [
+    Scenario("plain answer", scripted(say("It is 42.")), answer="It is 42.", steps=1),
+    Scenario("no tools", scripted(say("42"), tools=[]), answer="42"),
+    Scenario("one call", scripted(act("lookup", key="a"), say("a")), answer="a", steps=2),
+    Scenario("three values", three_values(), answer="a, b and c", steps=4),
+    Scenario("paper", three_values(codec="paper"), answer="a, b and c", steps=4),
+    Scenario("labelled", three_values(codec="labelled"), answer="a, b and c", steps=4),
+    Scenario(
+        "parallel calls, one fails",
+        scripted(
+            acts(
+                act("lookup", key="a"), act("broken"), act("add", a=1, b=2), thought="All at once."
+            ),
+            finish("3"),
+        ),
+        answer="3",
+        steps=2,
+    ),
+    Scenario(
+        "finish beside a failed call is refused",
+        scripted(acts(act("broken"), finish("done")), finish("broken")),
+        answer="broken",
+        steps=2,
+    ),
+    Scenario(
+        "finish beside a good call",
+        scripted(acts(finish("one"), act("add", a=1, b=2), finish("two"))),
+        answer="one",
+        steps=1,
+    ),
+    Scenario(
+        "calls that cannot be made",
+        scripted(
+            act("lokup", key="a"),
+            act("open_page", url="x"),
+            act("lookup", key=5),
+            act("lookup", kye="a"),
+            Reply(calls=(RawCall("lookup", "{'key': 1", "c"),), finish="calls"),
+            Reply(calls=(RawCall("lookup", "[1]", "c"),), finish="calls"),
+            act("lookup", key="missing"),
+            act("finish"),
+            say("well"),
+        ),
+        answer="well",
+        steps=9,
+    ),
+    Scenario(
+        "faults, then right",
+        scripted(Reply(), Reply(text="x", finish="length"), say("ok")),
+        answer="ok",
+        steps=3,
+    ),
+    Scenario(
+        "faults to the bound",
+        scripted(*[Reply()] * 3, say("the best I have")),
+        status="bound",
+        answer="the best I have",
+        steps=4,
+    ),
+    Scenario(
+        "a landing that calls a tool",
+        scripted(act("lookup", key="a"), act("lookup", key="b"), limits=Limits(steps=1)),
+        status="bound",
+        steps=2,
+    ),
+    Scenario(
+        "a landing that answers wrongly",
+        scripted(
+            act("lookup", key="a"),
+            say("no"),
+            limits=Limits(steps=1),
+            checks=[must_say_42],
+            fallback="I cannot say",
+        ),
+        status="bound",
+        answer="I cannot say",
+    ),
+    Scenario(
+        "no landing wanted",
+        scripted(act("lookup", key="a"), limits=Limits(steps=1), landing=False, fallback="-"),
+        status="bound",
+        answer="-",
+        steps=1,
+    ),
+    Scenario(
+        "a check that is met at last",
+        scripted(say("41"), finish("43"), say("42"), checks=[must_say_42]),
+        answer="42",
+        steps=3,
+    ),
+    Scenario(
+        "a check that is never met",
+        scripted(*[say("41")] * 3, checks=[must_say_42], fallback="unknown"),
+        status="failed",
+        answer="unknown",
+        steps=3,
+    ),
+    Scenario(
+        "a check that finish never meets",
+        scripted(*[finish("41")] * 3, checks=[must_say_42]),
+        status="failed",
+        steps=3,
+    ),
+    Scenario(
+        "a typed answer",
+        scripted(
+            say("one and two"),
+            say('{"x": 1}'),
+            finish({"x": 1, "y": 2, "z": 3}),
+            finish({"x": 1, "y": 2}),
+            answer=Point,
+        ),
+        answer=Point(1, 2),
+        steps=4,
+    ),
+    Scenario("a typed text answer", scripted(say("7"), answer=int), answer=7),
+    Scenario(
+        "guards hint, amend and deny",
+        scripted(
+            act("add", a=1, b=2),
+            act("lookup", key="x"),
+            act("lookup", key="secret"),
+            say("ok"),
+            guards=[warn_of_adding],
+        ),
+        answer="ok",
+    ),
+    Scenario(
+        "the same call for ever",
+        scripted(*again_and_again(act("lookup", key="a"))[:6], say("enough")),
+        status="bound",
+        answer="enough",
+        steps=7,
+    ),
+    Scenario(
+        "an unknown tool for ever",
+        scripted(*again_and_again(act("serach", key="a"))[:6], say("enough")),
+        status="bound",
+        answer="enough",
+        steps=7,
+    ),
+    Scenario(
+        "more calls than there may be",
+        scripted(
+            acts(*[act("lookup", key=str(n)) for n in range(12)]),
+            act("lookup", key="more"),
+            say("that was all"),
+            limits=Limits(tool_calls=8, calls_per_step=6, calls_per_tool={"lookup": 7}),
+        ),
+        answer="that was all",
+    ),
+    Scenario(
+        "effects of every kind",
+        effectful(
+            act("send", text="hello"),
+            acts(act("put", text="one"), act("post", text="two"), act("lookup", key="a")),
+            finish("done"),
+        ),
+        answer="done",
+        steps=3,
+    ),
+    Scenario(
+        "a held call that is allowed",
+        effectful(
+            acts(act("send", text="hello"), act("lookup", key="a")),
+            say("sent"),
+            guards=[hold_sends],
+        ),
+        answer="sent",
+        then=(("1.1", True, None),),
+    ),
+    Scenario(
+        "a held call that is edited",
+        effectful(act("send", text="hello"), say("sent"), guards=[hold_sends]),
+        answer="sent",
+        then=(("1.1", True, {"text": "goodbye"}),),
+    ),
+    Scenario(
+        "a held call that is rejected",
+        effectful(act("send", text="hello"), say("not sent"), guards=[hold_sends]),
+        answer="not sent",
+        then=(("1.1", False, None),),
+    ),
+    Scenario(
+        "a follow-up",
+        scripted(say("first"), act("lookup", key="b"), say("second")),
+        answer="second",
+        steps=3,
+        then=("And b?",),
+    ),
+]
+
+
+def by_name(name: str) -> Scenario:
+    """The scenario of that name."""
+    return next(scenario for scenario in SCENARIOS if scenario.name == name)
