@@ -1,0 +1,102 @@
+"""`@tool`: a typed Python function becomes a `Tool`."""
+
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any, TypedDict, Unpack, overload
+
+import anyio
+import anyio.to_thread
+
+from clew.errors import ConfigError
+from clew.events import Effect, Json, Trust
+from clew.protocols import Parameters, Retry, Tool
+from clew.tools.schema import checked
+from clew.tools.signature import Key, Signature, read, returned, unfit
+
+__all__ = ["Key", "Options", "as_tool", "settings", "tool"]
+
+
+class Options(TypedDict, total=False):
+    """What may be said of a tool beside its function; the fields of `Tool`, and `inline`.
+
+    `name` and `description` stand for the function's own, `result` for the schema of its return
+    annotation. An `inline` function runs on the event loop instead of in a thread: for pure
+    functions that take microseconds.
+    """
+
+    name: str
+    description: str
+    effect: Effect
+    timeout: float
+    retry: Retry
+    trust: Trust
+    probe: Callable[[dict[str, Json], str], Awaitable[Any]]
+    repair: Callable[[dict[str, Json]], tuple[dict[str, Json], str] | None]
+    result: Parameters
+    hidden: bool
+    version: str
+    examples: tuple[dict[str, Json], ...]
+    inline: bool
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+@overload
+def tool(**options: Unpack[Options]) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(
+    function: Callable[..., Any] | None = None, /, **options: Unpack[Options]
+) -> Tool | Callable[[Callable[..., Any]], Tool]:
+    """Make a tool of a typed function: `@tool`, or `@tool(effect="read", timeout=5)`.
+
+    Schema and descriptions come from the signature and the docstring (Google, NumPy or Sphinx
+    style). An `async` function is cancelled at its deadline; any other runs in a thread of its own,
+    which nobody can stop, so that such a call is unknown and not failed (`process_tool` can be
+    ended). A function without an effect class counts as `unsafe`. Raises `ConfigError` where
+    something is missing or has no schema.
+    """
+    if function is not None:
+        return as_tool(function, options)
+    return lambda decorated: as_tool(decorated, options)
+
+
+def as_tool(function: Callable[..., Any], options: Options) -> Tool:
+    """The tool of a function. Raises `ConfigError`."""
+    signature = read(function)
+    inline = options.get("inline", False)
+    awaited = inspect.iscoroutinefunction(function)
+    if inline and (awaited or options.get("effect") != "pure"):
+        message = f'function {signature.name}: only a def with effect="pure" may be inline'
+        raise ConfigError(message)
+
+    async def call(args: dict[str, Json], key: str) -> Any:
+        try:
+            given = signature.arguments(args, key)
+        except ValueError as error:
+            return unfit(signature.name, error)
+        if awaited:
+            value = await function(**given)
+        elif inline:
+            value = function(**given)
+        else:
+            value = await _in_thread(function, given)
+        return returned(signature.name, value)
+
+    return checked(Tool(call=call, stoppable=awaited, **settings(signature, options)))
+
+
+def settings(signature: Signature, options: Options) -> dict[str, Any]:
+    """Fields of a `Tool` by what was read and what was said; what was said comes first."""
+    said: dict[str, Any] = {name: value for name, value in options.items() if name != "inline"}
+    return {
+        "name": signature.name,
+        "description": signature.description,
+        "parameters": signature.parameters,
+        "result": signature.result,
+    } | said
+
+
+async def _in_thread(function: Callable[..., Any], given: dict[str, Any]) -> Any:
+    """Run in a thread at once (the default pool would queue), left to itself when cancelled."""
+    return await anyio.to_thread.run_sync(
+        lambda: function(**given), abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
+    )

@@ -1,0 +1,72 @@
+"""How like two names are: for a wrong name the nearest right one, and tools that look alike."""
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Final
+
+from clew.errors import ConfigError
+from clew.protocols import Tool
+
+MANY: Final = 15
+MOST: Final = 40
+
+_NEAR: Final = 0.6
+_SAME_NAME: Final = 0.88
+_SAME_WORDS: Final = 0.8
+_FEW_WORDS: Final = 4
+_LONGEST: Final = 80
+
+
+def fold(name: str) -> str:
+    """A name without case and separators."""
+    return re.sub(r"[\W_]+", "", name.casefold())
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The name most like a wrong one, or None where none is like it."""
+    folded: dict[str, str] = {}
+    for known in names:
+        folded.setdefault(fold(known), known)
+    found = difflib.get_close_matches(fold(name[:_LONGEST]), folded, n=1, cutoff=_NEAR)
+    return folded[found[0]] if found else None
+
+
+def shown_problems(tools: Sequence[Tool]) -> list[str]:
+    """What makes the shown tools hard to choose from, a line each (hidden ones do not count).
+
+    Warns of more than 15 tools and of names and descriptions that hardly differ. Raises
+    `ConfigError` for more than 40: no model chooses well among so many.
+    """
+    shown = [tool for tool in tools if not tool.hidden]
+    if len(shown) > MOST:
+        message = f"{len(shown)} tools are shown and {MOST} are the most: hide or leave out some"
+        raise ConfigError(message)
+    lines: list[str] = []
+    if len(shown) > MANY:
+        lines.append(
+            f"{len(shown)} tools are shown: models choose worse from more than {MANY}; "
+            "hide or leave out what this task does not need"
+        )
+    for one, other in combinations(shown, 2):
+        if _ratio(fold(one.name), fold(other.name)) >= _SAME_NAME:
+            lines.append(f"tools {one.name} and {other.name} have nearly the same name: rename one")
+        elif _overlap(one.description, other.description) >= _SAME_WORDS:
+            lines.append(
+                f"tools {one.name} and {other.name} have nearly the same description: "
+                "say when to use which"
+            )
+    return lines
+
+
+def _ratio(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
+def _overlap(one: str, other: str) -> float:
+    """Shared words over all words; too few words say nothing."""
+    left, right = (set(re.findall(r"\w+", text.casefold())) for text in (one, other))
+    if min(len(left), len(right)) < _FEW_WORDS:
+        return 0.0
+    return len(left & right) / len(left | right)

@@ -1,0 +1,245 @@
+"""JSON Schema for tools: one validator for functions, programs, MCP and schemas written by hand.
+
+Arguments and results are checked by Draft 2020-12 (https://json-schema.org/draft/2020-12). A schema
+is never fetched from anywhere: references lead only into the schema itself.
+"""
+
+import hashlib
+import math
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, Final, TypeAlias, cast
+
+import jsonschema_rs
+import msgspec
+
+from clew.errors import ConfigError
+from clew.events import Json, encode
+from clew.protocols import Parameters, Tool
+from clew.tools.likeness import nearest, shown_problems
+from clew.tools.teach import example, keywords, taught
+
+__all__ = [
+    "Validator",
+    "checked",
+    "compile_schema",
+    "example",
+    "nearest",
+    "problems",
+    "schema_hash",
+    "shown_problems",
+    "subschemas",
+    "usable",
+]
+
+Validator: TypeAlias = Callable[[Json], list[str]]
+"""Takes a JSON value and says what is wrong with it, a line each; no lines, nothing wrong."""
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_ordered: Final = msgspec.json.Encoder(order="sorted")
+
+_TYPES: Final = {
+    "str": "string",
+    "text": "string",
+    "int": "integer",
+    "float": "number",
+    "double": "number",
+    "bool": "boolean",
+    "dict": "object",
+    "list": "array",
+    "tuple": "array",
+    "set": "array",
+    "none": "null",
+    "nonetype": "null",
+}
+_KNOWN: Final = frozenset({"string", "integer", "number", "boolean", "object", "array", "null"})
+_ANY: Final = frozenset({"any", "typing.any"})
+
+_ONE: Final = (
+    "items",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "propertyNames",
+    "contains",
+    "not",
+    "if",
+    "then",
+    "else",
+)
+_MANY: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
+_NAMED: Final = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+
+
+def compile_schema(schema: Parameters, noun: str = "argument") -> Validator:
+    """The validator of a schema, made once for equal schemas.
+
+    `noun` is what its messages call a property. Raises `ConfigError` for a schema that is none.
+    """
+    try:
+        body = encode(schema)
+    except (TypeError, ValueError) as error:
+        message = f"a schema must be JSON: {error}"
+        raise ConfigError(message) from error
+    return _compiled(body, noun)
+
+
+def problems(schema: Parameters, value: Json, noun: str = "argument") -> list[str]:
+    """What is wrong with a value by a schema: lines that say where, what, and what instead."""
+    return compile_schema(schema, noun)(value)
+
+
+@lru_cache(maxsize=1024)
+def _compiled(body: bytes, noun: str) -> Validator:
+    schema = msgspec.json.decode(body)
+    try:
+        validator = jsonschema_rs.Draft202012Validator(schema, retriever=_refuse)
+    except ValueError as error:
+        message = f"this is no JSON Schema (Draft 2020-12): {_first_line(error)}"
+        raise ConfigError(message) from error
+
+    def check(value: Json) -> list[str]:
+        try:
+            if validator.is_valid(value):
+                return []
+            return taught(schema, validator.iter_errors(value), noun)
+        except ValueError as error:  # lone surrogates, keys that are no strings, foreign objects
+            return [f"value: not JSON: {_first_line(error)}"]
+
+    return check
+
+
+def _refuse(uri: str) -> Any:
+    message = f"{uri} is outside the schema"
+    raise ValueError(message)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
+
+
+def checked(tool: Tool) -> Tool:
+    """The same tool, if all it says of itself fits together.
+
+    Raises `ConfigError` for a name providers do not take, no description, a deadline that is none,
+    a schema that is none, and examples the schema refuses.
+    """
+    if not _NAME.fullmatch(tool.name):
+        message = f"tool {tool.name!r}: use 1 to 64 letters, digits and _ . - in a tool's name"
+        raise ConfigError(message)
+    if not tool.description.strip():
+        message = f"tool {tool.name}: say what it does, in a docstring or as description=…"
+        raise ConfigError(message)
+    if not 0 < tool.timeout < math.inf:
+        message = f"tool {tool.name}: timeout is {tool.timeout}; give seconds above 0, and an end"
+        raise ConfigError(message)
+    if min(tool.retry.times, tool.retry.delay, tool.retry.most) < 0:
+        message = f"tool {tool.name}: {tool.retry} has a number below 0"
+        raise ConfigError(message)
+    if tool.parameters.get("type") != "object":
+        message = f'tool {tool.name}: its parameters must be a schema of "type": "object"'
+        raise ConfigError(message)
+    check = compile_schema(tool.parameters)
+    if tool.result is not None:
+        compile_schema(tool.result)
+    for shown in tool.examples:
+        if wrong := check(shown):
+            message = f"tool {tool.name}: its example {encode(shown).decode()} is wrong: {wrong[0]}"
+            raise ConfigError(message)
+    return tool
+
+
+def schema_hash(tool: Tool) -> str:
+    """Sixteen hex digits over what a model is told of a tool and what the tool is trusted with."""
+    said = [
+        tool.name,
+        tool.description,
+        tool.parameters,
+        tool.effect,
+        tool.trust,
+        tool.result,
+        tool.examples,
+        tool.hidden,
+    ]
+    return hashlib.blake2b(_ordered.encode(said), digest_size=8).hexdigest()
+
+
+def subschemas(schema: dict[str, Json]) -> Iterator[tuple[str, Json]]:
+    """The schemas directly inside a schema, each with the name it has there ("" where none)."""
+    for keyword in _ONE:
+        if keyword in schema:
+            yield "", schema[keyword]
+    for keyword in _MANY:
+        if isinstance(schema.get(keyword), list):
+            yield from (("", inner) for inner in schema[keyword])
+    for keyword in _NAMED:
+        if isinstance(schema.get(keyword), dict):
+            yield from schema[keyword].items()
+
+
+def usable(schema: Json) -> tuple[Parameters, tuple[str, ...]]:
+    """A published schema with its types in the words of JSON Schema, and a line for each change.
+
+    Published tools say `dict`, `float` or `any`, upper-case types, `"required": true` beside a type
+    and lists under `items`. A type that nobody knows is taken out, which lets any value pass, and
+    is reported. Raises `ConfigError` where even that gives no schema of an object.
+    """
+    try:
+        copy = msgspec.json.decode(encode(schema), type=dict[str, Json])
+    except (TypeError, ValueError) as error:
+        message = f"a tool's parameters must be a JSON object: {error}"
+        raise ConfigError(message) from error
+    lines: list[str] = []
+    _mend(copy, "", lines)
+    if copy.setdefault("type", "object") != "object":
+        message = f'a tool takes an object: its parameters have "type": {copy["type"]!r}'
+        raise ConfigError(message)
+    compile_schema(copy)
+    return copy, tuple(lines)
+
+
+def _mend(schema: dict[str, Json], name: str, lines: list[str]) -> None:
+    where = name or "parameters"
+    if "type" in schema:
+        _mend_type(schema, where, lines)
+    if isinstance(schema.get("items"), list):
+        schema["prefixItems"] = schema.pop("items")
+        lines.append(f"{where}: a list under items is read as prefixItems")
+    _mend_required(schema, where, lines)
+    for inner_name, inner in subschemas(schema):
+        if isinstance(inner, dict):
+            _mend(keywords(inner), ".".join(filter(None, (name, inner_name))), lines)
+
+
+def _mend_type(schema: dict[str, Json], where: str, lines: list[str]) -> None:
+    given = schema["type"]
+    several = isinstance(given, list)
+    kinds = cast("list[Json]", given) if several else [given]
+    types: list[str] = []
+    for kind in kinds:
+        word = str(kind).strip().casefold()
+        word = _TYPES.get(word, word)
+        if word in _KNOWN:
+            types.append(word)
+            continue
+        del schema["type"]
+        what = "" if word in _ANY else "unknown "
+        lines.append(f"{where}: {what}type {kind!r} lets any value pass")
+        return
+    mended: Json = list(dict.fromkeys(types)) if several else types[0]
+    if mended != given:
+        schema["type"] = mended
+        lines.append(f"{where}: type {given!r} is read as {mended!r}")
+
+
+def _mend_required(schema: dict[str, Json], where: str, lines: list[str]) -> None:
+    """Move `"required": true` from a property to its object, as Draft 4 and later have it."""
+    if isinstance(schema.get("required"), bool):
+        del schema["required"]  # of a property: its object has read it; of the whole: no meaning
+        lines.append(f"{where}: required, as true or false, is read as a word to its object")
+    for name, inner in keywords(schema.get("properties")).items():
+        if keywords(inner).get("required") is True:
+            listed = schema.setdefault("required", [])
+            if name not in listed:
+                listed.append(name)

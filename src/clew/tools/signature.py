@@ -1,0 +1,182 @@
+"""A typed function as a tool sees it: the schema of its parameters, its words, its result."""
+
+import inspect
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, NewType, Union
+
+import docstring_parser
+import msgspec
+
+from clew.errors import ConfigError
+from clew.events import Json, Observation
+from clew.protocols import Parameters
+from clew.tools.typed import described, from_json, plain, schema_of, schemas
+
+Key = NewType("Key", str)
+"""Annotate a parameter with it to be given the call's key (`run_id:step.index`, the same in every
+attempt); the model neither sees nor fills it."""
+
+_ABSENT: Final = object()
+_VARIADIC: Final = (
+    inspect.Parameter.VAR_POSITIONAL,
+    inspect.Parameter.VAR_KEYWORD,
+    inspect.Parameter.POSITIONAL_ONLY,
+)
+_SAYS_NOTHING: Final = (Any, object, str, None, type(None), Observation, inspect.Signature.empty)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What can be read from a function.
+
+    `fields` has the type a model's arguments are converted to, `keys` the names of the parameters
+    that get the call's key, `result` the schema of the return annotation where it says anything.
+    """
+
+    name: str
+    description: str
+    parameters: Parameters
+    result: Parameters | None
+    fields: type[msgspec.Struct]
+    keys: tuple[str, ...]
+
+    def arguments(self, args: dict[str, Json], key: str) -> dict[str, Any]:
+        """Keyword arguments for the function, in its own types; defaults are left to it.
+
+        Raises `ValueError` with one line where a value does not fit its type. Numbers are as
+        strict as in Python: 5.0 is no int, though JSON Schema takes it for an integer.
+        """
+        given = from_json(self.fields, args)
+        found = {name: getattr(given, name) for name in self.fields.__struct_fields__}
+        known = {name: value for name, value in found.items() if value is not _ABSENT}
+        return known | dict.fromkeys(self.keys, key)
+
+
+def read(function: Callable[..., Any]) -> Signature:
+    """Read a function. Raises `ConfigError` naming what it lacks."""
+    name = getattr(function, "__name__", "")
+    if not inspect.isroutine(function):
+        message = f"{function!r} is no function: decorate a def or an async def"
+        raise ConfigError(message)
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        message = f"function {name} yields: return one value, for example a list"
+        raise ConfigError(message)
+    hints = _hints(function, name)
+    doc = docstring_parser.parse(inspect.getdoc(function) or "")
+    words = {one.arg_name: " ".join((one.description or "").split()) for one in doc.params}
+    kinds: dict[str, Any] = {}
+    keys: list[str] = []
+    parameters = inspect.signature(function).parameters
+    for parameter in parameters.values():
+        kind = _kind(parameter, hints, name)
+        if kind is Key:
+            keys.append(parameter.name)
+        else:
+            kinds[parameter.name] = described(kind, words.get(parameter.name, ""))
+    given = {one: parameters[one].default for one in kinds}
+    return Signature(
+        name=name,
+        description="\n\n".join(filter(None, (doc.short_description, doc.long_description))),
+        parameters=_parameters(kinds, given, f"function {name}"),
+        result=_result(hints.get("return", inspect.Signature.empty), name),
+        fields=_fields(name, kinds, given),
+        keys=tuple(keys),
+    )
+
+
+def returned(name: str, value: Any) -> Any:
+    """What a function returned, as text, JSON or the `Observation` it made.
+
+    What JSON cannot carry becomes an observation that says so; the call is done all the same.
+    """
+    if isinstance(value, Observation):
+        return value
+    try:
+        return plain(value)
+    except ValueError as error:
+        return Observation(
+            content=f"ERROR: bad_output: {name} returned what JSON cannot carry: {error}",
+            ok=False,
+            code="bad_output",
+            detail=f"{type(value).__module__}.{type(value).__qualname__}",
+        )
+
+
+def unfit(name: str, error: ValueError) -> Observation:
+    """Arguments that met the schema and not the function's types: nothing was called."""
+    return Observation(
+        content=f"ERROR: invalid_arguments: {name}: {error}",
+        ok=False,
+        code="invalid_arguments",
+        outcome="not_done",
+    )
+
+
+def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except NameError as error:
+        message = (
+            f"function {name}: {error}; its annotations must be names of the module, "
+            "not of a function around it"
+        )
+        raise ConfigError(message) from error
+
+
+def _kind(parameter: inspect.Parameter, hints: dict[str, Any], name: str) -> Any:
+    """The type of a parameter; `Key` for the call's key, however it is annotated further."""
+    where = f"function {name}, parameter {parameter.name}"
+    if parameter.kind in _VARIADIC:
+        message = (
+            f"{where}: * and ** and positional-only parameters have no name for a model to use"
+        )
+        raise ConfigError(message)
+    if parameter.name not in hints:
+        message = f"{where}: annotate it with a type, for example {parameter.name}: str"
+        raise ConfigError(message)
+    kind = hints[parameter.name]
+    bare = typing.get_args(kind)[0] if typing.get_origin(kind) is Annotated else kind
+    if Key in typing.get_args(bare):
+        message = f"{where}: annotate it as Key alone: every call has one"
+        raise ConfigError(message)
+    return Key if bare is Key else kind
+
+
+def _parameters(kinds: dict[str, Any], given: dict[str, Any], where: str) -> Parameters:
+    named, definitions = schemas(kinds, where)
+    for name, schema in named.items():
+        if given[name] is inspect.Parameter.empty:
+            continue
+        try:
+            schema["default"] = plain(given[name])
+        except ValueError:
+            continue  # a sentinel: the function knows what it means, a model need not
+    required = [name for name in named if given[name] is inspect.Parameter.empty]
+    parameters: Parameters = {"type": "object", "properties": named}
+    if required:
+        parameters["required"] = required
+    parameters["additionalProperties"] = False
+    return parameters | ({"$defs": definitions} if definitions else {})
+
+
+def _fields(name: str, kinds: dict[str, Any], given: dict[str, Any]) -> type[msgspec.Struct]:
+    absent = msgspec.field(default_factory=lambda: _ABSENT)
+    fields = [
+        (one, kind) if given[one] is inspect.Parameter.empty else (one, kind, absent)
+        for one, kind in kinds.items()
+    ]
+    return msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
+
+
+def _result(kind: Any, name: str) -> Parameters | None:
+    """The schema of a return annotation, without `Observation`, which says everything itself."""
+    if typing.get_origin(kind) in (types.UnionType, Union):
+        parts = [part for part in typing.get_args(kind) if part is not Observation]
+        kind = Union[tuple(parts)]  # noqa: UP007 - of as many types as there are
+    bare = typing.get_args(kind)[0] if typing.get_origin(kind) is Annotated else kind
+    if bare in _SAYS_NOTHING:
+        return None
+    return schema_of(kind, f"function {name}, return type", "serialization")
