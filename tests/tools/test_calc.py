@@ -17,7 +17,7 @@ def result(expression: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "expression, expected",
+    ("expression", "expected"),
     [
         ("9876543 * 1234567", "12193254061881"),
         ("0.1 + 0.2", "0.3"),
@@ -60,7 +60,7 @@ def test_it_works_out_exactly(expression: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "expression, read_as, expected",
+    ("expression", "read_as", "expected"),
     [
         ("1,234,567 * 2", "1234567 * 2", "2469134"),
         ("1,234.5 + max(1, 2)", "1234.5 + max(1, 2)", "1236.5"),
@@ -81,7 +81,7 @@ def test_what_it_changes_to_read_the_expression_is_told(
 
 
 @pytest.mark.parametrize(
-    "expression, expected, digits",
+    ("expression", "expected", "digits"),
     [
         ("1/3", "0." + "3" * 30, 30),
         ("-200/3", "-66." + "6" * 27 + "7", 30),
@@ -138,7 +138,7 @@ def test_pi_is_right_to_the_last_digit_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "expression, lesson",
+    ("expression", "lesson"),
     [
         ("", "empty"),
         ("   ", "empty"),

@@ -1,0 +1,87 @@
+"""Text into passages: pieces of about 500 to 1,000 characters that begin and end where it does."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+LEAST: Final = 500
+"""A passage ends at the first blank line after so many characters …"""
+
+MOST: Final = 1_000
+"""… and is cut at a paragraph, sentence, line or word before so many."""
+
+Line: TypeAlias = tuple[str, int]
+"""A line of text with its line break, or a piece of one, and the level of the heading it is, or 0.
+
+All lines joined are the extracted text that offsets count in.
+"""
+
+_TITLE: Final = 200
+_MARKUP: Final = re.compile(r"^\s*#{1,6}\s+|\s+#+\s*$")
+_SENTENCE: Final = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？]")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """`text` is exactly what stands at `offset` (in characters) of the extracted text.
+
+    `title` is the document's title and the headings above the passage, joined by ` › `.
+    """
+
+    title: str
+    offset: int
+    text: str
+
+
+def split(lines: Iterable[Line], title: str) -> Iterator[Passage]:
+    """Cut lines into passages, holding no more than one of them. A heading begins a new one."""
+    headings = {0: title}
+    held, offset, body = "", 0, False
+    for line, level in lines:
+        if level and body:
+            yield from _passage(headings, offset, held)
+            offset += len(held)
+            held, body = "", False
+        if level:
+            headings = _under(headings, level, _MARKUP.sub("", line).strip())
+        held += line
+        body = body or (not level and bool(line.strip()))
+        while len(held) > MOST:
+            end = _cut(held)
+            yield from _passage(headings, offset, held[:end])
+            held, offset = held[end:], offset + end
+        if body and len(held) >= LEAST and not line.strip():
+            yield from _passage(headings, offset, held)
+            offset += len(held)
+            held, body = "", False
+    yield from _passage(headings, offset, held)
+
+
+def _under(headings: dict[int, str], level: int, heading: str) -> dict[int, str]:
+    above = {other: text for other, text in headings.items() if other < level}
+    # The first heading of a document tends to be its title again.
+    if level == 1 or above.get(0) == heading:
+        above.pop(0, None)
+    return {**above, level: heading}
+
+
+def _passage(headings: dict[int, str], offset: int, text: str) -> Iterator[Passage]:
+    if stripped := text.strip():
+        title = " › ".join(filter(None, headings.values()))
+        begins = len(text) - len(text.lstrip())
+        yield Passage(title[:_TITLE], offset + begins, stripped)
+
+
+def _cut(text: str) -> int:
+    """Where a passage that grew too long had best end."""
+    window = text[:MOST]
+    if (paragraph := window.rfind("\n\n", LEAST // 2)) > 0:
+        return paragraph + 2
+    sentences = [match.end() for match in _SENTENCE.finditer(window, LEAST)]
+    if sentences:
+        return sentences[-1]
+    for gap in ("\n", " "):
+        if (place := window.rfind(gap, LEAST)) > 0:
+            return place + 1
+    return MOST
