@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Final, Literal, Self
 
 from clew.bounds import Limits
-from clew.codecs import by_name
+from clew.codecs import by_name as codec_by_name
 from clew.errors import ConfigError
 from clew.events import FINISH, Json, Setting
 from clew.guards import NoProgress, Stuck
@@ -80,7 +80,7 @@ class Agent:
     @cached_property
     def format(self) -> Codec:
         """The codec itself, where it was given by name."""
-        return by_name(self.codec) if isinstance(self.codec, str) else self.codec
+        return codec_by_name(self.codec) if isinstance(self.codec, str) else self.codec
 
     @cached_property
     def brief(self) -> Brief:
@@ -117,9 +117,10 @@ class Agent:
         """The reason of the first bound that was reached."""
         return next(filter(None, (bound(so_far) for bound in self.all_bounds)), None)
 
-    def tool(self, name: str) -> Tool | None:
-        """The tool of that name, hidden ones and finish included."""
-        return self._tools.get(name)
+    @cached_property
+    def by_name(self) -> dict[str, Tool]:
+        """All tools by their names, hidden ones and finish included."""
+        return {tool.name: tool for tool in (*self.tools, self.brief.finish)}
 
     def problems(self, tool: Tool, args: dict[str, Json]) -> list[str]:
         """What is wrong with arguments, in lines that teach."""
@@ -135,12 +136,8 @@ class Agent:
         return decode_answer(self.answer, value)
 
     @cached_property
-    def _tools(self) -> dict[str, Tool]:
-        return {tool.name: tool for tool in (*self.tools, self.brief.finish)}
-
-    @cached_property
     def _validators(self) -> dict[str, Callable[[Json], list[str]]]:
-        return {name: compile_schema(tool.parameters) for name, tool in self._tools.items()}
+        return {name: compile_schema(tool.parameters) for name, tool in self.by_name.items()}
 
     @cached_property
     def _results(self) -> dict[str, Callable[[Json], list[str]]]:

@@ -26,8 +26,9 @@ IN_DOUBT: Final = (
 PROBE_SECONDS: Final = 30.0
 
 
-async def perform(agent: Agent, journal: Journal, tool: Tool, call: Call) -> None:
-    """Make the call, again where its effect allows, and record what came of it."""
+async def perform(agent: Agent, journal: Journal, call: Call) -> None:
+    """Make a judged call, again where its effect allows, and record what came of it."""
+    tool = agent.by_name[call.action.name]
     if call.in_doubt and not call.again:
         settled = await _settle(agent, journal, tool, call)
         if settled is not None:

@@ -92,7 +92,7 @@ class _Waiting:
     def __init__(self, events: tuple[AnyEvent, ...], taken: tuple[int, ...]) -> None:
         self.events = events
         self.taken = taken
-        self.done = anyio.Event()
+        self.done: anyio.Event | None = None
         self.error: Exception | None = None
 
 
@@ -158,6 +158,7 @@ class Journal:
         self._queue.append(waiting)
         with anyio.CancelScope(shield=True):
             if self._writing:
+                waiting.done = anyio.Event()
                 await waiting.done.wait()
             else:
                 await self._write()
@@ -178,7 +179,8 @@ class Journal:
                 for entry in entries:
                     self._follow(entry)
                 for waiting in batch:
-                    waiting.done.set()
+                    if waiting.done is not None:
+                        waiting.done.set()
         finally:
             self._writing = False
 

@@ -25,7 +25,7 @@ async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEv
     if call.ruling is not None and not call.ruling.allow:
         why = call.ruling.why or "a person said no"
         return [refusal(call, "denied", f"{why}. Do not try it in another way.")]
-    tool = agent.tool(call.action.name)
+    tool = agent.by_name.get(call.action.name)
     if tool is None:
         return [refusal(call, "unknown_tool", _unknown(agent, call.action))]
     if call.action.fault:

@@ -95,11 +95,13 @@ async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
 
 async def observe(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
     """Perform the calls together; each records its own observation as soon as it has one."""
+    if len(calls) == 1:
+        await perform(agent, journal, calls[0])
+        return
     try:
         async with anyio.create_task_group() as together:
             for call in calls:
-                if (tool := agent.tool(call.action.name)) is not None:
-                    together.start_soon(perform, agent, journal, tool, call)
+                together.start_soon(perform, agent, journal, call)
     except ExceptionGroup as group:
         raise first_error(group) from group
 

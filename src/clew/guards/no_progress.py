@@ -5,7 +5,9 @@ real models repeat calls usefully (a changed result, paging, measure-fix-measure
 at calls alone. The ladder is hint, refusal, landing.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import Final
 
 from clew.events import FINISH, UNMADE, Code, Note, Verdict
@@ -15,22 +17,23 @@ REFUSED: Final[Code] = "repeated_same_tool_call_too_many_times"
 LONGEST_CYCLE: Final = 3
 
 
-def since_person(so_far: Trajectory) -> list[Step]:
-    """The steps after a person's last word: whoever speaks starts the counting anew."""
-    for place in range(len(so_far.steps) - 1, -1, -1):
-        step = so_far.steps[place]
+def backwards(so_far: Trajectory) -> Iterator[Step]:
+    """The steps from the last to the first after a person's last word: that starts it all anew."""
+    for step in reversed(so_far.steps):
         if any(isinstance(a, Note) and a.source == "person" for a in step.asides):
-            return so_far.steps[place + 1 :]
-    return so_far.steps
+            return
+        yield step
 
 
-def _closed(so_far: Trajectory) -> list[Call]:
-    return [
+def _closed(so_far: Trajectory, most: int) -> list[Call]:
+    """The last calls that have an observation, at most so many, oldest first."""
+    calls = (
         call
-        for step in since_person(so_far)
-        for call in step.calls
+        for step in backwards(so_far)
+        for call in reversed(step.calls)
         if call.observation is not None and call.action.name != FINISH
-    ]
+    )
+    return list(islice(calls, most))[::-1]
 
 
 def _same(one: Call, other: Call) -> bool:
@@ -75,7 +78,10 @@ class NoProgress:
         """A verdict on a call that repeats itself to no avail."""
         if call.action.name in self.polling or call.action.name == FINISH:
             return None
-        made = repeats(_closed(so_far), args_hash(call.action.name, call.action.args))
+        made = repeats(
+            _closed(so_far, LONGEST_CYCLE * self.refuse),
+            args_hash(call.action.name, call.action.args),
+        )
         if made + 1 >= self.refuse:
             reason = (
                 f"{call.action.name} gave the same result {self.refuse - 1} times: it will not be "
@@ -104,9 +110,10 @@ class Stuck:
 
     def __call__(self, so_far: Trajectory) -> str | None:
         """A reason once the run is stuck."""
-        codes = [_codes(step) for step in reversed(since_person(so_far))]
-        unmade = next((n for n, found in enumerate(codes) if not found <= UNMADE), len(codes))
-        repeated = next((n for n, found in enumerate(codes) if found != {REFUSED}), len(codes))
+        codes = (_codes(step) for step in backwards(so_far))
+        stuck = list(takewhile(lambda found: found <= UNMADE, codes))
+        unmade = len(stuck)
+        repeated = sum(1 for _ in takewhile(lambda found: found == {REFUSED}, stuck))
         if repeated >= self.refused:
             return f"no_progress: the calls of {repeated} steps in a row were refused as repeats"
         if unmade >= self.unmade:
