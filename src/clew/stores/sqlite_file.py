@@ -19,19 +19,20 @@ _PAGE: Final = "PRAGMA page_size = 16384"
 
 # `entries` is a rowid table: one WITHOUT ROWID would move bodies over a quarter page to overflow
 # pages. AUTOINCREMENT: the id of a message that was taken from the inbox is not given again.
+# IF NOT EXISTS: another process may have been faster.
 _TABLES: Final = f"""
-CREATE TABLE runs (
+CREATE TABLE IF NOT EXISTS runs (
     number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL
 );
-CREATE TABLE entries (
+CREATE TABLE IF NOT EXISTS entries (
     key INTEGER PRIMARY KEY, at INTEGER NOT NULL, epoch INTEGER NOT NULL,
     hash BLOB NOT NULL, body BLOB NOT NULL
 );
-CREATE TABLE blobs (digest TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
-CREATE TABLE inbox (
+CREATE TABLE IF NOT EXISTS blobs (digest TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS inbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, body BLOB NOT NULL
 );
-CREATE INDEX inbox_of_run ON inbox (number);
+CREATE INDEX IF NOT EXISTS inbox_of_run ON inbox (number);
 PRAGMA application_id = {_OURS};
 PRAGMA user_version = {VERSION};
 """
@@ -61,13 +62,11 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
     except OSError as error:
         raise failed(path, error) from error
     try:
-        connection = sqlite3.connect(
-            path, timeout=patience, isolation_level=None, check_same_thread=False
-        )
+        connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
     except sqlite3.Error as error:
         raise explain(path, error) from error
     try:
-        _prepare(connection, path, time.monotonic() + patience)
+        _prepare(connection, path, patience)
     except BaseException as error:
         connection.close()
         if isinstance(error, sqlite3.Error):
@@ -86,7 +85,8 @@ def explain(path: Path, error: Exception) -> Exception:
     return StoreError(f"{path} {_MEANING.get(code, f'cannot be used ({error}): open it anew')}")
 
 
-def _prepare(connection: sqlite3.Connection, path: Path, deadline: float) -> None:
+def _prepare(connection: sqlite3.Connection, path: Path, patience: float) -> None:
+    deadline = time.monotonic() + patience
     while True:
         try:
             _check(connection, path)
@@ -94,10 +94,12 @@ def _prepare(connection: sqlite3.Connection, path: Path, deadline: float) -> Non
                 _make(connection)
             break
         except sqlite3.OperationalError as error:
-            # SQLite does not wait when two processes turn one new file to WAL at once.
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+            # SQLite's own wait does not cover two processes that turn one new file to WAL at once.
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
+    connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA fullfsync = ON")  # macOS: its plain fsync stops at the drive's cache
 
@@ -116,14 +118,9 @@ def _make(connection: sqlite3.Connection) -> None:
     connection.execute(_PAGE)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
-    try:
-        if _number(connection, "user_version") != VERSION:  # nobody else was faster
-            for statement in _TABLES.split(";"):
-                connection.execute(statement)
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.rollback()
-        raise
+    for statement in _TABLES.split(";"):
+        connection.execute(statement)
+    connection.execute("COMMIT")
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:

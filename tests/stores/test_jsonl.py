@@ -1,0 +1,170 @@
+"""The store of readable files: what a person finds in them, and what torn writes come to."""
+
+import shutil
+from pathlib import Path
+
+import msgspec
+import pytest
+from filelock import FileLock
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.errors import StoreError
+from clew.events import Note, decode, encode
+from clew.protocols import Append, Line
+from clew.stores import JsonlStore
+from clew.stores.jsonl_rows import appends, write_append
+from clew.testing.store_contract import append, blob, numbers
+
+
+async def test_a_run_is_a_file_that_people_and_line_tools_can_read(tmp_path: Path) -> None:
+    store = JsonlStore(tmp_path)
+    epoch = await store.create("r/1")
+    body, digest = blob("a long observation")
+    note = encode(Note("Ariadne – 日本"))
+    await store.append(
+        Append("r/1", epoch, (Line(1, 5, 1, note, b"\x01\xff"),), blobs={digest: body})
+    )
+    file = tmp_path / "r%2F1.jsonl"
+    assert file.read_text(encoding="utf-8").splitlines() == [
+        '{"epoch":1,"store":1}',
+        '{"epoch":1,"seq":1,"at":5,"hash":"01ff","event":{"event":"note","text":"Ariadne – 日本"}}',
+    ]
+    assert (tmp_path / "blobs" / digest).read_bytes() == body
+    assert decode((await store.read("r/1"))[0].body) == Note("Ariadne – 日本")
+
+
+async def test_a_torn_end_is_passed_over_wherever_it_is_cut(tmp_path: Path) -> None:
+    whole = JsonlStore(tmp_path / "whole")
+    epoch = await whole.create("r")
+    await whole.append(append("r", epoch, 1, 2))
+    await whole.post("r", b'"message"')
+    waiting = await whole.inbox("r")
+    file = tmp_path / "whole" / "r.jsonl"
+    before = file.stat().st_size
+    await whole.append(append("r", epoch, 3, 4, 5, taken=(waiting[0][0],)))
+    data = file.read_bytes()
+    torn = tmp_path / "torn"
+    shutil.copytree(tmp_path / "whole", torn)
+    for cut in range(before, len(data)):
+        (torn / "r.jsonl").write_bytes(data[:cut])
+        store = JsonlStore(torn)
+        assert await numbers(store, "r") == [1, 2]
+        assert [run.entries for run in await store.runs()] == [2]
+        assert await store.inbox("r") == waiting
+        assert (torn / "r.jsonl").read_bytes() == data[:cut], "reading mends nothing"
+        assert await store.open("r") == 2
+        await store.append(append("r", 2, 3))
+        assert await numbers(JsonlStore(torn), "r") == [1, 2, 3]
+
+
+async def test_a_torn_message_is_passed_over_wherever_it_is_cut(tmp_path: Path) -> None:
+    store = JsonlStore(tmp_path)
+    await store.create("r")
+    await store.post("r", b'"first"')
+    inbox = tmp_path / "inbox" / "r.jsonl"
+    before = inbox.stat().st_size
+    await store.post("r", b'"second"')
+    data = inbox.read_bytes()
+    for cut in range(before, len(data)):
+        inbox.write_bytes(data[:cut])
+        assert [body for _, body in await store.inbox("r")] == [b'"first"']
+        await store.post("r", b'"third"')
+        assert [body for _, body in await store.inbox("r")] == [b'"first"', b'"third"']
+
+
+async def test_a_run_torn_at_its_very_beginning_can_be_opened(tmp_path: Path) -> None:
+    (JsonlStore(tmp_path).folder / "r.jsonl").write_bytes(b'{"epo')
+    store = JsonlStore(tmp_path)
+    assert await store.read("r") == []
+    assert await store.open("r") == 1
+    await store.append(append("r", 1, 1))
+    assert await numbers(store, "r") == [1]
+
+
+@pytest.mark.parametrize(
+    "damage", [b"\n", b"{}\n", b"\x00\x00\n", b'{"epoch":"one"}\n', b'{"epoch":1,"seq":"two"}\n']
+)
+async def test_a_damaged_line_is_never_passed_over(damage: bytes, tmp_path: Path) -> None:
+    store = JsonlStore(tmp_path)
+    epoch = await store.create("r")
+    await store.append(append("r", epoch, 1))
+    await store.post("r", b'"message"')
+    for file in (tmp_path / "r.jsonl", tmp_path / "inbox" / "r.jsonl"):
+        file.write_bytes(file.read_bytes() + damage)
+        mended = file.read_bytes()
+        for work in (store.inbox("r"), store.post("r", b"1")):
+            with pytest.raises(
+                StoreError, match=r"damaged in the line that ends at byte \d+: mend"
+            ):
+                await work
+        assert file.read_bytes() == mended
+        file.write_bytes(mended.removesuffix(damage))
+    assert await numbers(store, "r") == [1]
+
+
+async def test_a_file_from_a_newer_clew_says_so(tmp_path: Path) -> None:
+    (JsonlStore(tmp_path).folder / "r.jsonl").write_bytes(b'{"epoch":1,"store":2}\n')
+    with pytest.raises(StoreError, match=r"newer clew .* upgrade clew"):
+        await JsonlStore(tmp_path).open("r")
+
+
+@pytest.mark.parametrize("body", [b"", b"no json", b'{"a":1', b'1,"seq":9', b'{\n"a":1}', b" 1"])
+async def test_an_event_that_is_not_compact_json_is_refused(body: bytes, tmp_path: Path) -> None:
+    store = JsonlStore(tmp_path)
+    epoch = await store.create("r")
+    for work in (
+        store.append(Append("r", epoch, (Line(1, 1, epoch, body, b""),))),
+        store.post("r", body),
+    ):
+        with pytest.raises(StoreError, match="compact JSON on one line"):
+            await work
+    assert await store.read("r") == []
+    assert await store.inbox("r") == []
+
+
+async def test_a_digest_is_never_taken_for_a_path(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    store = JsonlStore(tmp_path / "runs")
+    with pytest.raises(StoreError, match="is not in this store"):
+        await store.blob("../../secret")
+
+
+async def test_a_lock_that_hangs_is_told(tmp_path: Path) -> None:
+    store = JsonlStore(tmp_path, patience=0.05)
+    epoch = await store.create("r")
+    with FileLock(tmp_path / "locks" / "r.lock"):
+        with pytest.raises(StoreError, match="locked by another process"):
+            await store.append(append("r", epoch, 1))
+    await store.append(append("r", epoch, 1))
+    assert await numbers(store, "r") == [1]
+
+
+json = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@given(
+    st.lists(
+        st.tuples(json, st.integers(0, 2**50), st.integers(0, 9), st.binary(max_size=40)),
+        min_size=1,
+        max_size=5,
+    ),
+    st.integers(0, 2**40),
+    st.binary().filter(lambda torn: b"\n" not in torn),
+)
+def test_rows_are_read_as_they_were_written(
+    content: list[tuple[object, int, int, bytes]], start: int, torn: bytes
+) -> None:
+    lines = tuple(
+        Line(seq, at, epoch, msgspec.json.encode(body), digest)
+        for seq, (body, at, epoch, digest) in enumerate(content, start=1)
+    )
+    data = write_append(Append("r", 1, lines, taken=(3, 4)))
+    ((rows, end),) = appends(data + torn, start, "here")
+    assert tuple(row.line() for row in rows) == lines
+    assert rows[-1].taken == (3, 4)
+    assert end == start + len(data)

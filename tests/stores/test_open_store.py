@@ -1,0 +1,151 @@
+"""Which store a name means, and what is said of names that cannot be one."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from clew.errors import StoreError
+from clew.protocols import Store
+from clew.stores import JsonlStore, MemoryStore, SqliteStore, open_store
+from clew.testing.store_contract import append, numbers
+
+
+@pytest.fixture(autouse=True)
+def a_home_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.delenv("CLEW_STORE", raising=False)
+
+
+async def kind_of(where: str | Path | None) -> type[Store]:
+    store = open_store(where)
+    run_id = f"r{len(await store.runs())}"
+    await store.append(append(run_id, await store.create(run_id), 1))
+    await store.close()
+    return type(store)
+
+
+async def test_a_name_says_which_store_it_is(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    meant: dict[str | Path, type[Store]] = {
+        "memory:": MemoryStore,
+        ":memory:": MemoryStore,
+        tmp_path / "there": JsonlStore,
+        f"{tmp_path}/new/folder/": JsonlStore,
+        tmp_path / "new" / "runs.jsonl": JsonlStore,
+        tmp_path / "new" / "runs.sqlite": SqliteStore,
+        str(tmp_path / "other" / "runs"): SqliteStore,
+        "~/runs.db": SqliteStore,
+    }
+    for where, kind in meant.items():
+        assert await kind_of(where) is kind
+    for made in ("new/folder/r0.jsonl", "new/runs.jsonl/r0.jsonl", "home/runs.db", "other/runs"):
+        assert (tmp_path / made).is_file()
+
+
+async def test_no_name_means_the_environments_or_the_users_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert await kind_of(None) is SqliteStore
+    assert (platformdirs.user_data_path("clew", appauthor=False) / "runs.sqlite").is_file()
+    monkeypatch.setenv("CLEW_STORE", str(tmp_path / "mine.jsonl"))
+    assert await kind_of(None) is JsonlStore
+    monkeypatch.setenv("CLEW_STORE", "")
+    assert await kind_of(None) is SqliteStore
+
+
+@pytest.mark.parametrize("under", ["file/runs.sqlite", "file/runs.jsonl", "file.jsonl"])
+def test_a_folder_that_is_a_file_is_told(under: str, tmp_path: Path) -> None:
+    (tmp_path / Path(under).parts[0]).write_text("not a folder")
+    with pytest.raises(StoreError, match="not a folder: name another store"):
+        open_store(tmp_path / under)
+
+
+@pytest.mark.parametrize("name", ["n" * 300 + ".sqlite", "n" * 300 + ".jsonl", "f/" + "n" * 300])
+def test_a_name_that_is_too_long_is_told(name: str, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="name another"):
+        open_store(tmp_path / name)
+
+
+async def test_a_run_id_that_makes_no_file_name_is_told(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="name too long"):
+        await JsonlStore(tmp_path).create("n" * 300)
+
+
+@contextmanager
+def nobody() -> Iterator[None]:
+    """Tests that run as root may write anywhere: be somebody else for a while."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder everybody may look into, as pytest's own are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    everything = [folder, *folder.rglob("*")]
+    for path in everything:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        with nobody():
+            yield
+    finally:
+        for path in everything:
+            path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+@pytest.mark.parametrize("name", ["runs.sqlite", "runs.jsonl", "new/runs.sqlite"])
+def test_a_place_one_may_not_write_is_told(name: str, shared: Path) -> None:
+    with read_only(shared), pytest.raises(StoreError, match="change its rights or name another"):
+        open_store(shared / name)
+
+
+@pytest.mark.parametrize("name", ["runs.sqlite", "runs.jsonl"])
+def test_a_place_one_may_not_even_look_at_is_told(name: str, shared: Path) -> None:
+    shared.chmod(0)
+    with nobody(), pytest.raises(StoreError, match="change its rights or name another"):
+        open_store(shared / name)
+    shared.chmod(0o700)
+
+
+async def test_records_in_a_read_only_folder_can_be_read(shared: Path) -> None:
+    store = JsonlStore(shared)
+    await store.append(append("r", await store.create("r"), 1))
+    with read_only(shared):
+        store = JsonlStore(shared)
+        assert await numbers(store, "r") == [1]
+        assert [run.run_id for run in await store.runs()] == ["r"]
+        for work in (store.open("r"), store.create("s"), store.append(append("r", 1, 2))):
+            with pytest.raises(StoreError, match="may not be written"):
+                await work
+
+
+async def test_a_file_one_may_not_write_can_be_read(shared: Path) -> None:
+    store = SqliteStore(shared / "runs.sqlite")
+    await store.append(append("r", await store.create("r"), 1))
+    await store.close()
+    shared.chmod(0o777)
+    (shared / "runs.sqlite").chmod(0o444)
+    with nobody():
+        store = SqliteStore(shared / "runs.sqlite")
+        assert await numbers(store, "r") == [1]
+        with pytest.raises(StoreError, match="opened for writing"):
+            await store.append(append("r", 1, 2))
+        await store.close()
