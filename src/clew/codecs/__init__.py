@@ -1,0 +1,22 @@
+"""How actions are written and read: one codec for each format."""
+
+from typing import Final
+
+from clew.codecs.labelled import DIALECTS, Dialect, Labelled
+from clew.codecs.native import Native
+from clew.codecs.paper import Paper
+from clew.errors import ConfigError
+from clew.protocols import Codec
+
+_CODECS: Final[tuple[Codec, ...]] = (Native(), Paper(), *map(Labelled, DIALECTS))
+
+
+def by_name(name: str) -> Codec:
+    """The codec of that name, without its version. Raises `ConfigError` for any other."""
+    codecs = {codec.name.partition("/")[0]: codec for codec in _CODECS}
+    if (codec := codecs.get(name)) is None:
+        raise ConfigError(f"there is no format {name!r}; choose one of: {', '.join(codecs)}")
+    return codec
+
+
+__all__ = ["Dialect", "Labelled", "Native", "Paper", "by_name"]

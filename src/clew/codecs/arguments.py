@@ -1,0 +1,187 @@
+"""From what stands in an action to a tool's name and arguments: one set of rules for all formats.
+
+Text is put where it can only belong, and never turned into another type that it does not spell out:
+what does not fit is left for strict validation to explain.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from clew.codecs.mend import UnreadableError, Value, first_value, whole_value
+from clew.events import FINISH, Json
+from clew.protocols import Brief, Parameters, Tool
+
+UNKNOWN_KEY: Final = "input"
+"""Where the text for a tool that nobody declared is kept, so that the record shows it."""
+
+_FIRST_KEY: Final = re.compile(r"""\{\s*["']?([^"':\s]{1,64})["']?\s*:""")
+
+_TYPES: Final = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    list: "array",
+    dict: "object",
+    type(None): "null",
+}
+_EXAMPLES: Final[dict[str, Json]] = {
+    "boolean": True,
+    "integer": 1,
+    "number": 1.5,
+    "array": [],
+    "object": {},
+    "null": None,
+}
+
+
+def shown(brief: Brief) -> tuple[Tool, ...]:
+    """The tools to describe, finish last and once."""
+    return (*(tool for tool in brief.tools if tool.name != FINISH), brief.finish)
+
+
+def tool_named(brief: Brief, name: str) -> Tool | None:
+    """The declared tool of exactly that name."""
+    return next((tool for tool in shown(brief) if tool.name == name), None)
+
+
+def matched(brief: Brief, written: str) -> tuple[str, bool]:
+    """A tool's name as declared, and whether it had to be matched without case and separators.
+
+    A name that matches none, or more than one, stays as it was written.
+    """
+    names = {*brief.known, *(tool.name for tool in brief.tools), FINISH}
+    name = written.strip(" \t\r\n`*'\"")
+    if name in names:
+        return name, False
+    alike = [known for known in names if _bare(known) == _bare(name)]
+    return (alike[0], True) if len(alike) == 1 else (name, False)
+
+
+def _bare(name: str) -> str:
+    return name.lower().translate({ord(char): None for char in " _-"})
+
+
+def fields(parameters: Parameters) -> dict[str, Parameters]:
+    """The declared parameters of a schema, by name."""
+    found = parameters.get("properties", {})
+    return {name: each for name, each in found.items() if isinstance(each, dict)}
+
+
+def required(parameters: Parameters) -> list[str]:
+    """The names that must be given."""
+    return list(parameters.get("required", []))
+
+
+def text_field(parameters: Parameters) -> str | None:
+    """The one parameter that a bare text can be for: the only required one, or the only one."""
+    names = required(parameters) or list(fields(parameters))
+    return names[0] if len(names) == 1 else None
+
+
+def types(schema: Parameters) -> frozenset[str]:
+    """The JSON types a schema allows, as far as it says so in itself; empty when it does not."""
+    kind: Json = schema.get("type")
+    if kind is not None:
+        return frozenset({kind} if isinstance(kind, str) else kind)
+    values: Iterable[Json] = [schema["const"]] if "const" in schema else schema.get("enum", ())
+    found = {_TYPES[type(value)] for value in values}
+    for choice in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        found |= types(choice)
+    return frozenset(found)
+
+
+def typed(text: str, schema: Parameters) -> Json:
+    """A bare text as a value for a schema.
+
+    Where text is allowed it is that text. Otherwise it is read as JSON if it is, to the letter, a
+    value of an allowed type, and else stays text, for validation to refuse. Raises
+    `UnreadableError` where only broken JSON can be meant.
+    """
+    allowed = types(schema)
+    if "string" in allowed:
+        return text
+    if allowed and allowed <= {"array", "object"}:
+        return first_value(text).value if text[:1] in {"{", "["} else text
+    try:
+        value = whole_value(text)
+    except UnreadableError:
+        return text
+    kind = _TYPES[type(value)]
+    if not allowed:  # a reference, or anything: only what cannot be mistaken for words is taken
+        return value if kind in {"array", "object"} else text
+    fits = kind in allowed or (kind == "integer" and "number" in allowed)
+    return value if fits else text
+
+
+def bare(tool: Tool | None, text: str) -> dict[str, Json]:
+    """Arguments from a text that is no JSON object. Raises `UnreadableError`.
+
+    Nothing at all is only enough where nothing is required; but to finish with nothing is an answer
+    too, which the checks may refuse.
+    """
+    if tool is None:
+        return {UNKNOWN_KEY: text} if text else {}
+    names = fields(tool.parameters)
+    if not text and not (tool.name == FINISH and text_field(tool.parameters)):
+        if required(tool.parameters):
+            missing = ", ".join(required(tool.parameters))
+            raise UnreadableError(f"{tool.name} needs {missing}, and nothing was given")
+        return {}
+    if not names:
+        raise UnreadableError(f"{tool.name} takes no arguments, and {_short(text)} was given")
+    if (name := text_field(tool.parameters)) is None:
+        raise UnreadableError(
+            f"{tool.name} takes {', '.join(names)}: give one JSON object, not {_short(text)}"
+        )
+    return {name: typed(text, names.get(name, {}))}
+
+
+def object_args(tool: Tool | None, text: str) -> tuple[dict[str, Json], Value] | None:
+    """Arguments written as the JSON object that `text` begins with, and how it was read.
+
+    None where the braces hold something else: the value of the tool's only parameter, or a text.
+    Raises `UnreadableError` where arguments are meant and cannot be read: when the tool has several
+    parameters, or the first key is one of its own.
+    """
+    if not text.startswith("{"):
+        return None
+    names = fields(tool.parameters) if tool is not None else {}
+    only = text_field(tool.parameters) if tool is not None else None
+    key = _FIRST_KEY.match(text)
+    meant = tool is not None and (only is None or (key is not None and key[1] in names))
+    try:
+        found = first_value(text)
+    except UnreadableError:
+        if meant:
+            raise
+        return None
+    takes = types(names.get(only, {})) if only is not None else {"string"}
+    foreign = not found.value.keys() <= names.keys()
+    if foreign and (found.repairs or not takes or "object" in takes) and only is not None:
+        return None
+    return found.value, found
+
+
+def _short(text: str) -> str:
+    line = text.split("\n", 1)[0]
+    return json.dumps(line if len(line) <= 40 else f"{line[:39]}…", ensure_ascii=False)
+
+
+def example(tool: Tool) -> dict[str, Json]:
+    """Arguments to show: the tool's own first example, or one value for each required parameter."""
+    if tool.examples:
+        return tool.examples[0]
+    names = fields(tool.parameters)
+    return {name: _sample(name, names.get(name, {})) for name in required(tool.parameters)}
+
+
+def _sample(name: str, schema: Parameters) -> Json:
+    for value in (*schema.get("examples", ()), *schema.get("enum", ())):
+        return value
+    kinds = types(schema)
+    if not kinds or "string" in kinds:
+        return f"<{name}>"
+    return next(value for kind, value in _EXAMPLES.items() if kind in kinds)

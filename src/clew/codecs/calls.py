@@ -1,0 +1,133 @@
+"""A call written on one line, `name[argument]` or `name({...})`, read as an action."""
+
+import re
+from typing import Final
+
+from clew.codecs.arguments import bare, fields, matched, object_args, tool_named
+from clew.codecs.mend import UnreadableError, first_value
+from clew.events import FINISH, Action
+from clew.protocols import Brief, Tool
+
+CANONICAL_FINISH: Final = "Finish"
+"""How the paper writes the tool that ends a run."""
+
+MATCHED: Final = "name matched without case"
+TRAILING: Final = "trailing text dropped"
+
+_OPENING: Final = re.compile(r"[\[(]")
+_NAME: Final = re.compile(r"[\w./-]{1,64}")
+_KEYWORD: Final = re.compile(r"\s*(\w{1,64})\s*=")
+_CALL: Final = re.compile(r"\w ?\[")
+_DECORATION: Final = " \t\r\n*_`."
+
+
+def tool_name(brief: Brief, written: str) -> tuple[str, list[str]]:
+    """The tool that is named, and what had to be mended.
+
+    A single word that names no tool stays as it is, for the loop to say so; anything else raises
+    `UnreadableError`.
+    """
+    name, loosely = matched(brief, written)
+    if loosely:
+        return name, [] if written.strip() == CANONICAL_FINISH else [MATCHED]
+    known = name == FINISH or name in brief.known or tool_named(brief, name) is not None
+    if not known and not _NAME.fullmatch(name):
+        raise UnreadableError("the action names no tool")
+    return name, []
+
+
+def read_call(brief: Brief, text: str) -> tuple[Action, list[str]]:
+    """Read a call that `text` begins with. Raises `UnreadableError`."""
+    opening = _OPENING.search(text)
+    if opening is None:
+        raise UnreadableError("the action has no brackets with its argument")
+    name, repairs = tool_name(brief, text[: opening.start()])
+    tool = tool_named(brief, name)
+    rest = text[opening.end() :].lstrip()
+    closing = "]" if opening[0] == "[" else ")"
+    if closing == ")":
+        repairs.append("round brackets read as a call")
+    if (given := object_args(tool, rest)) is not None:
+        args, found = given
+        after = rest[found.end :].lstrip()
+        repairs += found.repairs
+        if after.startswith(closing):
+            return Action(name, args), repairs + _trailing(after[1:])
+        if not after:
+            return Action(name, args), repairs + _closed(tool, name, rest)
+    end = _match(rest, opening[0], closing)
+    if end is None:
+        repairs += _closed(tool, name, rest)
+        inside = rest
+    else:
+        inside = rest[:end]
+        repairs += _trailing(rest[end + 1 :])
+    inside = inside.strip()
+    if closing == ")":
+        inside = _unquoted(tool, inside)
+    return Action(name, bare(tool, inside)), repairs
+
+
+def _match(text: str, opening: str, closing: str) -> int | None:
+    """Where the bracket that was opened ahead of `text` is closed."""
+    depth = 1
+    for bracket in re.finditer(f"[{re.escape(opening + closing)}]", text):
+        depth += 1 if bracket[0] == opening else -1
+        if not depth:
+            return bracket.start()
+    return None
+
+
+def _closed(tool: Tool | None, name: str, rest: str) -> list[str]:
+    """Close a bracket that the model forgot, where a wrong guess can do no harm.
+
+    A reply that a server cut without saying so looks the same, so an effect is never built on it;
+    and over several lines nobody knows where the argument was to end.
+    """
+    if "\n" in rest.strip():
+        raise UnreadableError("the action's bracket is never closed")
+    if name != FINISH and tool is not None and tool.effect not in {"pure", "read"}:
+        raise UnreadableError(
+            f"the action's bracket is never closed, and {name} changes things: nothing was done"
+        )
+    return ["closing bracket added"]
+
+
+def _trailing(text: str) -> list[str]:
+    """What is dropped behind the bracket: often a second call on the same line."""
+    if _CALL.search(text):
+        return ["second action dropped"]
+    return [TRAILING] if text.strip(_DECORATION) else []
+
+
+def _unquoted(tool: Tool | None, text: str) -> str:
+    """The text of a call in program notation, without its quotes."""
+    keyword = _KEYWORD.match(text)
+    if keyword is not None and tool is not None and keyword[1] in fields(tool.parameters):
+        raise UnreadableError("arguments are not written with an equals sign")
+    if text[:1] in {'"', "'"}:
+        found = first_value(text)
+        if found.end == len(text) and isinstance(found.value, str):
+            return found.value
+    return text
+
+
+def bare_call(brief: Brief, text: str) -> tuple[str, str] | None:
+    """The last line as a call of a known tool written without its label, and the text ahead of it.
+
+    None where another line is such a call too: then nobody knows which was meant.
+    """
+    lines = text.rstrip().split("\n")
+    calls = [line for line in lines if _is_call(brief, line)]
+    if len(calls) != 1 or calls[0] is not lines[-1]:
+        return None
+    return "\n".join(lines[:-1]).strip(), lines[-1].strip(" \t*_`")
+
+
+def _is_call(brief: Brief, line: str) -> bool:
+    line = line.strip(_DECORATION)
+    opening = _OPENING.search(line[:72])
+    if opening is None or line[-1] not in "])":
+        return False
+    name, _ = matched(brief, line[: opening.start()])
+    return name == FINISH or name in brief.known or tool_named(brief, name) is not None

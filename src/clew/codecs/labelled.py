@@ -1,0 +1,237 @@
+"""Labelled text: `Thought:`, `Action:`, `Action Input:` with a JSON object, `Observation:`,
+`Final Answer:`; and its dialects, which differ in these words only.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from clew.codecs import wording
+from clew.codecs.arguments import (
+    bare,
+    example,
+    object_args,
+    shown,
+    text_field,
+    tool_named,
+    typed,
+)
+from clew.codecs.calls import TRAILING, read_call, tool_name
+from clew.codecs.mend import UnreadableError, first_value, whole_value
+from clew.codecs.scan import Labels, cut, void
+from clew.codecs.sections import Sections, sections, unfenced
+from clew.events import FINISH, Action, Json, Reply, encode
+from clew.protocols import Brief, OnText, Parsed, Part, Tool
+from clew.trajectory import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The words of a labelled format. `name` tells dialects apart in records and settings."""
+
+    name: str = ""
+    question: str = "Question"
+    thought: str = "Thought"
+    action: str = "Action"
+    input: str = "Action Input"
+    observation: str = "Observation"
+    final: str = "Final Answer"
+
+    @property
+    def labels(self) -> Labels:
+        """The labels to scan for; the two commonest words for an answer are read in any dialect."""
+        return Labels(
+            (
+                (self.question.lower(), "question"),
+                (self.thought.lower(), "thought"),
+                (self.input.lower(), "input"),
+                (self.action.lower(), "action"),
+                (self.observation.lower(), "observation"),
+                (self.final.lower(), "final"),
+                ("final answer", "final"),
+                ("final", "final"),
+            )
+        )
+
+
+DIALECTS: Final = (
+    Dialect(),
+    Dialect("final", final="Final"),
+    Dialect("conclusion", question="Objective", final="Conclusion"),
+)
+"""The dialects that have a name of their own."""
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Steps of labelled lines, with arguments as a JSON object."""
+
+    dialect: Dialect = DIALECTS[0]
+
+    @property
+    def name(self) -> str:
+        """`name/version`."""
+        return f"labelled:{self.dialect.name}/1" if self.dialect.name else "labelled/1"
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """Where a model begins to invent what its call returned."""
+        return (f"\n{self.dialect.observation}:",)
+
+    @property
+    def native(self) -> bool:
+        """Tools are described in the text."""
+        return False
+
+    def head(self, brief: Brief, goal: str) -> tuple[Part, ...]:
+        """Prompt, rules, tools and examples in one system part, then the question."""
+        words = self.dialect
+        thought = f"{words.thought}: what is known, what is missing, what to do next\n"
+        thought = thought if brief.thought else ""
+        rules = (
+            "You work in steps. Each of your replies is one step, in this very form:\n\n"
+            f"{thought}{words.action}: the name of one tool\n"
+            f"{words.input}: its arguments as one JSON object\n\n"
+            f'The result then comes to you as "{words.observation}: ...", and you go on with the '
+            "next step. When you know the answer, reply in this form instead:\n\n"
+            f"{thought}{self._finish_text(brief)}\n\n"
+            f"{wording.discipline(brief, f'{words.observation}:')}\n"
+            f"- An answer never stands beside an action: wait for the {words.observation} first."
+        )
+        tools = wording.tool_list(brief, lambda tool: tool.name, _example_call)
+        system = wording.system(self._form(), brief, rules, tools)
+        return (system, Part("user", f"{words.question}: {goal}"))
+
+    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+        """The step in canonical form."""
+        return wording.render(self._form(), brief, step)
+
+    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+        """One part with what must be said anew."""
+        return wording.tail(notes, step)
+
+    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+        """The first action or final answer counts; the text ahead of it is the thought.
+
+        A reply without any label is a fault and no answer: it may as well be half a thought, or a
+        question, and taking it for the answer would end the run on it.
+        """
+        found = sections(self.dialect.labels, reply.text)
+        try:
+            if why := wording.cut_short(reply, whole=found.whole):
+                raise UnreadableError(why)
+            action, repairs = self._read(brief, reply, found)
+        except UnreadableError as error:
+            return Parsed(text=found.thought, fault=wording.fault(error, self._example(brief)))
+        repairs = list(dict.fromkeys([*found.repairs, *repairs]))
+        return Parsed(found.thought, (action,), repairs=tuple(repairs))
+
+    def cut(self, show: Callable[[str], None]) -> OnText:
+        """Shows all ahead of an invented observation or a second step."""
+        return cut(self.dialect.labels, show)
+
+    def _read(self, brief: Brief, reply: Reply, found: Sections) -> tuple[Action, list[str]]:
+        words = self.dialect
+        if found.early:
+            raise UnreadableError(f"{words.input} stands without its {words.action} ahead of it")
+        if found.action is not None:
+            return _action(brief, found.action, found.input, words)
+        if found.final is None:
+            form = f"{words.action}: and {words.input}:, or {words.final}:"
+            raise UnreadableError(wording.nothing(reply, found, form))
+        if not found.final:
+            raise UnreadableError(f"nothing stands behind {words.final}:")
+        if brief.answers_text:
+            return Action(FINISH, {"answer": found.final}), []
+        value, repairs = _answer(brief, found.final)
+        return Action(FINISH, {"answer": value}), repairs
+
+    def _form(self) -> wording.Form:
+        words = self.dialect
+        return wording.Form(
+            labels=words.labels,
+            question=words.question,
+            turn=lambda brief, _, thought, action: self._turn(brief, thought, action),
+            thought=lambda _, text: f"{words.thought}: {words.labels.inert(text)}",
+            seen=lambda _: words.observation,
+            finish=lambda brief, _: self._finish_text(brief),
+        )
+
+    def _finish_text(self, brief: Brief) -> str:
+        if brief.answers_text:
+            return f"{self.dialect.final}: the answer"
+        return f"{self.dialect.final}: JSON of the schema {encode(brief.answer).decode()}"
+
+    def _turn(self, brief: Brief, thought: str, action: Action) -> str:
+        words = self.dialect
+        said = f"{words.thought}: {words.labels.inert(thought)}\n" if thought else ""
+        if action.name == FINISH and action.args.keys() == {"answer"}:
+            answer: Json = action.args["answer"]
+            text = answer if isinstance(answer, str) else encode(answer).decode()
+            plain = f"{words.final}: {text}"
+            parsed = self.parse(brief, Reply(plain))
+            if parsed.actions == (Action(FINISH, action.args),) and not parsed.repairs:
+                return said + plain
+        return f"{said}{words.action}: {action.name}\n{words.input}: {encode(action.args).decode()}"
+
+    def _example(self, brief: Brief) -> str:
+        tool = shown(brief)[0]
+        return self._turn(brief, "", Action(tool.name, example(tool)))
+
+
+def _example_call(action: Action) -> str:
+    return encode(action.args).decode()
+
+
+def _action(brief: Brief, text: str, given: str | None, words: Dialect) -> tuple[Action, list[str]]:
+    """An action from what stands behind its label and behind its input's."""
+    first, _, below = text.partition("\n")
+    below = below.strip()
+    if given is None and below[:1] in {"{", "`"}:
+        action, repairs = _action(brief, first, below, words)
+        return action, [f"{words.input} label missing", *repairs]
+    name, bracket, _ = first.partition("(") if "(" in first else first.partition("[")
+    if given is None and bracket:
+        action, repairs = read_call(brief, text)
+        return action, ["call written on the action's line", *repairs]
+    name, repairs = tool_name(brief, name.strip(" \t.,;"))
+    if bracket:
+        repairs.append("brackets behind the tool's name dropped")
+    if below:
+        repairs.append(TRAILING)
+    args, mended = _args(tool_named(brief, name), given or "", words)
+    return Action(name, args), repairs + mended
+
+
+def _args(tool: Tool | None, text: str, words: Dialect) -> tuple[dict[str, Json], list[str]]:
+    text, repairs = unfenced(text)
+    if (given := object_args(tool, text)) is not None:
+        args, found = given
+        return args, [*repairs, *found.repairs, *_trailing(text[found.end :])]
+    if void(text):
+        if text:
+            repairs.append(f"empty {words.input} read as no arguments")
+        return bare(tool, ""), repairs
+    if text.startswith('"'):
+        try:
+            said = whole_value(text)
+        except UnreadableError:
+            said = text
+        text = said if isinstance(said, str) else text
+    args = bare(tool, text)
+    if tool is not None:
+        repairs.append(f"bare text read as {text_field(tool.parameters)}")
+    return args, repairs
+
+
+def _answer(brief: Brief, text: str) -> tuple[Json, list[str]]:
+    """An answer that is not text: JSON of its schema, or left to validation."""
+    text, repairs = unfenced(text)
+    if text[:1] in {"{", "["}:
+        found = first_value(text)
+        return found.value, [*repairs, *found.repairs, *_trailing(text[found.end :])]
+    return typed(text, brief.answer), repairs
+
+
+def _trailing(text: str) -> list[str]:
+    return [TRAILING] if text.strip(" \t\r\n`*_") else []

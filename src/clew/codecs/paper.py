@@ -1,0 +1,153 @@
+"""The format of the ReAct paper (Yao et al., arXiv 2210.03629): `Thought 1:`, `Action 1:
+tool[arg]`, `Observation 1:`, `Finish[answer]`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from clew.codecs import wording
+from clew.codecs.arguments import example, fields, shown, text_field
+from clew.codecs.calls import CANONICAL_FINISH, bare_call, read_call
+from clew.codecs.mend import UnreadableError
+from clew.codecs.scan import Labels, cut
+from clew.codecs.sections import sections
+from clew.events import FINISH, Action, Reply, encode
+from clew.protocols import Brief, OnText, Parsed, Part, Tool
+from clew.trajectory import Step
+
+LABELS: Final = Labels(
+    (
+        ("question", "question"),
+        ("thought", "thought"),
+        ("action", "action"),
+        ("observation", "observation"),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Numbered steps with calls written as `tool[argument]`.
+
+    A tool's only (or only required) parameter is given as plain text; several are given as one JSON
+    object in the brackets.
+    """
+
+    @property
+    def name(self) -> str:
+        """`name/version`."""
+        return "paper/1"
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """Where a model begins to invent what its call returned."""
+        return ("\nObservation ", "\nObservation:")
+
+    @property
+    def native(self) -> bool:
+        """Tools are described in the text."""
+        return False
+
+    def head(self, brief: Brief, goal: str) -> tuple[Part, ...]:
+        """Prompt, rules, tools and examples in one system part, then the question."""
+        thought = "Thought 1: what is known, what is missing, what to do next\n"
+        rules = (
+            "You work in numbered steps. Each of your replies is one step, in this very form:\n\n"
+            f"{thought if brief.thought else ''}Action 1: tool[argument]\n\n"
+            'The result of the action then comes to you as "Observation 1: ...", and you go on '
+            "with step 2.\n\n"
+            f"{wording.discipline(brief, 'an Observation')}\n"
+            "- The argument of a tool with one parameter is written as it is, without quotes. "
+            'Several are written as one JSON object: tool[{"name": "value", "other": 1}]. '
+            "Brackets or braces that would be misread are safe in such an object too.\n"
+            f"- The answer is given by {self._finish_text(brief)}, alone."
+        )
+        tools = wording.tool_list(brief, _heading, lambda action: _call(brief, action))
+        system = wording.system(self._form(), brief, rules, tools)
+        return (system, Part("user", f"Question: {goal}"))
+
+    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+        """The step in canonical form."""
+        return wording.render(self._form(), brief, step)
+
+    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+        """One part with what must be said anew."""
+        return wording.tail(notes, step)
+
+    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+        """The first action counts; the text ahead of it is the thought."""
+        found = sections(LABELS, reply.text)
+        thought, call, repairs = found.thought, found.action, list(found.repairs)
+        try:
+            if why := wording.cut_short(reply, whole=found.whole):
+                raise UnreadableError(why)
+            if call is None and (unlabelled := bare_call(brief, thought)) is not None:
+                thought, call = unlabelled
+                repairs.append("action label missing")
+            if call is None:
+                raise UnreadableError(wording.nothing(reply, found, "Action 1: tool[argument]"))
+            action, mended = read_call(brief, call)
+        except UnreadableError as error:
+            return Parsed(text=found.thought, fault=wording.fault(error, self._example(brief)))
+        return Parsed(thought, (action,), repairs=tuple(dict.fromkeys([*repairs, *mended])))
+
+    def cut(self, show: Callable[[str], None]) -> OnText:
+        """Shows all ahead of an invented observation or a second step."""
+        return cut(LABELS, show)
+
+    def _form(self) -> wording.Form:
+        return wording.Form(
+            labels=LABELS,
+            question="Question",
+            turn=_turn,
+            thought=lambda number, text: f"Thought {number}: {LABELS.inert(text)}",
+            seen=lambda number: f"Observation {number}",
+            finish=lambda brief, number: f"Action {number}: {self._finish_text(brief)}",
+        )
+
+    def _finish_text(self, brief: Brief) -> str:
+        if brief.answers_text:
+            return f"{CANONICAL_FINISH}[the answer]"
+        return f"{CANONICAL_FINISH}[JSON of the schema {encode(brief.answer).decode()}]"
+
+    def _example(self, brief: Brief) -> str:
+        tool = shown(brief)[0]
+        return f"Action 1: {_call(brief, Action(tool.name, example(tool)))}"
+
+
+def _written(name: str) -> str:
+    return CANONICAL_FINISH if name == FINISH else name
+
+
+def _heading(tool: Tool) -> str:
+    names = fields(tool.parameters)
+    if (only := text_field(tool.parameters)) is not None:
+        return f"{_written(tool.name)}[{only}]"
+    inside = ", ".join(f'"{name}": ...' for name in names)
+    return f"{tool.name}[{{{inside}}}]" if names else f"{tool.name}[]"
+
+
+def _turn(brief: Brief, number: int, thought: str, action: Action) -> str:
+    said = f"Thought {number}: {LABELS.inert(thought)}\n" if thought else ""
+    return f"{said}Action {number}: {_call(brief, action)}"
+
+
+def _call(brief: Brief, action: Action) -> str:
+    """A call in the plainest form that reads back as the same call."""
+    name = _written(action.name)
+    whole = encode(action.args).decode()
+    inner = [
+        value if isinstance(value, str) else encode(value).decode()
+        for value in action.args.values()
+    ]
+    for candidate in (inner[0] if len(inner) == 1 else "", whole):
+        text = f"{name}[{candidate}]"
+        if _reads_as(brief, text, action):
+            return text
+    return f"{name}[{whole}]"
+
+
+def _reads_as(brief: Brief, text: str, action: Action) -> bool:
+    parsed = Paper().parse(brief, Reply(f"Action 1: {text}"))
+    return parsed.actions == (Action(action.name, action.args),) and not parsed.repairs

@@ -1,0 +1,198 @@
+"""The line scanner of the text formats: which lines begin with a label, and where a reply's
+invented tail begins.
+
+The parser and the stream's filter are the same scanner, fed at once or in pieces, so that what a
+person saw arrive is what counted. It looks at a bounded start of each line and never goes back.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final, Literal, TypeAlias
+
+from clew.protocols import OnText
+
+WIDTH: Final = 64
+"""A label ends within this many characters of its line's start, decoration included."""
+
+Role: TypeAlias = Literal["question", "thought", "action", "input", "observation", "final"]
+
+_BEFORE: Final = frozenset(" \t*_#`")
+_BETWEEN: Final = frozenset(" \t*_#`().0123456789")
+_COLONS: Final = frozenset(":\uff1a")
+_PEEK: Final = 24
+_VOID: Final = frozenset({"", "none", "n/a", "null", "nil", "no action", "nothing", "-"})
+
+
+class Maybe(Enum):
+    """Too little of a line has been seen to say whether it begins with a label."""
+
+    MAYBE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A label at the start of a line: its role, where its text begins, emphasis still open."""
+
+    role: Role
+    body: int
+    closing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The words that open a section, each with its role. Case and emphasis do not matter."""
+
+    words: tuple[tuple[str, Role], ...]
+    """Label (in lower case) and role; of two that begin alike both are tried."""
+
+    def at(self, line: str) -> Mark | Maybe | None:
+        """The label that begins `line` (without its line break), whether one still may, or None."""
+        line = line[:WIDTH]
+        start = _skip(line, 0, _BEFORE)
+        rest = line[start:].lower()
+        maybe = None
+        for word, role in self.words:
+            if len(rest) <= len(word):
+                maybe = Maybe.MAYBE if word.startswith(rest) else maybe
+            elif rest.startswith(word):
+                end = _skip(line, start + len(word), _BETWEEN)
+                if end == len(line):
+                    maybe = Maybe.MAYBE
+                elif line[end] in _COLONS:
+                    return Mark(role, end + 1, _unclosed(line[:start], line[start:end]))
+        return maybe if len(line) < WIDTH else None
+
+    def inert(self, text: str) -> str:
+        """The text with `| ` before each line but the first that would read as a label."""
+        first, *rest = text.split("\n")
+        lines = (f"| {line}" if isinstance(self.at(line), Mark) else line for line in rest)
+        return "\n".join([first, *lines])
+
+
+def _skip(line: str, at: int, chars: frozenset[str]) -> int:
+    while at < len(line) and line[at] in chars:
+        at += 1
+    return at
+
+
+def _unclosed(before: str, label: str) -> str:
+    """The emphasis opened before a label and not closed ahead of its colon, as in `**Action:**`."""
+    opened = before.strip(" \t#")
+    return "" if label.rstrip().endswith(opened) else opened
+
+
+def void(text: str) -> bool:
+    """Whether what stands behind an action's label means that there is no action."""
+    return text.strip(" \t\r\n*_`.\"'[]()").lower() in _VOID
+
+
+@dataclass(slots=True)
+class Scan:
+    """One reply being scanned: the first `kept` characters count, `dropped` says why no more do."""
+
+    labels: Labels
+    marks: list[tuple[int, Mark]] = field(default_factory=list[tuple[int, Mark]])
+    dropped: str = ""
+    kept: int = 0
+    _seen: set[Role] = field(default_factory=set[Role])
+    _role: Role | None = None
+    _held: str = ""
+    _fresh: bool = True
+    _peek: str = ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the tail has begun."""
+        return bool(self.dropped)
+
+    def feed(self, piece: str) -> str:
+        """Take the next piece; return what of the reply can be shown now.
+
+        The start of a line that may yet become a label is held back: at most `WIDTH` characters.
+        """
+        if self.ended:
+            return ""
+        text = self._held + piece
+        at, tail = 0, False
+        while at < len(text):
+            newline = text.find("\n", at)
+            end = len(text) if newline < 0 else newline
+            start = at
+            if self._fresh:
+                mark = self.labels.at(text[at : min(end, at + WIDTH)])
+                if mark is Maybe.MAYBE and newline < 0:
+                    break
+                if isinstance(mark, Mark):
+                    if tail := not self._enter(self.kept + at, mark):
+                        break
+                    start += mark.body
+            self._look(text[start : end + 1])
+            self._fresh = newline >= 0
+            at = end + (newline >= 0)
+        self.kept += at
+        self._held = "" if tail else text[at:]
+        return text[:at]
+
+    def close(self) -> None:
+        """The reply is complete: a start of a line that was held back is only text."""
+        self.kept += len(self._held)
+        self._held = ""
+
+    def _look(self, text: str) -> None:
+        """Remember a section's first words: enough to see whether they mean nothing."""
+        if len(self._peek) < _PEEK:
+            self._peek = (self._peek + text).lstrip()[:_PEEK]
+
+    def _enter(self, at: int, mark: Mark) -> bool:
+        """Begin a section, or the tail; False says that it is the tail."""
+        if self._role == "action" and void(self._peek):
+            self._seen.discard("action")
+        acted, answered = "action" in self._seen, "final" in self._seen
+        match mark.role:
+            case "observation":
+                self.dropped = "invented observation dropped"
+            case "action" if acted or answered:
+                self.dropped = "second action dropped"
+            case "final" if acted:
+                self.dropped = "answer beside an action dropped"
+            case "input" if answered or "input" in self._seen:
+                self.dropped = "second input dropped"
+            case "thought" | "question" | "final" if acted or answered:
+                self.dropped = "trailing text dropped"
+            case "question":  # a thought may ask itself something
+                return True
+            case "action":
+                self._seen -= {"input"}
+            case _:
+                pass
+        if not self.ended:
+            self.marks.append((at, mark))
+            self._seen.add(mark.role)
+            self._role = mark.role
+            self._peek = ""
+        return not self.ended
+
+
+def scan(labels: Labels, text: str) -> Scan:
+    """Scan a complete reply."""
+    scanned = Scan(labels)
+    scanned.feed(text)
+    scanned.close()
+    return scanned
+
+
+def cut(labels: Labels, show: Callable[[str], None]) -> OnText:
+    """A filter for a reply's stream: shows what counts, says True once an invented tail begins.
+
+    What it shows depends on the text alone, not on how it came in pieces. At the very end, the
+    start of a line that might have become a label stays unshown.
+    """
+    scanned = Scan(labels)
+
+    def take(piece: str) -> bool:
+        if text := scanned.feed(piece):
+            show(text)
+        return scanned.ended
+
+    return take

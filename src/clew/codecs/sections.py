@@ -1,0 +1,115 @@
+"""A text reply taken apart: the thought, the first action, its input, the final answer."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from clew.codecs.scan import Labels, Role, Scan, scan, void
+
+_FENCE: Final = re.compile(r"\s*`{3,}[\w+-]{0,20}\s*")
+
+Place: TypeAlias = Role | Literal["prose"]
+"""What a piece of a reply is; "prose" is text ahead of all labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """What a reply holds, each text stripped; None where there is no such label.
+
+    `prose` tells that no label but prose was found. `whole` tells that a tail followed, so that
+    what counts cannot have been cut. `early` is an input that came ahead of its action.
+    """
+
+    thought: str = ""
+    action: str | None = None
+    input: str | None = None
+    final: str | None = None
+    early: bool = False
+    whole: bool = False
+    repairs: tuple[str, ...] = ()
+
+
+def sections(labels: Labels, text: str) -> Sections:
+    """Take a reply apart. Total, and linear in its length."""
+    scanned = scan(labels, text)
+    pieces, repairs = _unfenced(_pieces(scanned, text))
+    thoughts = [piece for place, piece in pieces if place in {"prose", "thought"} and piece]
+    action = given = final = None
+    early = False
+    live = True
+    for place, piece in pieces:
+        if place == "action":
+            live = not void(piece)
+            action = piece if live else None
+            repairs += [] if live else ["empty action ignored"]
+        elif place == "input" and live:
+            given, early = piece, action is None
+        elif place == "final":
+            final = piece
+    if pieces[0][1] and len(pieces) > 1:
+        repairs.append("prose before the action kept as thought")
+    if sum(place == "thought" for place, _ in pieces) > 1:
+        repairs.append("several thoughts joined")
+    if scanned.dropped:
+        repairs.append(scanned.dropped)
+    return Sections(
+        thought="\n".join(thoughts),
+        action=action,
+        input=given,
+        final=final,
+        early=early,
+        whole=bool(scanned.dropped),
+        repairs=tuple(dict.fromkeys(repairs)),
+    )
+
+
+def kept(labels: Labels, text: str) -> str:
+    """The part of a reply that counts: all ahead of an invented tail."""
+    return text[: scan(labels, text).kept]
+
+
+def _pieces(scanned: Scan, text: str) -> list[tuple[Place, str]]:
+    """The reply in order, prose first (it may be empty)."""
+    first, *ends = [*(at for at, _ in scanned.marks), scanned.kept]
+    pieces: list[tuple[Place, str]] = [("prose", text[:first])]
+    for (start, mark), end in zip(scanned.marks, ends, strict=True):
+        body = text[start + mark.body : end].removeprefix(mark.closing)
+        pieces.append((mark.role, body))
+    return [(place, body.replace("\r\n", "\n").strip()) for place, body in pieces]
+
+
+def _unfenced(
+    pieces: Sequence[tuple[Place, str]],
+) -> tuple[list[tuple[Place, str]], list[str]]:
+    """Take away the code fence around a whole reply, or around its action."""
+    out = list(pieces)
+    opened = False
+    for number, (place, text) in enumerate(pieces):
+        if place in {"prose", "thought"} and "```" in text:
+            lines = text.split("\n")
+            fences = [at for at, line in enumerate(lines) if _FENCE.fullmatch(line)]
+            if len(pieces) == 1 and fences == [0, len(lines) - 1]:
+                return [(place, "\n".join(lines[1:-1]).strip())], ["code fence removed"]
+            if len(fences) % 2 and number == 0 and fences[0] == 0:
+                del lines[0]
+            elif len(fences) % 2 and fences[-1] == len(lines) - 1:
+                del lines[-1]
+            else:
+                continue
+            opened = True
+            out[number] = (place, "\n".join(lines).strip())
+    if opened:
+        place, text = out[-1]
+        lines = text.split("\n")
+        if _FENCE.fullmatch(lines[-1]):
+            out[-1] = (place, "\n".join(lines[:-1]).strip())
+    return out, ["code fence removed"] if opened else []
+
+
+def unfenced(text: str) -> tuple[str, list[str]]:
+    """A piece without the code fence it begins with, if any; what follows the fence is kept."""
+    first, _, rest = text.strip().partition("\n")
+    if not _FENCE.fullmatch(first):
+        return text.strip(), []
+    return rest.strip(), ["code fence removed"]

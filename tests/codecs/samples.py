@@ -1,0 +1,79 @@
+"""What the codec tests share: tools of every shape, briefs, steps."""
+
+from typing import Any
+
+from clew.events import Action, Judged, Observation, Prints, Reply, Thought, Verdict
+from clew.protocols import Brief, Example, Parameters, Tool
+from clew.trajectory import Call, Step
+
+PRINTS = Prints("h", "t", "p", "s")
+TEXT: Parameters = {"type": "string"}
+POINT: Parameters = {
+    "type": "object",
+    "properties": {"x": {"type": "integer"}, "y": {"type": "integer"}},
+    "required": ["x"],
+}
+
+
+async def nothing(args: dict[str, Any], key: str) -> str:
+    return f"{key} {args}"
+
+
+def tool(name: str, *required: str, effect: Any = "read", **fields: Parameters) -> Tool:
+    parameters = {"type": "object", "properties": fields, "required": list(required)}
+    return Tool(name, f"Does {name}.", parameters, nothing, effect=effect)
+
+
+TOOLS = (
+    tool("search", "query", query={"type": "string", "description": "what to look for"}),
+    tool("web_search", "query", query=TEXT, limit={"type": "integer"}),
+    tool("move", "source", "target", source=TEXT, target=TEXT, effect="unsafe"),
+    tool("delete", "path", path=TEXT, effect="unsafe"),
+    tool("now"),
+    tool("wait", "seconds", seconds={"type": "number"}),
+    tool("roll", "sides", sides={"type": ["integer", "null"]}),
+    tool("switch", "on", on={"type": "boolean"}),
+    tool("plot", "point", point=POINT),
+    tool("total", "numbers", numbers={"type": "array"}),
+    tool("pick", "one", one={"enum": ["a", "b"]}),
+    tool("level", "at", at={"anyOf": [{"const": 1}, {"oneOf": [{"type": "null"}]}]}),
+    tool("keep", "thing", thing={}),
+    tool("spot", "where", where={"$ref": "#/$defs/Point"}),
+    tool("peek", depth={"type": "integer"}),
+    tool("tune", low=TEXT, high=TEXT),
+)
+
+
+def brief(answer: Parameters = TEXT, tools: tuple[Tool, ...] = TOOLS, **changes: Any) -> Brief:
+    finish = tool("finish", "answer", effect="pure", answer=answer)
+    known = frozenset(each.name for each in (*tools, finish)) | {"secret"}
+    given = {"prompt": "Be brief.", "tools": tools, "finish": finish, "answer": answer}
+    return Brief(**{**given, "known": known, **changes})
+
+
+def step(
+    text: str = "",
+    *actions: Action,
+    seen: tuple[Observation | None, ...] = (),
+    number: int = 1,
+    hint: str = "",
+    **changes: Any,
+) -> Step:
+    """A step with one observation for each action, in order."""
+    thought = Thought(Reply(), PRINTS, text, actions, **changes)
+    calls = [Call(f"{number}.{place}", action) for place, action in enumerate(actions, start=1)]
+    for call, observation in zip(calls, seen, strict=False):
+        call.observation = observation
+        if hint:
+            call.hints.append(Judged(call.key, Verdict("hint", hint)))
+    return Step(number, thought, calls)
+
+
+def example() -> Example:
+    looked = step(
+        "I look it up.",
+        Action("search", {"query": "Paris"}),
+        seen=(Observation(content="A city."),),
+    )
+    found = step("Found.", Action("finish", {"answer": "a city"}), number=2)
+    return Example("What is Paris?", (looked, found))

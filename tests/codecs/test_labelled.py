@@ -1,0 +1,195 @@
+"""The labelled format and its dialects: what real models write, and what is made of it."""
+
+from typing import Any
+
+import pytest
+
+from clew.codecs import Dialect, Labelled, by_name
+from clew.events import Action, Reply
+from clew.protocols import Parsed
+from tests.codecs.samples import POINT, brief
+
+PARIS = Action("search", {"query": "Paris"})
+INPUT = 'Action Input: {"query": "Paris"}'
+
+
+def parse(text: str, answer: Any = None, finish: Any = "stop", **changes: Any) -> Parsed:
+    asked = brief(answer, **changes) if answer else brief(**changes)
+    return Labelled().parse(asked, Reply(text, finish=finish))
+
+
+def test_a_clean_step_needs_no_repair() -> None:
+    parsed = parse(f"Thought: I look it up.\nAction: search\n{INPUT}")
+    assert parsed == Parsed("I look it up.", (PARIS,))
+
+
+def test_a_final_answer_finishes_and_may_have_many_lines() -> None:
+    parsed = parse("Thought: Done.\nFinal Answer: Paris\n\n- a\n```\ncode\n```\n")
+    answer = "Paris\n\n- a\n```\ncode\n```"
+    assert parsed == Parsed("Done.", (Action("finish", {"answer": answer}),))
+
+
+@pytest.mark.parametrize(
+    ("text", "repairs"),
+    [
+        (f"Action: search \n{INPUT}\n", ()),
+        (f"Action: `search`\n{INPUT}", ()),
+        (f'Action: "search".\n{INPUT}', ()),
+        (f"**Action:** search\n**Action Input:** {INPUT[14:]}", ()),
+        (f"**Action: search**\n{INPUT}", ()),
+        (f"action:\n\nsearch\naction input:\n{INPUT[14:]}", ()),
+        (f"Action 1: search\nAction Input 1:{INPUT[14:]}", ()),
+        (f"Action: search\r\n{INPUT}\r\n", ()),
+        ('Action: search\nAction Input: {\n  "query":\n "Paris"\n}', ()),
+        (f"Action: Search\n{INPUT}", ("name matched without case",)),
+        ("Action: search\nAction Input: {'query': 'Paris'}", ("single quotes read as JSON",)),
+        ('Action: search\nAction Input: {"query": "Paris",}', ("trailing comma dropped",)),
+        ('Action: search\nAction Input: {"query": "Paris" // city\n}', ("comment dropped",)),
+        (f"Action: search\n{INPUT}\nThat will do.", ("trailing text dropped",)),
+        (f"Action: search\nI do it.\n{INPUT}", ("trailing text dropped",)),
+        (f"Action: search\n{INPUT}\nObservation: x", ("invented observation dropped",)),
+        (f"Action: search\n{INPUT}\nThought: x\nAction: y", ("trailing text dropped",)),
+        (f"Action: search\n{INPUT}\nAction: move", ("second action dropped",)),
+        (f"Action: search\n{INPUT}\nFinal Answer: x", ("answer beside an action dropped",)),
+        (f"Action: search\n{INPUT}\nFinal: x", ("answer beside an action dropped",)),
+        (f"Action: search\n{INPUT}\nAction Input: {{}}", ("second input dropped",)),
+        (f"Action: None\nAction Input: None\nAction: search\n{INPUT}", ("empty action ignored",)),
+        (f"```\nAction: search\n{INPUT}\n```", ("code fence removed",)),
+        (f"Action: search\nAction Input:\n```json\n{INPUT[14:]}\n```", ("code fence removed",)),
+        (f"Action: search\n{INPUT[14:]}", ("Action Input label missing",)),
+        (
+            f"Action: search\n```json\n{INPUT[14:]}\n```",
+            ("Action Input label missing", "code fence removed"),
+        ),
+        ("Action: search\nAction Input: Paris", ("bare text read as query",)),
+        ('Action: search\nAction Input: "Paris"', ("bare text read as query",)),
+        ('Action: search({"query": "Paris"})', ("call written", "round brackets")),
+        ("Action: search[Paris]", ("call written",)),
+        (f"Action: search()\n{INPUT}", ("brackets behind the tool's name dropped",)),
+        (f"Action: search[query]\n{INPUT}", ("brackets behind the tool's name dropped",)),
+        (f"I think so.\nAction: search\n{INPUT}", ("prose before the action kept",)),
+    ],
+)
+def test_what_real_models_write(text: str, repairs: tuple[str, ...]) -> None:
+    parsed = parse(text)
+    assert parsed.fault == ""
+    assert parsed.actions == (PARIS,)
+    assert len(parsed.repairs) == len(repairs), parsed.repairs
+    for had, want in zip(parsed.repairs, repairs, strict=True):
+        assert had.startswith(want)
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "args"),
+    [
+        (
+            'move\nAction Input: {"source": "a", "target": "b"}',
+            "move",
+            {"source": "a", "target": "b"},
+        ),
+        (
+            'search\nAction Input: {"query": {"a": {"b": "}"}}}',
+            "search",
+            {"query": {"a": {"b": "}"}}},
+        ),
+        ('search\nAction Input: {"who": 1}', "search", {"who": 1}),
+        ("search\nAction Input: {x for x in y}", "search", {"query": "{x for x in y}"}),
+        ('search\nAction Input: "a" or "b"', "search", {"query": '"a" or "b"'}),
+        ("now", "now", {}),
+        ("now\nAction Input:", "now", {}),
+        ("now\nAction Input: {}", "now", {}),
+        ("now\nAction Input: None", "now", {}),
+        ("wait\nAction Input: 2", "wait", {"seconds": 2}),
+        ('plot\nAction Input: {"x": 1}', "plot", {"point": {"x": 1}}),
+        ("total\nAction Input: [1, 2]", "total", {"numbers": [1, 2]}),
+        ("finish\nAction Input: Paris", "finish", {"answer": "Paris"}),
+        ('finish\nAction Input: {"answer": "Paris"}', "finish", {"answer": "Paris"}),
+        ("Teleport\nAction Input: home", "Teleport", {"input": "home"}),
+        ("Teleport", "Teleport", {}),
+        ('Teleport\nAction Input: {"to": "x"}', "Teleport", {"to": "x"}),
+    ],
+)
+def test_arguments(given: str, name: str, args: dict[str, Any]) -> None:
+    parsed = parse(f"Action: {given}")
+    assert parsed.fault == ""
+    assert parsed.actions == (Action(name, args),)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "empty"),
+        ("Paris is in France.", "nothing of the form Action: and Action Input:, or Final Answer:"),
+        ("Action: None\nAction Input: None", "nothing of the form"),
+        ("Final Answer:", "nothing stands behind Final Answer:"),
+        ("Action: search", "search needs query"),
+        ("Action: search\nAction Input: none", "search needs query"),
+        (INPUT, "Action Input stands without its Action"),
+        (f"{INPUT}\nAction: search", "Action Input stands without its Action"),
+        ("Action: use the search tool\nAction Input: {}", "names no tool"),
+        ('Action: search\nAction Input: {"query": "Par', "ends before it is closed"),
+        ('Action: search\nAction Input: {"query": "a", "query": "b"}', "given twice"),
+        ("Action: move\nAction Input: a to b", "move takes source, target"),
+        ("Action: now\nAction Input: today", "now takes no arguments"),
+        ('Thought: like {"name": "search", "arguments": {"query": "x"}}', "nothing of the form"),
+        ("Observation: done\nFinal Answer: x", "ahead of an observation it invented"),
+    ],
+)
+def test_a_fault_says_what_was_wrong_and_shows_the_right_form(text: str, says: str) -> None:
+    parsed = parse(text)
+    assert parsed.actions == ()
+    assert says in parsed.fault.split("\n")[0]
+    assert parsed.fault.endswith('\nAction: search\nAction Input: {"query":"<query>"}')
+
+
+def test_no_action_beside_an_answer_means_the_answer() -> None:
+    parsed = parse("Thought: I know.\nAction: None\nFinal Answer: Paris")
+    assert parsed.actions == (Action("finish", {"answer": "Paris"}),)
+    assert parsed.repairs == ("empty action ignored",)
+
+
+def test_arguments_cut_by_the_length_limit_are_never_used() -> None:
+    assert parse("Action: search\nAction Input: Par", finish="length").fault
+    assert parse("Final Answer: Par", finish="length").fault
+    whole = parse(f"Action: search\n{INPUT}\nObservation: in", finish="length")
+    assert whole.actions == (PARIS,)
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "value", "repairs"),
+    [
+        ({"type": "integer"}, "42", 42, 0),
+        ({"type": "integer"}, "many", "many", 0),
+        (POINT, '```json\n{"x": 1}\n```', {"x": 1}, 1),
+        (POINT, "{'x': 1} as asked", {"x": 1}, 2),
+        ({"type": "array"}, "[1]", [1], 0),
+    ],
+)
+def test_typed_answers_are_json(answer: Any, text: str, value: Any, repairs: int) -> None:
+    parsed = parse(f"Final Answer: {text}", answer)
+    assert parsed.actions == (Action("finish", {"answer": value}),)
+    assert len(parsed.repairs) == repairs
+
+
+def test_a_typed_answer_that_is_broken_json_is_a_fault() -> None:
+    assert "the JSON" in parse('Final Answer: {"x": ', POINT).fault
+
+
+def test_dialects_differ_in_words_only() -> None:
+    conclusion = by_name("labelled:conclusion")
+    parsed = conclusion.parse(brief(), Reply("Thought: a\nConclusion: Paris"))
+    assert parsed == Parsed("a", (Action("finish", {"answer": "Paris"}),))
+    assert conclusion.head(brief(), "why?")[-1].text == "Objective: why?"
+    final = by_name("labelled:final")
+    for text in ("Final: Paris", "Final Answer: Paris"):
+        assert final.parse(brief(), Reply(text)).actions == parsed.actions
+    own = Labelled(Dialect("de", thought="Gedanke", action="Tat", input="Eingabe", final="Antwort"))
+    assert own.parse(brief(), Reply('Gedanke: a\nTat: search\nEingabe: {"query": "Paris"}')) == (
+        Parsed("a", (PARIS,))
+    )
+
+
+def test_names_and_stop_sequences() -> None:
+    codec = by_name("labelled")
+    assert (codec.name, codec.native, codec.stop) == ("labelled/1", False, ("\nObservation:",))
+    assert by_name("labelled:final").name == "labelled:final/1"
