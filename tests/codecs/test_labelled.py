@@ -148,6 +148,12 @@ def test_no_action_beside_an_answer_means_the_answer() -> None:
     assert parsed.repairs == ("empty action ignored",)
 
 
+def test_the_answers_label_as_an_action_means_to_finish() -> None:
+    parsed = parse("Action: Final Answer\nAction Input: Paris")
+    assert parsed.actions == (Action("finish", {"answer": "Paris"}),)
+    assert parsed.repairs[0] == "Final Answer as an action read as finish"
+
+
 def test_arguments_cut_by_the_length_limit_are_never_used() -> None:
     assert parse("Action: search\nAction Input: Par", finish="length").fault
     assert parse("Final Answer: Par", finish="length").fault

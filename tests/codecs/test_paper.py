@@ -58,6 +58,7 @@ def test_the_paper_writes_finish_with_a_capital() -> None:
         ("Action 1: search[Paris]\nObservation 1: big", "", ("invented observation dropped",)),
         ("```tool_code\nAction 1: search[Paris]\n```\n", "", ("code fence removed",)),
         ("Thought 1: a\n```\nAction 1: search[Paris]\n```", "a", ("code fence removed",)),
+        ("```\nAction 1: search[Paris]", "", ("code fence removed",)),
         ("```\nsearch[Paris]\n```", "", ("code fence removed", "action label missing")),
         ("Thought 1: a\nsearch[Paris]", "a", ("action label missing",)),
         ("Action 1: search[Paris", "", ("closing bracket added",)),

@@ -331,6 +331,12 @@ def test_finish_is_described_once_even_when_it_is_among_the_tools() -> None:
     assert PAPER.head(both, "Why?")[0].text.count("Does finish.") == 1
 
 
+def test_labelled_text_finishes_by_a_label_and_lists_no_tool_for_it() -> None:
+    text = LABELLED.head(brief(tools=()), "Why?")[0].text
+    assert "Does finish." not in text
+    assert text.endswith("Tools:\n(none: answer at once)")
+
+
 # ------------------------------------------------------------------------------------- names
 
 

@@ -95,10 +95,13 @@ class Labelled:
             f'The result then comes to you as "{words.observation}: ...", and you go on with the '
             "next step. When you know the answer, reply in this form instead:\n\n"
             f"{thought}{self._finish_text(brief)}\n\n"
-            f"{wording.discipline(brief, f'{words.observation}:')}\n"
+            f"{wording.discipline(brief, f'the {words.observation}')}\n"
             f"- An answer never stands beside an action: wait for the {words.observation} first."
         )
-        tools = wording.tool_list(brief, lambda tool: tool.name, _example_call)
+        tools = [
+            wording.described(tool, tool.name, (encode(one).decode() for one in tool.examples))
+            for tool in shown(brief)[:-1]  # to finish is no action here: it has a label of its own
+        ]
         system = wording.system(self._form(), brief, rules, tools)
         return (system, Part("user", f"{words.question}: {goal}"))
 
@@ -179,10 +182,6 @@ class Labelled:
         return self._turn(brief, "", Action(tool.name, example(tool)))
 
 
-def _example_call(action: Action) -> str:
-    return encode(action.args).decode()
-
-
 def _action(brief: Brief, text: str, given: str | None, words: Dialect) -> tuple[Action, list[str]]:
     """An action from what stands behind its label and behind its input's."""
     first, _, below = text.partition("\n")
@@ -194,7 +193,11 @@ def _action(brief: Brief, text: str, given: str | None, words: Dialect) -> tuple
     if given is None and bracket:
         action, repairs = read_call(brief, text)
         return action, ["call written on the action's line", *repairs]
-    name, repairs = tool_name(brief, name.strip(" \t.,;"))
+    name = name.strip(" \t.,;*_`")
+    if name.lower() == words.final.lower():
+        name, repairs = FINISH, [f"{words.final} as an action read as finish"]
+    else:
+        name, repairs = tool_name(brief, name)
     if bracket:
         repairs.append("brackets behind the tool's name dropped")
     if below:

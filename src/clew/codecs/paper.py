@@ -57,13 +57,20 @@ class Paper:
             f"{thought if brief.thought else ''}Action 1: tool[argument]\n\n"
             'The result of the action then comes to you as "Observation 1: ...", and you go on '
             "with step 2.\n\n"
-            f"{wording.discipline(brief, 'an Observation')}\n"
+            f"{wording.discipline(brief, 'the Observation')}\n"
             "- The argument of a tool with one parameter is written as it is, without quotes. "
             'Several are written as one JSON object: tool[{"name": "value", "other": 1}]. '
             "Brackets or braces that would be misread are safe in such an object too.\n"
             f"- The answer is given by {self._finish_text(brief)}, alone."
         )
-        tools = wording.tool_list(brief, _heading, lambda action: _call(brief, action))
+        tools = [
+            wording.described(
+                tool,
+                _heading(tool),
+                (_call(brief, Action(tool.name, one)) for one in tool.examples),
+            )
+            for tool in shown(brief)
+        ]
         system = wording.system(self._form(), brief, rules, tools)
         return (system, Part("user", f"Question: {goal}"))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clew.codecs.arguments import fields, required, shown, types
+from clew.codecs.arguments import fields, required, types
 from clew.codecs.mend import UnreadableError, whole_value
 from clew.codecs.scan import Labels
 from clew.codecs.sections import Sections, kept
@@ -80,7 +80,8 @@ def _forged(line: str, words: Iterable[str]) -> bool:
 
 def system(form: Form, brief: Brief, rules: str, tools: Iterable[str]) -> Part:
     """The instructions: the person's prompt, the rules, the tools, worked examples."""
-    sections = [brief.prompt.strip(), rules, "Tools:\n" + "\n".join(tools)]
+    listed = "\n".join(tools) or "(none: answer at once)"
+    sections = [brief.prompt.strip(), rules, f"Tools:\n{listed}"]
     for example in brief.examples:
         lines = [f"{form.question}: {example.goal}"]
         for step in example.steps:
@@ -113,18 +114,6 @@ def described(tool: Tool, heading: str, examples: Iterable[str]) -> str:
         lines.append(f"    {name} ({kind}{optional}){': ' + about if about else ''}")
     lines += [f"    for example: {example}" for example in examples]
     return "\n".join(lines)
-
-
-def tool_list(
-    brief: Brief, heading: Callable[[Tool], str], call: Callable[[Action], str]
-) -> list[str]:
-    """All tools that are shown, described; finish last."""
-    return [
-        described(
-            tool, heading(tool), (call(Action(tool.name, example)) for example in tool.examples)
-        )
-        for tool in shown(brief)
-    ]
 
 
 # ------------------------------------------------------------------------------------ the steps
