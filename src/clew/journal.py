@@ -127,9 +127,19 @@ class Journal:
     async def create(
         cls, store: Store, started: Started, run_id: str = "", **circumstances: Any
     ) -> Self:
-        """Begin a new run with its first entry; `circumstances` are those of the class."""
+        """Begin a new run with its first entry; `circumstances` are those of the class.
+
+        Raises `StoreError` where the run has entries already; one whose worker died before the
+        first entry is begun again.
+        """
         run_id = run_id or new_run_id()
-        journal = cls(store, await store.create(run_id), Trajectory(run_id), **circumstances)
+        try:
+            epoch = await store.create(run_id)
+        except StoreError:
+            if await store.read(run_id):
+                raise
+            epoch = await store.open(run_id)
+        journal = cls(store, epoch, Trajectory(run_id), **circumstances)
         await journal.record(started)
         return journal
 
