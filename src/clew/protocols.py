@@ -129,7 +129,7 @@ class Example:
 class Brief:
     """What a codec may know of the agent: the same for a whole run.
 
-    `tools` are those shown, in order, with `finish` last; `known` are all names that may be called,
+    `tools` are those shown, in order, without `finish`; `known` are all names that may be called,
     hidden ones included. `answer` is the JSON Schema of the answer ({"type": "string"} for text).
     `thought` says whether the model is asked to think aloud.
     """
