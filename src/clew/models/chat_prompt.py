@@ -1,0 +1,173 @@
+"""Chat Completions, the way out: a prompt as bytes, each part of it encoded once.
+
+Format: https://platform.openai.com/docs/api-reference/chat/create
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from clew.errors import ConfigError
+from clew.events import Json, RawCall, Wire, encode
+from clew.protocols import Part, Prompt, Tool
+
+STOPS: Final = 4
+"""How many stop sequences the API takes."""
+
+OURS: Final = frozenset(
+    {
+        "model",
+        "messages",
+        "tools",
+        "tool_choice",
+        "stream",
+        "stream_options",
+        "n",
+        "functions",
+        "function_call",
+    }
+)
+"""Keys of the body that the adapter writes, or that would change what it can read."""
+
+_LEGAL: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+def legal(name: str) -> str:
+    """The name with what the API refuses replaced by `_`, at most 64 characters long."""
+    return _ILLEGAL.sub("_", name)[:64] or "_"
+
+
+@dataclass(frozen=True)
+class Toolbox:
+    """The tools of a prompt as the API takes them.
+
+    `declared` is the encoded array (empty without tools). `aliases` maps the names that had to be
+    changed to what they became, and `names` back. `clash` is not empty where two names became one
+    and were told apart: then the encoding of a part depends on the tools beside it. `tools` keeps
+    the tools alive, so that their identity names this box.
+    """
+
+    tools: tuple[Tool, ...]
+    declared: bytes
+    aliases: Mapping[str, str]
+    names: Mapping[str, str]
+    clash: str
+
+    def alias(self, name: str) -> str:
+        """The name under which the API knows the tool."""
+        return self.aliases.get(name) or (name if _LEGAL.fullmatch(name) else legal(name))
+
+
+def toolbox(tools: tuple[Tool, ...]) -> Toolbox:
+    """Encode the tools; legal names are kept, others are made legal and unlike all before."""
+    taken = {tool.name for tool in tools if _LEGAL.fullmatch(tool.name)}
+    aliases: dict[str, str] = {}
+    clash: list[str] = []
+    for name in (tool.name for tool in tools if tool.name not in taken):
+        alias, number = legal(name), 2
+        while alias in taken:
+            alias = f"{legal(name)[: 63 - len(str(number))]}_{number}"
+            number += 1
+        if number > 2:
+            clash.append(f"{name}={alias}")
+        taken.add(alias)
+        aliases[name] = alias
+    functions = [
+        {
+            "type": "function",
+            "function": {
+                "name": aliases.get(tool.name, tool.name),
+                "description": _described(tool),
+                "parameters": tool.parameters,
+            },
+        }
+        for tool in tools
+    ]
+    names = {alias: name for name, alias in aliases.items()}
+    declared = encode(functions) if tools else b""
+    return Toolbox(tools, declared, aliases, names, ",".join(clash))
+
+
+def _described(tool: Tool) -> str:
+    examples = [encode(example).decode() for example in tool.examples]
+    return "\n".join([tool.description, *(f"Example arguments: {line}" for line in examples)])
+
+
+def message(part: Part, box: Toolbox, wire: Wire | None) -> bytes:
+    """One part as a message. `wire` is what the same model sent beside text and calls, or None."""
+    if part.role == "tool":
+        return encode({"role": "tool", "tool_call_id": part.call_id, "content": part.text})
+    if part.role != "assistant":
+        return encode({"role": part.role, "content": part.text})
+    kept = _kept(wire)
+    more: list[Any] = kept.get("calls") or []
+    said: dict[str, Json] = {"role": "assistant", "content": part.text}
+    if part.calls:
+        said["content"] = part.text or None
+        said["tool_calls"] = [
+            _call(call, box) | (more[place] if place < len(more) else {})
+            for place, call in enumerate(part.calls)
+        ]
+    own: dict[str, Json] = kept.get("message") or {}
+    return encode(said | own)
+
+
+def _kept(wire: Wire | None) -> dict[str, Any]:
+    items = None if wire is None else wire.items
+    return cast("dict[str, Any]", items) if isinstance(items, dict) else {}
+
+
+def kept_keys(wire: Wire) -> set[str]:
+    """The keys that `message` takes from a wire, to know them again in a server's complaint."""
+    kept = _kept(wire)
+    calls: list[dict[str, Any]] = kept.get("calls") or []
+    return {*(kept.get("message") or {}), *(key for call in calls for key in call)}
+
+
+def _call(call: RawCall, box: Toolbox) -> dict[str, Json]:
+    arguments = "{}" if call.arguments is None else call.arguments
+    function = {"name": box.alias(call.name), "arguments": arguments}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def head(model: str, params: Mapping[str, Json]) -> bytes:
+    """The beginning of every body, up to the messages. Raises `ConfigError` for `OURS`."""
+    if taken := sorted(OURS & params.keys()):
+        raise ConfigError(
+            f"the parameters {', '.join(taken)} are written by the adapter itself; leave them out"
+        )
+    rest = {key: value for key, value in params.items() if key != "stop"}
+    return encode({"model": model} | rest)[:-1] + b',"messages":['
+
+
+def stops(prompt: Prompt, params: Mapping[str, Json]) -> list[str]:
+    """The stop sequences of prompt and parameters. Raises `ConfigError` for more than four."""
+    own: Any = params.get("stop") or []
+    found = list(dict.fromkeys([*prompt.stop, *([own] if isinstance(own, str) else own)]))
+    if len(found) > STOPS:
+        raise ConfigError(
+            f"{len(found)} stop sequences, of which the API takes {STOPS}: drop some from the "
+            f"parameters or the codec ({', '.join(map(repr, found))})"
+        )
+    return found
+
+
+def body(
+    start: bytes,
+    messages: Sequence[bytes],
+    prompt: Prompt,
+    box: Toolbox,
+    more: Mapping[str, Json],
+) -> bytes:
+    """The whole body: `start` from `head`, the messages, the tools, and the keys in `more`."""
+    pieces = [start, b",".join(messages), b"]"]
+    if box.declared:
+        pieces += [b',"tools":', box.declared]
+        if prompt.calls != "auto":
+            pieces += [b',"tool_choice":"', prompt.calls.encode(), b'"']
+    for key, value in more.items():
+        pieces += [b',"', key.encode(), b'":', encode(value)]
+    pieces.append(b"}")
+    return b"".join(pieces)

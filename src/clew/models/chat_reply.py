@@ -1,0 +1,253 @@
+"""Chat Completions, the way back: a body or a stream of chunks as a `Reply`.
+
+Read is what the API documents, and what servers that speak it are known to do otherwise: calls
+without ids, indices or arguments, whole calls in one chunk, the older `function_call`, text in
+pieces, and keys of their own that they want back with the next request.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+import msgspec
+
+from clew.events import Finish, Json, RawCall, Reply, Usage, Wire, encode
+from clew.models.prices import Price
+
+_PLAIN: Final = frozenset(
+    {"role", "content", "tool_calls", "function_call", "refusal", "annotations", "audio"}
+)
+"""Keys of a message that nobody wants back; all others are the provider's own."""
+
+_CALL: Final = frozenset({"id", "type", "function", "index"})
+_FINISH: Final[Mapping[str, Finish]] = {"length": "length", "content_filter": "filter"}
+
+
+class Choice(msgspec.Struct):
+    """The first choice of a body (`message`) or of a chunk (`delta`)."""
+
+    message: dict[str, Any] | None = None
+    delta: dict[str, Any] | None = None
+    finish_reason: str | None = None
+
+
+class Body(msgspec.Struct):
+    """A reply's body, or one chunk of a stream."""
+
+    choices: list[Choice] | None = None
+    usage: dict[str, Any] | None = None
+    model: str | None = None
+    error: Any = None
+
+
+class Block(msgspec.Struct):
+    """A block of content; blocks of thinking have no `text`."""
+
+    text: str | None = None
+
+
+class Function(msgspec.Struct):
+    """What a call calls; `arguments` is JSON text, or at some servers the object itself."""
+
+    name: str | None = None
+    arguments: Any = None
+
+
+class Piece(msgspec.Struct):
+    """A call, or a piece of one."""
+
+    index: int | None = None
+    id: str | None = None
+    function: Function | None = None
+
+
+_decoder = msgspec.json.Decoder(Body)
+
+
+def read_body(data: bytes) -> Body:
+    """Decode a body or a chunk. Raises `msgspec.MsgspecError` or `UnicodeDecodeError`."""
+    return _decoder.decode(data)
+
+
+@dataclass(slots=True)
+class _Call:
+    """A call as it comes together."""
+
+    id: str = ""
+    name: str = ""
+    arguments: list[str] | None = None
+    more: dict[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(slots=True)
+class Draft:
+    """A reply as it comes together, from one message or from many deltas."""
+
+    text: list[str] = field(default_factory=list[str])
+    refusal: list[str] = field(default_factory=list[str])
+    calls: list[_Call] = field(default_factory=list[_Call])
+    slots: dict[int, _Call] = field(default_factory=dict[int, _Call])
+    more: dict[str, Any] = field(default_factory=dict[str, Any])
+    reason: str | None = None
+    usage: dict[str, Any] | None = None
+    model: str = ""
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing came that is worth anything."""
+        return not (self.text or self.calls or self.refusal)
+
+    def take(self, body: Body) -> str:
+        """Take a body or a chunk; the text that was in it."""
+        if body.usage is not None:
+            self.usage = body.usage
+        if body.model:
+            self.model = body.model
+        if not body.choices:
+            return ""
+        choice = body.choices[0]
+        if choice.finish_reason:
+            self.reason = choice.finish_reason
+        if choice.message is not None:
+            return self._take_message(choice.message, whole=True)
+        return self._take_message(choice.delta or {}, whole=False)
+
+    def _take_message(self, said: dict[str, Any], *, whole: bool) -> str:
+        piece = ""
+        for key, value in said.items():
+            if value is None or key == "role":
+                continue
+            if key == "content":
+                piece = _text(value)
+                if piece:
+                    self.text.append(piece)
+            elif key == "tool_calls":
+                pieces = msgspec.convert(value, list[Piece])
+                for place, (call, raw) in enumerate(zip(pieces, value, strict=True)):
+                    self._take_call(call, raw, None if whole else self._slot(call, place))
+            elif key == "function_call":
+                call = Piece(index=0, function=msgspec.convert(value, Function))
+                self._take_call(call, {}, None if whole else self._slot(call, 0))
+            elif key == "refusal":
+                self.refusal += [str(value)] if value else []
+            elif key not in _PLAIN:
+                self.more[key] = _grown(self.more.get(key), value)
+        return piece
+
+    def _slot(self, piece: Piece, place: int) -> _Call | None:
+        """The call a piece of a stream goes on with; None where it begins another.
+
+        Some servers number no calls, or all of them 0: then a name beside another id begins one.
+        """
+        function = piece.function or Function()
+        if piece.index is not None:
+            call = self.slots.get(piece.index)
+            other = call is not None and piece.id and call.id and piece.id != call.id
+            return None if other and function.name else call
+        last = self.calls[-1] if self.calls and not place else None
+        begins = function.name and (last is None or not piece.id or piece.id != last.id)
+        return None if begins else last
+
+    def _take_call(self, piece: Piece, raw: dict[str, Any], call: _Call | None) -> None:
+        if call is None:
+            call = _Call()
+            self.calls.append(call)
+        if piece.index is not None:
+            self.slots[piece.index] = call
+        function = piece.function or Function()
+        call.id = call.id or piece.id or ""
+        call.name = call.name or function.name or ""
+        if (arguments := function.arguments) is not None:
+            text = arguments if isinstance(arguments, str) else encode(arguments).decode()
+            call.arguments = [*(call.arguments or []), text]
+        for key, value in raw.items():
+            if key not in _CALL and value is not None:
+                call.more[key] = _grown(call.more.get(key), value)
+
+    def reply(self, names: Mapping[str, str], source: tuple[str, str], sizes: int) -> Reply:
+        """What was drafted. `names` maps names back, `source` is (provider, model asked for).
+
+        `sizes` is the length of the request in bytes, for the estimate where no usage came.
+        """
+        text = "".join(self.text)
+        calls = tuple(
+            RawCall(
+                name=names.get(call.name, call.name),
+                arguments=None if call.arguments is None else "".join(call.arguments),
+                id=call.id,
+            )
+            for call in self.calls
+        )
+        return Reply(
+            text=text or "".join(self.refusal),
+            calls=calls,
+            finish=self._finish(),
+            usage=_estimate(sizes, text, calls) if self.usage is None else _usage(self.usage),
+            model=self.model or source[1],
+            wire=self._wire(source),
+        )
+
+    def _finish(self) -> Finish:
+        if self.refusal:
+            return "refusal"
+        if (early := _FINISH.get(self.reason or "")) is not None:
+            return early
+        if self.reason not in {"stop", "tool_calls", "function_call"} and self.empty:
+            return "cut"
+        return "calls" if self.calls else "stop"
+
+    def _wire(self, source: tuple[str, str]) -> Wire | None:
+        items: dict[str, Json] = {}
+        if self.more:
+            items["message"] = self.more
+        if any(call.more for call in self.calls):
+            items["calls"] = [call.more for call in self.calls]
+        return Wire(provider=source[0], model=source[1], items=items) if items else None
+
+
+def _text(content: Any) -> str:
+    """Content is text, or (at some providers) a list of blocks of which those of text count."""
+    if isinstance(content, str):
+        return content
+    return "".join(block.text or "" for block in msgspec.convert(content, list[Block]))
+
+
+def _grown(before: Any, piece: Any) -> Any:
+    """A value of a key of the provider's own after a further piece: text and lists go on."""
+    if isinstance(before, str) and isinstance(piece, str):
+        return before + piece
+    if isinstance(before, list) and isinstance(piece, list):
+        return [*before, *piece]
+    return piece
+
+
+def _count(usage: dict[str, Any], *path: str) -> int:
+    value: Any = usage
+    for key in path:
+        value = cast("dict[str, Any]", value).get(key) if isinstance(value, dict) else None
+    return int(value) if isinstance(value, (int, float)) and value > 0 else 0
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    """Read usage; DeepSeek counts cached tokens under a key of its own."""
+    cached = _count(usage, "prompt_tokens_details", "cached_tokens")
+    return Usage(
+        input=_count(usage, "prompt_tokens"),
+        output=_count(usage, "completion_tokens"),
+        cached=cached or _count(usage, "prompt_cache_hit_tokens"),
+        reasoning=_count(usage, "completion_tokens_details", "reasoning_tokens"),
+    )
+
+
+def _estimate(sizes: int, text: str, calls: tuple[RawCall, ...]) -> Usage:
+    """Four bytes to a token: rough, and marked as such."""
+    written = len(text) + sum(len(call.name) + len(call.arguments or "") for call in calls)
+    return Usage(input=sizes // 4, output=-(-written // 4), estimated=True)
+
+
+def priced(reply: Reply, price: Price | None) -> Reply:
+    """The reply with what it cost, where the price is known."""
+    if price is None:
+        return reply
+    usage = msgspec.structs.replace(reply.usage, cost=price.cost(reply.usage))
+    return msgspec.structs.replace(reply, usage=usage)

@@ -1,0 +1,104 @@
+"""What a provider's error means: worth another try, or a `ModelError` that says what to do."""
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from clew.errors import ModelError
+from clew.models.retry import Again, retry_after
+
+PASSING: Final = frozenset({408, 409, 425, 429})
+"""Statuses below 500 that may pass by themselves."""
+
+_TOO_LONG: Final = re.compile(
+    r"context[ _](?:length|window|size)|maximum context|too many tokens|prompt is too long",
+    re.IGNORECASE,
+)
+_STATUS: Final = {
+    "rate_limit_exceeded": 429,
+    "insufficient_quota": 429,
+    "invalid_api_key": 401,
+    "authentication_error": 401,
+    "model_not_found": 404,
+    "invalid_request_error": 400,
+    "context_length_exceeded": 400,
+}
+
+
+class TooLongError(ModelError):
+    """The prompt does not fit the model's context: shorten the view and try again."""
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """An error as a provider told it: HTTP status, its message, code and the parameter it names."""
+
+    status: int
+    message: str = ""
+    code: str = ""
+    param: str = ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Who failed, in the words of the message: model name, address, the variable of its key."""
+
+    name: str
+    base_url: str
+    key: str
+    variable: str
+
+    def tell(self, words: object) -> str:
+        """One line of at most 300 characters in which the key does not occur."""
+        line = " ".join(str(words).split())
+        return (line.replace(self.key, "***") if self.key else line)[:300]
+
+
+def read_trouble(status: int, body: object) -> Trouble:
+    """Read an error's body: `{"error": {"message", "code", "param"}}` or whatever came instead.
+
+    With status 200 (an error inside a stream, or instead of a reply) its code tells the status; one
+    that tells none counts as 500.
+    """
+    fields: Any = body
+    for key in ("error", "detail"):
+        if isinstance(fields, dict) and key in fields:
+            fields = cast("dict[str, Any]", fields)[key]
+    if not isinstance(fields, dict):
+        return Trouble(status if status != 200 else 500, str(fields or ""))
+    known = cast("dict[str, Any]", fields)
+    code = known.get("code")
+    if status == 200:
+        named = (_STATUS.get(str(known.get(key)), 0) for key in ("code", "type"))
+        told = code if isinstance(code, int) and 400 <= code < 600 else 0
+        status = told or next(filter(None, named), 500)
+    message = known.get("message") or known
+    return Trouble(status, str(message), str(code or ""), str(known.get("param") or ""))
+
+
+def failure(source: Source, trouble: Trouble, headers: Mapping[str, str]) -> Exception:
+    """The exception to raise: `Again` where another try may help, else a `ModelError`."""
+    status, said = trouble.status, source.tell(trouble.message)
+    told = f" ({status}){': ' if said else ''}{said}"
+    if trouble.code == "insufficient_quota":
+        return ModelError(f"{source.name}: the account has no credit left{told}; top it up")
+    if status in PASSING or status >= 500:
+        word = "is limiting the rate" if status == 429 else "failed"
+        return Again(f"{source.name} {word}{told}", retry_after(headers, time.time()))
+    if status == 401:
+        where = f"in {source.variable}" if source.variable else "given"
+        return ModelError(
+            f"{source.name}: {source.base_url} refused the key {where} (401); set a valid one"
+        )
+    if status == 403:
+        return ModelError(f"{source.name}: this key may not use it{told}; check the account")
+    if status == 404:
+        return ModelError(
+            f"{source.name}: nothing of that name at {source.base_url}{told}; "
+            "check the model's name and the address"
+        )
+    if trouble.code == "context_length_exceeded" or _TOO_LONG.search(trouble.message):
+        return TooLongError(f"{source.name}: the prompt is too long for it{told}")
+    return ModelError(f"{source.name} refused the request{told}")

@@ -1,0 +1,102 @@
+"""What tokens cost: a dated table, and the user's own figures before it.
+
+Prices age. This table was read on 5 November 2026 for OpenAI and Groq and is not fetched again:
+give `prices={"model": Price(...)}` to say what you really pay. Models that are not in it have no
+price, and what they cost stays unknown (it is never taken for nothing). Providers whose price
+depends on the hour or on a routing of their own (DeepSeek, OpenRouter …) are left out on purpose.
+
+Sources: https://developers.openai.com/api/docs/pricing and https://groq.com/pricing
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from clew.events import Usage
+
+READ: Final = "2026-11-05"
+"""The day the table was read."""
+
+LOCAL: Final = frozenset({"ollama", "llamacpp", "vllm", "lmstudio"})
+"""Providers that run on one's own machine: their tokens cost nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars per million tokens; `cached` (None: like `input`) is for those read from a cache.
+
+    Where a prompt has more than `long` tokens, all its input costs twice and its output one and a
+    half times as much (OpenAI's tariff for long prompts).
+    """
+
+    input: float
+    output: float
+    cached: float | None = None
+    long: int | None = None
+
+    def cost(self, usage: Usage) -> float:
+        """What the tokens of one reply cost, in US dollars."""
+        cached = self.input if self.cached is None else self.cached
+        read = (usage.input - usage.cached) * self.input + usage.cached * cached
+        written = usage.output * self.output
+        if self.long is not None and usage.input > self.long:
+            read, written = 2 * read, 1.5 * written
+        return (read + written) / 1_000_000
+
+
+FREE: Final = Price(0.0, 0.0)
+_LONG: Final = 272_000
+
+TABLE: Final[Mapping[str, Mapping[str, Price]]] = {
+    "openai": {
+        "gpt-6-astra": Price(10.0, 50.0, 1.0, _LONG),
+        "gpt-6-sol": Price(2.0, 10.0, 0.2, _LONG),
+        "gpt-6-luna": Price(0.1, 0.5, 0.01, _LONG),
+        "gpt-5.6-sol": Price(4.0, 20.0, 0.4, _LONG),
+        "gpt-5.6-terra": Price(2.0, 12.0, 0.2, _LONG),
+        "gpt-5.6-luna": Price(0.2, 1.2, 0.02, _LONG),
+        "gpt-5.5": Price(5.0, 30.0, 0.5, _LONG),
+        "gpt-5.4": Price(2.5, 15.0, 0.25, _LONG),
+        "gpt-5.4-mini": Price(0.75, 4.5, 0.075),
+        "gpt-5.4-nano": Price(0.2, 1.25, 0.02),
+        "gpt-5.2": Price(1.75, 14.0, 0.175),
+        "gpt-5.1": Price(1.25, 10.0, 0.125),
+        "gpt-5": Price(1.25, 10.0, 0.125),
+        "gpt-5-mini": Price(0.25, 2.0, 0.025),
+        "gpt-5-nano": Price(0.05, 0.4, 0.005),
+        "gpt-4.1": Price(2.0, 8.0, 0.5),
+        "gpt-4.1-mini": Price(0.4, 1.6, 0.1),
+        "gpt-4.1-nano": Price(0.1, 0.4, 0.025),
+        "gpt-4o": Price(2.5, 10.0, 1.25),
+        "gpt-4o-2024-05-13": Price(5.0, 15.0),
+        "gpt-4o-mini": Price(0.15, 0.6, 0.075),
+        "gpt-4-turbo": Price(10.0, 30.0),
+        "gpt-4": Price(30.0, 60.0),
+        "gpt-3.5-turbo": Price(0.5, 1.5),
+        "gpt-3.5-turbo-1106": Price(1.0, 2.0),
+        "o1": Price(15.0, 60.0, 7.5),
+        "o3": Price(2.0, 8.0, 0.5),
+        "o3-mini": Price(1.1, 4.4, 0.55),
+        "o4-mini": Price(1.1, 4.4, 0.275),
+    },
+    "groq": {
+        "llama-3.3-70b-versatile": Price(0.59, 0.79),
+        "llama-3.1-8b-instant": Price(0.05, 0.08),
+    },
+}
+
+_DATE: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{4}|latest)$")
+
+
+def price(provider: str, model: str, own: Mapping[str, Price] | None = None) -> Price | None:
+    """The price of a model: from `own`, else from the table, else None.
+
+    A name with a date or `-latest` behind it that has no entry of its own is looked up without; a
+    name that only begins alike is another model. Local providers are free.
+    """
+    for table in (own or {}, TABLE.get(provider, {})):
+        for name in (model, _DATE.sub("", model)):
+            if (found := table.get(name)) is not None:
+                return found
+    return FREE if provider in LOCAL else None

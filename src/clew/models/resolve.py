@@ -1,0 +1,240 @@
+"""From `provider:model` to a model: the one place that loads optional extras, by their names."""
+
+import difflib
+import importlib
+import importlib.util
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+import anyio
+import msgspec
+
+from clew.errors import ConfigError
+from clew.protocols import Model
+
+PROBE: Final = 0.3
+"""Seconds that a local server has to say which models it serves."""
+
+OFFLINE: Final = "offline"
+
+
+@dataclass(frozen=True)
+class Provider:
+    """A provider that speaks Chat Completions.
+
+    `base_url` is its address, `address` the environment variable that overrides it, `key` the one
+    that holds the key (empty: it needs none) and `model` a model of it to begin with (empty: ask
+    the server).
+    """
+
+    base_url: str
+    address: str
+    key: str = ""
+    model: str = ""
+    extra: Literal["openai"] = "openai"
+
+
+PROVIDERS: Final[Mapping[str, Provider]] = {
+    "openai": Provider(
+        "https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY", "gpt-4.1-mini"
+    ),
+    "openrouter": Provider(
+        "https://openrouter.ai/api/v1",
+        "OPENROUTER_BASE_URL",
+        "OPENROUTER_API_KEY",
+        "openrouter/auto",
+    ),
+    "deepseek": Provider(
+        "https://api.deepseek.com", "DEEPSEEK_BASE_URL", "DEEPSEEK_API_KEY", "deepseek-flash"
+    ),
+    "mistral": Provider(
+        "https://api.mistral.ai/v1", "MISTRAL_BASE_URL", "MISTRAL_API_KEY", "mistral-large-latest"
+    ),
+    "groq": Provider(
+        "https://api.groq.com/openai/v1",
+        "GROQ_BASE_URL",
+        "GROQ_API_KEY",
+        "llama-3.3-70b-versatile",
+    ),
+    "together": Provider(
+        "https://api.together.xyz/v1",
+        "TOGETHER_BASE_URL",
+        "TOGETHER_API_KEY",
+        "meta-llama/Llama-3.3-70B-Instruct-Turbo",
+    ),
+    "dashscope": Provider(
+        "https://dashscope.aliyuncs.com/compatible-mode/v1",
+        "DASHSCOPE_BASE_URL",
+        "DASHSCOPE_API_KEY",
+        "qwen-plus",
+    ),
+    "dashscope-intl": Provider(
+        "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+        "DASHSCOPE_INTL_BASE_URL",
+        "DASHSCOPE_INTL_API_KEY",
+        "qwen-plus",
+    ),
+    "ollama": Provider("http://localhost:11434/v1", "OLLAMA_BASE_URL"),
+    "llamacpp": Provider("http://localhost:8080/v1", "LLAMACPP_BASE_URL"),
+    "vllm": Provider("http://localhost:8000/v1", "VLLM_BASE_URL"),
+    "lmstudio": Provider("http://localhost:1234/v1", "LMSTUDIO_BASE_URL"),
+}
+"""All providers, those with keys in the order in which `default` looks at them."""
+
+SAME: Final[Mapping[str, str]] = {"qwen": "dashscope", "qwen-intl": "dashscope-intl"}
+"""Other names of providers."""
+
+PROBED: Final = ("ollama", "llamacpp")
+"""Local servers that `default` looks for, in this order."""
+
+
+@dataclass(frozen=True)
+class ProviderInfo:
+    """What is there of a provider: its extra, a key in the environment (never the key itself).
+
+    `key` names the variable and is empty where none is needed.
+    """
+
+    name: str
+    extra: str
+    installed: bool
+    key: str
+    key_set: bool
+    base_url: str
+
+    @property
+    def usable(self) -> bool:
+        """Whether `resolve` would make a model of it (a local server may still not be running)."""
+        return self.installed and (self.key_set or not self.key)
+
+
+def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) -> Model:
+    """Find a model by its name: `provider:model`, or `offline`.
+
+    `options` go to the model as they are (`params`, `prices`, `timeout`, `base_url` …); keys and
+    addresses come from `env`, the environment by default.
+
+    Raises:
+        ConfigError: For an unknown provider, a missing extra or key, or a name without a model.
+    """
+    given = os.environ if env is None else env
+    if name == OFFLINE:
+        return _load("clew.models.offline", "OfflineModel")(**options)
+    provider_name, _, model = name.partition(":")
+    provider_name = SAME.get(provider_name, provider_name)
+    if (provider := PROVIDERS.get(provider_name)) is None:
+        raise ConfigError(_unknown(name, provider_name))
+    if not model:
+        example = provider.model or "MODEL"
+        raise ConfigError(f"{name!r} names no model: write {provider_name}:{example}, for example")
+    settings: dict[str, Any] = {
+        "base_url": given.get(provider.address) or provider.base_url,
+        "api_key": given.get(provider.key, "") if provider.key else "",
+        "key_variable": provider.key,
+        "provider": provider_name,
+    } | options
+    keyless = not provider.key or is_local(settings["base_url"]) or "client" in options
+    if not settings["api_key"] and not keyless:
+        raise ConfigError(
+            f"{name} needs a key: set {provider.key} in the environment or in .env, "
+            f"or choose another model ({OFFLINE!r} needs none)"
+        )
+    try:
+        make = _load("clew.models.openai", "OpenAIChat")
+    except ModuleNotFoundError as missing:
+        raise ConfigError(
+            f"{missing.name} is not installed: run pip install 'clew[{provider.extra}]'"
+        ) from missing
+    return make(model, **settings)
+
+
+def available(env: Mapping[str, str]) -> list[ProviderInfo]:
+    """All providers, and what is there of them."""
+    return [
+        ProviderInfo(
+            name=name,
+            extra=provider.extra,
+            installed=_installed(provider.extra),
+            key=provider.key,
+            key_set=bool(env.get(provider.key)),
+            base_url=env.get(provider.address) or provider.base_url,
+        )
+        for name, provider in PROVIDERS.items()
+    ]
+
+
+async def default(env: Mapping[str, str]) -> tuple[str, str]:
+    """The model to use when none is named, and why: (name, reason).
+
+    The first provider whose key is set; else a local server that says within 0.3 seconds which
+    models it serves; else the offline policy.
+    """
+    infos = {info.name: info for info in available(env)}
+    for name, info in infos.items():
+        if info.key_set and info.installed:
+            return f"{name}:{PROVIDERS[name].model}", f"{info.key} is set"
+    for name in PROBED:
+        if infos[name].installed and (model := await _first_model(infos[name].base_url)):
+            return f"{name}:{model}", f"a server answers at {infos[name].base_url}"
+    return OFFLINE, "no key is set and no local model server answers"
+
+
+def _unknown(name: str, provider: str) -> str:
+    known = [*PROVIDERS, *SAME, OFFLINE]
+    if near := difflib.get_close_matches(provider.lower(), known, n=3, cutoff=0.5):
+        return f"unknown model {name!r}: did you mean {' or '.join(near)} before the colon?"
+    return (
+        f"unknown model {name!r}: write provider:model, with one of these providers: "
+        f"{', '.join(known)}"
+    )
+
+
+def _installed(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None
+
+
+def _load(module: str, name: str) -> Callable[..., Model]:
+    made: Callable[..., Model] = getattr(importlib.import_module(module), name)
+    return made
+
+
+def is_local(base_url: str) -> bool:
+    """Whether the address is on this machine."""
+    return urlsplit(base_url).hostname in {"localhost", "127.0.0.1", "::1"}
+
+
+class _Named(msgspec.Struct):
+    id: str
+
+
+class _Models(msgspec.Struct):
+    data: list[_Named] = []
+
+
+async def _first_model(base_url: str) -> str:
+    """The first model the server lists; empty where no such server answers in time."""
+    parts = urlsplit(base_url)
+    if parts.scheme != "http" or not parts.hostname:
+        return ""
+    request = f"GET {parts.path.rstrip('/')}/models HTTP/1.0\r\nHost: {parts.netloc}\r\n\r\n"
+    answer = b""
+    with anyio.move_on_after(PROBE):
+        try:
+            stream = await anyio.connect_tcp(parts.hostname, parts.port or 80)
+            async with stream:
+                await stream.send(request.encode())
+                async for piece in stream:
+                    answer += piece
+        except (OSError, anyio.BrokenResourceError):
+            return ""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    if b" 200 " not in head.split(b"\r\n", 1)[0]:
+        return ""
+    try:
+        models = msgspec.json.decode(body, type=_Models).data
+    except msgspec.MsgspecError:
+        return ""
+    return models[0].id if models else ""
