@@ -1,0 +1,77 @@
+"""What the tests of the OpenAI adapter share: a model over a local server, waits that are noted."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+
+from clew.events import RawCall
+from clew.models.openai import OpenAIChat
+from clew.protocols import Part, Prompt, Retry, Tool
+from clew.testing.openai_server import OpenAIServer, Script
+
+KEY = "sk-test-0123456789"
+QUERY = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+
+
+class Waits(list[float]):
+    """A sleep that only notes how long it should have been."""
+
+    async def __call__(self, seconds: float) -> None:
+        self.append(seconds)
+
+
+@asynccontextmanager
+async def over(
+    script: Script, *, piece: int = 0, **options: Any
+) -> AsyncIterator[tuple[OpenAIChat, OpenAIServer, Waits]]:
+    """A model whose server follows the script."""
+    waits = Waits()
+    with OpenAIServer(script, key=KEY, piece=piece) as server:
+        settings = {"api_key": KEY, "base_url": server.base_url, "sleep": waits} | options
+        model = OpenAIChat("scripted", **settings)
+        try:
+            yield model, server, waits
+        finally:
+            await model.close()
+
+
+async def _unused(args: dict[str, Any], key: str) -> str:
+    raise AssertionError("the adapter calls no tools")
+
+
+def tool(name: str, **more: Any) -> Tool:
+    return Tool(name, f"About {name}.", QUERY, _unused, **more)
+
+
+def ask(text: str = "What is it?", **more: Any) -> Prompt:
+    return Prompt((Part("system", "Be brief."), Part("user", text)), (), **more)
+
+
+def call(name: str, arguments: str | None = '{"query": "x"}', id: str = "call_1") -> RawCall:  # noqa: A002 - the field's name
+    return RawCall(name=name, arguments=arguments, id=id)
+
+
+def few(times: int) -> Retry:
+    return Retry(times=times, delay=0.5)
+
+
+def listener(pieces: list[str], enough: Callable[[str], bool] = lambda _: False) -> Any:
+    """An `on_text` that keeps the pieces and says when all of them together are enough."""
+
+    def on_text(piece: str) -> bool:
+        pieces.append(piece)
+        return enough("".join(pieces))
+
+    return on_text
+
+
+def event(**chunk: Any) -> bytes:
+    """One event of a stream."""
+    return b"data: " + msgspec.json.encode(chunk) + b"\n\n"
+
+
+def delta(finish: str | None = None, **said: Any) -> bytes:
+    """One event of a stream with one choice."""
+    return event(choices=[{"index": 0, "delta": said, "finish_reason": finish}])

@@ -1,0 +1,58 @@
+"""What tokens cost, and what nobody knows."""
+
+import pytest
+
+from clew.events import Usage
+from clew.models.prices import FREE, READ, TABLE, Price, price
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "expected"),
+    [
+        ("openai", "gpt-4o", Price(2.5, 10.0, 1.25)),
+        ("openai", "gpt-4o-2024-08-06", Price(2.5, 10.0, 1.25)),
+        ("openai", "gpt-4o-2024-05-13", Price(5.0, 15.0)),
+        ("openai", "gpt-4o-mini-2024-07-18", Price(0.15, 0.6, 0.075)),
+        ("openai", "gpt-4-0613", Price(30.0, 60.0)),
+        ("openai", "gpt-4o-audio-preview", None),
+        ("openai", "gpt-4o-mini-transcribe", None),
+        ("openai", "gpt-nobody-knows", None),
+        ("acme", "gpt-4o", None),
+        ("ollama", "llama3.2:3b", FREE),
+        ("vllm", "gpt-4o", FREE),
+    ],
+)
+def test_a_price_is_that_of_the_model_or_none(
+    provider: str, model: str, expected: Price | None
+) -> None:
+    assert price(provider, model) == expected
+
+
+def test_ones_own_prices_come_first() -> None:
+    own = {"gpt-4o": Price(1.0, 2.0), "house-model": Price(3.0, 4.0)}
+    assert price("openai", "gpt-4o-2024-08-06", own) == Price(1.0, 2.0)
+    assert price("ollama", "house-model", own) == Price(3.0, 4.0)
+    assert price("openai", "gpt-4.1", own) == TABLE["openai"]["gpt-4.1"]
+
+
+@pytest.mark.parametrize(
+    ("tariff", "usage", "dollars"),
+    [
+        (Price(2.0, 8.0, 0.5), Usage(1_000_000, 100_000, 400_000), 1.2 + 0.2 + 0.8),
+        (Price(2.0, 8.0), Usage(1_000_000, 0, 400_000), 2.0),
+        (Price(2.0, 8.0, 0.5, 272_000), Usage(272_000, 1_000), 0.544 + 0.008),
+        (Price(2.0, 8.0, 0.5, 272_000), Usage(300_000, 1_000, 100_000), 0.8 + 0.1 + 0.012),
+        (FREE, Usage(1_000_000, 1_000_000), 0.0),
+    ],
+)
+def test_costs_by_hand(tariff: Price, usage: Usage, dollars: float) -> None:
+    assert tariff.cost(usage) == pytest.approx(dollars)
+
+
+def test_the_table_says_when_it_was_read() -> None:
+    assert READ == "2026-11-05"
+    assert all(
+        0 < tariff.input <= tariff.output and (tariff.cached or 0) <= tariff.input
+        for table in TABLE.values()
+        for tariff in table.values()
+    )

@@ -1,0 +1,160 @@
+"""From a name to a model: who is found, who is not, and what is taken when nobody is named."""
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from clew.errors import ConfigError
+from clew.models.openai import OpenAIChat
+from clew.models.prices import Price
+from clew.models.resolve import PROVIDERS, available, default, resolve
+from clew.testing.openai_server import OpenAIServer, Say, Send
+from tests.models.support import ask
+
+KEY = "sk-test"
+
+
+async def test_a_name_becomes_a_model_that_answers() -> None:
+    with OpenAIServer([Say("Ok.")], key=KEY) as server:
+        env = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.base_url}
+        prices = {"gpt-4.1-mini": Price(1.0, 1.0)}
+        model = resolve("openai:gpt-4.1-mini", env=env, params={"seed": 1}, prices=prices)
+        assert isinstance(model, OpenAIChat)
+        assert (model.name, model.params, model.priced) == (
+            "openai:gpt-4.1-mini",
+            {"seed": 1},
+            True,
+        )
+        assert (await model.complete(ask())).text == "Ok."
+        await model.close()
+    assert server.requests[0].body["model"] == "gpt-4.1-mini"
+
+
+async def test_a_local_model_needs_no_key_and_may_have_a_colon_in_its_name() -> None:
+    with OpenAIServer([Say("Ok.")]) as server:
+        model = resolve("ollama:llama3.2:3b", env={"OLLAMA_BASE_URL": server.base_url})
+        assert isinstance(model, OpenAIChat)
+        reply = await model.complete(ask())
+        await model.close()
+    assert reply.usage.cost == 0.0
+    assert server.requests[0].body["model"] == "llama3.2:3b"
+
+
+def test_the_environment_of_the_process_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MISTRAL_API_KEY", KEY)
+    assert resolve("mistral:mistral-large-latest").name == "mistral:mistral-large-latest"
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    assert resolve("openai:local").name == "openai:local"
+    with pytest.raises(ConfigError, match="no key: set the environment variable OPENAI_API_KEY"):
+        OpenAIChat("m")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert OpenAIChat("m").name == "openai:m"
+
+
+def test_other_names_of_a_provider() -> None:
+    assert resolve("qwen:qwen-plus", env={"DASHSCOPE_API_KEY": KEY}).name == "dashscope:qwen-plus"
+
+
+@pytest.mark.parametrize(
+    ("name", "env", "said"),
+    [
+        ("opnai:gpt-4o", {}, "unknown model 'opnai:gpt-4o': did you mean openai"),
+        ("gpt-4o", {}, "unknown model 'gpt-4o': write provider:model, with one of .*ollama"),
+        ("", {}, "unknown model ''"),
+        ("openai", {"OPENAI_API_KEY": KEY}, "names no model: write openai:gpt-4.1-mini"),
+        ("ollama:", {}, "names no model: write ollama:MODEL"),
+        ("openai:gpt-4o", {}, "needs a key: set OPENAI_API_KEY in the environment or in .env"),
+        ("groq:x", {"OPENAI_API_KEY": KEY}, "needs a key: set GROQ_API_KEY"),
+        ("openai:x", {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "nonsense"}, "is no address"),
+    ],
+)
+def test_what_does_not_fit_is_said_at_once(name: str, env: Mapping[str, str], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        resolve(name, env=env)
+
+
+def test_offline_is_a_model_without_a_key() -> None:
+    assert resolve("offline", env={}).name == "offline"
+
+
+MISSING = """
+import sys
+sys.modules["openai"] = None
+from clew.errors import ConfigError
+from clew.models.resolve import available, resolve
+try:
+    resolve("ollama:llama3.2")
+except ConfigError as error:
+    print(error)
+"""
+
+
+def test_a_missing_extra_says_how_to_install_it() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", MISSING], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "openai is not installed: run pip install 'clew[openai]'\n"
+
+
+def test_resolving_loads_no_provider_before_it_is_asked_for() -> None:
+    code = "import sys, clew.models.resolve; print('openai' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False\n"
+
+
+def test_what_is_available_never_shows_a_key() -> None:
+    infos = available({"GROQ_API_KEY": KEY, "VLLM_BASE_URL": "http://box:8000/v1"})
+    assert [info.name for info in infos] == list(PROVIDERS)
+    assert KEY not in repr(infos)
+    found = {info.name: info for info in infos}
+    assert (found["groq"].key_set, found["groq"].usable) == (True, True)
+    assert (found["openai"].key_set, found["openai"].usable) == (False, False)
+    assert (found["vllm"].key, found["vllm"].usable) == ("", True)
+    assert found["vllm"].base_url == "http://box:8000/v1"
+    assert found["openai"].base_url == "https://api.openai.com/v1"
+
+
+@pytest.fixture
+def nowhere() -> Iterator[str]:
+    """An address at which nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+
+
+async def test_a_key_that_is_set_comes_first() -> None:
+    env = {"MISTRAL_API_KEY": KEY, "GROQ_API_KEY": KEY}
+    assert await default(env) == ("mistral:mistral-large-latest", "MISTRAL_API_KEY is set")
+
+
+async def test_a_local_server_that_answers_is_next(nowhere: str) -> None:
+    with OpenAIServer(models=["qwen3:4b", "other"]) as server:
+        env = {"OLLAMA_BASE_URL": nowhere, "LLAMACPP_BASE_URL": server.base_url}
+        reason = f"a server answers at {server.base_url}"
+        assert await default(env) == ("llamacpp:qwen3:4b", reason)
+        assert (await default({"OLLAMA_BASE_URL": server.base_url}))[0] == "ollama:qwen3:4b"
+
+
+async def test_else_the_offline_policy(nowhere: str) -> None:
+    reason = "no key is set and no local model server answers"
+    with OpenAIServer(models=[]) as empty, socket.create_server(("127.0.0.1", 0)) as silent:
+        quiet = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        for address in (
+            nowhere,
+            quiet,
+            empty.base_url,
+            f"{empty.base_url}/no/such",
+            "https://x/v1",
+        ):
+            env = {"OLLAMA_BASE_URL": address, "LLAMACPP_BASE_URL": nowhere}
+            assert await default(env) == ("offline", reason)
+
+
+async def test_a_server_that_lists_nonsense_is_passed_over(nowhere: str) -> None:
+    with OpenAIServer(listing=Send(b"<html>")) as server:
+        env = {"OLLAMA_BASE_URL": server.base_url, "LLAMACPP_BASE_URL": nowhere}
+        assert (await default(env))[0] == "offline"
