@@ -124,11 +124,11 @@ async def test_docs_read_goes_through_a_document(tmp_path: Path) -> None:
     (result,) = found.content["results"]
     assert (result["title"], result["url"]) == ("long text", "file:long%20text.txt")
 
-    here, pieces = "doc_1", []
-    while here:
-        seen = await docs_read.call({"doc_id": here}, "")
+    seen = await docs_read.call({"doc_id": "doc_1"}, "")
+    pieces = list(seen.content["results"])
+    while seen.content["after"]:
+        seen = await docs_read.call({"doc_id": seen.content["after"]}, "")
         pieces += seen.content["results"]
-        here = seen.content["after"]
     assert seen.content["before"] == pieces[-len(seen.content["results"]) - 1]["doc_id"]
     assert len(pieces) == 8
     for piece in pieces:

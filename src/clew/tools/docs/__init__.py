@@ -50,7 +50,7 @@ def docs_tools(
         else Library(folder, index=index, on_progress=on_progress)
     )
 
-    async def search(args: dict[str, Json], key: str) -> Any:  # noqa: ARG001 – it only reads
+    async def search(args: dict[str, Json], key: str) -> Any:
         query, limit = args["query"], args.get("limit", 5)
         _refuse_unsearchable(query)
         found = await _in_thread(lambda stop: library.search(query, limit, stop))
@@ -59,7 +59,7 @@ def docs_tools(
         report = await _in_thread(library.report)
         return _observation({"results": [], "note": _nothing(report)}, ())
 
-    async def read(args: dict[str, Json], key: str) -> Any:  # noqa: ARG001 – it only reads
+    async def read(args: dict[str, Json], key: str) -> Any:
         doc_id = args["doc_id"]
         found = await _in_thread(lambda stop: library.read_on(doc_id, stop))
         if not found.passages:

@@ -1,0 +1,268 @@
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from clew.errors import ToolError
+from clew.tools.planner import plan, planner
+
+
+def dos(question: str) -> list[str]:
+    return [step["do"] for step in plan(question)["steps"]]
+
+
+@pytest.mark.parametrize(
+    ("question", "do"),
+    [
+        ("What is 9876543 * 1234567?", "9876543 * 1234567"),
+        ("What's 15% of 80?", "15/100 * 80"),
+        ("What is 15 per cent of 20 percent of 80?", "15/100 * (20/100 * 80)"),
+        ("what is 3 plus 4 times 5", "3 + 4 * 5"),
+        ("Calculate 2 to the power of 10 =", "2 ** 10"),
+        ("sqrt(2) * 3", "sqrt(2) * 3"),
+        ("what is the average of 3 and 5?", "(3 + 5) / 2"),
+        ("the ratio of 3 to 5", "3 / 5"),
+    ],
+)
+def test_arithmetic_needs_no_plan(question: str, do: str) -> None:
+    assert plan(question) == {
+        "steps": [{"do": do, "tool": "calc", "hint": "no search needed"}],
+        "note": "no plan needed",
+    }
+
+
+@pytest.mark.parametrize(
+    ("question", "do", "keep"),
+    [
+        ("Who wrote Nineteen Eighty-Four?", "who wrote Nineteen Eighty-Four", "the name"),
+        ("Who wrote The Lord of the Rings?", "who wrote The Lord of the Rings", "the name"),
+        ("What is the capital of France?", "the capital of France", "what is asked"),
+        ("What is Newton's birth year?", "Newton's birth year", "the year"),
+        (
+            "What is the population of the United States of America?",
+            "the population of the United States of America",
+            "the number and its unit",
+        ),
+        ("What is the house that Jack built?", "the house that Jack built", "what is asked"),
+        ("What do cats, dogs or birds eat?", "what do cats, dogs or birds eat", "what is asked"),
+        ("Is it colder than ice?", "is it colder than ice", "what is asked"),
+        ("the difference of opinion", "the difference of opinion", "what is asked"),
+        ("How many years lie between", "how many years lie between", "the number and its unit"),
+        ("How many years lie between wars?", "how many years lie between wars", "the number"),
+        ("kelp +", "kelp +", "what is asked"),
+        ("What is Emma's?", "what is Emma's", "what is asked"),
+        ("Emma's was born", "Emma's was born", "what is asked"),
+    ],
+)
+def test_one_fact_needs_no_plan(question: str, do: str, keep: str) -> None:
+    answer = plan(question)
+    (step,) = answer["steps"]
+    assert (step["do"], step["tool"]) == (do, "docs")
+    assert step["hint"].startswith(f"search for it and keep only {keep}")
+    assert answer["note"] == "no plan needed"
+
+
+@pytest.mark.parametrize(
+    ("question", "steps"),
+    [
+        (
+            "In which year was the author of Nineteen Eighty-Four born?",
+            ["the author of Nineteen Eighty-Four", "in which year was #1 born"],
+        ),
+        (
+            "What is the capital of the country where the author of Emma was born?",
+            ["the author of Emma", "the country where #1 was born", "the capital of #2"],
+        ),
+        (
+            "Who was the wife of the inventor of the telephone?",
+            ["the inventor of the telephone", "the wife of #1"],
+        ),
+        (
+            "Where was the inventor of the telephone born?",
+            ["the inventor of the telephone", "where was #1 born"],
+        ),
+        (
+            "Who founded the company that makes the iPhone?",
+            ["the company that makes the iPhone", "who founded #1"],
+        ),
+        ("Where was the man who wrote Emma born?", ["the man who wrote Emma", "where was #1 born"]),
+        ("Where is the house that Jack built?", ["the house that Jack built", "where is #1"]),
+        ("When was Einstein's wife born?", ["Einstein's wife", "when was #1 born"]),
+        (
+            "What is Emma's author's wife's name?",
+            ["Emma's author", "#1's wife", "#2's name"],
+        ),
+        (
+            'Who drew the cover of "the old song"?',
+            ['the cover of "the old song"', "who drew #1"],
+        ),
+        (
+            "What is the year Emma's author was born, minus 3?",
+            ["Emma's author", "the year #1 was born", "#2 - 3"],
+        ),
+        (
+            "The year the author of Emma was born minus the year the author of Ulysses died",
+            [
+                "the author of Emma",
+                "the year #1 was born",
+                "the author of Ulysses",
+                "the year #3 died",
+                "#2 - #4",
+            ],
+        ),
+        ("What is 20% of the population of France?", ["the population of France", "20/100 * #1"]),
+        (
+            "What is the sum of the height of Big Ben and the height of the Eiffel Tower?",
+            ["the height of Big Ben", "the height of the Eiffel Tower", "#1 + #2"],
+        ),
+        (
+            "The difference between Emma's year and Ulysses's year",
+            ["Emma's year", "Ulysses's year", "abs(#1 - #2)"],
+        ),
+        (
+            "How many years passed between the founding of Rome and the year Emma was published?",
+            ["the year of the founding of Rome", "the year Emma was published", "abs(#1 - #2)"],
+        ),
+        (
+            "How many days lie between the birth of Emma and 3?",
+            ["the date of the birth of Emma", "abs(#1 - 3)"],
+        ),
+        (
+            "How old was the author of Emma when it was published?",
+            [
+                "the author of Emma",
+                "the year #1 was born",
+                "the year Emma was published",
+                "#3 - #2",
+            ],
+        ),
+        (
+            "How old was he when he died?",
+            ["the year he was born", "the year he died", "#2 - #1"],
+        ),
+        (
+            "When were Emma and Ulysses published?",
+            ["when was Emma published", "when was Ulysses published"],
+        ),
+        ("Where did Ann and Bob live?", ["where did Ann live", "where did Bob live"]),
+        (
+            "When was Emma published and who wrote Ulysses?",
+            ["when was Emma published", "who wrote Ulysses"],
+        ),
+        ("Emma's year times Emma's year", ["Emma's year", "#1 * #1"]),
+    ],
+)
+def test_facts_about_facts_become_steps(question: str, steps: list[str]) -> None:
+    assert dos(question) == steps
+    assert "do the steps in order" in plan(question)["note"]
+
+
+@pytest.mark.parametrize(
+    ("question", "steps", "hint"),
+    [
+        (
+            "Which is older, the Eiffel Tower or Big Ben?",
+            ["the year the Eiffel Tower was born or begun", "the year Big Ben was born or begun"],
+            "below zero: the Eiffel Tower; above zero: Big Ben; zero: neither",
+        ),
+        (
+            "Who was born last, the author of Emma or Joyce?",
+            ["the author of Emma", "the year #1 was born", "the year Joyce was born"],
+            "above zero: the author of Emma; below zero: Joyce; zero: neither",
+        ),
+        (
+            "Which came first, Emma or Ulysses?",
+            ["the year of Emma", "the year of Ulysses"],
+            "below zero: Emma; above zero: Ulysses; zero: neither",
+        ),
+        (
+            "Is Mont Blanc higher than Ben Nevis?",
+            ["the height of Mont Blanc", "the height of Ben Nevis"],
+            "above zero: Mont Blanc; below zero: Ben Nevis; zero: neither",
+        ),
+        (
+            "Which city has fewer inhabitants: Paris or Rome?",
+            ["how many inhabitants Paris has", "how many inhabitants Rome has"],
+            "below zero: Paris; above zero: Rome; zero: neither",
+        ),
+        (
+            "How many metres taller is the Eiffel Tower than Big Ben?",
+            ["the height of the Eiffel Tower", "the height of Big Ben"],
+            "put the numbers found in place of #",
+        ),
+    ],
+)
+def test_comparisons_end_in_a_difference(question: str, steps: list[str], hint: str) -> None:
+    answer = plan(question)
+    assert dos(question)[:-1] == steps
+    last = answer["steps"][-1]
+    assert (last["tool"], last["hint"]) == ("calc", hint)
+    assert re.fullmatch(r"#\d - #\d|abs\(#\d - #\d\)", last["do"])
+
+
+def test_a_comparison_it_cannot_measure_is_left_whole() -> None:
+    assert dos("Who is better, Ann or Bob?") == ["who is better, Ann or Bob"]
+
+
+def test_only_the_given_tools_are_named() -> None:
+    question = "What is Emma's year minus 3?"
+    named = plan(question, ("planner", "wiki_search", "docs", "calc", "finish"))
+    assert [step["tool"] for step in named["steps"]] == ["wiki_search", "calc"]
+    bare = plan(question, ("docs",))
+    assert [step["tool"] for step in bare["steps"]] == ["docs", ""]
+    assert "without a tool" in bare["note"]
+    assert [step["tool"] for step in plan("Who wrote Emma?", ())["steps"]] == [""]
+
+
+@pytest.mark.parametrize(
+    ("question", "lesson"),
+    [
+        (" ?", "empty"),
+        ("why " * 300, "1,200 characters"),
+        (" plus ".join(f"fact {chr(97 + n)}" for n in range(25)), "over 24 steps"),
+    ],
+)
+def test_what_it_cannot_read_is_refused(question: str, lesson: str) -> None:
+    with pytest.raises(ToolError, match=lesson):
+        plan(question)
+
+
+VOCABULARY = """
+the of and or is was than when who what which how old many years between Emma Ulysses 's author born
+minus plus 3 % taller first more , : ? where that in year #1 "Big Ben" - sum
+"""
+WORDS = VOCABULARY.split()
+
+
+@given(
+    st.text(max_size=1000)
+    | st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join)
+    | st.lists(st.sampled_from(WORDS), max_size=30).map("".join)
+)
+@example("1% of " * 166)
+@example("sum of 1 and " * 70 + "1")
+@example("the a of " * 110)
+@example("A and " * 160)
+@example("Aa's " * 190)
+@example("who a, " * 140)
+def test_any_question_is_planned_the_same_each_time(question: str) -> None:
+    try:
+        answer = plan(question)
+    except ToolError:
+        return
+    assert answer == plan(question)
+    assert answer["steps"]
+    for number, step in enumerate(answer["steps"], start=1):
+        assert step["do"].strip()
+        assert set(step) == {"do", "tool", "hint"}
+        if "#" not in question:
+            for reference in re.findall(r"#(\d+)", step["do"]):
+                assert 1 <= int(reference) < number
+
+
+async def test_the_tool_answers_with_a_structure() -> None:
+    tool = planner(("docs", "calc"))
+    assert (tool.name, tool.effect, tool.trust) == ("planner", "pure", "trusted")
+    answer = await tool.call({"question": "What is 1 + 1?"}, "run:1.1")
+    assert answer["note"] == "no plan needed"
