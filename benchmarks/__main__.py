@@ -1,0 +1,37 @@
+"""`python -m benchmarks`: measure, write `results.json` and `docs/performance.md`."""
+
+import argparse
+import sys
+import time
+
+from benchmarks import report
+from benchmarks.measure import TINY, Sizes, measure
+from benchmarks.processes import started
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    options.add_argument("--parts", default="abcde", help="which of them to measure (abcde)")
+    options.add_argument("--repetitions", type=int, default=Sizes.repetitions, help="of part a")
+    options.add_argument("--tiny", action="store_true", help="only show that everything works")
+    options.add_argument("--print", action="store_true", help="print the page, write nothing")
+    args = options.parse_args()
+    sizes = TINY if args.tiny else Sizes(repetitions=args.repetitions)
+    begun = time.perf_counter()
+
+    def say(what: str) -> None:
+        print(f"{time.perf_counter() - begun:4.0f} s  {what}", file=sys.stderr, flush=True)
+
+    with started() as bench:
+        rows = measure(bench, sizes, args.parts, say)
+    found = report.results(rows, time.perf_counter() - begun)
+    if args.print or args.tiny:
+        print(report.page(found, rows))
+    else:
+        report.save(found)
+        report.write()
+        print(f"wrote {report.RESULTS} and {report.PAGE}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""The same work through clew, with the SQLite store in a folder of its own.
+
+`plain`, `streamed` and `unsafe` are runs against the server, one after the other or many at once;
+`model` is many at once with a model in this process that takes 200 ms; `sync` and `async` are one
+step with parallel calls of 250 ms; `bytes` is what runs take on the disk.
+"""
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+import clew
+from benchmarks.clock import check, measure, measure_together, new_script, parser, tell
+from benchmarks.script import (
+    DESCRIPTION,
+    LATENCY,
+    PARALLEL,
+    SYSTEM,
+    TOOL_SECONDS,
+    Script,
+    checksum,
+    entry,
+    parse,
+    proof_in,
+    thought,
+)
+from clew.events import Effect, Json, RawCall, Reply, Usage, encode
+from clew.models.openai import OpenAIChat
+from clew.protocols import Model, OnText, Prompt
+
+ENDLESS: Final = clew.Limits(steps=10**6, tool_calls=10**6, tokens=10**12, seconds=10**6)
+
+
+@dataclass(frozen=True)
+class Local:
+    """The server's side of the script, in this process."""
+
+    seconds: float
+    name: str = "local:bench"
+    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    priced: bool = False
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """The next reply, after `seconds`."""
+        if self.seconds:
+            await anyio.sleep(self.seconds)
+        parts = list(prompt)
+        script = parse(next(part.text for part in parts if part.role == "user"))
+        seen = [part.text for part in parts if part.role == "tool"]
+        step = len(seen) // script.calls
+        usage = Usage(input=100, output=20)
+        if step >= script.steps:
+            return Reply(text=checksum(map(proof_in, seen)), usage=usage)
+        calls = tuple(
+            RawCall("lookup", encode({"key": key}).decode(), f"call_{step}_{place}")
+            for place, key in enumerate(script.keys(step))
+        )
+        return Reply(thought(step, script), calls, "calls", usage)
+
+
+class Watcher:
+    """A listener, as a screen would be one: it makes the model stream."""
+
+    def __init__(self) -> None:
+        self.shown = 0
+
+    def token(self, text: str) -> None:
+        """Count what would be shown."""
+        self.shown += len(text)
+
+    def entry(self, entry: clew.Entry) -> None:
+        """Look at an entry."""
+
+
+def lookup_tool(size: int, effect: Effect, seconds: float = 0) -> clew.Tool:
+    """The tool as an async function."""
+
+    async def lookup(key: str) -> str:
+        if seconds:
+            await anyio.sleep(seconds)
+        return entry(key, size)
+
+    lookup.__doc__ = f"{DESCRIPTION}\n\nArgs:\n    key: Key of the entry."
+    return clew.tool(effect=effect)(lookup)
+
+
+def blocking_tool(size: int, seconds: float) -> clew.Tool:
+    """The tool as a plain function that sleeps."""
+
+    def lookup(key: str) -> str:
+        time.sleep(seconds)
+        return entry(key, size)
+
+    lookup.__doc__ = f"{DESCRIPTION}\n\nArgs:\n    key: Key of the entry."
+    return clew.tool(effect="read")(lookup)
+
+
+def agent_of(model: Model, tool: clew.Tool) -> clew.Agent:
+    """An agent whose limits no script here reaches; all else is as it comes."""
+    return clew.Agent(model=model, tools=[tool], prompt=SYSTEM, limits=ENDLESS)
+
+
+async def sequential(kind: str, url: str, plan: str, size: int, store: clew.SqliteStore) -> object:
+    """Runs against the server, one after the other."""
+    model = OpenAIChat("bench", base_url=url, api_key="none")
+    agent = agent_of(model, lookup_tool(size, "unsafe" if kind == "unsafe" else "read"))
+    listener = Watcher() if kind == "streamed" else None
+
+    async def run(script: Script) -> str:
+        result = await clew.run(agent, script.goal, store=store, listener=listener)
+        return str(result.answer)
+
+    found = await measure(plan, run)
+    await model.close()
+    return found
+
+
+async def together(
+    kind: str, url: str, plan: str, size: int, at_once: int, store: clew.SqliteStore
+) -> object:
+    """Many runs at once."""
+    model: Model = (
+        Local(LATENCY) if kind == "model" else OpenAIChat("bench", base_url=url, api_key="none")
+    )
+    agent = agent_of(model, lookup_tool(size, "read"))
+    await clew.run(agent, new_script(1).goal, store=store)
+    scripts = [new_script(int(plan)) for _ in range(at_once)]
+    goals = [script.goal for script in scripts]
+
+    async def all_of_them() -> Sequence[object]:
+        return [r.answer for r in await clew.batch(agent, goals, at_once=at_once, store=store)]
+
+    return await measure_together(scripts, all_of_them)
+
+
+async def parallel(kind: str, size: int, store: clew.SqliteStore) -> object:
+    """Wall seconds of a whole run with one step of parallel calls."""
+    tool = (
+        blocking_tool(size, TOOL_SECONDS)
+        if kind == "sync"
+        else lookup_tool(size, "read", TOOL_SECONDS)
+    )
+    agent = agent_of(Local(0), tool)
+    warm = new_script(1)
+    check(warm, (await clew.run(agent, warm.goal, store=store)).answer)
+    script = new_script(1, PARALLEL)
+    start = time.perf_counter()
+    result = await clew.run(agent, script.goal, store=store)
+    wall = time.perf_counter() - start
+    check(script, result.answer)
+    return {"wall_s": wall}
+
+
+async def bytes_kept(plan: str, size: int, folder: Path) -> object:
+    """Bytes of the store's file per step, without those of an empty store, for each length."""
+    found: dict[str, float] = {}
+    for steps in map(int, plan.split(",")):
+        path = folder / f"{steps}.sqlite"
+        await clew.SqliteStore(path).close()
+        empty = path.stat().st_size
+        store = clew.SqliteStore(path)
+        script = new_script(steps)
+        agent = agent_of(Local(0), lookup_tool(size, "read"))
+        result = await clew.run(agent, script.goal, store=store)
+        check(script, result.answer)
+        await store.close()  # the last to close folds the log into the file
+        found[str(steps)] = (path.stat().st_size - empty) / steps
+    return found
+
+
+async def main() -> None:
+    args = parser().parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        if args.kind == "bytes":
+            tell(await bytes_kept(args.plan, args.size, Path(folder)))
+            return
+        store = clew.SqliteStore(Path(folder) / "runs.sqlite")
+        if args.at_once:
+            found = await together(args.kind, args.url, args.plan, args.size, args.at_once, store)
+        elif args.kind in {"sync", "async"}:
+            found = await parallel(args.kind, args.size, store)
+        else:
+            found = await sequential(args.kind, args.url, args.plan, args.size, store)
+        await store.close()
+        tell(found)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

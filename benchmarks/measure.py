@@ -1,0 +1,254 @@
+"""The five measurements, each with its targets, as rows of one table.
+
+What is compared is run alternately (A B, B A …) and each ratio is taken within one repetition; the
+figure is the median of the repetitions.
+"""
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from benchmarks.processes import Bench, python
+from benchmarks.script import LATENCY, PARALLEL, TOOL_SECONDS
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: what was measured, its target and what came out.
+
+    `part` is the letter of the measurement, `most` the target, `low` and `high` the extremes of the
+    repetitions, `beside` further figures in words. With no target, the row is there to be known.
+    """
+
+    part: str
+    name: str
+    unit: str
+    most: float | None
+    median: float
+    low: float
+    high: float
+    beside: str = ""
+
+    @property
+    def met(self) -> bool:
+        """Whether the median is within the target."""
+        return self.most is None or self.median <= self.most
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is measured."""
+
+    repetitions: int = 9
+    plan: str = "10x6,50x2,200x1"
+    bytes_plan: str = "25,200,2000"
+    at_once: int = 500
+    steps_at_once: int = 10
+    crowds: int = 3
+    imports: int = 15
+    parallels: int = 7
+
+
+TINY: Final = Sizes(1, "2x1", "3,6", 4, 2, 1, 1, 1)
+"""Shows that everything works and measures nothing."""
+
+PER_STEP: Final = {"10": 2.0, "50": 2.0, "200": 1.5}
+CROWD_WALL: Final = 1.3
+CROWD_CPU: Final = 1.5
+CROWD_MB: Final = 1.0
+IMPORT: Final = 0.15
+WAITING: Final = 1.1
+PAYLOAD: Final = 1000
+BYTES: Final = 2.0
+
+
+def row(
+    part: str, name: str, unit: str, most: float | None, found: Sequence[float], beside: str = ""
+) -> Row:
+    """A row of repetitions."""
+    return Row(part, name, unit, most, statistics.median(found), min(found), max(found), beside)
+
+
+def alternating(repetitions: int, clients: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The clients forwards, then backwards, and so on."""
+    for number in range(repetitions):
+        yield clients if number % 2 == 0 else clients[::-1]
+
+
+def per_step(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
+    """(a) CPU per step, against a bare loop that makes the same calls."""
+    clients: dict[str, tuple[str, str]] = {
+        "commits": ("commits", "full"),
+        "unsafe": ("clew_runs", "unsafe"),
+        "plain": ("bare", "plain"),
+        "clew plain": ("clew_runs", "plain"),
+        "streamed": ("bare", "streamed"),
+        "clew streamed": ("clew_runs", "streamed"),
+        "post": ("bare", "post"),
+    }
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in clients}
+    for number, names in enumerate(alternating(sizes.repetitions, list(clients))):
+        say(f"(a) repetition {number + 1} of {sizes.repetitions}")
+        for name in names:
+            module, kind = clients[name]
+            found[name].append(bench.client(module, kind, "--plan", sizes.plan))
+    rows: list[Row] = []
+    for steps in (section.split("x")[0] for section in sizes.plan.split(",")):
+        cpu = {name: [f[steps]["cpu_ms"] for f in figures] for name, figures in found.items()}
+        rows += _ratios(steps, cpu)
+    return sorted(rows, key=lambda made: made.name)
+
+
+def _ratios(steps: str, cpu: dict[str, list[float]]) -> Iterator[Row]:
+    def over(name: str, floor: str) -> list[float]:
+        return [one / other for one, other in zip(cpu[name], cpu[floor], strict=True)]
+
+    def ms(*names: str) -> str:
+        return ", ".join(f"{name} {statistics.median(cpu[name]):.2f} ms" for name in names)
+
+    most = PER_STEP.get(steps)
+    said = f"{steps} steps, "
+    yield row(
+        "a", f"{said}plain", "×", most, over("clew plain", "plain"), ms("clew plain", "plain")
+    )
+    yield row(
+        "a",
+        f"{said}streamed",
+        "×",
+        most,
+        over("clew streamed", "streamed"),
+        ms("clew streamed", "streamed"),
+    )
+    less = [
+        (one - commits) / floor
+        for one, commits, floor in zip(cpu["unsafe"], cpu["commits"], cpu["plain"], strict=True)
+    ]
+    yield row(
+        "a",
+        f"{said}unsafe tool, without its FULL commits",
+        "×",
+        most,
+        less,
+        ms("unsafe", "commits", "plain"),
+    )
+    yield row(
+        "a",
+        f"{said}plain, over the loop with `client.post`",
+        "×",
+        None,
+        over("clew plain", "post"),
+        ms("post"),
+    )
+
+
+def kept(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
+    """(b) Bytes on the disk per step. They do not vary, so once is enough."""
+    say("(b) bytes on the disk")
+    options = ("--plan", sizes.bytes_plan, "--size", str(PAYLOAD))
+    found: dict[str, float] = bench.client("clew_runs", "bytes", *options)
+    return [
+        row(
+            "b",
+            f"{steps} steps of {PAYLOAD} bytes",
+            "×",
+            BYTES,
+            [size / PAYLOAD],
+            f"{size:.0f} bytes a step",
+        )
+        for steps, size in found.items()
+    ]
+
+
+def imported(sizes: Sizes, say: Say) -> list[Row]:
+    """(c) What `import clew` takes beyond starting Python."""
+    say("(c) import")
+    python("import clew")  # compiles what is not compiled yet
+    found = [(python("pass"), python("import clew")) for _ in range(sizes.imports)]
+    names: tuple[Literal["CPU", "wall"], ...] = ("CPU", "wall")
+    return [
+        row("c", f"import, {name}", "s", IMPORT, [ours[i] - none[i] for none, ours in found])
+        for i, name in enumerate(names)
+    ]
+
+
+def crowd(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
+    """(d) Many runs at once in one process."""
+    options = ("--plan", str(sizes.steps_at_once), "--at-once", str(sizes.at_once))
+    wait = round(LATENCY * 1000)
+    local: list[dict[str, float]] = []
+    ours: list[dict[str, float]] = []
+    post: list[dict[str, float]] = []
+    for number in range(sizes.crowds):
+        say(f"(d) repetition {number + 1} of {sizes.crowds}")
+        local.append(bench.client("clew_runs", "model", *options))
+        turns = [(ours, "clew_runs", "plain"), (post, "bare", "post")]
+        for figures, module, kind in turns if number % 2 else turns[::-1]:
+            figures.append(bench.client(module, kind, *options, wait=wait))
+    ideal = (sizes.steps_at_once + 1) * LATENCY
+    name = f"{sizes.at_once} runs of {sizes.steps_at_once} steps at once"
+
+    def seconds(figures: list[dict[str, float]], key: str) -> float:
+        return statistics.median(one[key] for one in figures)
+
+    return [
+        row(
+            "d",
+            f"{name}, model in the process: wall over ideal",
+            "×",
+            CROWD_WALL,
+            [one["wall_s"] / ideal for one in local],
+            f"ideal {ideal:.1f} s, CPU {seconds(local, 'cpu_s'):.2f} s",
+        ),
+        row(
+            "d",
+            f"{name}, HTTP: CPU over the loop with `client.post`",
+            "×",
+            CROWD_CPU,
+            [one["cpu_s"] / other["cpu_s"] for one, other in zip(ours, post, strict=True)],
+            f"{seconds(ours, 'cpu_s'):.2f} s and {seconds(post, 'cpu_s'):.2f} s",
+        ),
+        *(
+            row(
+                "d",
+                f"{name}, {where}: memory a run",
+                "MB",
+                CROWD_MB,
+                [one["peak_mb"] / sizes.at_once for one in figures],
+                f"the loop with `client.post`: {seconds(post, 'peak_mb') / sizes.at_once:.2f} MB"
+                if figures is ours
+                else "",
+            )
+            for where, figures in (("model in the process", local), ("HTTP", ours))
+        ),
+    ]
+
+
+def parallel(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
+    """(e) Eight calls of one step, 250 ms each; the wall time of the whole run."""
+    say("(e) parallel calls")
+    rows: list[Row] = []
+    for kind in ("sync", "async"):
+        figures = [bench.client("clew_runs", kind)["wall_s"] for _ in range(sizes.parallels)]
+        beside = f"{statistics.median(figures) * 1000:.0f} ms"
+        over = [wall / TOOL_SECONDS for wall in figures]
+        rows.append(row("e", f"{PARALLEL} {kind} calls of 250 ms", "×", WAITING, over, beside))
+    return rows
+
+
+def measure(bench: Bench, sizes: Sizes, parts: str, say: Say) -> list[Row]:
+    """The rows of the parts, which are letters."""
+    rows: list[Row] = []
+    if "a" in parts:
+        rows += per_step(bench, sizes, say)
+    if "b" in parts:
+        rows += kept(bench, sizes, say)
+    if "c" in parts:
+        rows += imported(sizes, say)
+    if "d" in parts:
+        rows += crowd(bench, sizes, say)
+    if "e" in parts:
+        rows += parallel(bench, sizes, say)
+    return rows

@@ -1,0 +1,163 @@
+"""`results.json` and, from it, `docs/performance.md`."""
+
+import json
+import os
+import platform
+import sqlite3
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.measure import Row
+
+RESULTS: Final = Path(__file__).resolve().parent / "results.json"
+PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
+LIBRARIES: Final = ("anyio", "httpx2", "msgspec", "openai", "uvicorn")
+
+INTRODUCTION: Final = (
+    "What the runtime itself costs, always as a ratio to something measured beside it in the same "
+    "run. `make bench` measures it and writes this page."
+)
+READING: Final = (
+    "Figures are medians over alternating repetitions, each client in a fresh process; in brackets "
+    "the least and the most. A machine with other work on it moves single repetitions by half: "
+    "compare medians, and do not compare milliseconds between machines."
+)
+
+TITLES: Final = {
+    "a": "CPU per step, over a bare httpx2 + json loop",
+    "b": "Bytes on the disk per step, over the observation's",
+    "c": "`import clew`, beyond starting Python",
+    "d": "Many runs at once in one process",
+    "e": "Parallel calls, over the longest",
+}
+
+METHOD: Final = {
+    "a": (
+        "Sequential runs with observations of 2 kB against a local server of Chat Completions. "
+        "The bare loop keeps nothing; clew records every step in an SQLite file. Both tools are "
+        "called on the event loop. CPU is that of the client's process; making the client, the "
+        "agent and the store is not counted, nor is a first run of two steps. With an unsafe tool "
+        "each step has two commits with `synchronous=FULL`; bare SQLite making as many, of the "
+        "same sizes, is measured in the same repetition and subtracted."
+    ),
+    "b": (
+        "Size of the file after a checkpoint, less that of an empty store, by steps and by the "
+        "1,000 bytes of the observation. Thought, arguments, usage, fingerprints and hashes are "
+        "in it too."
+    ),
+    "c": "Fresh processes, `python -c 'import clew'` less `python -c pass`.",
+    "d": (
+        "The model in the process takes 200 ms, so the ideal is 200 ms for each reply; the server "
+        "takes 200 ms too. All runs share one SQLite file. The loop with `client.post` has as "
+        "many connections. Memory is the peak of the process over that before the runs began."
+    ),
+    "e": "Wall time of a whole run (two thoughts of a model in the process, one step of calls).",
+}
+
+REASONS: Final[dict[str, str]] = {}
+"""Why a target is missed, by the beginning of a row's name; shown only where it is."""
+
+
+def machine() -> dict[str, str]:
+    """What it was measured on."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return {
+        "processor": f"{names[0] if names else platform.processor()}, {os.cpu_count()} cores",
+        "system": f"{platform.system()} {platform.release()}",
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "sqlite": sqlite3.sqlite_version,
+        "libraries": ", ".join(f"{name} {version(name)}" for name in LIBRARIES),
+    }
+
+
+def results(rows: Sequence[Row], seconds: float) -> dict[str, Any]:
+    """What `results.json` holds."""
+    return {
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "seconds": round(seconds),
+        "load": round(os.getloadavg()[0], 1),
+        "machine": machine(),
+        "rows": [
+            {k: round(v, 4) if isinstance(v, float) else v for k, v in asdict(row).items()}
+            for row in rows
+        ],
+    }
+
+
+def save(found: dict[str, Any]) -> None:
+    """Write `results.json`."""
+    RESULTS.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def write() -> None:
+    """Write `docs/performance.md` from `results.json`."""
+    found: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
+    PAGE.write_text(page(found, [Row(**row) for row in found["rows"]]), encoding="utf-8")
+
+
+def page(found: dict[str, Any], rows: Sequence[Row]) -> str:
+    """The page."""
+    lines = [
+        "# Performance",
+        "",
+        INTRODUCTION,
+        "",
+        *(f"- {name}: {value}" for name, value in found["machine"].items()),
+        f"- {found['date']}, {found['seconds']} s, load average {found['load']} at the end",
+        "",
+        READING,
+    ]
+    for part, title in TITLES.items():
+        chosen = [row for row in rows if row.part == part]
+        if chosen:
+            lines += ["", f"## {title}", "", METHOD[part], "", *table(chosen)]
+    return "\n".join([*lines, *missed(rows)]) + "\n"
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """Rows as a table."""
+    return [
+        "| measured | target | median (least to most) | | beside |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {row.name} | {target(row)} | {shown(row, row.median)} "
+            f"({shown(row, row.low)} to {shown(row, row.high)}) | {verdict(row)} | {row.beside} |"
+            for row in rows
+        ),
+    ]
+
+
+def shown(row: Row, value: float) -> str:
+    """A figure with its unit."""
+    return f"{value:.2f}{row.unit}" if row.unit == "×" else f"{value:.3f} {row.unit}"
+
+
+def target(row: Row) -> str:
+    """The most a row may have."""
+    return "" if row.most is None else f"≤ {row.most:g}{'' if row.unit == '×' else ' '}{row.unit}"
+
+
+def verdict(row: Row) -> str:
+    """Whether it is so."""
+    if row.most is None:
+        return ""
+    return "met" if row.met else "**missed**"
+
+
+def missed(rows: Sequence[Row]) -> list[str]:
+    """What is over its target, said plainly."""
+    over = [row for row in rows if not row.met]
+    if not over:
+        return ["", "## What is missed", "", "Nothing: all medians are within their targets."]
+    lines = ["", "## What is missed", ""]
+    for row in over:
+        reason = next((why for start, why in REASONS.items() if start in row.name), "")
+        figure = f"{shown(row, row.median)} instead of {target(row)[2:]}"
+        lines.append(f"- ({row.part}) {row.name}: {figure}. {reason}".rstrip())
+    return lines
