@@ -1,0 +1,387 @@
+"""The offline rules over real tools: the sample documents, the calculator, the real loop."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.agent import Agent
+from clew.api import read, replay, resume, run
+from clew.bounds import Limits
+from clew.events import FINISH, Observation, Usage
+from clew.models.offline import MOST_CHARACTERS, NEEDS, SIGNED, OfflineModel
+from clew.protocols import Tool
+from clew.result import Result
+from clew.stores import MemoryStore
+from clew.tools.calc import calc
+from clew.tools.docs import Library, docs_tools
+from clew.tools.planner import planner
+
+SAMPLES = Path(__file__).parents[2] / "examples" / "library"
+
+ONE_FACT = [
+    ("When was Mary Shelley born?", "30 August 1797", "mary-shelley.md"),
+    ("when was mary shelley born", "30 August 1797", "mary-shelley.md"),
+    ("When did Lord Byron die?", "19 April 1824", "ada-lovelace.md"),
+    ("When did Pierre Curie die?", "19 April 1906", "marie-curie.md"),
+    ("Where was Marie Curie born?", "born in Warsaw", "marie-curie.md"),
+    ("Where does the Danube rise?", "rises in the Black Forest", "rivers.md"),
+    ("Into which sea does the Vistula flow?", "into the Baltic Sea", "rivers.md"),
+    ("Who wrote Frankenstein?", "written by Mary Shelley", "frankenstein.md"),
+    ("Who wrote Dracula?", "Bram Stoker: His novel Dracula", "bram-stoker.md"),
+    ("Who wrote “The Last Man”?", "Mary Shelley: Four years later", "mary-shelley.md"),
+    ("Who was Mary Shelley’s mother?", "the writer Mary Wollstonecraft", "mary-shelley.md"),
+    ("Who discovered polonium?", "Marie Curie: Together they", "marie-curie.md"),
+    ("Who first climbed Mount Everest?", "Edmund Hillary and Tenzing", "mountains.md"),
+    ("Who was Ada Lovelace?", "was an English mathematician", "ada-lovelace.md"),
+    ("How long is the Danube?", "2,850 kilometres long", "rivers.md"),
+    ("How many children did Charles Darwin have?", "ten children", "charles-darwin.md"),
+    ("How many inhabitants does Vienna have?", "2,006,000 inhabitants", "vienna.md"),
+    ("What is the population of Warsaw?", "1,860,000 inhabitants", "warsaw.md"),
+    ("What is the capital of Austria?", "Vienna is the capital", "vienna.md"),
+    ("Which city is the capital of Poland?", "Warsaw is the capital", "warsaw.md"),
+    ("When was the University of Vienna founded?", "Rudolf IV in 1365", "vienna.md"),
+    ("Which year did Marie Curie win the Nobel Prize in Chemistry?", "In 1911", "marie-curie.md"),
+    (
+        "How many copies did the first edition of Frankenstein have?",
+        "500 copies",
+        "frankenstein.md",
+    ),
+    ("Please tell me about Kilimanjaro.", "the highest mountain of Africa", "mountains.md"),
+]
+HOPS = [
+    ("In what year was the author of Frankenstein born?", "1797 – ", 2, "mary-shelley.md"),
+    ("When did Dracula's author die?", "1912 – ", 2, "bram-stoker.md"),
+    (
+        "Where was the author of On the Origin of Species born?",
+        "Shrewsbury – ",
+        2,
+        "charles-darwin.md",
+    ),
+    ("When was the designer of the Analytical Engine born?", "1791", 2, "ada-lovelace.md"),
+    ("What is the population of the capital of Austria?", "2,006,000 – ", 2, "vienna.md"),
+    ("When did the person who wrote Dracula die?", "1912 – ", 2, "bram-stoker.md"),
+    ("How long is the river of the birthplace of Marie Curie?", "1,047 – ", 3, "rivers.md"),
+    ("How long is the river of the city where Marie Curie was born?", "1,047 – ", 3, "rivers.md"),
+    ("When did the mother of the author of Frankenstein die?", "1797 – ", 3, "mary-shelley.md"),
+]
+OVER_FACTS = [
+    ("How old was Mary Shelley when she died?", "1851 - 1797 = 54 (by calendar years)"),
+    ("At what age did Bram Stoker die?", "1912 - 1847 = 65 (by calendar years)"),
+    ("How long did Ada Lovelace live?", "1852 - 1815 = 37 (by calendar years)"),
+    ("What is the year Frankenstein's author was born minus 1700?", "1797 - 1700 = 97"),
+    ("How old was Charles Darwin when On the Origin of Species was published?", "1859 - 1809 = 50"),
+    (
+        "How many years after the publication of Frankenstein did Mary Shelley die?",
+        "1851 - 1818 = 33",
+    ),
+    (
+        "How many years before the death of Lord Byron was the birth of Ada Lovelace?",
+        "1824 - 1815 = 9",
+    ),
+    (
+        "How many years are between the birth of Lord Byron and the birth of Ada Lovelace?",
+        " = 27 (by calendar years)",
+    ),
+    ("How much longer is the Danube than the Thames?", "2850 - 346"),
+    (
+        "What is the difference between the length of the Thames and the length of the Danube?",
+        "2504",
+    ),
+    ("How many times longer is the Danube than the Thames?", "2850 / 346 = 8.2369"),
+]
+CHOICES = [
+    ("Who was born earlier, Ada Lovelace or Charles Darwin?", "Charles Darwin – "),
+    ("Who was born later: Ada Lovelace or Charles Darwin?", "Ada Lovelace – "),
+    ("Who was older, Marie Curie or Pierre Curie?", "Pierre Curie – "),
+    ("Which river is longer, the Danube or the Vistula?", "the Danube – "),
+    ("Which is shorter, the Danube or the Vistula?", "the Vistula – "),
+    ("Which mountain is higher: Mont Blanc, or Kilimanjaro?", "Kilimanjaro – "),
+    ("Which novel was published first, Dracula or Frankenstein?", "Frankenstein – "),
+    ("Is the Danube longer than the Thames?", "the Danube – "),
+    ("Was Ada Lovelace born before Charles Darwin?", "Charles Darwin – "),
+    ("Which is longer, the Danube or the Danube?", "neither – "),
+]
+NOTHING = [
+    "When was Napoleon born?",
+    "What is the capital of France?",
+    "When did Mary Shelley move to Italy?",
+    "When did Mary Shelley drown?",  # it was her husband who did
+    "Who was the mother of William Godwin?",  # a sentence beside his says who hers was
+    "When was Vienna founded?",  # its university was
+    "How high is Vienna?",  # a wheel in it is
+    "How long is the Lyceum Theatre?",  # somebody was there for long
+    "How old was Napoleon when he died?",
+    "How long is the river of the capital of France?",
+    "What is the wifi password?",
+]
+SUMS = [
+    ("What is 9876543 * 1234567?", "12193254061881"),
+    ("12% of 80", "9.6"),
+    ("how much is 3 plus 4", "7"),
+    ("Calculate seven times (two minus 12)", "-70"),
+    ("What is the square root of 144?", "12"),
+    ("2 to the power of 10 divided by 4", "256"),
+    ("please compute 12 x 12 =", "144"),
+]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    return Library(SAMPLES, index=tmp_path_factory.mktemp("index") / "docs.sqlite")
+
+
+@pytest.fixture
+def agent(library: Library) -> Agent:
+    return Agent(model=OfflineModel(), tools=(*docs_tools(library), calc()))
+
+
+async def tools_called(store: MemoryStore, result: Result) -> list[str]:
+    return [call.action.name for call in (await read(result.run_id, store=store)).calls]
+
+
+@pytest.mark.parametrize(("question", "said", "source"), ONE_FACT)
+async def test_one_fact_is_answered_with_its_sentence_and_citation(
+    agent: Agent, question: str, said: str, source: str
+) -> None:
+    result = await run(agent, question, store=MemoryStore())
+    assert result.ok
+    assert said in result.answer
+    assert [piece.source for piece in result.cited] == [source]
+    assert result.answer.endswith(SIGNED)
+    assert result.usage == Usage(cost=0.0)
+
+
+@pytest.mark.parametrize(("question", "said", "hops", "source"), HOPS)
+async def test_up_to_three_hops_are_followed_a_step_each(
+    agent: Agent, question: str, said: str, hops: int, source: str
+) -> None:
+    result = await run(agent, question, store=MemoryStore())
+    assert said in result.answer
+    assert result.steps == hops + 1
+    assert result.cited[-1].source == source
+
+
+@pytest.mark.parametrize(("question", "said"), OVER_FACTS)
+async def test_what_is_found_is_calculated_with(agent: Agent, question: str, said: str) -> None:
+    store = MemoryStore()
+    result = await run(agent, question, store=store)
+    assert said in result.answer
+    assert result.cited
+    assert (await tools_called(store, result))[-2:] == ["calc", FINISH]
+
+
+@pytest.mark.parametrize(("question", "said"), CHOICES)
+async def test_two_things_are_compared(agent: Agent, question: str, said: str) -> None:
+    result = await run(agent, question, store=MemoryStore())
+    assert result.answer.startswith(said)
+    assert result.cited
+
+
+@pytest.mark.parametrize("question", NOTHING)
+async def test_what_is_not_there_is_not_answered(agent: Agent, question: str) -> None:
+    store = MemoryStore()
+    result = await run(agent, question, store=store)
+    assert result.ok
+    assert result.answer.startswith("I found nothing about “")
+    assert not result.cited
+    calls = [call.hash for call in (await read(result.run_id, store=store)).calls]
+    assert len(calls) == len(set(calls))
+
+
+@pytest.mark.parametrize(("question", "value"), SUMS)
+async def test_arithmetic_is_calculated(agent: Agent, question: str, value: str) -> None:
+    result = await run(agent, question, store=MemoryStore())
+    assert result.answer.split("\n")[0].endswith(f" = {value}")
+    assert result.steps == 2
+
+
+async def test_it_says_in_its_first_thought_what_it_is(agent: Agent) -> None:
+    store = MemoryStore()
+    result = await run(agent, "Who wrote Dracula?", store=store)
+    first, last = (await read(result.run_id, store=store)).steps
+    assert first.thought is not None
+    assert first.thought.text.startswith("These are clew's offline rules, not a language model.")
+    assert "Who wrote Dracula" in first.thought.text
+    assert last.thought is not None
+    assert "language model" not in last.thought.text
+
+
+async def test_notes_that_are_no_encyclopedia_are_read_too(tmp_path: Path) -> None:
+    (tmp_path / "office.md").write_text(
+        "# Office\n\n- The wifi password is `hunter2`.\n- The printer is in the cellar, near the "
+        "kitchen.\n- Rent: 1,850 euros a month.\n\n## Meeting\n\nAnna will send the budget to Dr. "
+        "Meyer. The deadline was moved to 2 May 2025.\n"
+    )
+    tools = (*docs_tools(tmp_path, index=tmp_path / ".index"), calc())
+    agent = Agent(model=OfflineModel(), tools=tools)
+    for question, said in (
+        ("What is the wifi password of the office?", "The wifi password is hunter2. [doc_1]"),
+        ("Where is the printer?", "The printer is in the cellar"),
+        ("What is the rent times 12?", "1850 * 12 = 22200"),
+        ("Who sends the budget?", "Anna will send the budget to Dr. Meyer. [doc_2]"),
+        ("When is the deadline?", "moved to 2 May 2025. [doc_2]"),
+        ("Where is the deadline?", "I found nothing about"),
+    ):
+        assert said in (await run(agent, question, store=MemoryStore())).answer
+
+
+async def test_a_record_replays_without_a_call(agent: Agent) -> None:
+    store = MemoryStore()
+    result = await run(agent, HOPS[0][0], store=store)
+    assert await replay(agent, result.run_id, store=store)
+
+
+async def test_later_questions_know_what_was_spoken_of(agent: Agent) -> None:
+    store = MemoryStore()
+    first = await run(agent, "Who wrote Frankenstein?", store=store)
+    for question, said in (
+        ("And when did she die?", "1 February 1851"),
+        ("How old was she when she died?", "1851 - 1797 = 54"),
+        ("Who was her mother?", "Mary Wollstonecraft"),
+        ("How long is the Thames?", "346 kilometres"),
+        ("Into which sea does it flow?", "into the North Sea"),
+        ("Who wrote Dracula?", "Bram Stoker"),
+        ("What is 2 + 2?", "= 4"),
+    ):
+        result = await resume(agent, first.run_id, say=question, store=store)
+        assert said in result.answer
+
+
+async def test_a_typed_answer_is_given_as_a_number(agent: Agent) -> None:
+    typed = agent.but(answer=int)
+    assert (await run(typed, "How long is the Danube?", store=MemoryStore())).answer == 2850
+    exact = agent.but(answer=float)
+    assert (await run(exact, "12% of 80", store=MemoryStore())).answer == 9.6
+
+
+async def test_no_number_for_a_typed_answer_is_no_answer(agent: Agent) -> None:
+    result = await run(agent.but(answer=int), "Who wrote Dracula?", store=MemoryStore())
+    assert not result.ok
+    assert result.answer is None
+
+
+async def test_a_bound_ends_in_what_was_found_so_far(agent: Agent) -> None:
+    limited = agent.but(limits=Limits(steps=1))
+    result = await run(limited, HOPS[0][0], store=MemoryStore())
+    assert result.status == "bound"
+    assert result.answer.startswith("I found nothing about “In what year was Mary Shelley born”")
+    assert "written by Mary Shelley. [doc_" in result.answer
+
+
+async def test_without_tools_it_says_what_it_needs(agent: Agent) -> None:
+    bare = agent.but(tools=())
+    for question in ("What is 2 + 2?", "Who wrote Dracula?"):
+        result = await run(bare, question, store=MemoryStore())
+        assert result.answer == f"{NEEDS}\n{SIGNED}"
+
+
+async def test_a_passage_that_goes_on_elsewhere_is_read_on(tmp_path: Path) -> None:
+    """The sentence that answers stands in none of the five passages that a search shows."""
+    padding = "The weather was fine on that day and on all of the days around it. "
+    pages = ["The population was counted. ", f"About 91 inhabitants were there. {padding * 4}"]
+    text = "\n\n".join(page + padding * 8 for page in [*pages, *[""] * 6])
+    (tmp_path / "island.md").write_text(f"# Skerry\n\n{text}\n")
+    store = MemoryStore()
+    agent = Agent(model=OfflineModel(), tools=docs_tools(tmp_path, index=tmp_path / ".index"))
+    result = await run(agent, "What is the population of Skerry?", store=store)
+    assert "91 inhabitants" in result.answer
+    assert await tools_called(store, result) == ["docs", "docs_read", FINISH]
+
+
+async def test_a_failed_search_is_tried_once_with_names_alone(library: Library) -> None:
+    search, _ = docs_tools(library)
+    asked: list[str] = []
+
+    async def call(args: dict[str, Any], key: str) -> Any:
+        asked.append(args["query"])
+        if len(asked) == 1:
+            return Observation(content="ERROR: timeout", ok=False, code="timeout")
+        return await search.call(args, key)
+
+    agent = Agent(
+        model=OfflineModel(),
+        tools=(Tool("docs", search.description, search.parameters, call, effect="read"),),
+    )
+    result = await run(agent, "When was Bram Stoker born?", store=MemoryStore())
+    assert "8 November 1847" in result.answer
+    assert asked == ["Bram Stoker born", "Bram Stoker"]
+
+
+def says(steps: Any) -> Tool:
+    async def call(args: dict[str, Any], key: str) -> Any:
+        return {"steps": steps, "note": ""}
+
+    schema = {"type": "object", "properties": {"question": {"type": "string"}}}
+    return Tool("planner", "Plan.", schema, call, effect="pure")
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [*((question, said) for question, said, _, _ in HOPS), *OVER_FACTS, *CHOICES],
+)
+async def test_the_planner_leads_to_the_same_answers(
+    agent: Agent, question: str, said: str
+) -> None:
+    store = MemoryStore()
+    result = await run(agent.but(tools=(*agent.tools, planner())), question, store=store)
+    assert said in result.answer
+    assert (await tools_called(store, result))[0] == "planner"
+
+
+async def test_the_steps_of_a_plan_are_done(agent: Agent) -> None:
+    plan = says(
+        [
+            {"do": "Find who wrote Dracula", "tool": "docs", "hint": ""},
+            {"do": "In which year was #1 born?", "tool": "docs", "hint": ""},
+            {"do": "#2 minus 1800", "tool": "calc", "hint": ""},
+        ]
+    )
+    planned = agent.but(tools=(*agent.tools, plan))
+    question = "What is the year the author of Dracula was born minus 1800?"
+    store = MemoryStore()
+    result = await run(planned, question, store=store)
+    assert result.answer.startswith("47 – ")
+    assert await tools_called(store, result) == ["planner", "docs", "docs", "calc", FINISH]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        None,
+        [],
+        ["first think"],
+        [{"do": "Who wrote Dracula?", "tool": "docs"}, {"do": "Think about #1", "tool": ""}],
+        [{"do": "Who wrote Ulysses?", "tool": "docs"}],
+        [{"do": "1 / 0", "tool": "calc"}],
+        [{"do": "Who wrote Dracula?", "tool": "docs"}, {"do": "#1 or #7", "tool": "docs"}],
+        [{"do": "Who wrote Dracula?", "tool": "docs"}, {"do": "#1 - 1", "tool": "calc"}],
+    ],
+)
+async def test_a_plan_that_leads_nowhere_is_left(agent: Agent, steps: Any) -> None:
+    planned = agent.but(tools=(*agent.tools, says(steps)))
+    result = await run(planned, HOPS[0][0], store=MemoryStore())
+    assert result.answer.startswith("1797 – ")
+
+
+async def test_a_simple_question_needs_no_plan(agent: Agent) -> None:
+    store = MemoryStore()
+    planned = agent.but(tools=(*agent.tools, planner()))
+    result = await run(planned, "Who wrote Dracula?", store=store)
+    assert await tools_called(store, result) == ["docs", FINISH]
+
+
+async def test_what_cannot_be_calculated_is_said(agent: Agent) -> None:
+    result = await run(agent, "What is 1 / 0?", store=MemoryStore())
+    assert result.answer.startswith("I could not work out 1 / 0.")
+
+
+async def test_what_is_no_number_is_not_calculated_with(agent: Agent) -> None:
+    question = "What is the author of Dracula minus 3?"
+    result = await run(agent, question, store=MemoryStore())
+    assert result.answer.startswith("I found no numbers to calculate with.")
+
+
+async def test_a_question_too_long_to_read_is_not_half_read(agent: Agent) -> None:
+    result = await run(agent, "Who wrote Dracula? " * 100, store=MemoryStore())
+    assert f"up to {MOST_CHARACTERS} characters" in result.answer
