@@ -119,8 +119,12 @@ async def take_up(
     *,
     accept_change: bool = False,
     listener: Listener | None = None,
+    origin: dict[str, Json] | None = None,
 ) -> Journal:
-    """Open a run for work, having made sure that the agent is the record's or may differ."""
+    """Open a run for work, having made sure that the agent is the record's or may differ.
+
+    `origin` is recorded with a change, as `start` does it at the beginning.
+    """
     before = await load(store, run_id)
     old = before.setting or before.started.setting
     different = changes(old, agent.setting)
@@ -131,7 +135,7 @@ async def take_up(
         raise ConfigError(message)
     journal = await Journal.open(store, run_id, secrets=secrets(), listener=listener)
     if different:
-        await journal.record(Changed(agent.setting, different))
+        await journal.record(Changed(agent.setting, different, origin or {}))
     return journal
 
 

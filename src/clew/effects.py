@@ -52,7 +52,7 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
 
 
 def _attempt(tool: Tool, call: Call, number: int, after: str) -> Attempt:
-    return Attempt(call.key, tool.name, call.hash, tool.timeout, number, after)
+    return Attempt(call.key, tool.name, call.hash, float(tool.timeout), number, after)
 
 
 def _repeatable(tool: Tool, observation: Observation) -> bool:

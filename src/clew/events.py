@@ -28,7 +28,6 @@ connection."""
 Code: TypeAlias = Literal[
     "",
     "unknown_tool",
-    "hidden_tool",
     "invalid_arguments",
     "repeated_same_tool_call_too_many_times",
     "timeout",
@@ -47,7 +46,6 @@ Code: TypeAlias = Literal[
 UNMADE: Final[frozenset[Code]] = frozenset(
     {
         "unknown_tool",
-        "hidden_tool",
         "invalid_arguments",
         "repeated_same_tool_call_too_many_times",
         "denied",
@@ -198,10 +196,14 @@ class Started(Event, frozen=True):
 
 
 class Changed(Event, frozen=True):
-    """A person let the run go on with another setting; `what` names the differences."""
+    """A person let the run go on with another setting; `what` names the differences.
+
+    `origin` takes the place of that in `Started`.
+    """
 
     setting: Setting
     what: tuple[str, ...] = ()
+    origin: dict[str, Json] = {}
 
 
 class Thought(Event, frozen=True):

@@ -1,7 +1,7 @@
 """What real models and comparable systems get wrong, and what a user would want instead.
 
-One row for each probe that was measured on comparable systems and each pattern seen in recordings or
-reported in public: a script, and what must come of it.
+One row for each probe that was measured on comparable systems and each pattern seen in recordings
+or reported in public: a script, and what must come of it.
 """
 
 import threading
@@ -91,8 +91,8 @@ class Probe:
     """What the model must have been told in some observation or note."""
 
 
-def labelled(*lines: str) -> str:
-    return "\n".join(lines)
+def lines(*each: str) -> str:
+    return "\n".join(each)
 
 
 OK = "Thought: done\nFinal Answer: ok"
@@ -256,8 +256,13 @@ PROBES = [
     Probe(
         "several thought and action pairs with invented observations",
         [
-            "Thought 1: look\nAction 1: search[a]\nObservation 1: it is b\n"
-            "Thought 2: so\nAction 2: Finish[b]",
+            lines(
+                "Thought 1: look",
+                "Action 1: search[a]",
+                "Observation 1: it is b",
+                "Thought 2: so",
+                "Action 2: Finish[b]",
+            ),
             DONE,
         ],
         made=[("search", "a")],

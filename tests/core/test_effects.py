@@ -1,0 +1,282 @@
+"""One call of one tool: retries, deadlines, doubt, probes, results that JSON cannot carry."""
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+import anyio
+import pytest
+
+from clew import Agent, FencedError, Observation, Retry, Tool, ToolError, Trajectory, rule, tool
+from clew.api import resume, start
+from clew.events import Attempt, Json
+from clew.journal import Journal, load
+from clew.loop import run
+from clew.stores import MemoryStore
+from clew.testing.models import ScriptedModel, act, acts, say
+from tests.core.play import copy
+
+pytestmark = pytest.mark.anyio
+
+
+class Flaky:
+    """Work that fails some times before it succeeds."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self.errors = list(errors)
+        self.calls = 0
+
+    async def __call__(self, args: dict[str, Json], key: str) -> str:
+        self.calls += 1
+        if self.errors:
+            raise self.errors.pop(0)
+        return f"done with {key}"
+
+
+def made(work: Any, **options: Any) -> Tool:
+    """A tool `work` without arguments."""
+    schema = {"type": "object", "properties": {}, "additionalProperties": False}
+    options = {"retry": Retry(2, delay=0.0), "effect": "read", **options}
+    return Tool("work", "Do the work.", schema, work, **options)
+
+
+async def once(work: Tool, **options: Any) -> Trajectory:
+    """A run that calls the tool once and then answers."""
+    agent = Agent(model=ScriptedModel([act("work"), say("ok")]), tools=[work], **options)
+    return await run(agent, await start(agent, "Work!", MemoryStore(), run_id="run"))
+
+
+def seen(so_far: Trajectory) -> Observation:
+    """What came of the call."""
+    observation = so_far.call("1.1").observation
+    assert observation is not None
+    return observation
+
+
+def attempts(so_far: Trajectory) -> list[Attempt]:
+    return so_far.call("1.1").attempts
+
+
+async def test_a_read_is_made_again_and_each_further_attempt_is_recorded() -> None:
+    work = Flaky(ToolError("busy"), RuntimeError("lost"))
+    so_far = await once(made(work))
+    assert seen(so_far).text == "done with run:1.1"
+    assert [attempt.number for attempt in attempts(so_far)] == [2, 3]
+    assert "busy" in attempts(so_far)[0].after
+    assert "RuntimeError: lost" in attempts(so_far)[1].after
+
+
+async def test_retries_end_and_the_last_failure_counts() -> None:
+    work = Flaky(*[ToolError(f"busy {n}") for n in range(5)])
+    so_far = await once(made(work))
+    assert (work.calls, seen(so_far).code, seen(so_far).ok) == (3, "tool_error", False)
+    assert "busy 2" in seen(so_far).text
+
+
+async def test_an_unsafe_call_is_made_again_only_when_it_says_it_was_not_done() -> None:
+    work = Flaky(ToolError("busy"))
+    assert seen(await once(made(work, effect="unsafe"))).ok
+    work = Flaky(RuntimeError("lost"))
+    so_far = await once(made(work, effect="unsafe"))
+    assert (work.calls, seen(so_far).code, seen(so_far).outcome) == (1, "crashed", "unknown")
+    assert "Traceback" in seen(so_far).detail
+    assert "Traceback" not in seen(so_far).text
+
+
+async def test_an_idempotent_call_is_made_again_under_the_same_key() -> None:
+    work = Flaky(RuntimeError("lost"))
+    so_far = await once(made(work, effect="idempotent"))
+    assert seen(so_far).text == "done with run:1.1"
+    assert [attempt.number for attempt in attempts(so_far)] == [1, 2]
+
+
+async def test_the_wait_between_attempts_grows_to_its_most() -> None:
+    work = Flaky(*[ToolError("busy")] * 3)
+    so_far = await once(made(work, retry=Retry(3, delay=0.001, most=0.002)))
+    assert seen(so_far).ok
+
+
+@pytest.mark.parametrize(
+    ("effect", "outcome", "told"),
+    [("read", "not_done", "was stopped"), ("unsafe", "unknown", "may or may not have happened")],
+)
+async def test_an_async_call_over_its_deadline(effect: Any, outcome: str, told: str) -> None:
+    @tool(name="work", effect=effect, timeout=0.01)
+    async def sleepy() -> str:
+        """Sleep."""
+        await anyio.sleep_forever()
+        return "never"
+
+    observation = seen(await once(sleepy))
+    assert (observation.code, observation.outcome) == ("timeout", outcome)
+    assert told in observation.text
+
+
+async def test_a_sync_read_over_its_deadline_may_still_be_at_work() -> None:
+    end = threading.Event()
+
+    @tool(name="work", effect="read", timeout=0.01)
+    def sleepy() -> str:
+        """Sleep."""
+        end.wait(10)
+        return "late"
+
+    observation = seen(await once(sleepy))
+    end.set()
+    assert (observation.code, observation.outcome) == ("timeout", "unknown")
+    assert "may still be at work" in observation.text
+
+
+async def test_a_result_that_json_cannot_carry_is_a_bad_output() -> None:
+    async def call(args: dict[str, Json], key: str) -> object:
+        return object()
+
+    observation = seen(await once(made(call)))
+    assert (observation.code, observation.ok, observation.outcome) == ("bad_output", False, "done")
+
+
+async def test_a_result_that_breaks_its_schema_is_a_bad_output_and_not_repeated() -> None:
+    calls: list[str] = []
+
+    async def call(args: dict[str, Json], key: str) -> object:
+        calls.append(key)
+        return {"n": "five"}
+
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    observation = seen(await once(made(call, result=schema)))
+    assert observation.code == "bad_output"
+    assert "n" in observation.text
+    assert calls == ["run:1.1"]
+
+    async def good(args: dict[str, Json], key: str) -> object:
+        return {"n": 5}
+
+    assert seen(await once(made(good, result=schema))).content == {"n": 5}
+
+
+async def test_an_error_without_words_is_named_by_its_class() -> None:
+    observation = seen(await once(made(Flaky(*[KeyError()] * 3))))
+    assert "KeyError" in observation.text
+
+
+async def test_trust_needs_a_trusted_tool_and_nothing_untrusted_before_it() -> None:
+    trusted = made(Flaky(), trust="trusted")
+    other = replace(made(Flaky()), name="other")
+    script = [act("work"), act("other"), act("work"), say("ok")]
+    agent = Agent(model=ScriptedModel(script), tools=[trusted, other])
+    so_far = await run(agent, await start(agent, "Work!", MemoryStore()))
+    said = [call.observation.trust for call in so_far.calls if call.observation]
+    assert said == ["trusted", "untrusted", "untrusted"]
+
+
+class Doubt:
+    """A run that was cut right after the attempt of an effect."""
+
+    def __init__(self, work: Tool, **options: Any) -> None:
+        self.agent = Agent(model=ScriptedModel([act("work"), say("ok")]), tools=[work], **options)
+
+    async def cut(self) -> MemoryStore:
+        """The record up to the attempt."""
+        store = MemoryStore()
+        await run(self.agent, await start(self.agent, "Work!", store, run_id="run"))
+        lines = await store.read("run")
+        place = next(n for n, line in enumerate(lines) if b'"attempt"' in line.body)
+        return await copy(lines[: place + 1])
+
+
+async def test_an_unsafe_call_in_doubt_is_told_and_not_made_again() -> None:
+    work = Flaky()
+    store = await (doubt := Doubt(made(work, effect="unsafe"))).cut()
+    await resume(doubt.agent, "run", store=store)
+    observation = seen(await load(store, "run"))
+    assert (work.calls, observation.code, observation.outcome) == (1, "unknown", "unknown")
+
+
+@pytest.mark.parametrize("allow", [True, False])
+async def test_by_choice_a_call_in_doubt_is_held_for_a_person(*, allow: bool) -> None:
+    work = Flaky()
+    doubt = Doubt(made(work, effect="unsafe"), unknown="hold")
+    store = await doubt.cut()
+    held = await resume(doubt.agent, "run", store=store)
+    assert (held.status, work.calls) == ("held", 1)
+    assert (await resume(doubt.agent, "run", store=store)).status == "held"
+    await rule("run", "1.1", allow=allow, store=store)
+    assert (await resume(doubt.agent, "run", store=store)).status == "answered"
+    observation = seen(await load(store, "run"))
+    if allow:
+        assert (work.calls, observation.text) == (2, "done with run:1.1")
+        assert attempts(await load(store, "run"))[-1].number == 2
+    else:
+        assert (work.calls, observation.ok) == (1, False)
+
+
+async def test_a_second_attempt_that_is_lost_too_is_held_again() -> None:
+    work = Flaky()
+    doubt = Doubt(made(work, effect="unsafe"), unknown="hold")
+    store = await doubt.cut()
+    await resume(doubt.agent, "run", store=store)
+    await rule("run", "1.1", allow=True, args={}, store=store)
+    await resume(doubt.agent, "run", store=store)
+    lines = await store.read("run")
+    place = max(n for n, line in enumerate(lines) if b'"attempt"' in line.body)
+    again = await copy(lines[: place + 1])
+    held = await resume(doubt.agent, "run", store=again)
+    assert (held.status, work.calls) == ("held", 2)
+
+
+@pytest.mark.parametrize("happened", [True, False])
+async def test_a_probe_says_what_became_of_a_call_in_doubt(*, happened: bool) -> None:
+    work = Flaky()
+
+    async def probe(args: dict[str, Json], key: str) -> str | None:
+        return f"found {key}" if happened else None
+
+    doubt = Doubt(made(work, effect="unsafe", probe=probe, timeout=0.05))
+    store = await doubt.cut()
+    await resume(doubt.agent, "run", store=store)
+    observation = seen(await load(store, "run"))
+    assert (work.calls, observation.text) == (
+        (1, "found run:1.1") if happened else (2, "done with run:1.1")
+    )
+
+
+async def test_a_probe_that_fails_leaves_the_call_in_doubt() -> None:
+    work = Flaky()
+
+    async def probe(args: dict[str, Json], key: str) -> str | None:
+        message = "the bank is closed"
+        raise RuntimeError(message)
+
+    doubt = Doubt(made(work, effect="unsafe", probe=probe, timeout=0.0))
+    store = await doubt.cut()
+    await resume(doubt.agent, "run", store=store)
+    observation = seen(await load(store, "run"))
+    assert (work.calls, observation.outcome) == (1, "unknown")
+
+
+async def test_a_probe_waits_until_the_deadline_of_the_attempt() -> None:
+    asked: list[int] = []
+
+    async def probe(args: dict[str, Json], key: str) -> str | None:
+        asked.append(journal.now())
+        return "found"
+
+    doubt = Doubt(made(Flaky(), effect="unsafe", probe=probe, timeout=0.2))
+    store = await doubt.cut()
+    journal = await Journal.open(store, "run")
+    so_far = await run(doubt.agent, journal)
+    assert asked[0] >= so_far.call("1.1").deadline
+
+
+async def test_a_fenced_worker_stops_with_one_error_even_from_parallel_calls() -> None:
+    store = MemoryStore()
+
+    async def steal(args: dict[str, Json], key: str) -> str:
+        await store.open("run")
+        return "stolen"
+
+    agent = Agent(
+        model=ScriptedModel([acts(act("work"), act("work")), say("ok")]), tools=[made(steal)]
+    )
+    with pytest.raises(FencedError):
+        await run(agent, await start(agent, "Work!", store, run_id="run"))

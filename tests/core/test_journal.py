@@ -1,0 +1,272 @@
+"""The journal: one writer, atomic and chained; the inbox, blobs, secrets and fencing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import msgspec
+import pytest
+
+from clew import FencedError, MemoryStore, StoreError, open_store
+from clew.events import (
+    AnyEvent,
+    Attempt,
+    Cancel,
+    Entry,
+    Note,
+    Observation,
+    Prints,
+    Reply,
+    Ruling,
+    Setting,
+    Started,
+    Stop,
+    Thought,
+    encode,
+)
+from clew.journal import BLOB_BYTES, Journal, chain, load, new_run_id
+from clew.protocols import Append, Line, Store
+from clew.testing.models import act
+
+pytestmark = pytest.mark.anyio
+
+STARTED = Started("What?", Setting("f", "m", "c", "p"))
+PRINTS = Prints("h", "t", "p", "s")
+
+
+def thought(*names: str) -> Thought:
+    return Thought(Reply(), PRINTS, actions=tuple(act(name).actions[0] for name in names))
+
+
+class Clock:
+    """A clock that tests wind."""
+
+    def __init__(self) -> None:
+        self.now = 1_000
+
+    def __call__(self) -> int:
+        return self.now
+
+
+@dataclass
+class Heard:
+    """A listener that keeps what it hears."""
+
+    entries: list[Entry]
+
+    def token(self, text: str) -> None:
+        """Nothing streams here."""
+
+    def entry(self, entry: Entry) -> None:
+        """Keep it."""
+        self.entries.append(entry)
+
+
+async def test_what_is_recorded_is_stored_folded_and_told_in_that_order() -> None:
+    store, heard = MemoryStore(), Heard([])
+    journal = await Journal.create(store, STARTED, "r", listener=heard, clock=Clock())
+    await journal.record(thought("a"), Attempt("1.1", "a", "h", 5.0))
+    again = await load(store, "r")
+    assert again.entries == journal.trajectory.entries == heard.entries
+    assert [entry.seq for entry in again.entries] == [1, 2, 3]
+    assert again.call("1.1").deadline == 6_000
+    assert (await load(store, "r")).goal == "What?"
+
+
+async def test_many_tasks_record_at_once_without_gaps() -> None:
+    store = MemoryStore()
+    journal = await Journal.create(store, STARTED, "r")
+    async with anyio.create_task_group() as group:
+        for number in range(50):
+            group.start_soon(journal.record, Note(str(number)), Note("and"))
+    texts = [e.event.text for e in (await load(store, "r")).entries if isinstance(e.event, Note)]
+    assert len(texts) == 100
+    assert texts[1::2] == ["and"] * 50
+
+
+async def test_a_cancelled_task_still_records_whole() -> None:
+    store = MemoryStore()
+    journal = await Journal.create(store, STARTED, "r")
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await journal.record(Note("written although cancelled"))
+    assert len(await load(store, "r")) == 2
+
+
+class Failing:
+    """A store whose next appends fail, as on a full disk."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.failing = False
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    async def append(self, append: Append) -> None:
+        await anyio.lowlevel.checkpoint()
+        if self.failing:
+            message = "the disk is full: free some space and resume"
+            raise StoreError(message)
+        await self._store.append(append)
+
+
+async def test_a_failed_commit_fails_its_appends_and_not_the_writer() -> None:
+    store = Failing(MemoryStore())
+    journal = await Journal.create(store, STARTED, "r")  # type: ignore[arg-type]  # delegates all
+    store.failing = True
+    failed: list[str] = []
+
+    async def write(text: str) -> None:
+        try:
+            await journal.record(Note(text))
+        except StoreError as error:
+            failed.append(str(error))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(write, "one")
+        group.start_soon(write, "two")
+    assert len(failed) == 2
+    assert len(journal.trajectory) == 1
+    store.failing = False
+    await journal.record(Note("three"))
+    assert len(await load(journal.store, "r")) == 2
+
+
+async def test_a_second_worker_fences_the_first_off() -> None:
+    store = MemoryStore()
+    first = await Journal.create(store, STARTED, "r")
+    second = await Journal.open(store, "r")
+    with pytest.raises(FencedError):
+        await first.record(Note("late"))
+    await second.record(Note("mine"))
+    assert [entry.epoch for entry in (await load(store, "r")).entries] == [1, 2]
+
+
+async def test_a_run_whose_worker_died_before_its_first_entry_is_begun_again() -> None:
+    store = MemoryStore()
+    await store.create("r")
+    journal = await Journal.create(store, STARTED, "r")
+    assert len(journal.trajectory) == 1
+    with pytest.raises(StoreError):
+        await Journal.create(store, STARTED, "r")
+
+
+async def test_long_contents_lie_in_a_blob_once_and_come_back(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "runs.sqlite")
+    journal = await Journal.create(store, STARTED, "r")
+    await journal.record(thought("a", "b", "c"))
+    long = {"text": "x" * BLOB_BYTES}
+    await journal.record(Observation("1.1", long), Observation("1.2", long))
+    await journal.record(Observation("1.3", "short", detail="y" * BLOB_BYTES))
+    bodies = [line.body for line in await store.read("r")]
+    assert len(bodies[2]) < 300
+    again = await load(store, "r")
+    assert [call.observation.content for call in again.calls if call.observation] == [
+        long,
+        long,
+        "short",
+    ]
+    assert again.entries == journal.trajectory.entries
+    await store.close()
+
+
+async def test_known_secrets_never_reach_the_store() -> None:
+    store = MemoryStore()
+    secret = 'sk-"quoted"-secret'
+    journal = await Journal.create(store, STARTED, "r", secrets=[secret, ""])
+    await journal.record(Note(f"my key is {secret}, keep it"))
+    assert all(b"secret" not in line.body for line in await store.read("r"))
+    last = journal.trajectory.entries[-1].event
+    assert isinstance(last, Note)
+    assert last.text == "my key is [redacted], keep it"
+
+
+async def test_the_inbox_is_moved_into_the_record_and_what_does_not_fit_is_said() -> None:
+    store = MemoryStore()
+    journal = await Journal.create(store, STARTED, "r")
+    await journal.record(thought("a"))
+    posted: Sequence[bytes] = [
+        encode(Note("a word")),
+        encode(Ruling("1.1", allow=True)),
+        encode(Ruling("9.9", allow=True)),
+        encode(Cancel("enough")),
+        encode(Stop("answered")),
+        b'{"event":"nonsense"}',
+    ]
+    for body in posted:
+        await store.post("r", body)
+    await journal.receive()
+    events: list[AnyEvent] = [entry.event for entry in journal.trajectory.entries[2:]]
+    assert [type(event) for event in events] == [Note, Ruling, Note, Cancel, Note, Note]
+    late = [event.text for event in events if isinstance(event, Note) and event.source == "late"]
+    assert "9.9" in late[0]
+    assert "no ruling, note or cancel" in late[1]
+    assert "could not be read" in late[2]
+    assert await store.inbox("r") == []
+
+
+async def lines_of(*bodies: bytes) -> MemoryStore:
+    """A store that holds these bodies as a chained run."""
+    store, before = MemoryStore(), b""
+    await store.create("r")
+    for seq, body in enumerate(bodies, start=1):
+        before = chain(before, seq, 5, 1, body)
+        await store.append(Append("r", 1, (Line(seq, 5, 1, body, before),)))
+    return store
+
+
+async def test_a_changed_byte_is_found_and_named() -> None:
+    store = MemoryStore()
+    await store.create("r")
+    await store.append(Append("r", 1, (Line(1, 5, 1, encode(STARTED), b"0" * 16),)))
+    with pytest.raises(StoreError, match="entry 1 was changed"):
+        await load(store, "r")
+
+
+async def test_a_record_from_a_newer_clew_says_so() -> None:
+    store = await lines_of(encode(STARTED), b'{"event":"levitated"}')
+    with pytest.raises(StoreError, match="entry 2 is not readable here"):
+        await load(store, "r")
+
+
+async def test_a_record_without_a_beginning_says_so() -> None:
+    store = await lines_of(encode(Note("hello")))
+    with pytest.raises(StoreError, match="never started"):
+        assert (await load(store, "r")).goal
+
+
+async def test_the_fold_refuses_a_gap_and_an_unknown_call() -> None:
+    store = MemoryStore()
+    journal = await Journal.create(store, STARTED, "r")
+    entry = journal.trajectory.entries[0]
+    with pytest.raises(StoreError, match="cannot follow"):
+        journal.trajectory.add(msgspec.structs.replace(entry, seq=5))
+    with pytest.raises(StoreError, match="has no call"):
+        journal.trajectory.call("1.1")
+
+
+async def test_time_counts_as_work_only_between_entries_of_one_life() -> None:
+    store, clock = MemoryStore(), Clock()
+    journal = await Journal.create(store, STARTED, "r", clock=clock)
+    clock.now += 500
+    await journal.record(thought())
+    clock.now -= 300  # a clock set back takes nothing away
+    await journal.record(Stop("answered"))
+    clock.now += 60_000  # waiting for a person
+    await journal.record(Note("and now?"))
+    assert journal.trajectory.total.active_ms == 500
+    assert journal.trajectory.spent.active_ms == 0
+    again = await Journal.open(store, "r", clock=clock)
+    clock.now += 60_000  # nobody was at work
+    await again.record(thought())
+    clock.now += 40
+    await again.record(thought())
+    assert again.trajectory.total.active_ms == 540
+
+
+def test_run_ids_differ_and_are_safe_in_file_names() -> None:
+    ids = {new_run_id() for _ in range(100)}
+    assert len(ids) == 100
+    assert all(set(run_id) <= set("0123456789abcdef-") for run_id in ids)
