@@ -1,8 +1,7 @@
 """Kill a process in the middle of an effect, and go on without doing it twice.
 
 A child process sends a letter and is killed before it can record that. The parent resumes the run:
-nobody knows whether the letter went out, so the model is told that, and nothing is sent by itself.
-It looks into the outbox first. Prints:
+nobody knows whether the letter went out; the model is told so, and looks into the outbox. Prints:
 
     the child was killed by signal 9; its record: Started, Thought, Attempt
     send_letter -> ERROR: unknown: send_letter was begun, but nobody saw how it ended: …
