@@ -17,7 +17,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from clew.agent import Agent, changes
-from clew.errors import ConfigError, ModelError
+from clew.errors import ConfigError, ModelError, one_error
 from clew.events import Cancel, Changed, Entry, Json, Note, Ruling, Started, encode
 from clew.journal import Journal, load
 from clew.loop import run as go
@@ -229,7 +229,7 @@ async def stream(
             listener = _Forward(send)
             events.result = await run(agent, goal, store=store, run_id=run_id, listener=listener)
 
-    with receive:
+    with receive, one_error():
         async with anyio.create_task_group() as group:
             group.start_soon(work)
             yield events
@@ -273,9 +273,11 @@ async def batch(
         if on_done is not None:
             on_done(state.done, len(goals), found)
 
-    async with opened(store) as place, anyio.create_task_group() as group:
-        for index, goal in enumerate(goals):
-            group.start_soon(one, place, index, goal)
+    async with opened(store) as place:
+        with one_error():
+            async with anyio.create_task_group() as group:
+                for index, goal in enumerate(goals):
+                    group.start_soon(one, place, index, goal)
     return [state.results[index] for index in range(len(goals))]
 
 

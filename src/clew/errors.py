@@ -9,6 +9,9 @@ ClewError
 └── ToolError        raised *by* a tool: the message is for the model, and the call is not done
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class ClewError(Exception):
     """Base of everything clew raises; its message is one line that says what to do."""
@@ -47,9 +50,13 @@ class ToolError(ClewError):
     """Raise it in a tool to tell the model what is wrong. It promises that nothing was done."""
 
 
-def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The first error of tasks that ran together: one line of cause, not a tree of groups."""
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
+@contextmanager
+def one_error() -> Iterator[None]:
+    """Let tasks that ran together fail with one error, the first, not with a tree of groups."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        error: BaseException = group
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        raise error from group

@@ -11,7 +11,7 @@ import msgspec
 
 from clew.agent import Agent
 from clew.effects import perform
-from clew.errors import first_error
+from clew.errors import one_error
 from clew.events import (
     FINISH,
     AnyEvent,
@@ -98,12 +98,10 @@ async def observe(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None
     if len(calls) == 1:
         await perform(agent, journal, calls[0])
         return
-    try:
+    with one_error():
         async with anyio.create_task_group() as together:
             for call in calls:
                 together.start_soon(perform, agent, journal, call)
-    except ExceptionGroup as group:
-        raise first_error(group) from group
 
 
 async def conclude(agent: Agent, journal: Journal) -> None:

@@ -13,7 +13,7 @@ import anyio
 import msgspec
 
 from clew.agent import Agent, changes, words
-from clew.errors import ReplayError, first_error
+from clew.errors import ReplayError, one_error
 from clew.events import (
     INPUTS,
     AnyEvent,
@@ -59,14 +59,12 @@ async def replay(agent: Agent, record: Trajectory, store: Store) -> Replayed:
     journal.follow()
     while journal.upcoming is not None:
         before = len(journal.trajectory)
-        try:
+        with one_error():
             async with anyio.create_task_group() as work:
                 journal.scope = work.cancel_scope
                 work.start_soon(_watch, journal)
                 await run(stand_in, journal)
                 work.cancel_scope.cancel()
-        except ExceptionGroup as group:
-            raise first_error(group) from None
         if len(journal.trajectory) == before:
             raise journal.diverged("event", "the loop stops here, the record goes on")
     passed_over = () if same_codec else (f"prompts: rendered by {setting.codec} then",)

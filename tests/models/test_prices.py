@@ -3,7 +3,7 @@
 import pytest
 
 from clew.events import Usage
-from clew.models.prices import FREE, READ, TABLE, Price, price
+from clew.models.prices import FREE, COLLECTED, TABLE, Price, price
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_costs_by_hand(tariff: Price, usage: Usage, dollars: float) -> None:
 
 
 def test_the_table_says_when_it_was_read() -> None:
-    assert READ == "2026-11-05"
+    assert COLLECTED == "2026-11-05"
     assert all(
         0 < tariff.input <= tariff.output and (tariff.cached or 0) <= tariff.input
         for table in TABLE.values()

@@ -1,11 +1,11 @@
 """What tokens cost: a dated table, and the user's own figures before it.
 
-Prices age. This table was read on 5 November 2026 for OpenAI and Groq and is not fetched again:
-give `prices={"model": Price(...)}` to say what you really pay. Models that are not in it have no
-price, and what they cost stays unknown (it is never taken for nothing). Providers whose price
-depends on the hour or on a routing of their own (DeepSeek, OpenRouter …) are left out on purpose.
-
-Sources: https://developers.openai.com/api/docs/pricing and https://groq.com/pricing
+Prices age, and these were not read off the provider's own page: the table was put together on
+5 November 2026 from copies of OpenAI's price list and public posts of 2026, and is not fetched
+again. Compare https://developers.openai.com/api/docs/pricing and give `prices={"model": Price(...)}`
+to say what you really pay. Models that are not in it have no price, and what they cost stays
+unknown (it is never taken for nothing); providers whose price depends on the hour or on a routing
+of their own (DeepSeek, OpenRouter …) are left out on purpose.
 """
 
 import re
@@ -15,8 +15,8 @@ from typing import Final
 
 from clew.events import Usage
 
-READ: Final = "2026-11-05"
-"""The day the table was read."""
+COLLECTED: Final = "2026-11-05"
+"""The day the table was put together, from second-hand sources."""
 
 LOCAL: Final = frozenset({"ollama", "llamacpp", "vllm", "lmstudio"})
 """Providers that run on one's own machine: their tokens cost nothing."""
@@ -79,10 +79,6 @@ TABLE: Final[Mapping[str, Mapping[str, Price]]] = {
         "o3": Price(2.0, 8.0, 0.5),
         "o3-mini": Price(1.1, 4.4, 0.55),
         "o4-mini": Price(1.1, 4.4, 0.275),
-    },
-    "groq": {
-        "llama-3.3-70b-versatile": Price(0.59, 0.79),
-        "llama-3.1-8b-instant": Price(0.05, 0.08),
     },
 }
 

@@ -1,0 +1,274 @@
+"""The ways in: run, resume, stream, batch, cancel, and their sync twins."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from clew import (
+    Agent,
+    ConfigError,
+    Entry,
+    ModelError,
+    Result,
+    StoreError,
+    Token,
+    batch,
+    batch_sync,
+    cancel,
+    cancel_sync,
+    open_store,
+    read,
+    read_sync,
+    replay,
+    replay_sync,
+    resume,
+    resume_sync,
+    rule,
+    rule_sync,
+    run,
+    run_sync,
+    stream,
+    stream_sync,
+    tool,
+)
+from clew.api import start
+from clew.events import Cancel, Json, Reply, Started, Stop, Thought
+from clew.journal import Journal
+from clew.loop import run as go
+from clew.protocols import OnText, Prompt
+from clew.stores import MemoryStore
+from clew.testing.models import ScriptedModel, act, acts, finish, say
+from tests.core.play import events
+from tests.core.scenarios import Ledger, effect_tools, hold_sends, lookup
+
+
+def agent(*script: Any, **options: Any) -> Agent:
+    return Agent(model=ScriptedModel(script, tools=[lookup]), **{"tools": [lookup], **options})
+
+
+TWO_STEPS = (act("lookup", thought="Look at a.", key="a"), say("It is a."))
+
+
+async def test_a_run_lands_in_the_default_store_and_is_read_from_there() -> None:
+    found = await run(agent(*TWO_STEPS), "What is a?", origin={"who": "a test"})
+    record = await read(found.run_id)
+    assert record.goal == "What is a?"
+    assert isinstance(record.entries[-1].event, Stop)
+    assert record.started.origin == {"who": "a test"}
+    assert Path(os.environ["CLEW_STORE"]).exists()
+
+
+async def test_an_empty_question_is_refused() -> None:
+    with pytest.raises(ConfigError, match="the question is empty"):
+        await run(agent(say("ok")), "  \n", store=MemoryStore())
+
+
+async def test_an_unknown_run_is_named() -> None:
+    with pytest.raises(StoreError, match="nowhere"):
+        await resume(agent(say("ok")), "nowhere", store=MemoryStore())
+
+
+async def test_resuming_a_run_that_is_done_gives_its_result_again() -> None:
+    store = MemoryStore()
+    first = await run(agent(*TWO_STEPS), "What is a?", store=store, run_id="run")
+    again = await resume(agent(*TWO_STEPS), "run", store=store)
+    assert again == first
+    assert len(await read("run", store=store)) == 5
+
+
+async def test_a_model_that_fails_leaves_the_record_open() -> None:
+    store = MemoryStore()
+    with pytest.raises(ModelError, match="the script is over"):
+        await run(agent(TWO_STEPS[0]), "What is a?", store=store, run_id="run")
+    assert (await read("run", store=store)).stop is None
+    found = await resume(agent(*TWO_STEPS), "run", store=store)
+    assert found.answer == "It is a."
+
+
+async def test_a_stream_shows_entries_and_tokens_and_ends_with_the_result() -> None:
+    async with stream(agent(*TWO_STEPS), "What is a?", store=MemoryStore()) as shown:
+        seen = [item async for item in shown]
+    entries = [item.event for item in seen if isinstance(item, Entry)]
+    assert isinstance(entries[0], Started)
+    assert isinstance(entries[-1], Stop)
+    assert "".join(item.text for item in seen if isinstance(item, Token)).split() == [
+        *["Look", "at", "a."],
+        *["It", "is", "a."],
+    ]
+    assert shown.result is not None
+    assert shown.result.answer == "It is a."
+
+
+async def test_leaving_a_stream_early_leaves_a_record_that_resumes() -> None:
+    store = MemoryStore()
+    async with stream(agent(*TWO_STEPS), "What is a?", store=store, run_id="run") as shown:
+        async for item in shown:
+            if isinstance(item, Entry) and isinstance(item.event, Thought):
+                break
+    assert (await resume(agent(*TWO_STEPS), "run", store=store)).answer == "It is a."
+
+
+async def test_an_error_in_a_stream_is_one_error() -> None:
+    async def show() -> None:
+        async with stream(agent(TWO_STEPS[0]), "What is a?", store=MemoryStore()) as shown:
+            async for _ in shown:
+                pass
+
+    with pytest.raises(ModelError):
+        await show()
+
+
+async def test_a_batch_answers_all_and_tells_as_it_goes() -> None:
+    told: list[tuple[int, int, str]] = []
+
+    def on_done(done: int, total: int, result: Result) -> None:
+        told.append((done, total, result.status))
+
+    def answer(prompt: Prompt) -> Any:
+        goal = prompt.head[-1].text
+        return act("lookup", key="a") if goal == "fail" else say(f"about {goal}")
+
+    goals = ["one", "fail", "three"]
+    found = await batch(agent(answer), goals, at_once=2, store=MemoryStore(), on_done=on_done)
+    assert [result.answer for result in found] == ["about one", None, "about three"]
+    assert (found[1].status, found[1].reason[:6]) == ("failed", "the sc")
+    assert [(done, total) for done, total, _ in told] == [(1, 3), (2, 3), (3, 3)]
+
+
+async def test_many_runs_at_once_share_one_store(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "runs.sqlite")
+    found = await batch(agent(*TWO_STEPS), [f"{n}?" for n in range(40)], at_once=40, store=store)
+    assert {result.status for result in found} == {"answered"}
+    assert len({result.run_id for result in found}) == 40
+    await store.close()
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A model that thinks until it is stopped."""
+
+    thinking: anyio.Event
+    name: str = "waiting:1"
+    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    priced: bool = True
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """Never come to an end."""
+        self.thinking.set()
+        await anyio.sleep_forever()
+        return Reply()
+
+
+async def test_a_cancelled_task_writes_nothing_and_resumes() -> None:
+    store, thinking = MemoryStore(), anyio.Event()
+    waiting = Agent(model=Waiting(thinking), tools=[lookup])
+    journal = await start(waiting, "What is a?", store, run_id="run")
+    async with anyio.create_task_group() as group:
+        group.start_soon(go, waiting, journal)
+        await thinking.wait()
+        group.cancel_scope.cancel()
+    assert events(await read("run", store=store)) == ["Started"]
+    found = await resume(agent(*TWO_STEPS), "run", store=store, accept_change=True)
+    assert found.answer == "It is a."
+
+
+async def test_a_person_who_cancels_closes_what_is_pending(tmp_path: Path) -> None:
+    begun = anyio.Event()
+
+    @tool(effect="unsafe", name="stuck")
+    async def stuck() -> str:
+        """Never end."""
+        begun.set()
+        await anyio.sleep_forever()
+        return "never"
+
+    tools = [stuck, *effect_tools(Ledger(tmp_path / "effects"))]
+    script = [acts(act("stuck"), act("send", text="hi")), say("stopped"), say("again")]
+    held = Agent(model=ScriptedModel(script, tools=tools), tools=tools, guards=[hold_sends])
+    store = MemoryStore()
+    journal = await start(held, "Do it", store, run_id="run")
+    async with anyio.create_task_group() as group:
+        group.start_soon(go, held, journal)
+        await begun.wait()
+        group.cancel_scope.cancel()
+    await journal.record(Cancel("enough"))
+    so_far = await go(held, journal)
+    assert so_far.stop is not None
+    assert (so_far.stop.status, so_far.stop.reason) == ("interrupted", "enough")
+    outcomes = [call.observation.outcome for call in so_far.calls if call.observation]
+    assert outcomes == ["unknown", "not_done"]
+    assert (await replay(held, "run", store=store)).trajectory.entries == so_far.entries
+    assert (await resume(held, "run", say="And now?", store=store)).answer == "stopped"
+    again = await read("run", store=store)
+    assert (await replay(held, "run", store=store)).trajectory.entries == again.entries
+
+
+async def test_a_cancel_from_outside_waits_in_the_inbox() -> None:
+    store = MemoryStore()
+    await start(agent(*TWO_STEPS), "What is a?", store, run_id="run")
+    await cancel("run", why="not needed", store=store)
+    found = await resume(agent(*TWO_STEPS), "run", store=store)
+    assert (found.status, found.reason) == ("interrupted", "not needed")
+    assert (await resume(agent(*TWO_STEPS), "run", say="go on", store=store)).ok
+    await replay(agent(*TWO_STEPS), "run", store=store)
+
+
+async def test_only_a_held_call_can_be_ruled_on() -> None:
+    store = MemoryStore()
+    await run(agent(*TWO_STEPS), "What is a?", store=store, run_id="run")
+    with pytest.raises(ConfigError, match="does not wait for a ruling; held: none"):
+        await rule("run", "1.1", allow=True, store=store)
+    with pytest.raises(StoreError, match="has no call"):
+        await rule("run", "7.7", allow=True, store=store)
+
+
+async def test_a_key_of_the_environment_stays_out_of_the_record(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-very-secret-indeed")
+    store = MemoryStore()
+    await run(agent(say("the key is sk-very-secret-indeed")), "What?", store=store, run_id="run")
+    assert not [line for line in await store.read("run") if b"very-secret" in line.body]
+
+
+async def test_a_place_may_be_named_by_its_path(tmp_path: Path) -> None:
+    place = tmp_path / "deep" / "runs.sqlite"
+    found = await run(agent(*TWO_STEPS), "What is a?", store=place)
+    assert (await read(found.run_id, store=str(place))).goal == "What is a?"
+
+
+def test_the_sync_twins_do_the_same(tmp_path: Path) -> None:
+    place = tmp_path / "runs.sqlite"
+    tools = effect_tools(Ledger(tmp_path / "effects"))
+    script = [act("send", text="hi"), say("sent"), say("bye")]
+    held = Agent(model=ScriptedModel(script, tools=tools), tools=tools, guards=[hold_sends])
+    assert run_sync(held, "Send hi", store=place, run_id="run").status == "held"
+    rule_sync("run", "1.1", allow=True, store=place)
+    assert resume_sync(held, "run", store=place).answer == "sent"
+    assert resume_sync(held, "run", say="And?", store=place).answer == "bye"
+    assert len(replay_sync(held, "run", store=place).trajectory) == len(
+        read_sync("run", store=place)
+    )
+    cancel_sync("run", store=place)
+    assert [r.answer for r in batch_sync(agent(say("ok")), ["a", "b"], store=place)] == ["ok"] * 2
+    with stream_sync(agent(*TWO_STEPS), "What is a?", store=place) as shown:
+        kinds = {type(item).__name__ for item in shown}
+    assert kinds == {"Entry", "Token"}
+    assert shown.result is not None
+    assert shown.result.answer == "It is a."
+
+
+async def test_the_sync_twins_work_where_a_loop_is_running(tmp_path: Path) -> None:
+    found = run_sync(agent(*TWO_STEPS), "What is a?", store=tmp_path / "runs.sqlite")
+    assert found.answer == "It is a."
+
+
+async def test_a_journal_of_a_user_may_be_driven_step_by_step() -> None:
+    journal = await start(agent(finish("a")), "What is a?", MemoryStore())
+    assert isinstance(journal, Journal)
+    assert (await go(agent(finish("a")), journal)).stop is not None
