@@ -67,7 +67,7 @@ async def _ask_guards(
             case "hold":
                 held = msgspec.structs.replace(verdict, args=verdict.args or asked.args)
                 return [*events, Judged(call.key, held, by=name)]
-            case "deny":
+            case _:
                 denied = refusal(call, verdict.code, verdict.reason)
                 return [*events, Judged(call.key, verdict, by=name), denied]
     return events

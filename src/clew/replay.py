@@ -5,8 +5,9 @@ rulings, the clock and every interruption come from it too. No call leaves the p
 loop derives is compared with the record, byte by byte; the first difference ends the replay.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 import anyio
@@ -107,16 +108,12 @@ class _Replaying(Journal):
 
     def later(self) -> list[AnyEvent]:
         """The events still to come before the worker of the time was cut off."""
-        if (entry := self.upcoming) is None:
-            return []
         rest = self._recorded[len(self.trajectory) :]
-        return [other.event for other in rest if other.epoch == entry.epoch]
+        return [entry.event for entry in rest if entry.epoch == rest[0].epoch]
 
     def follow(self) -> None:
         """Take the next entry as it was; end the worker's life where the record says it ended."""
-        entry = self.upcoming
-        if entry is None:
-            return
+        entry = self._recorded[len(self.trajectory)]
         self.trajectory.add(entry)
         after = self.upcoming
         if after is None or after.epoch != entry.epoch or isinstance(entry.event, Cancel):
@@ -139,23 +136,21 @@ class _Replaying(Journal):
     async def record(self, *events: AnyEvent, taken: tuple[int, ...] = ()) -> None:
         """Compare each event with the record's, waiting for its turn among parallel calls."""
         for event in events:
-            await self._turn(event)
-            entry = self.upcoming
-            if entry is not None:
-                self._compare(entry.event, event)
-                self.follow()
+            self._compare(await self._turn(event), event)
+            self.follow()
         await anyio.lowlevel.checkpoint()
 
-    async def _turn(self, event: AnyEvent) -> None:
-        """Wait until the next entry is this event's, if it is to come at all."""
+    async def _turn(self, event: AnyEvent) -> AnyEvent:
+        """Wait until the next entry is this event's, if it is to come at all, and give that."""
         self.take_inputs()
         await anyio.lowlevel.checkpoint()
-        while not _same_place(event, self.upcoming):
+        while not _is_due(event, self.later()):
             if not self._may_wait(event):
                 name = type(event).__name__
                 raise self.diverged("event", f"the loop derives {name} here, the record does not")
             await self._moved.wait()
             self.take_inputs()
+        return self.later()[0]
 
     def _may_wait(self, event: AnyEvent) -> bool:
         """Whether a call beside this one is due first, and this one is later or was lost then."""
@@ -195,11 +190,9 @@ def _matches(new: AnyEvent, old: AnyEvent) -> bool:
     return type(new) is type(old) and getattr(new, "call", "") == getattr(old, "call", "")
 
 
-def _same_place(event: AnyEvent, entry: Entry | None) -> bool:
-    """Whether the entry is this event's turn; anything that is about no call cannot wait."""
-    if entry is None:
-        return False
-    return _matches(event, entry.event) or not isinstance(event, _ABOUT_A_CALL)
+def _is_due(event: AnyEvent, rest: Sequence[AnyEvent]) -> bool:
+    """Whether it is this event's turn; anything that is about no call cannot wait for one."""
+    return bool(rest) and (_matches(event, rest[0]) or not isinstance(event, _ABOUT_A_CALL))
 
 
 async def _watch(journal: _Replaying) -> None:
@@ -285,10 +278,9 @@ class _RecordedGuard:
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """The recorded verdict of this guard on this call, if it is among the next entries."""
-        for event in self.journal.later():
-            if not isinstance(event, Judged) or event.call != call.key:
-                return None
-            if event.by == self.name:
+        judged = takewhile(lambda event: isinstance(event, Judged), self.journal.later())
+        for event in judged:
+            if isinstance(event, Judged) and (event.call, event.by) == (call.key, self.name):
                 return event.verdict
         return None
 

@@ -281,7 +281,7 @@ class Trajectory:
                 call.ruling = event
                 call.again = event.allow
                 self._go_on()
-            case Changed():
+            case _:
                 self.setting = event.setting
                 self.rejected, self.faults_in_row = [], 0
                 self._go_on()

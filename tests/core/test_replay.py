@@ -8,14 +8,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew import Agent, ReplayError, Tool
+from clew import Agent, Call, Entry, ReplayError, Retry, Tool, ToolError, Trajectory, Verdict, run
 from clew.errors import ModelError
+from clew.events import Attempt, Landing, Stop, Thought
 from clew.journal import load
 from clew.protocols import OnText, Prompt
 from clew.replay import first_difference, replay
 from clew.stores import MemoryStore
+from clew.testing.models import ScriptedModel, act, say
 from tests.core.play import copy, go_on, play
-from tests.core.scenarios import SCENARIOS, Ledger, Scenario, by_name
+from tests.core.scenarios import SCENARIOS, Ledger, Scenario, by_name, lookup
 
 pytestmark = pytest.mark.anyio
 
@@ -124,3 +126,124 @@ def test_the_first_difference_is_found_wherever_it_is() -> None:
     assert first_difference({"a": 1}, {"a": 1, "c": 2}) == "c"
     assert first_difference([1], [1, 2], "x") == "x"
     assert first_difference({"a": [1]}, {"a": [1]}) is None
+
+
+async def record_of(name: str, folder: Path) -> Trajectory:
+    """The record of a scenario."""
+    store = MemoryStore()
+    await play(by_name(name), folder, store)
+    return await load(store, "run")
+
+
+def with_entries(record: Trajectory, *changed: Entry) -> Trajectory:
+    """The record with other entries, numbered anew."""
+    other = Trajectory(record.run_id)
+    other.entries = [
+        msgspec.structs.replace(entry, seq=seq) for seq, entry in enumerate(changed, start=1)
+    ]
+    return other
+
+
+async def divergence(agent: Agent, record: Trajectory) -> tuple[int, str, str]:
+    with pytest.raises(ReplayError) as caught:
+        await replay(agent, record, MemoryStore())
+    return caught.value.step, caught.value.field, str(caught.value)
+
+
+async def test_a_record_that_goes_on_where_the_loop_stops(tmp_path: Path) -> None:
+    record = await record_of("plain answer", tmp_path)
+    longer = with_entries(record, *record.entries, record.entries[1])
+    step, field, message = await divergence(by_name("plain answer").agent(tmp_path), longer)
+    assert (step, field) == (2, "event")
+    assert "the record goes on" in message
+
+
+async def test_a_record_that_does_not_think_where_the_loop_does(tmp_path: Path) -> None:
+    record = await record_of("plain answer", tmp_path)
+    shorter = with_entries(record, record.entries[0], record.entries[2])
+    step, field, message = await divergence(by_name("plain answer").agent(tmp_path), shorter)
+    assert (step, field) == (0, "event")
+    assert "the loop thinks here" in message
+
+
+async def test_a_record_without_what_the_loop_derives(tmp_path: Path) -> None:
+    record = await record_of("calls that cannot be made", tmp_path)
+    first, thought, refused, *rest = record.entries
+    note = msgspec.structs.replace(refused, event=Landing("steps"))
+    other = with_entries(record, first, thought, note, *rest)
+    agent = by_name("calls that cannot be made").agent(tmp_path)
+    step, field, message = await divergence(agent, other)
+    assert (step, field) == (1, "event")
+    assert "derives Observation here" in message
+
+
+async def test_a_record_with_what_the_loop_never_derives(tmp_path: Path) -> None:
+    record = await record_of("parallel calls, one fails", tmp_path)
+    entries = record.entries
+    attempt = msgspec.structs.replace(entries[2], event=Attempt("1.3", "add", "hash", 30.0))
+    other = with_entries(record, *entries[:2], attempt, *entries[2:])
+    agent = by_name("parallel calls, one fails").agent(tmp_path)
+    step, field, message = await divergence(agent, other)
+    assert (step, field) == (1, "event")
+    assert "never derives this entry" in message
+
+
+async def test_a_verdict_field_that_differs_is_named(tmp_path: Path) -> None:
+    record = await record_of("plain answer", tmp_path)
+    stop = msgspec.structs.replace(record.entries[-1], event=Stop("answered", "", "It is 43."))
+    other = with_entries(record, *record.entries[:-1], stop)
+    step, field, _ = await divergence(by_name("plain answer").agent(tmp_path), other)
+    assert (step, field) == (1, "answer")
+
+
+async def test_prompts_of_an_older_codec_are_passed_over_and_said(tmp_path: Path) -> None:
+    record = await record_of("one call", tmp_path)
+    started = record.started
+    setting = msgspec.structs.replace(started.setting, codec="native/0")
+    first = msgspec.structs.replace(started, setting=setting)
+    old = [msgspec.structs.replace(record.entries[0], event=first), *record.entries[1:]]
+    for place, entry in enumerate(old):
+        if isinstance(entry.event, Thought):
+            prints = msgspec.structs.replace(entry.event.prints, head="0" * 16)
+            thought = msgspec.structs.replace(entry.event, prints=prints)
+            old[place] = msgspec.structs.replace(entry, event=thought)
+    agent = by_name("one call").agent(tmp_path)
+    replayed = await replay(agent, with_entries(record, *old), MemoryStore())
+    assert replayed.passed_over == ("prompts: rendered by native/0 then",)
+
+
+async def test_retries_replay_without_waiting() -> None:
+    errors: list[Exception] = [ToolError("busy"), RuntimeError("lost")]
+
+    async def call(args: dict[str, Any], key: str) -> str:
+        if errors:
+            raise errors.pop()
+        return "done"
+
+    work = Tool(
+        "work", "Work.", {"type": "object"}, call, effect="idempotent", retry=Retry(2, delay=0.001)
+    )
+    agent = Agent(model=ScriptedModel([act("work"), say("ok")]), tools=[work])
+    store = MemoryStore()
+    await run(agent, "Work!", store=store, run_id="run")
+    record = await load(store, "run")
+    assert [type(e.event).__name__ for e in record.entries].count("Attempt") == 3
+    replayed = await replay(without_world(agent), record, MemoryStore())
+    assert replayed.trajectory.entries == record.entries
+
+
+async def test_several_guards_on_one_call_replay() -> None:
+    async def first(call: Call, so_far: Trajectory) -> Verdict | None:
+        return Verdict("hint", "one") if call.action.args.get("key") == "a" else None
+
+    async def second(call: Call, so_far: Trajectory) -> Verdict | None:
+        return Verdict("hint", "two")
+
+    script = [act("lookup", key="a"), act("lookup", key="b"), say("ok")]
+    agent = Agent(model=ScriptedModel(script), tools=[lookup], guards=[first, second])
+    store = MemoryStore()
+    await run(agent, "What?", store=store, run_id="run")
+    record = await load(store, "run")
+    assert [len(call.hints) for call in record.calls] == [2, 1]
+    replayed = await replay(without_world(agent), record, MemoryStore())
+    assert replayed.trajectory.entries == record.entries

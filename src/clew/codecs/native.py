@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from clew.events import FINISH, Action, Finish, Json, Landing, Note, RawCall, Reply, encode
+from clew.events import FINISH, Action, Finish, Json, Note, RawCall, Reply, encode
 from clew.protocols import Brief, OnText, Parsed, Part
 from clew.trajectory import Aside, Call, Step
 
@@ -204,9 +204,9 @@ def _aside(aside: Aside) -> Part:
             return Part("user", f"ERROR: the answer was not accepted: {text}")
         case Note(text=text):
             return Part("user", f"NOTE: {text}")
-        case Landing(bound=bound):
+        case _:
             return Part(
                 "user",
-                f"The limit on {bound} is reached: no more calls can be made. "
+                f"The limit on {aside.bound} is reached: no more calls can be made. "
                 "Give the best answer that the observations above allow, and say what is missing.",
             )

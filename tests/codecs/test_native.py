@@ -1,0 +1,102 @@
+"""The native codec where the scenarios do not reach: tags, asides, and arguments sent back."""
+
+import pytest
+
+from clew import Agent
+from clew.codecs import Native
+from clew.events import Landing, Note, Prints, RawCall, Reply, Thought, Wire
+from clew.protocols import Brief
+from clew.testing.models import ScriptedModel, say
+from clew.trajectory import Call, Step
+from tests.core.scenarios import TOOLS
+
+CODEC = Native()
+
+
+def brief(answer: type = str) -> Brief:
+    return Agent(model=ScriptedModel([say("ok")]), tools=TOOLS, answer=answer).brief
+
+
+def step(reply: Reply, number: int = 1, answer: type = str) -> Step:
+    """A reply as the loop would have recorded it."""
+    read = CODEC.parse(brief(answer), reply)
+    thought = Thought(
+        reply, Prints("", "", "", ""), read.text, read.actions, read.answer, read.fault
+    )
+    calls = [Call(f"{number}.{n}", action) for n, action in enumerate(read.actions, start=1)]
+    return Step(number, thought, calls)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool_call>{not json}</tool_call>",
+        '<tool_call>{"name": "lookup"}</tool_call>',
+        '<tool_call>{"name": "lookup", "arguments": {"key": "a"}}</tool_call>'
+        '<tool_call>{"name": "unknown", "arguments": {}}</tool_call>',
+    ],
+)
+def test_tags_that_hold_no_whole_call_are_text(text: str) -> None:
+    assert CODEC.parse(brief(), Reply(text=text)).answer == text
+
+
+def test_several_tagged_calls_are_several_actions() -> None:
+    text = "".join(
+        f'<tool_call>{{"name": "lookup", "arguments": {{"key": "{key}"}}}}</tool_call>'
+        for key in "ab"
+    )
+    read = CODEC.parse(brief(), Reply(text=f"Both.\n{text}"))
+    assert [action.args for action in read.actions] == [{"key": "a"}, {"key": "b"}]
+    assert read.text == "Both."
+    assert read.repairs == ("calls written as text were read as calls",)
+
+
+def test_each_call_goes_back_with_an_id_of_its_own_and_arguments_that_are_json() -> None:
+    calls = (
+        RawCall("lookup", '{"key":  "a"}', "same"),
+        RawCall("lookup", "{'key'", "same"),
+        RawCall("broken", None, "same"),
+    )
+    parts = CODEC.render(brief(), step(Reply(calls=calls, finish="calls"), 4))
+    assert [call.id for call in parts[0].calls] == ["call_4_1", "call_4_2", "call_4_3"]
+    assert [call.arguments for call in parts[0].calls] == [
+        '{"key":  "a"}',
+        """{"unreadable":"{'key'"}""",
+        "{}",
+    ]
+    assert [part.call_id for part in parts[1:]] == ["call_4_1", "call_4_2", "call_4_3"]
+
+
+def test_the_providers_ids_and_items_go_back_as_they_came() -> None:
+    wire = Wire("openai", "gpt", {"reasoning": "sealed"})
+    reply = Reply(calls=(RawCall("lookup", '{"key":"a"}', "c9"),), finish="calls", wire=wire)
+    assistant, result = CODEC.render(brief(), step(reply))
+    assert (assistant.wire, assistant.calls[0].id, result.call_id) == (wire, "c9", "c9")
+    answer = CODEC.render(brief(), step(Reply(text="It is a.", wire=wire)))
+    assert (answer[0].text, answer[0].wire) == ("It is a.", wire)
+
+
+def test_what_is_said_after_a_step_follows_it() -> None:
+    said = step(Reply(text="It is a."))
+    said.asides += [
+        Note("and b?"),
+        Note("name 42", source="check"),
+        Note("the mail went out after all", source="late"),
+        Landing("steps"),
+    ]
+    texts = [part.text for part in CODEC.render(brief(), said)]
+    assert texts[1] == "and b?"
+    assert texts[2] == "ERROR: the answer was not accepted: name 42"
+    assert texts[3] == "NOTE: the mail went out after all"
+    assert texts[4].startswith("The limit on steps is reached")
+
+
+def test_an_unreadable_reply_goes_back_as_text_with_what_was_wrong() -> None:
+    parts = CODEC.render(brief(), step(Reply(finish="length")))
+    assert [part.text for part in parts][0] == "(nothing)"
+    assert "length limit" in parts[1].text
+
+
+def test_a_typed_answer_must_be_json() -> None:
+    assert CODEC.parse(brief(int), Reply(text="seven")).fault
+    assert CODEC.parse(brief(int), Reply(text="7")).answer == "7"
