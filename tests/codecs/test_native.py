@@ -11,6 +11,7 @@ from clew.trajectory import Call, Step
 from tests.core.scenarios import TOOLS
 
 CODEC = Native()
+TAGGED = '<tool_call>{{"name": "{}", "arguments": {{"key": "a"}}}}</tool_call>'
 
 
 def brief(answer: type = str) -> Brief:
@@ -32,8 +33,7 @@ def step(reply: Reply, number: int = 1, answer: type = str) -> Step:
     [
         "<tool_call>{not json}</tool_call>",
         '<tool_call>{"name": "lookup"}</tool_call>',
-        '<tool_call>{"name": "lookup", "arguments": {"key": "a"}}</tool_call>'
-        '<tool_call>{"name": "unknown", "arguments": {}}</tool_call>',
+        TAGGED.format("lookup") + TAGGED.format("unknown"),
     ],
 )
 def test_tags_that_hold_no_whole_call_are_text(text: str) -> None:
@@ -93,7 +93,7 @@ def test_what_is_said_after_a_step_follows_it() -> None:
 
 def test_an_unreadable_reply_goes_back_as_text_with_what_was_wrong() -> None:
     parts = CODEC.render(brief(), step(Reply(finish="length")))
-    assert [part.text for part in parts][0] == "(nothing)"
+    assert parts[0].text == "(nothing)"
     assert "length limit" in parts[1].text
 
 
