@@ -1,0 +1,44 @@
+"""The command line: `clew`."""
+
+import click
+
+from clew import __version__
+from clew.cli.approve import approve, reject
+from clew.cli.ask import ask
+from clew.cli.chat import chat
+from clew.cli.doctor import doctor
+from clew.cli.errors import Shell, Told
+from clew.cli.places import read_env
+from clew.cli.replay import replay
+from clew.cli.resume import resume
+from clew.cli.runs import runs
+from clew.cli.show import show
+from clew.cli.tools import tools
+
+__all__ = ["main"]
+
+EPILOG = """\b
+Examples:
+  clew ask "What is 17 * 23?"
+  clew ask "Who keeps the lighthouse?" --docs ~/notes
+  clew show last
+  clew resume last --say "And in which year?"
+\b
+Keys come from the environment or a .env file; `clew doctor` says what is usable.
+"""
+
+
+@click.group(
+    cls=Told,
+    epilog=EPILOG,
+    commands=[ask, chat, resume, approve, reject, runs, show, replay, tools, doctor],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="clew", message="%(prog)s %(version)s")
+@click.pass_obj
+def main(shell: Shell) -> None:
+    """Answer questions by thinking, acting with tools and reading what they return.
+
+    Everything that happens is on record: resume it, show it, replay it.
+    """
+    shell.env_file = read_env()

@@ -1,0 +1,89 @@
+"""`clew ask`: one question, one run."""
+
+import sys
+from functools import partial
+
+import anyio
+import click
+
+from clew.api import opened, start
+from clew.cli.agents import Options, library, make_agent, options, with_model
+from clew.cli.options import DEBUG, JSON, QUIET, STORE, agent_options
+from clew.cli.outcome import Outcome, finish
+from clew.cli.screen import Screen, console
+from clew.cli.work import carry_on
+from clew.errors import ConfigError
+from clew.events import Json
+
+EPILOG = """\b
+Examples:
+  clew ask "What is 17 * 23?"
+  clew ask "Who keeps the lighthouse?" --docs ~/notes
+  clew ask "…" --model openai:gpt-4.1-mini --max-cost 0.05
+  echo "What is 2**64?" | clew ask - --json
+\b
+Exit codes: 0 answered, 2 usage, 3 stopped at a bound, 4 held for a ruling,
+5 failed, 6 refused, 130 interrupted.
+"""
+
+
+@click.command(short_help="Answer a question, on record.", epilog=EPILOG)
+@click.argument("question")
+@agent_options
+@STORE
+@JSON
+@QUIET
+@DEBUG
+def ask(
+    question: str, store: str | None, *, as_json: bool, quiet: bool, debug: bool, **given: Json
+) -> int:
+    """Answer QUESTION by thinking, acting and observing, all of it on record.
+
+    With - as the question it is read from stdin.
+    """
+    said = readable(sys.stdin.read() if question == "-" else question)
+    wanted = options(given)
+    with watching(as_json=as_json, quiet=quiet, debug=debug) as screen:
+        end = anyio.run(partial(_ask, said, wanted, store, screen))
+    return finish(end, as_json=as_json)
+
+
+async def _ask(question: str, wanted: Options, store: str | None, screen: Screen) -> Outcome:
+    wanted, why = await with_model(wanted)
+    tell_model(wanted, why)
+    docs = library(wanted, screen.indexing)
+    agent = make_agent(wanted, docs)
+    screen.warn(agent.warnings)
+    async with opened(store) as place:
+        journal = await start(agent, question, place, listener=screen, origin=wanted.origin)
+        screen.so_far = journal.trajectory
+        return await carry_on(agent, journal, docs, store=store, why=why)
+
+
+def readable(text: str) -> str:
+    """The text as a person wrote it. Raises `ConfigError` where it is empty or no UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        message = "that is not valid UTF-8: convert it first, for example with iconv"
+        raise ConfigError(message) from error
+    if not text.strip():
+        message = "the question is empty: say what you want to know"
+        raise ConfigError(message)
+    return text.strip()
+
+
+def watching(*, as_json: bool, quiet: bool, debug: bool) -> Screen:
+    """Where a run is shown: on stdout; on stderr, and only to a person, beside a JSON document."""
+    if quiet:
+        return Screen(None)
+    if not as_json:
+        return Screen(console(), debug=debug)
+    progress = console(stderr=True)
+    return Screen(progress if debug or progress.is_terminal else None, debug=debug)
+
+
+def tell_model(wanted: Options, why: str) -> None:
+    """Say which model was chosen, and why, where nobody named one."""
+    if why:
+        console(stderr=True).print(f"Model: {wanted.model} ({why})", style="dim")

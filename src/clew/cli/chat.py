@@ -1,0 +1,193 @@
+"""`clew chat`: questions and follow-ups in one record."""
+
+import asyncio
+import contextlib
+import sys
+from dataclasses import dataclass, replace
+from typing import Final
+
+import click
+
+from clew.agent import Agent
+from clew.api import start, take_up
+from clew.cli.agents import Options, library, make_agent, options, recorded, with_model
+from clew.cli.ask import readable, tell_model
+from clew.cli.errors import ANSWERED, Shell, tell
+from clew.cli.options import DEBUG, STORE, agent_options
+from clew.cli.outcome import Outcome, status, tell_end
+from clew.cli.places import command, existing, find_run
+from clew.cli.render import Shown, written
+from clew.cli.screen import Screen, console, put
+from clew.cli.work import carry_on
+from clew.errors import ClewError, FencedError
+from clew.events import Action, Cancel, Json, Note, Ruling
+from clew.journal import Journal, load
+from clew.loop import run
+from clew.protocols import Store
+from clew.result import result
+from clew.stores import open_store
+from clew.tools.docs import Library
+from clew.trajectory import Call
+
+with contextlib.suppress(ImportError):  # where it is there, lines can be edited and called back
+    import readline
+
+    readline.set_history_length(1_000)
+
+HELP: Final = """\
+/help            this
+/exit            leave (as does Ctrl-D); the record stays
+/debug on|off    show everything, or the usual
+/clear           forget what was said: the next question begins a new record
+Ctrl-C           interrupts the step, not the session"""
+
+
+@dataclass
+class Session:
+    """A chat: who answers, where the record lies, and the record itself once there is one."""
+
+    wanted: Options
+    agent: Agent
+    docs: Library | None
+    place: Store
+    store: str | None
+    screen: Screen
+    journal: Journal | None = None
+
+
+@click.command(short_help="Ask, and ask on in the same record.")
+@click.option("--resume", "earlier", metavar="RUN", default="", help="Go on with an earlier run.")
+@agent_options
+@STORE
+@DEBUG
+@click.pass_obj
+def chat(shell: Shell, /, earlier: str, store: str | None, *, debug: bool, **given: Json) -> int:
+    """Ask, and ask on: follow-ups continue the same record. /help says what else there is."""
+    screen = Screen(console(), debug=debug)
+    with asyncio.Runner() as runner:  # one loop for all turns: connections belong to a loop
+        session = runner.run(_open(earlier, store, screen, given))
+        try:
+            converse(shell, session, runner)
+        finally:
+            runner.run(session.place.close())
+    return ANSWERED
+
+
+async def _open(earlier: str, store: str | None, screen: Screen, given: dict[str, Json]) -> Session:
+    run_id = ""
+    said = options(given)
+    if earlier:
+        async with existing(store) as place:
+            run_id = await find_run(place, earlier)
+            said = recorded(await load(place, run_id), given)
+    wanted, why = await with_model(said)
+    tell_model(wanted, why)
+    docs = library(wanted, screen.indexing)
+    agent = make_agent(wanted, docs)
+    screen.warn(agent.warnings)
+    session = Session(wanted, agent, docs, open_store(store), store, screen)
+    if run_id:
+        session.journal = await take_up(agent, run_id, session.place, listener=screen)
+        screen.so_far = session.journal.trajectory
+    return session
+
+
+def converse(shell: Shell, session: Session, runner: asyncio.Runner) -> None:
+    """Read lines and do what they say, until /exit or the end of the input."""
+    interactive = sys.stdin.isatty()
+    if interactive:
+        put(console(), Shown("clew", "/help says what there is, /exit leaves", "dim"))
+    while True:
+        try:
+            line = input("> " if interactive else "").strip()
+        except EOFError:
+            break
+        except KeyboardInterrupt:
+            click.echo("\n(/exit leaves)")
+            continue
+        if line == "/exit":
+            break
+        if line.startswith("/"):
+            _obey(shell, session, line)
+        elif line:
+            _answer(shell, session, runner, line)
+            while interactive and _rule(session, runner):
+                _answer(shell, session, runner, "")
+    if session.journal is not None:
+        again = command("chat", "--resume", session.journal.run_id, store=session.store)
+        click.echo(f"Go on with: {again}")
+
+
+def _obey(shell: Shell, session: Session, line: str) -> None:
+    """Do what a line that begins with a slash says."""
+    match line.split():
+        case ["/help"]:
+            click.echo(HELP)
+        case ["/clear"]:
+            session.journal = session.screen.so_far = None
+            click.echo("forgotten: the next question begins a new record")
+        case ["/debug", "on" | "off" as said]:
+            session.screen.debug = shell.debug = said == "on"
+            click.echo(f"debug is {said}")
+        case _:
+            click.echo(f"{line}: there is no such command\n{HELP}")
+
+
+def _answer(shell: Shell, session: Session, runner: asyncio.Runner, line: str) -> None:
+    """Answer a line (or, where it is empty, go on) and show how that ended."""
+    try:
+        text = readable(line) if line else ""
+        with session.screen:
+            end = runner.run(_turn(session, text))
+        if end.error is not None:
+            raise end.error
+        tell_end(console(), end)
+    except ClewError as error:
+        tell(error, debug=shell.debug)
+        if isinstance(error, FencedError):
+            session.journal = None
+
+
+async def _turn(session: Session, text: str) -> Outcome:
+    agent, journal = session.agent, session.journal
+    if journal is None:
+        journal = session.journal = await start(
+            agent, text, session.place, listener=session.screen, origin=session.wanted.origin
+        )
+        session.screen.so_far = journal.trajectory
+    elif text:
+        await journal.record(Note(text))
+    end = await carry_on(agent, journal, session.docs, store=session.store)
+    if isinstance(end.error, KeyboardInterrupt):
+        await journal.record(Cancel("a person interrupted"))
+        stopped = await run(agent, journal)
+        end = replace(end, result=result(agent, stopped), error=None)
+    return end
+
+
+def _rule(session: Session, runner: asyncio.Runner) -> bool:
+    """Ask about each held call; whether the run may go on now."""
+    journal = session.journal
+    if journal is None or status(journal.trajectory) != "held":
+        return False
+    ruled = False
+    for call in journal.trajectory.calls:
+        if call.held and (ruling := _ask(call)) is not None:
+            runner.run(journal.record(ruling))
+            ruled = True
+    return ruled
+
+
+def _ask(call: Call) -> Ruling | None:
+    made = written(Action(call.action.name, call.args), whole=True)
+    try:
+        said = input(f"Allow {call.key} {made}? [y/n, or nothing to decide later] ")
+    except (EOFError, KeyboardInterrupt):
+        return None
+    match said.strip().lower():
+        case "y" | "yes":
+            return Ruling(call.key, allow=True)
+        case "n" | "no":
+            return Ruling(call.key, allow=False)
+        case _:
+            return None

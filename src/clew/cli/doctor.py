@@ -1,0 +1,152 @@
+"""`clew doctor`: what is usable here. No key is ever printed."""
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import tempfile
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import anyio
+import click
+import msgspec
+
+from clew.api import opened
+from clew.cli.errors import ANSWERED, FAILED, Shell
+from clew.cli.options import DEBUG, JSON, STORE
+from clew.cli.places import place, there
+from clew.cli.render import Shown, inert
+from clew.cli.screen import console, put
+from clew.errors import ClewError
+from clew.events import encode
+from clew.models.resolve import ProviderInfo, available, default
+
+EXTRAS: Final = {
+    "openai": ("openai",),
+    "documents": ("bs4", "pypdf"),
+    "pydantic": ("pydantic",),
+}
+"""What each extra installs, by the names it is imported by."""
+
+CORE: Final = ("anyio", "click", "jsonschema-rs", "msgspec", "rich")
+WAIT: Final = 0.3
+"""Seconds that a server has to take a connection."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    area: str
+    name: str
+    usable: bool
+    said: str
+
+
+@click.command(short_help="Say what is usable here.")
+@STORE
+@JSON
+@DEBUG
+@click.pass_obj
+def doctor(shell: Shell, /, store: str | None, *, as_json: bool, debug: bool) -> int:
+    """Say what is usable here: versions, store, extras, providers and servers, default model."""
+    del debug
+    findings = anyio.run(partial(_examine, store, shell.env_file))
+    if as_json:
+        click.echo(encode([msgspec.to_builtins(finding) for finding in findings]))
+    else:
+        _tell(findings)
+    broken = any(finding.area == "store" and not finding.usable for finding in findings)
+    return FAILED if broken else ANSWERED
+
+
+def _tell(findings: list[Finding]) -> None:
+    out = console()
+    width = max(len(finding.name) for finding in findings)
+    for finding in findings:
+        mark, style = ("ok", "green") if finding.usable else ("--", "dim")
+        label = f"{mark}  {finding.area:<8}  {finding.name:<{width}}"
+        put(out, Shown(label, inert(finding.said), style))
+
+
+async def _examine(store: str | None, env_file: str) -> list[Finding]:
+    providers = available(os.environ)
+    model, why = await default(os.environ)
+    return [
+        *_versions(),
+        Finding("settings", ".env", bool(env_file), env_file or "none here or above"),
+        await _store(store),
+        *(_extra(name, modules) for name, modules in EXTRAS.items()),
+        *[await _provider(info) for info in providers],
+        Finding("model", model, usable=True, said=f"used when none is named: {why}"),
+    ]
+
+
+def _versions() -> list[Finding]:
+    here = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    parts = ", ".join(f"{name} {_version(name)}" for name in CORE)
+    return [
+        Finding("version", "python", usable=True, said=here),
+        Finding("version", "clew", usable=True, said=f"{_version('clew')} ({parts})"),
+    ]
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+async def _store(store: str | None) -> Finding:
+    """Whether the store opens, or could be made: nothing is left behind by looking."""
+    name = place(store)
+    try:
+        if not there(store):
+            _try_to_write_above(name)
+            return Finding("store", name, usable=True, said="is made with the first run")
+        async with opened(name) as found:
+            return Finding("store", name, usable=True, said=f"{len(await found.runs())} runs")
+    except (ClewError, OSError) as error:
+        return Finding("store", name, usable=False, said=str(error))
+
+
+def _try_to_write_above(name: str) -> None:
+    """Raise `OSError` where no file can be made in the nearest folder above that exists."""
+    folder = next(above for above in Path(name).expanduser().absolute().parents if above.exists())
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
+def _extra(name: str, modules: tuple[str, ...]) -> Finding:
+    missing = [module for module in modules if importlib.util.find_spec(module) is None]
+    said = f"pip install 'clew[{name}]' brings {', '.join(missing)}" if missing else "installed"
+    return Finding("extra", name, not missing, said)
+
+
+async def _provider(info: ProviderInfo) -> Finding:
+    parts = urlsplit(info.base_url)
+    host = parts.hostname or info.base_url  # never the address whole: it may hold a password
+    if not info.installed:
+        return Finding("provider", info.name, usable=False, said=f"needs the extra {info.extra}")
+    if info.key:
+        said = f"{info.key} is set" if info.key_set else f"set {info.key}"
+        return Finding("provider", info.name, info.key_set, f"{said} ({host})")
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    listens = await _listens(host, port)
+    said = "a server listens" if listens else "no server listens"
+    return Finding("provider", info.name, listens, f"{said} at {host}:{port}")
+
+
+async def _listens(host: str, port: int) -> bool:
+    with anyio.move_on_after(WAIT):
+        try:
+            async with await anyio.connect_tcp(host, port):
+                return True
+        except OSError:
+            return False
+    return False

@@ -1,0 +1,146 @@
+"""The one place where what went wrong becomes a line on stderr and an exit code."""
+
+import io
+import os
+import sys
+import threading
+import traceback
+from dataclasses import dataclass
+from typing import Any, Final, Never
+
+import click
+
+from clew.errors import ClewError, ConfigError, ModelError, StoreError
+from clew.events import Status
+
+ANSWERED: Final = 0
+USAGE: Final = 2
+FAILED: Final = 5
+INTERRUPTED: Final = 130
+
+REPLACED: Final = "backslashreplace"
+KEPT: Final = "surrogateescape"
+
+EXITS: Final[dict[Status, int]] = {
+    "answered": ANSWERED,
+    "bound": 3,
+    "held": 4,
+    "failed": FAILED,
+    "refused": 6,
+    "interrupted": INTERRUPTED,
+}
+
+
+@dataclass
+class Shell:
+    """What commands and their group tell each other.
+
+    `debug` asks for tracebacks; `env_file` is the `.env` that was read, if any.
+    """
+
+    debug: bool = False
+    env_file: str = ""
+
+
+def explain(error: BaseException) -> tuple[str, int]:
+    """One line that says what happened and what to do, the error's notes below, and the code."""
+    return "\n".join((_line(error), *getattr(error, "__notes__", ()))), _code(error)
+
+
+def _line(error: BaseException) -> str:
+    match error:
+        case click.UsageError():
+            command = error.ctx.command_path if error.ctx is not None else "clew"
+            return f"{_ended(error.format_message())} Try: {command} --help"
+        case click.ClickException():
+            return error.format_message()
+        case ClewError():
+            return str(error)
+        case KeyboardInterrupt() | click.Abort() | EOFError():
+            return "interrupted"
+        case OSError() if error.strerror:
+            place = f"{error.filename}: " if error.filename else ""
+            return f"{place}{error.strerror}"
+        case _:
+            what = " ".join(f"{type(error).__name__}: {error}".split())
+            return f"this should not have happened: {what} (--debug shows where)"
+
+
+def _code(error: BaseException) -> int:
+    match error:
+        case ConfigError():
+            return USAGE
+        case ModelError() | StoreError():
+            return FAILED
+        case click.ClickException():
+            return error.exit_code
+        case KeyboardInterrupt() | click.Abort() | EOFError():
+            return INTERRUPTED
+        case _:
+            return FAILED
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
+
+
+class Told(click.Group):
+    """A group of commands whose errors are told in a line; a command returns its exit code."""
+
+    def main(self, *args: Any, **extra: Any) -> Never:
+        """Run the command line and leave the process."""
+        tolerate_any_text()
+        shell = Shell()
+        code: int
+        try:
+            code = super().main(*args, **{**extra, "obj": shell, "standalone_mode": False}) or 0
+        except BrokenPipeError:
+            code = _nobody_reads()
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.ctx.get_help() if error.ctx else str(error), err=True)
+            code = USAGE
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - told here, whatever it is
+            code = tell(
+                error.__cause__ if isinstance(error, click.Abort) and error.__cause__ else error,
+                debug=shell.debug,
+            )
+        leave(code)
+
+
+def tell(error: BaseException, *, debug: bool) -> int:
+    """Write the error to stderr, with its traceback under --debug; return the exit code."""
+    if debug:
+        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+    text, code = explain(error)
+    click.echo(f"clew: {text}", err=True)
+    return code
+
+
+def tolerate_any_text() -> None:
+    """Let no character end a command: what the terminal cannot show is shown as its code.
+
+    Bytes on stdin that are not UTF-8 arrive as surrogates and are refused where they matter.
+    """
+    for stream, said in ((sys.stdout, REPLACED), (sys.stderr, REPLACED), (sys.stdin, KEPT)):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=said)
+
+
+def leave(code: int) -> Never:
+    """Leave with the code, now: a tool's thread that is past its deadline is not waited for."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        _nobody_reads()
+    mine = threading.main_thread()
+    if any(not other.daemon for other in threading.enumerate() if other is not mine):
+        os._exit(code)
+    sys.exit(code)
+
+
+def _nobody_reads() -> int:
+    """Whoever read our output (`| head`) has left: no more is written, and nobody is blamed."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    return ANSWERED

@@ -1,0 +1,40 @@
+"""A record as a Markdown document for people."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from clew.cli.outcome import status
+from clew.cli.render import Shown, inert
+from clew.trajectory import Trajectory
+
+FENCED: Final = frozenset({"Action", "Observation", "Detail", "Attempt"})
+"""Pieces by machines: their text is shown as it is, in a fence that it cannot leave."""
+
+_TICKS: Final = re.compile("`+")
+_THOUGHT: Final = re.compile(r"(?:Thought|Action|Answer|Fault|Repair) (\d+)")
+
+
+def markdown(record: Trajectory, pieces: Iterable[Shown]) -> str:
+    """The pieces of a record under a heading for each step."""
+    return "\n\n".join(_blocks(record, pieces))
+
+
+def _blocks(record: Trajectory, pieces: Iterable[Shown]) -> Iterator[str]:
+    yield f"# {' '.join(inert(record.goal).split())}"
+    yield f"Run `{record.run_id}`, {status(record)}."
+    step = ""
+    for piece in pieces:
+        if (found := _THOUGHT.match(piece.label)) and found[1] != step:
+            step = found[1]
+            yield f"## Step {step}"
+        yield _block(piece)
+
+
+def _block(piece: Shown) -> str:
+    text = piece.text.strip("\n")
+    if piece.label.split()[0] not in FENCED:
+        quoted = text.replace("\n", "\n> ")
+        return f"**{piece.label}**\n\n> {quoted}"
+    ticks = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(text)), default=0))
+    return f"**{piece.label}**\n\n{ticks}\n{text}\n{ticks}"

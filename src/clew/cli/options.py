@@ -1,0 +1,81 @@
+"""Options that several commands have, each defined once."""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import click
+
+from clew.cli.errors import Shell
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _debug(context: click.Context, parameter: click.Parameter, value: bool) -> bool:  # noqa: FBT001 - click calls it
+    del parameter
+    shell = context.find_object(Shell)
+    if shell is not None and value:
+        shell.debug = True
+    return value
+
+
+STORE: Final = click.option(
+    "--store",
+    metavar="PLACE",
+    help="Where records lie: a file (SQLite) or a folder (JSONL).  [default: $CLEW_STORE, "
+    "or a file in your data folder]",
+)
+DEBUG: Final = click.option(
+    "--debug",
+    is_flag=True,
+    callback=_debug,
+    help="Show everything: whole observations, progress, tracebacks.",
+)
+JSON: Final = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON document on stdout, for programs."
+)
+QUIET: Final = click.option(
+    "--quiet", "-q", is_flag=True, help="Show only the end: answer, sources, cost."
+)
+
+_AGENT: Final = (
+    click.option(
+        "--model",
+        metavar="NAME",
+        help="provider:model, or offline.  [default: what `clew doctor` finds first]",
+    ),
+    click.option(
+        "--docs",
+        metavar="FOLDER",
+        type=click.Path(),
+        help="Search the text, Markdown, HTML and PDF files of this folder.",
+    ),
+    click.option(
+        "--tools",
+        metavar="NAMES",
+        help="Comma-separated: names from `clew tools`, or module:name of your own.  "
+        "[default: calc,planner]",
+    ),
+    click.option(
+        "--format",
+        metavar="NAME",
+        help="How the model writes its actions: native, paper, labelled …  [default: native]",
+    ),
+    click.option("--max-steps", metavar="N", type=int, help="Thoughts at most.  [default: 15]"),
+    click.option("--max-tokens", metavar="N", type=int, help="Model tokens at most, in and out."),
+    click.option("--max-cost", metavar="USD", type=float, help="US dollars at most."),
+    click.option("--max-seconds", metavar="S", type=float, help="Seconds of work at most."),
+    click.option("--temperature", metavar="T", type=float, help="Sampling temperature."),
+    click.option(
+        "--unknown",
+        type=click.Choice(["tell", "hold"]),
+        help="After a call whose effect is unknown: tell the model, or hold for you.  "
+        "[default: tell]",
+    ),
+)
+
+
+def agent_options(command: F) -> F:
+    """The options that say what an agent is made of; the command takes them as `**given`."""
+    for option in reversed(_AGENT):
+        command = option(command)
+    return command

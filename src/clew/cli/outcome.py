@@ -1,0 +1,187 @@
+"""What a run came to: for a person at its end, and for a program as one JSON document."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import click
+import msgspec
+from rich.console import Console
+
+from clew.cli.errors import EXITS, FAILED
+from clew.cli.places import command
+from clew.cli.render import Shown, inert, written
+from clew.cli.screen import console, put
+from clew.events import Action, Entry, Evidence, Json, Usage, encode
+from clew.result import Result
+from clew.trajectory import Call, Trajectory
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A result with the record it was read from; `result` is None where the run has not stopped.
+
+    `why` says why the model was chosen, if nobody named it; `error` and `reason` why the run is
+    open.
+    """
+
+    record: Trajectory
+    result: Result | None
+    store: str | None = None
+    why: str = ""
+    reason: str = ""
+    error: BaseException | None = None
+
+
+def status(record: Trajectory) -> str:
+    """The reason of the last stop; a run without one is open."""
+    return record.stop.status if record.stop is not None else "open"
+
+
+class _Piece(msgspec.Struct):
+    doc_id: str = ""
+    title: str = ""
+
+
+class _Found(msgspec.Struct):
+    """What search tools return, as far as a list of sources needs it."""
+
+    results: list[_Piece] = []
+
+
+def titles(record: Trajectory) -> dict[str, str]:
+    """The titles that search results gave, by doc_id."""
+    found: dict[str, str] = {}
+    for call in record.calls:
+        with contextlib.suppress(msgspec.ValidationError):  # the result of another kind of tool
+            content = call.observation.content if call.observation is not None else None
+            for piece in msgspec.convert(content, _Found).results:
+                found.setdefault(piece.doc_id, piece.title)
+    return found
+
+
+def document(end: Outcome) -> dict[str, Json]:
+    """Everything there is to know of the end of a run."""
+    record, result = end.record, end.result
+    setting = record.setting
+    named = titles(record)
+    return {
+        "run_id": record.run_id,
+        "status": status(end.record),
+        "ok": result is not None and result.ok,
+        "reason": result.reason if result is not None else end.reason,
+        "question": record.goal,
+        "answer": msgspec.to_builtins(result.answer) if result is not None else None,
+        "fallback": result is not None and result.fallback,
+        "cited": [_evidence(piece, named) for piece in (result.cited if result else ())],
+        "evidence": [_evidence(piece, named) for piece in record.evidence],
+        "steps": len(record.steps),
+        "usage": usage(record.usage),
+        "model": setting.model if setting is not None else "",
+        "model_chosen": end.why,
+        "held": [held(call) for call in record.calls if call.held],
+    }
+
+
+def usage(used: Usage) -> dict[str, Json]:
+    """All of its fields, zeros and the unknown cost too."""
+    return {**msgspec.structs.asdict(used), "tokens": used.tokens}
+
+
+def _evidence(piece: Evidence, named: dict[str, str]) -> dict[str, Json]:
+    return {**msgspec.structs.asdict(piece), "title": named.get(piece.doc_id, "")}
+
+
+def held(call: Call) -> dict[str, Json]:
+    """A call that waits for a ruling."""
+    why = call.verdict.verdict.reason if call.verdict is not None else ""
+    return {"call": call.key, "tool": call.action.name, "args": call.args, "why": why}
+
+
+def tell_end(out: Console, end: Outcome) -> None:
+    """The answer, what it rests on, and what it took."""
+    result = end.result
+    if result is not None and result.answer is not None:
+        out.print()
+        put(out, Shown("Answer", inert(_text(result.answer)), "bold"))
+        if result.fallback:
+            put(out, Shown("Note", "this answer was declared beforehand, not found", "yellow"))
+    for source in sources(end):
+        put(out, source)
+    for piece in rulings(end) if status(end.record) == "held" else stopped(end):
+        put(out, piece)
+    out.print(summary(end), style="dim")
+
+
+def _text(answer: object) -> str:
+    return answer if isinstance(answer, str) else encode(answer).decode()
+
+
+def sources(end: Outcome) -> Iterator[Shown]:
+    """The cited pieces: id, path and title."""
+    named = titles(end.record)
+    for piece in end.result.cited if end.result is not None else ():
+        title = named.get(piece.doc_id, "")
+        text = f"{piece.source} · {title}" if title else piece.source
+        yield Shown(f"[{inert(piece.doc_id)}]", inert(f"{text} (score {piece.score:.2f})"), "dim")
+
+
+def rulings(end: Outcome) -> Iterator[Shown]:
+    """What waits for a person, and the commands that rule on it."""
+    run_id = end.record.run_id
+    for call in end.record.calls:
+        if not call.held or call.verdict is None:
+            continue
+        made = written(Action(call.action.name, call.args), whole=True)
+        yield Shown(f"Held {call.key}", f"{made}\n{inert(call.verdict.verdict.reason)}", "yellow")
+        yield Shown("Allow", command("approve", run_id, call.key, store=end.store))
+        yield Shown(
+            "Refuse", command("reject", run_id, call.key, "--why", "REASON", store=end.store)
+        )
+    yield Shown("Then", command("resume", run_id, store=end.store))
+
+
+def stopped(end: Outcome) -> Iterator[Shown]:
+    """Why there is no answer, or only the best that could be had, and how to go on."""
+    result, run_id = end.result, end.record.run_id
+    if result is None or result.ok:
+        return
+    yield Shown("Stopped", inert(result.reason), "yellow")
+    if result.status == "bound":
+        further = ["--accept-change", "--max-steps", "N"]
+    elif result.status == "interrupted":
+        further = ["--say", "TEXT"]
+    else:
+        return
+    yield Shown("Go on", command("resume", run_id, *further, store=end.store))
+
+
+def summary(end: Outcome) -> str:
+    """Status, steps, tokens, cost and run id on one line."""
+    used, steps = end.record.usage, len(end.record.steps)
+    parts = [
+        status(end.record),
+        f"{steps} step{'' if steps == 1 else 's'}",
+        f"{'about ' if used.estimated else ''}{used.tokens:,} tokens",
+        "cost unknown" if used.cost is None else f"${used.cost:.4f}",
+        f"run {end.record.run_id}",
+    ]
+    return " · ".join(parts)
+
+
+def entry_document(entry: Entry) -> dict[str, Json]:
+    """An entry as JSON: its place and time around the event's own fields."""
+    event = msgspec.to_builtins(entry.event)
+    place = {"seq": entry.seq, "at": entry.at, "epoch": entry.epoch}
+    return {**place, **event, "hash": entry.hash.hex()}
+
+
+def finish(end: Outcome, *, as_json: bool) -> int:
+    """Show the end on stdout and return the exit code. Raises the error that left the run open."""
+    if as_json:
+        click.echo(encode(document(end)))
+    elif end.result is not None:
+        tell_end(console(), end)
+    if end.error is not None:
+        raise end.error
+    return EXITS[end.result.status] if end.result is not None else FAILED

@@ -1,0 +1,83 @@
+"""Where records lie, and which run a person means."""
+
+import difflib
+import os
+import shlex
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from dotenv import find_dotenv, load_dotenv
+
+from clew.api import opened
+from clew.errors import ConfigError, StoreError
+from clew.protocols import Store
+from clew.stores import default_place
+
+LAST: Final = "last"
+SHOWN: Final = 5
+
+
+def read_env() -> str:
+    """Read the `.env` of this folder or the nearest above it; return its path, or "" for none.
+
+    What the environment says already stays as it is.
+    """
+    place = find_dotenv(usecwd=True)
+    try:
+        load_dotenv(place)
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{place} cannot be read ({error}): mend it or move it away"
+        raise ConfigError(message) from error
+    return place
+
+
+def place(store: str | None) -> str:
+    """The place that `--store`, CLEW_STORE or the platform names."""
+    return str(store or os.environ.get("CLEW_STORE") or default_place())
+
+
+def there(store: str | None) -> bool:
+    """Whether anything is at the place of the store. Raises `StoreError` where one may not look."""
+    try:
+        return Path(place(store)).expanduser().exists()
+    except OSError as error:
+        message = f"{place(store)} cannot be looked at ({error.strerror}): name another store"
+        raise StoreError(message) from error
+
+
+@asynccontextmanager
+async def existing(store: str | None) -> AsyncGenerator[Store]:
+    """The store at its place, where there is one: reading makes none."""
+    if not there(store):
+        message = f"there are no runs yet at {place(store)}: `clew ask QUESTION` makes the first"
+        raise ConfigError(message)
+    async with opened(store) as found:
+        yield found
+
+
+async def find_run(store: Store, given: str) -> str:
+    """The id a person means: whole, its beginning or end where only one run has it, or `last`."""
+    known = [info.run_id for info in await store.runs()]
+    if given == LAST and known:
+        return known[0]
+    if given in known:
+        return given
+    fitting = [run for run in known if given and (run.startswith(given) or run.endswith(given))]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        some = ", ".join(fitting[:SHOWN])
+        message = f"{given!r} fits {len(fitting)} runs ({some} …): write more of the id"
+        raise ConfigError(message)
+    near = difflib.get_close_matches(given, known, n=1, cutoff=0.6)
+    hint = f"did you mean {near[0]}?" if near else "`clew runs` lists them"
+    message = f"there is no run {given!r}: {hint}"
+    raise ConfigError(message)
+
+
+def command(verb: str, run_id: str, *more: str, store: str | None = None) -> str:
+    """A command line to copy: it names the store where one was given."""
+    where = ("--store", store) if store else ()
+    return shlex.join(["clew", verb, run_id, *more, *where])

@@ -1,0 +1,232 @@
+"""How events look to a person: one function for each, from an event to labelled text.
+
+Everything a model, a tool or a document wrote passes through `inert` first: no control character of
+theirs reaches a terminal.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from clew.events import (
+    FINISH,
+    Action,
+    AnyEvent,
+    Attempt,
+    Cancel,
+    Changed,
+    Json,
+    Judged,
+    Landing,
+    Note,
+    Observation,
+    Ruling,
+    Started,
+    Stop,
+    Thought,
+    encode,
+)
+
+LINES: Final = 12
+CHARACTERS: Final = 1_200
+WIDE: Final = 100
+ACCEPTED: Final = "the answer was accepted"
+"""What the loop tells a call of finish that ended the run."""
+
+_CONTROL: Final = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A labelled piece of text, and the style a terminal gives it."""
+
+    label: str
+    text: str
+    style: str = ""
+
+
+def inert(text: str) -> str:
+    """The text with control characters (escape sequences, direction marks) shown as their codes."""
+    return _CONTROL.sub(_code, text.replace("\r\n", "\n"))
+
+
+def _code(match: re.Match[str]) -> str:
+    number = ord(match[0])
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+
+
+def cut(text: str) -> str:
+    """The beginning of a long text, and how much was left out."""
+    begin = "\n".join(text[:CHARACTERS].split("\n")[:LINES]).rstrip()
+    left = len(text.rstrip()) - len(begin)
+    return text if left <= 0 else f"{begin}\n… {left:,} more characters (clew show has all)"
+
+
+def brief(value: Json, most: int = 200) -> str:
+    """A value as compact JSON on one line, cut to about `most` characters."""
+    text = inert(encode(value).decode())
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def written(action: Action, *, whole: bool = False) -> str:
+    """A call as a person would write it."""
+    if action.fault:
+        return f"{inert(action.name)}(?)  {inert(action.fault)}"
+    most = 1 << 30 if whole else 200
+    args = ", ".join(f"{inert(name)}={brief(value, most)}" for name, value in action.args.items())
+    return f"{inert(action.name)}({args})"
+
+
+def shown(event: AnyEvent, step: int, *, whole: bool = True) -> Iterator[Shown]:
+    """What there is to see of an event of step number `step`.
+
+    Unless `whole`, long texts are cut, and what is said elsewhere is left out: the person's own
+    words, the answer, the stop.
+    """
+    match event:
+        case Started() if whole:
+            yield from started(event)
+        case Thought():
+            yield from thought(event, step, whole=whole)
+        case Observation():
+            yield from observation(event, whole=whole)
+        case Stop() if whole:
+            yield from stop(event)
+        case Judged():
+            yield from judged(event)
+        case Ruling():
+            yield from ruling(event)
+        case Attempt():
+            yield from attempt(event, whole=whole)
+        case Note() if whole or event.source != "person":
+            yield from note(event, step)
+        case Changed() | Landing() | Cancel():
+            yield from turned(event)
+        case _:
+            return
+
+
+def turned(event: Changed | Landing | Cancel) -> Iterator[Shown]:
+    """What turned the run: another setting, a bound, an interrupt."""
+    match event:
+        case Changed():
+            yield Shown("Changed", inert(", ".join(event.what)), "yellow")
+        case Landing():
+            said = f"{event.bound}: {event.detail}; one last thought"
+            yield Shown("Bound", inert(said), "yellow")
+        case Cancel():
+            said = event.why or "a person wants the run to stop"
+            yield Shown("Interrupt", inert(said), "yellow")
+
+
+def started(event: Started) -> Iterator[Shown]:
+    """The question, and who was to answer it."""
+    yield Shown("Question", inert(event.goal), "bold")
+    made_of = f"{event.setting.model}, {event.setting.codec}, tools: "
+    yield Shown("Agent", inert(made_of + (", ".join(event.setting.tools) or "none")), "dim")
+
+
+def thought(event: Thought, step: int, *, whole: bool) -> Iterator[Shown]:
+    """The thought, its actions, and what was wrong with the reply."""
+    if event.text and (event.text != event.answer or whole):
+        yield Shown(f"Thought {step}", inert(event.text), "cyan")
+    for repair in event.repairs:
+        yield Shown(f"Repair {step}", inert(repair), "dim")
+    for index, action in enumerate(event.actions, start=1):
+        if whole or action.name != FINISH:
+            yield Shown(f"Action {step}.{index}", written(action, whole=whole), "green")
+    if event.answer is not None and whole and event.answer != event.text:
+        yield Shown(f"Answer {step}", inert(event.answer), "bold")
+    if event.fault:
+        yield Shown(f"Fault {step}", inert(event.fault), "red")
+
+
+def observation(event: Observation, *, whole: bool) -> Iterator[Shown]:
+    """What came of a call; what is not known of its effect is said."""
+    if not whole and event.effect == "pure" and event.content == ACCEPTED:
+        return
+    text = inert(readable(event.content)) if whole else cut(inert(_gist(event)))
+    yield Shown(f"Observation {event.call}", text, "" if event.ok else "red")
+    if event.outcome == "unknown":
+        yield Shown(f"Unknown {event.call}", "it may or may not have happened", "yellow")
+    if whole and event.detail:
+        yield Shown(f"Detail {event.call}", inert(event.detail), "dim")
+
+
+def _gist(event: Observation) -> str:
+    """The beginning of each piece that was found, a line each; other content as it is."""
+    if not event.evidence:
+        return readable(event.content)
+    return "\n".join(
+        f"[{piece.doc_id}] {piece.score:.2f} {piece.source}: {' '.join(piece.text.split())[:WIDE]}…"
+        for piece in event.evidence
+    )
+
+
+def readable(value: Json, indent: str = "") -> str:
+    """Text as it is, short values as JSON, long ones with a line for each of their parts."""
+    if isinstance(value, str):
+        return value.replace("\n", f"\n{indent}")
+    flat = encode(value).decode()
+    if len(flat) <= WIDE or not isinstance(value, dict | list):
+        return flat
+    parts: list[tuple[str, Json]]
+    if isinstance(value, dict):
+        parts = [(f"{name}:", part) for name, part in cast("dict[str, Json]", value).items()]
+    else:
+        parts = [("-", part) for part in cast("Sequence[Json]", value)]
+    deeper = f"{indent}  "
+    lines = [f"{label}{_under(label, readable(part, deeper), deeper)}" for label, part in parts]
+    return f"\n{indent}".join(lines)
+
+
+def _under(label: str, text: str, indent: str) -> str:
+    """A part of several lines begins below its name, but beside the dash of a list."""
+    return f"\n{indent}{text}" if "\n" in text and label != "-" else f" {text}"
+
+
+def judged(event: Judged) -> Iterator[Shown]:
+    """A guard's word."""
+    said = f"{event.verdict.kind}: {event.verdict.reason}"
+    if event.by:
+        said += f" ({event.by})"
+    yield Shown(f"Verdict {event.call}", inert(said), "yellow")
+
+
+def ruling(event: Ruling) -> Iterator[Shown]:
+    """A person's word on a call."""
+    said = "allowed" if event.allow else "refused"
+    if event.args is not None:
+        said += f" with {brief(event.args)}"
+    if event.why:
+        said += f": {event.why}"
+    if event.by:
+        said += f" (by {event.by})"
+    yield Shown(f"Ruling {event.call}", inert(said), "yellow")
+
+
+def attempt(event: Attempt, *, whole: bool) -> Iterator[Shown]:
+    """That a call begins; the first one goes without saying."""
+    if whole or event.number > 1:
+        said = f"attempt {event.number} of {event.tool}"
+        if event.after:
+            said += f", after: {event.after}"
+        yield Shown(f"Attempt {event.call}", inert(said), "dim")
+
+
+def note(event: Note, step: int) -> Iterator[Shown]:
+    """A word from outside."""
+    labels = {"person": "You", "check": f"Check {step}", "late": "Late"}
+    yield Shown(labels[event.source], inert(event.text), "bold")
+
+
+def stop(event: Stop) -> Iterator[Shown]:
+    """The last word."""
+    why = f": {event.reason}" if event.reason else ""
+    yield Shown("Stop", inert(f"{event.status}{why}"), "bold")
+    if event.answer is not None:
+        text = event.answer if isinstance(event.answer, str) else encode(event.answer).decode()
+        yield Shown("Answer", inert(text), "bold")

@@ -1,0 +1,95 @@
+"""`clew resume`: go on with a run."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import anyio
+import click
+
+from clew.api import take_up
+from clew.cli.agents import library, make_agent, recorded, with_model
+from clew.cli.ask import readable, tell_model, watching
+from clew.cli.options import DEBUG, JSON, QUIET, STORE, agent_options
+from clew.cli.outcome import Outcome, finish
+from clew.cli.places import existing, find_run
+from clew.cli.screen import Screen
+from clew.cli.work import carry_on
+from clew.errors import ConfigError
+from clew.events import Json, Note
+from clew.journal import load
+
+EPILOG = """\b
+Examples:
+  clew resume last
+  clew resume 20260102-030405-0a1b2c3d --say "And in which year?"
+  clew resume last --max-steps 40 --accept-change
+"""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a person wants of a run: a word to add, and whether its agent may differ."""
+
+    run: str
+    say: str
+    accept_change: bool
+    given: dict[str, Json]
+
+
+@click.command(short_help="Go on with a run.", epilog=EPILOG)
+@click.argument("run")
+@click.option("--say", metavar="TEXT", default="", help="A further word: the run answers to it.")
+@click.option(
+    "--accept-change", is_flag=True, help="Go on although the agent differs from the record's."
+)
+@agent_options
+@STORE
+@JSON
+@QUIET
+@DEBUG
+def resume(
+    run: str,
+    say: str,
+    store: str | None,
+    *,
+    accept_change: bool,
+    as_json: bool,
+    quiet: bool,
+    debug: bool,
+    **given: Json,
+) -> int:
+    """Go on with RUN: after a crash, Ctrl-C, a ruling, or with a further word.
+
+    RUN is an id, its beginning or end, or `last`. The agent is made again from the record; options
+    given here change it, and then --accept-change is needed. A run that has ended and is given
+    nothing new shows its result again.
+    """
+    wish = Wish(run, readable(say) if say else "", accept_change, given)
+    with watching(as_json=as_json, quiet=quiet, debug=debug) as screen:
+        end = anyio.run(partial(_resume, wish, store, screen))
+    return finish(end, as_json=as_json)
+
+
+async def _resume(wish: Wish, store: str | None, screen: Screen) -> Outcome:
+    async with existing(store) as place:
+        run_id = await find_run(place, wish.run)
+        wanted, why = await with_model(recorded(await load(place, run_id), wish.given))
+        tell_model(wanted, why)
+        docs = library(wanted, screen.indexing)
+        agent = make_agent(wanted, docs)
+        try:
+            journal = await take_up(
+                agent,
+                run_id,
+                place,
+                accept_change=wish.accept_change,
+                listener=screen,
+                origin=wanted.origin,
+            )
+        except ConfigError as error:
+            error.add_note("to go on all the same, add --accept-change")
+            raise
+        screen.so_far = journal.trajectory
+        if wish.say:
+            await journal.record(Note(wish.say))
+        return await carry_on(agent, journal, docs, store=store, why=why)

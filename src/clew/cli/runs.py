@@ -1,0 +1,62 @@
+"""`clew runs`: what there is in the store."""
+
+import contextlib
+import time
+from functools import partial
+
+import anyio
+import click
+import msgspec
+
+from clew.cli.errors import ANSWERED
+from clew.cli.options import DEBUG, JSON, STORE
+from clew.cli.places import existing, place, there
+from clew.cli.render import inert
+from clew.events import Json, Started, Stop, decode, encode
+from clew.protocols import RunInfo
+
+GOAL = 60
+
+
+@click.command(short_help="List the runs.")
+@click.option("-n", "--most", default=20, metavar="N", help="So many runs.  [default: 20; 0: all]")
+@STORE
+@JSON
+@DEBUG
+def runs(most: int, store: str | None, *, as_json: bool, debug: bool) -> int:
+    """List the runs, the last written first: id, time, status, entries, question."""
+    del debug
+    if not there(store):
+        click.echo("[]" if as_json else f"no runs yet at {place(store)}")
+        return ANSWERED
+    found = anyio.run(partial(_list, store))[: most if most > 0 else None]
+    if as_json:
+        click.echo(encode(found))
+        return ANSWERED
+    for run in found:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["at"] / 1000))
+        goal = " ".join(inert(run["question"]).split())
+        short = goal if len(goal) <= GOAL else f"{goal[:GOAL]}…"
+        click.echo(f"{run['run_id']}  {when}  {run['status']:<11} {run['entries']:>5}  {short}")
+    return ANSWERED
+
+
+async def _list(store: str | None) -> list[dict[str, Json]]:
+    async with existing(store) as found:
+        return [_described(info) for info in await found.runs()]
+
+
+def _described(info: RunInfo) -> dict[str, Json]:
+    """What the first and last line of a run tell; a line of a newer clew tells nothing."""
+    goal, status = "", "unreadable"
+    with contextlib.suppress(msgspec.DecodeError):
+        first, last = decode(info.first.body), decode(info.last.body)
+        goal = first.goal if isinstance(first, Started) else ""
+        status = last.status if isinstance(last, Stop) else "open"
+    return {
+        "run_id": info.run_id,
+        "at": info.last.at,
+        "status": status,
+        "entries": info.entries,
+        "question": goal,
+    }

@@ -1,0 +1,88 @@
+"""`clew show`: a record, readable or for programs."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final
+
+import anyio
+import click
+
+from clew.cli.errors import ANSWERED
+from clew.cli.markdown import markdown
+from clew.cli.options import DEBUG, STORE
+from clew.cli.outcome import entry_document, status, usage
+from clew.cli.places import existing, find_run
+from clew.cli.render import Shown, inert, shown
+from clew.cli.screen import console, put
+from clew.events import Thought, encode
+from clew.journal import load
+from clew.trajectory import Trajectory
+
+
+@click.command(short_help="Show a record: readable, JSON, Markdown.")
+@click.argument("run")
+@click.option("--json", "form", flag_value="json", help="One JSON document.")
+@click.option("--jsonl", "form", flag_value="jsonl", help="One JSON document for each entry.")
+@click.option("--md", "form", flag_value="md", help="Markdown, for people.")
+@click.option("--prompt", "form", flag_value="prompt", help="Only the prompt the agent was given.")
+@STORE
+@DEBUG
+def show(run: str, form: str | None, store: str | None, *, debug: bool) -> int:
+    """Show the whole record of RUN: an id, its beginning or end, or `last`."""
+    del debug
+    FORMS[form or "text"](anyio.run(partial(_read, run, store)))
+    return ANSWERED
+
+
+async def _read(run: str, store: str | None) -> Trajectory:
+    async with existing(store) as place:
+        return await load(place, await find_run(place, run))
+
+
+def pieces(record: Trajectory) -> Iterator[Shown]:
+    """Everything in the record, in its order."""
+    step = 0
+    for entry in record.entries:
+        step += isinstance(entry.event, Thought)
+        yield from shown(entry.event, step)
+
+
+def _text(record: Trajectory) -> None:
+    out = console()
+    put(out, Shown("Run", f"{record.run_id} ({status(record)})", "bold"))
+    for piece in pieces(record):
+        put(out, piece)
+
+
+def _json(record: Trajectory) -> None:
+    document = {
+        "run_id": record.run_id,
+        "status": status(record),
+        "question": record.goal,
+        "steps": len(record.steps),
+        "usage": usage(record.usage),
+        "entries": [entry_document(entry) for entry in record.entries],
+    }
+    click.echo(encode(document))
+
+
+def _jsonl(record: Trajectory) -> None:
+    for entry in record.entries:
+        click.echo(encode(entry_document(entry)))
+
+
+def _markdown(record: Trajectory) -> None:
+    click.echo(markdown(record, pieces(record)))
+
+
+def _prompt(record: Trajectory) -> None:
+    click.echo(inert((record.setting or record.started.setting).prompt))
+
+
+FORMS: Final[dict[str, Callable[[Trajectory], None]]] = {
+    "text": _text,
+    "json": _json,
+    "jsonl": _jsonl,
+    "md": _markdown,
+    "prompt": _prompt,
+}

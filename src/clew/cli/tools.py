@@ -1,0 +1,63 @@
+"""`clew tools`: what a model may be given to act with."""
+
+from pathlib import Path
+from typing import cast
+
+import click
+
+from clew.cli.agents import SHIPPED, Options, options
+from clew.cli.agents import tools as by_names
+from clew.cli.errors import ANSWERED
+from clew.cli.options import DEBUG, JSON
+from clew.cli.render import Shown, inert
+from clew.cli.screen import console, put
+from clew.events import Json, encode
+from clew.protocols import Tool
+from clew.tools.docs import Library
+
+
+@click.command(short_help="List the tools.")
+@click.option("--tools", metavar="NAMES", help="Only these: names, or module:name of your own.")
+@JSON
+@DEBUG
+def tools(*, as_json: bool, debug: bool, **given: Json) -> int:
+    """List the tools: what each does to the world (its effect), its arguments, what it is for.
+
+    `docs` and `docs_read` come with --docs FOLDER; the others are named in --tools.
+    """
+    del debug
+    wanted = options(given) if given.get("tools") else Options(tools=SHIPPED)
+    listed = not given.get("tools") or "docs" in wanted.tools
+    # No folder is read to list its tools.
+    found = by_names(wanted, Library(Path.cwd()) if listed else None)
+    if as_json:
+        click.echo(encode([described(tool) for tool in found]))
+        return ANSWERED
+    out = console()
+    for tool in found:
+        put(out, Shown(f"{tool.name}({signature(tool)})", tool.effect, "dim"))
+        out.print(f"  {inert(tool.description)}")
+    return ANSWERED
+
+
+def described(tool: Tool) -> dict[str, Json]:
+    """A tool as JSON."""
+    return {
+        "name": tool.name,
+        "effect": tool.effect,
+        "trust": tool.trust,
+        "timeout": tool.timeout,
+        "description": tool.description,
+        "parameters": tool.parameters,
+    }
+
+
+def signature(tool: Tool) -> str:
+    """The arguments by name and type; those that may be left out in brackets."""
+    properties = cast("dict[str, dict[str, Json]]", tool.parameters.get("properties", {}))
+    required = cast("list[str]", tool.parameters.get("required", []))
+    shown: list[str] = []
+    for name, schema in properties.items():
+        text = f"{name}: {schema.get('type', 'any')}"
+        shown.append(text if name in required else f"[{text}]")
+    return inert(", ".join(shown))

@@ -1,0 +1,90 @@
+"""A run under the eyes of a person: it goes on until it stops, fails, or Ctrl-C."""
+
+import signal
+import sys
+import threading
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TypeVar
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+
+from clew.agent import Agent
+from clew.cli.outcome import Outcome
+from clew.cli.places import command
+from clew.cli.screen import Screen
+from clew.errors import ClewError, FencedError, one_error
+from clew.journal import Journal
+from clew.loop import run
+from clew.result import result
+from clew.tools.docs import IndexReport, Library
+from clew.trajectory import Trajectory
+
+T = TypeVar("T")
+
+
+async def unless_interrupted(work: Callable[[], Awaitable[T]]) -> T | None:
+    """What the work returns; None where Ctrl-C cancelled it. A second Ctrl-C does not wait.
+
+    The cancel goes through a scope, so that what is being recorded is recorded whole.
+    """
+    if sys.platform == "win32":  # its event loop takes no signals; KeyboardInterrupt ends the run
+        return await work()
+    found: list[T] = []
+    with one_error():
+        async with anyio.create_task_group() as group:
+
+            async def cancel_on_signal(task_status: anyio.abc.TaskStatus[None]) -> None:
+                with anyio.open_signal_receiver(signal.SIGINT) as signals:
+                    task_status.started()
+                    await anext(aiter(signals))
+                    group.cancel_scope.cancel()
+
+            await group.start(cancel_on_signal)
+            found.append(await work())
+            group.cancel_scope.cancel()
+    return found[0] if found else None
+
+
+async def carry_on(
+    agent: Agent, journal: Journal, docs: Library | None, *, store: str | None = None, why: str = ""
+) -> Outcome:
+    """Go on with the run; the outcome says how it ended, and keeps the error if one ended it."""
+    resume = f"the record is open, go on with: {command('resume', journal.run_id, store=store)}"
+    end = partial(Outcome, journal.trajectory, store=store, why=why)
+    try:
+        done = await unless_interrupted(partial(_go, agent, journal, docs))
+    except Exception as error:
+        if not isinstance(error, FencedError):
+            error.add_note(resume)
+        if not isinstance(error, ClewError):
+            raise
+        return end(None, error=error, reason=str(error))
+    if done is None:
+        interrupted = KeyboardInterrupt()
+        interrupted.add_note(resume)
+        return end(None, error=interrupted, reason="interrupted")
+    return end(result(agent, done))
+
+
+async def _go(agent: Agent, journal: Journal, docs: Library | None) -> Trajectory:
+    if docs is not None:
+        tell_skipped(journal.listener, await read_documents(docs))
+    return await run(agent, journal)
+
+
+async def read_documents(docs: Library) -> IndexReport:
+    """Bring the index up to date; when cancelled, it stops after the file at hand."""
+    stop = threading.Event()
+    try:
+        return await anyio.to_thread.run_sync(docs.load, stop, abandon_on_cancel=True)
+    finally:
+        stop.set()
+
+
+def tell_skipped(screen: object, report: IndexReport) -> None:
+    """Say what of the documents cannot be searched."""
+    if isinstance(screen, Screen):
+        screen.documents(report)
