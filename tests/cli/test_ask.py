@@ -1,0 +1,182 @@
+"""`clew ask`: one question, from the shell to the answer and its record."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from clew.testing.openai_server import Fail, OpenAIServer, Say
+from tests.cli.shell import RUN_ID, clew, library, own_tools
+
+KEY = "sk-very-secret-0123456789"
+
+
+def with_model(server: OpenAIServer) -> dict[str, str]:
+    return {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": KEY}
+
+
+def test_a_sum_is_worked_out_and_the_whole_way_is_shown() -> None:
+    done = clew("ask", "What is 9876543 * 1234567?")
+    assert done.code == 0
+    assert re.search(r"^Thought 1: ", done.out, re.MULTILINE)
+    assert re.search(r'^Action 1\.1: calc\(expression="', done.out, re.MULTILINE)
+    assert re.search(r"^Observation 1\.1: ", done.out, re.MULTILINE)
+    assert "Answer: " in done.out
+    assert "12193254061881" in done.out.split("Answer: ")[1]
+    assert re.search(
+        rf"answered · 2 steps · .* tokens · \$0\.0000 · run {RUN_ID}$", done.out.strip()
+    )
+    assert "Model: offline (no key is set" in done.err
+    assert "\x1b" not in done.out + done.err
+
+
+def test_documents_are_searched_and_cited_by_path_and_title() -> None:
+    done = clew("ask", "When was the author of Frankenstein born?", "--docs", library())
+    assert done.code == 0
+    assert "1797" in done.out.split("Answer: ")[1]
+    assert re.search(r"^\[doc_\d\]: mary\.md · Mary Shelley \(score ", done.out, re.MULTILINE)
+
+
+def test_what_cannot_be_searched_is_said() -> None:
+    folder = library()
+    Path(folder, "picture.bin").write_bytes(bytes(range(256)) * 8)
+    done = clew("ask", "When was Mary Shelley born?", "--docs", folder, "--debug")
+    assert done.code == 0
+    assert "Not searched: picture.bin: " in done.out
+    assert "Documents: 2 files" in done.out
+
+
+def test_json_is_one_document_and_nothing_else() -> None:
+    done = clew("ask", "When was Mary Shelley born?", "--docs", library(), "--json")
+    assert done.code == 0
+    found = done.document
+    assert found["status"] == "answered"
+    assert found["ok"] is True
+    assert "1797" in found["answer"]
+    assert found["cited"][0]["source"] == "mary.md"
+    assert found["cited"][0]["title"] == "Mary Shelley"
+    assert found["usage"]["cost"] == 0.0
+    assert (found["model"], found["model_chosen"][:13]) == ("offline", "no key is set")
+    assert re.fullmatch(RUN_ID, found["run_id"])
+    assert done.out.count("\n") == 1
+
+
+def test_quiet_shows_the_end_only() -> None:
+    done = clew("ask", "What is 2+3?", "--quiet")
+    assert done.out.strip().startswith("Answer: ")
+    assert "Thought" not in done.out
+
+
+def test_the_question_may_come_from_stdin() -> None:
+    done = clew("ask", "-", "--json", stdin="What is 2**64?\n")
+    assert done.document["question"] == "What is 2**64?"
+    assert "18446744073709551616" in done.document["answer"]
+
+
+def test_a_model_is_asked_over_http_and_its_cost_is_told() -> None:
+    script = [Say("Let me see.", calls=[("calc", '{"expression": "6*7"}')]), Say("It is 42.")]
+    with OpenAIServer(script) as server:
+        done = clew("ask", "What is six times seven?", env=with_model(server))
+    assert done.code == 0
+    assert "Model: openai:gpt-4.1-mini (OPENAI_API_KEY is set)" in done.err
+    assert "Thought 1: Let me see." in done.out
+    assert "Answer: It is 42." in done.out
+    assert re.search(r"2 steps · [\d,]+ tokens · \$0\.\d{4} · run", done.out)
+    assert KEY not in done.out + done.err
+
+
+@pytest.mark.parametrize("format_", ["paper", "labelled"])
+def test_the_format_of_the_actions_can_be_chosen(format_: str) -> None:
+    replies = {
+        "paper": ["Thought 1: Hm.\nAction 1: calc[6*7]", "Thought 2: Done.\nAction 2: Finish[42]"],
+        "labelled": [
+            'Thought: Hm.\nAction: calc\nAction Input: {"expression": "6*7"}',
+            "Thought: Done.\nFinal Answer: 42",
+        ],
+    }
+    with OpenAIServer([Say(reply) for reply in replies[format_]]) as server:
+        options = ("--model", "openai:test", "--format", format_, "--json")
+        done = clew("ask", "What is 6*7?", *options, env=with_model(server))
+    assert (done.code, done.document["answer"]) == (0, "42")
+
+
+def test_a_bound_ends_with_the_best_answer_and_code_3() -> None:
+    script = [Say(calls=[("calc", '{"expression": "1+1"}')]), Say("Perhaps 2.")]
+    with OpenAIServer(script) as server:
+        options = ("--model", "openai:test", "--max-steps", "1")
+        done = clew("ask", "What is 1+1?", *options, env=with_model(server))
+    assert done.code == 3
+    assert "Answer: Perhaps 2." in done.out
+    assert "Stopped: steps" in done.out
+    assert re.search(rf"Go on: clew resume {RUN_ID} --accept-change --max-steps N", done.out)
+
+
+def test_a_model_that_fails_leaves_an_open_record_that_resumes() -> None:
+    with OpenAIServer([Fail(401, "bad key"), Say("It is 42.")]) as server:
+        options = ("--model", "openai:test")
+        failed = clew("ask", "What is six times seven?", *options, env=with_model(server))
+        assert failed.code == 5
+        assert re.search(
+            rf"the record is open, go on with: clew resume {RUN_ID}$", failed.err.strip()
+        )
+        resumed = clew("resume", "last", env=with_model(server))
+    assert resumed.code == 0
+    assert "Answer: It is 42." in resumed.out
+
+
+def test_a_failure_is_told_to_programs_too() -> None:
+    with OpenAIServer([Fail(400, "no such parameter")]) as server:
+        done = clew("ask", "hm?", "--model", "openai:test", "--json", env=with_model(server))
+    assert done.code == 5
+    assert (done.document["status"], done.document["answer"]) == ("open", None)
+    assert done.document["reason"]
+
+
+def test_a_key_is_never_recorded_nor_shown() -> None:
+    Path(".env").write_text(f"OPENAI_API_KEY={KEY}\n")
+    script = [Say(f"your key is {KEY}", calls=[("calc", '{"expression": "1"}')]), Say(KEY)]
+    with OpenAIServer(script) as server:
+        done = clew("ask", "What is my key?", env={"OPENAI_BASE_URL": server.base_url})
+        assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+    shown = clew("show", "last", "--json")
+    assert done.code == shown.code == 0
+    assert KEY not in done.out + done.err + shown.out
+    assert "[redacted]" in shown.out
+    stored = b"".join(path.read_bytes() for path in Path().glob("store*"))
+    assert KEY.encode() not in stored
+
+
+def test_the_env_file_is_found_above_and_names_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CLEW_STORE")
+    here = Path.cwd()
+    Path(".env").write_text(f"CLEW_STORE={here}/other.sqlite\n")
+    Path("deep/below").mkdir(parents=True)
+    monkeypatch.chdir("deep/below")
+    assert clew("ask", "What is 2+3?").code == 0
+    assert (here / "other.sqlite").exists()
+    assert "What is 2+3?" in clew("runs").out
+
+
+def test_the_store_may_be_a_folder_of_readable_files() -> None:
+    assert clew("ask", "What is 2+3?", "--store", "records/").code == 0
+    (record,) = Path("records").glob("*.jsonl")
+    assert json.loads(record.read_text().splitlines()[0])
+    assert clew("show", "last", "--store", "records/").code == 0
+
+
+def test_a_users_own_tools_are_imported_from_the_working_folder() -> None:
+    own_tools()
+    with OpenAIServer([Say(calls=[("pay", '{"to": "Ann"}')]), Say("Done.")]) as server:
+        options = ("--model", "openai:test", "--tools", "calc,own:both")
+        done = clew("ask", "Pay Ann.", *options, env=with_model(server))
+    assert done.code == 0
+    assert "Observation 1.1: paid Ann" in done.out
+    assert Path("paid").read_text() == "Ann\n"
+
+
+def test_escape_sequences_of_a_model_do_not_reach_the_terminal() -> None:
+    with OpenAIServer([Say("\x1b[2Jgone \u202e\x07")]) as server:
+        done = clew("ask", "Hm?", "--model", "openai:test", env=with_model(server))
+    assert "\x1b" not in done.out
+    assert "Answer: \\x1b[2Jgone \\u202e\\x07" in done.out

@@ -1,0 +1,156 @@
+"""Whatever is wrong is told in a line that says what to do, with a proper code and no traceback."""
+
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from clew import Agent, run_sync
+from clew.tools.calc import calc
+from tests.cli.shell import COMMAND, clew, environment, library
+
+OFFLINE = ("--model", "offline")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["ask", ""], 2, "the question is empty"),
+        (["ask", "   "], 2, "the question is empty"),
+        (["ask"], 2, "Missing argument 'QUESTION'"),
+        (["ask", "hm?", "--docs", "nowhere"], 2, "no folder"),
+        (["ask", "hm?", *OFFLINE, "--tools", "clac"], 2, "did you mean calc?"),
+        (["ask", "hm?", *OFFLINE, "--tools", "docs"], 2, "add --docs FOLDER"),
+        (["ask", "hm?", *OFFLINE, "--tools", "zebra"], 2, "there are calc, planner"),
+        (["ask", "hm?", *OFFLINE, "--tools", "nothing:here"], 2, "cannot be imported"),
+        (["ask", "hm?", *OFFLINE, "--tools", "os:path"], 2, "is no Tool"),
+        (["ask", "hm?", *OFFLINE, "--tools", "broken:tool"], 2, "fails: ZeroDivisionError"),
+        (["ask", "hm?", "--model", "opnai:gpt-4o"], 2, "did you mean openai"),
+        (["ask", "hm?", "--model", "openai:gpt-4o"], 2, "set OPENAI_API_KEY"),
+        (["ask", "hm?", *OFFLINE, "--format", "papr"], 2, "choose one of: native, paper"),
+        (["ask", "hm?", *OFFLINE, "--max-steps", "0"], 2, "give a finite number over 0"),
+        (["ask", "hm?", *OFFLINE, "--max-steps", "few"], 2, "not a valid integer"),
+        (["ask", "hm?", *OFFLINE, "--temperature", "1"], 2, "no temperature"),
+        (["ask", "hm?", "--colour"], 2, "No such option"),
+        (["aks", "hm?"], 2, "No such command"),
+        (["show", "nothing"], 2, "`clew runs` lists them"),
+        (["show", "last"], 0, ""),
+        (["show", "2"], 2, "write more of the id"),
+        (["resume", "nothing"], 2, "there is no run 'nothing'"),
+        (["replay", "nothing"], 2, "there is no run 'nothing'"),
+        (["approve", "last"], 2, "wait for a ruling: none"),
+        (["approve", "last", "7.7"], 2, "call 7.7 does not wait"),
+        (["approve", "last", "1.1", "--edit", "{}", "--answer", "x"], 2, "not both"),
+        (["reject", "last", "1.1"], 2, "does not wait"),
+        (["tools", "--tools", "clac"], 2, "did you mean calc?"),
+        (
+            ["show", "last", "--store", "nowhere.sqlite"],
+            2,
+            "there are no runs yet at nowhere.sqlite",
+        ),
+    ],
+)
+def test_a_line_says_what_to_do(words: list[str], code: int, said: str) -> None:
+    Path("broken.py").write_text("1 / 0\n")
+    run_sync(Agent(model="offline", tools=[calc()]), "What is 2+3?")
+    run_sync(Agent(model="offline", tools=[calc()]), "What is 2+4?")
+    before = entries()
+    done = clew(*words)
+    assert done.code == code, done.err
+    assert said in done.err
+    lines = [line for line in done.err.splitlines() if not line.startswith("Model: ")]
+    assert len(lines) == (1 if code else 0)
+    assert entries() == before
+
+
+def entries() -> int:
+    """How many lines the store holds."""
+    with closing(sqlite3.connect("store")) as store:
+        (count,) = store.execute("SELECT count(*) FROM entries").fetchone()
+        return int(count)
+
+
+def test_a_near_run_id_is_suggested() -> None:
+    found = clew("ask", "What is 2+3?", "--json").document["run_id"]
+    typo = found[:-1] + ("0" if found[-1] != "0" else "1")
+    assert f"did you mean {found}?" in clew("show", typo).err
+
+
+@pytest.mark.parametrize("words", [["ask", b"caf\xe9?"], ["ask", "-"]])
+def test_text_must_be_utf_8(words: list[str | bytes]) -> None:
+    done = clew(*words, stdin=b"caf\xe9?")
+    assert (done.code, done.out) == (2, "")
+    assert "not valid UTF-8" in done.err
+
+
+def test_an_unreadable_env_file_is_named() -> None:
+    Path(".env").write_bytes(b"\xff\xfe\x00broken")
+    done = clew("runs")
+    assert done.code == 2
+    assert f"{Path.cwd()}/.env cannot be read" in done.err
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("PRAGMA user_version = 99", "upgrade clew"),
+        ("PRAGMA application_id = 7", "another program"),
+    ],
+)
+def test_a_store_that_is_not_ours_is_left_alone(statement: str, said: str) -> None:
+    clew("ask", "What is 2+3?")
+    with sqlite3.connect("store") as store:
+        store.execute(statement)
+    store.close()
+    kept = Path("store").read_bytes()
+    for words in (["ask", "hm?"], ["runs"], ["show", "last"]):
+        done = clew(*words)
+        assert done.code == 5
+        assert said in done.err
+    assert Path("store").read_bytes() == kept
+
+
+def test_a_place_that_cannot_hold_a_store_is_named() -> None:
+    Path("file").write_text("")
+    done = clew("ask", "hm?", "--store", "file/below")
+    assert done.code == 5
+    assert "file/below" in done.err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_place_is_named() -> None:
+    Path("locked").mkdir(mode=0o500)
+    done = clew("ask", "hm?", "--store", "locked/store")
+    assert done.code == 5
+    assert "may not be written" in done.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_behind_stdout_is_told() -> None:
+    with Path("/dev/full").open("w") as full:
+        words = [*COMMAND, "ask", "What is 2+3?"]
+        done = subprocess.run(
+            words, stdout=full, stderr=subprocess.PIPE, env=environment(), text=True, check=False
+        )
+    assert done.returncode == 5
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_debug_shows_where_it_went_wrong() -> None:
+    done = clew("ask", "hm?", "--docs", "nowhere", "--debug")
+    assert done.code == 2
+    assert "Traceback" in done.err
+
+
+def test_a_folder_that_vanishes_is_told_on_resume() -> None:
+    clew("ask", "When was Mary Shelley born?", "--docs", library())
+    shutil.rmtree("library")
+    done = clew("resume", "last", "--say", "And the novel?")
+    assert done.code == 2
+    assert re.match(r"clew: there is no folder .*library", done.err)

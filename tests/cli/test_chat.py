@@ -1,0 +1,166 @@
+"""`clew chat`, through a pipe and through a real terminal."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from clew.testing.openai_server import Fail, OpenAIServer, Say
+from tests.cli.shell import COMMAND, RUN_ID, clew, environment, own_tools
+
+
+def with_model(server: OpenAIServer) -> dict[str, str]:
+    return {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-0123456789"}
+
+
+def test_follow_ups_continue_the_record_until_it_is_cleared() -> None:
+    lines = "What is 2+3?\nWhat is 4+5?\n/clear\nWhat is 6+7?\n"
+    done = clew("chat", stdin=lines)
+    assert done.code == 0
+    assert [f"{a}+{b} = {a + b}" in done.out for a, b in ((2, 3), (4, 5), (6, 7))] == [True] * 3
+    runs = clew("runs", "--json").document
+    assert [run["question"] for run in runs] == ["What is 6+7?", "What is 2+3?"]
+    assert "You: What is 4+5?" in clew("show", runs[1]["run_id"]).out
+    assert f"Go on with: clew chat --resume {runs[0]['run_id']}" in done.out
+
+
+def test_an_earlier_run_is_taken_up() -> None:
+    clew("ask", "What is 2+3?")
+    done = clew("chat", "--resume", "last", stdin="What is 4+5?\n/exit\nnever read\n")
+    assert "4+5 = 9" in done.out
+    assert len(clew("runs").out.splitlines()) == 1
+
+
+def test_lines_with_a_slash_are_commands() -> None:
+    done = clew("chat", stdin="/help\n/debug on\nWhat is 2+3?\n/debug off\n/dance\n\n/exit\n")
+    assert done.code == 0
+    assert "/debug on|off" in done.out
+    assert "debug is on" in done.out
+    assert "Question: What is 2+3?" in done.out
+    assert "/dance: there is no such command" in done.out
+
+
+def test_a_line_that_is_no_utf_8_is_refused_and_the_next_one_answered() -> None:
+    done = clew("chat", stdin=b"caf\xe9?\nWhat is 2+3?\n")
+    assert "not valid UTF-8" in done.err
+    assert "2+3 = 5" in done.out
+
+
+def test_a_failed_model_does_not_end_the_session() -> None:
+    with OpenAIServer([Fail(401, "bad key"), Say("It is 42.")]) as server:
+        words = ("chat", "--model", "openai:test")
+        done = clew(*words, stdin="What is it?\nAgain?\n", env=with_model(server))
+    assert done.code == 0
+    assert "clew resume" in done.err
+    assert "Answer: It is 42." in done.out
+
+
+@dataclass
+class Terminal:
+    """A terminal with the command in it; `seen` is all that it has shown."""
+
+    process: subprocess.Popen[bytes]
+    end: int
+    seen: str = ""
+
+    def type(self, text: str) -> None:
+        os.write(self.end, text.encode())
+
+    def shows(self, pattern: str) -> str:
+        """Wait until it has shown something since the last wait; what came until then."""
+        while not (found := re.search(pattern, self.seen)):
+            ready, _, _ = select.select([self.end], [], [], 60)
+            assert ready, f"nothing more came: {self.seen!r}"
+            try:
+                self.seen += os.read(self.end, 65536).decode(errors="replace")
+            except OSError as error:  # how a terminal says that nobody is left in it
+                raise AssertionError(self.seen) from error
+        before, self.seen = self.seen[: found.end()], self.seen[found.end() :]
+        return before
+
+    def leaves(self) -> int:
+        """Read what is left and give the exit code."""
+        while True:
+            try:
+                if not os.read(self.end, 65536):
+                    break
+            except OSError:
+                break
+        return self.process.wait(60)
+
+
+@contextmanager
+def terminal(*words: str, **env: str) -> Iterator[Terminal]:
+    end, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *words],
+        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        env=environment(TERM="xterm-256color", **env),
+    )  # fmt: skip
+    os.close(theirs)
+    try:
+        yield Terminal(process, end)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(end)
+
+
+def test_ctrl_c_interrupts_the_step_and_not_the_session() -> None:
+    own_tools()
+    script = [Say(calls=[("wait", '{"for_what": "it"}')]), Say("Never mind.")]
+    with OpenAIServer(script) as server:
+        words = ("chat", "--model", "openai:test", "--tools", "own:wait")
+        with terminal(*words, **with_model(server)) as shell:
+            shell.shows("> ")
+            shell.type("Is it there?\n")
+            shell.shows(r"wait\(for_what")
+            while not Path("begun").exists():
+                shell.shows(".")  # its spinner goes on while it waits
+            shell.process.send_signal(signal.SIGINT)
+            shell.shows("Stopped: .*a person interrupted")
+            shell.shows("> ")
+            shell.type("Then forget it.\n")
+            shell.shows("Never mind")
+            shell.shows("> ")
+            shell.process.send_signal(signal.SIGINT)
+            shell.shows(r"\(/exit leaves\)")
+            shell.type("/exit\n")
+            shell.shows(rf"clew chat --resume {RUN_ID}")
+            assert shell.leaves() == 0
+    assert len(clew("runs").out.splitlines()) == 1
+    assert "Interrupt: a person interrupted" in clew("show", "last").out
+    assert clew("replay", "last").code == 0
+
+
+def test_a_held_call_is_ruled_on_in_the_session() -> None:
+    own_tools()
+    script = [Say(calls=[("ask_person", '{"question": "Now?"}')]), Say("As you like.")]
+    with OpenAIServer(script) as server:
+        words = ("chat", "--model", "openai:test", "--tools", "ask_person")
+        with terminal(*words, **with_model(server)) as shell:
+            shell.shows("> ")
+            shell.type("Begin?\n")
+            shell.shows(r"Allow 1\.1 ask_person")
+            shell.type("n\n")
+            shell.shows("As you like")
+            shell.shows("> ")
+            shell.type("\x04")
+            assert shell.leaves() == 0
+    assert "Ruling 1.1: refused" in clew("show", "last").out
+
+
+def test_a_terminal_has_colours_unless_they_are_unwanted() -> None:
+    coloured = {}
+    for wish in ("", "1"):
+        with terminal("ask", "What is 2+3?", **({"NO_COLOR": wish} if wish else {})) as shell:
+            text = shell.shows(rf"run {RUN_ID}")
+            assert shell.leaves() == 0
+        coloured[wish] = re.search(r"\x1b\[\d*;?3\dm", text) is not None
+    assert coloured == {"": True, "1": False}

@@ -1,0 +1,71 @@
+"""`clew doctor`, `clew tools`, `--version` and `--help`."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from clew import __version__
+from clew.testing.openai_server import OpenAIServer
+from tests.cli.shell import clew, own_tools
+
+KEY = "sk-very-secret-0123456789"
+
+
+def findings(*words: str, **env: str) -> dict[str, dict[str, Any]]:
+    done = clew("doctor", "--json", *words, env=env)
+    return {f"{found['area']} {found['name']}": found for found in done.document}
+
+
+def test_without_keys_and_servers_the_offline_rules_answer() -> None:
+    done = clew("doctor")
+    assert done.code == 0
+    assert re.search(r"^--  provider  openai +: set OPENAI_API_KEY", done.out, re.MULTILINE)
+    assert re.search(r"^ok  model +offline +: used when none is named", done.out, re.MULTILINE)
+    assert not Path("store").exists()
+
+
+def test_a_key_is_seen_and_never_shown() -> None:
+    env = {"OPENAI_API_KEY": KEY, "GROQ_BASE_URL": f"https://user:{KEY}@example.org/v1"}
+    done = clew("doctor", env=env)
+    assert re.search(r"^ok  provider  openai +: OPENAI_API_KEY is set", done.out, re.MULTILINE)
+    assert KEY not in done.out + done.err + clew("doctor", "--json", env=env).out
+
+
+def test_a_local_server_is_found() -> None:
+    with OpenAIServer([], models=["tiny"]) as server:
+        found = findings(OLLAMA_BASE_URL=server.base_url)
+    assert found["provider ollama"]["usable"] is True
+    assert found["provider vllm"]["usable"] is False
+    assert "model ollama:tiny" in found
+
+
+def test_the_store_and_the_env_file_are_looked_at() -> None:
+    Path(".env").write_text("")
+    clew("ask", "What is 2+3?")
+    found = findings()
+    assert found[f"store {Path.cwd()}/store"]["said"] == "1 runs"
+    assert found["settings .env"]["said"] == f"{Path.cwd()}/.env"
+    Path("file").write_text("no database")
+    broken = clew("doctor", "--store", "file")
+    assert broken.code == 5
+    assert re.search(r"^--  store +file +: ", broken.out, re.MULTILINE)
+
+
+def test_tools_are_listed_with_effect_and_arguments() -> None:
+    own_tools()
+    done = clew("tools")
+    assert re.search(r"^calc\(expression: string\): pure$", done.out, re.MULTILINE)
+    assert re.search(r"^docs\(query: string, \[limit: integer\]\): read$", done.out, re.MULTILINE)
+    (pay, wait) = clew("tools", "--tools", "own:both", "--json").document
+    assert (pay["name"], pay["effect"], wait["effect"]) == ("pay", "unsafe", "read")
+
+
+def test_version_and_help() -> None:
+    assert clew("--version").out == f"clew {__version__}\n"
+    shown = clew("--help")
+    assert shown.code == 0
+    commands = re.findall(r"^  (\w+)  +\S", shown.out.split("Commands:")[1], re.MULTILINE)
+    assert len(commands) == 10
+    for command in commands:
+        assert clew(command, "--help").out.startswith(f"Usage: clew {command} ")
+    assert clew().code == 2

@@ -1,0 +1,116 @@
+"""Ctrl-C and `kill -9` in the middle of a run: the record stays, and `resume` goes on."""
+
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from clew.testing.openai_server import OpenAIServer, Say
+from tests.cli.shell import COMMAND, RUN_ID, begin, clew, environment, own_tools, until
+
+KEY = "sk-very-secret-0123456789"
+ASK = ("ask", "Is it there?", "--model", "openai:test", "--tools", "own:wait,own:pay,own:send")
+
+
+def with_model(server: OpenAIServer) -> dict[str, str]:
+    return {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": KEY}
+
+
+def stopped(process: subprocess.Popen[str], how: signal.Signals) -> tuple[int, str, str]:
+    process.send_signal(how)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+def test_ctrl_c_leaves_a_record_that_resumes_and_replays() -> None:
+    own_tools()
+    script = [Say(calls=[("wait", '{"for_what": "the ship"}')]), Say("It is there.")]
+    with OpenAIServer(script) as server:
+        process = begin(*ASK, **with_model(server))
+        until("begun", process)
+        code, _, err = stopped(process, signal.SIGINT)
+        assert code == 130
+        assert re.search(rf"the record is open, go on with: clew resume {RUN_ID}$", err.strip())
+        assert "Traceback" not in err
+        Path("go").touch()
+        resumed = clew("resume", "last", env=with_model(server))
+    assert resumed.code == 0
+    assert "Observation 1.1: the ship is here" in resumed.out
+    assert "Answer: It is there." in resumed.out
+    replayed = clew("replay", "last")
+    assert (replayed.code, replayed.err) == (0, "")
+    assert replayed.out == "replayed 5 entries, 2 steps: identical, no call made\n"
+
+
+def test_kill_9_between_two_calls_repeats_no_effect() -> None:
+    own_tools()
+    script = [
+        Say(calls=[("pay", '{"to": "Ann"}')]),
+        Say(calls=[("wait", '{"for_what": "the ship"}')]),
+        Say("Paid, and it is there."),
+    ]
+    with OpenAIServer(script) as server:
+        process = begin(*ASK, **with_model(server))
+        until("begun", process)
+        code, _, _ = stopped(process, signal.SIGKILL)
+        assert code == -signal.SIGKILL
+        assert " open " in clew("runs").out
+        Path("go").touch()
+        resumed = clew("resume", "last", env=with_model(server))
+    assert resumed.code == 0
+    assert Path("paid").read_text() == "Ann\n"
+    assert clew("replay", "last").code == 0
+
+
+@pytest.mark.parametrize(
+    ("ruling", "times"),
+    [(["approve", "last"], 2), (["reject", "last", "1.1", "--why", "it did"], 1)],
+)
+def test_an_effect_in_doubt_can_be_held_for_a_person(ruling: list[str], times: int) -> None:
+    own_tools()
+    with OpenAIServer([Say(calls=[("send", '{"to": "Bob"}')]), Say("Done.")]) as server:
+        process = begin(*ASK, "--unknown", "hold", **with_model(server))
+        until("begun", process)
+        stopped(process, signal.SIGKILL)
+        held = clew("resume", "last", env=with_model(server))
+        assert held.code == 4
+        assert 'Held 1.1: send(to="Bob")' in held.out
+        assert "it may or may not have happened" in held.out
+        Path("go").touch()
+        assert clew(*ruling).code == 0
+        resumed = clew("resume", "last", env=with_model(server))
+    assert resumed.code == 0, resumed.err
+    assert Path("sent").read_text() == "Bob\n" * times
+    assert clew("replay", "last").code == 0
+
+
+def test_a_thread_that_nobody_waits_for_does_not_keep_the_command(tmp_path: Path) -> None:
+    Path("stuck.py").write_text(
+        "import threading\nfrom pathlib import Path\nfrom clew import tool\n\n"
+        "@tool(effect='read', timeout=60)\n"
+        "def block() -> str:\n"
+        "    '''Block for ever.'''\n"
+        "    Path('begun').touch()\n"
+        "    threading.Event().wait()\n"
+        "    return ''\n"
+    )
+    with OpenAIServer([Say(calls=[("block", "{}")])]) as server:
+        words = ("ask", "Hm?", "--model", "openai:test", "--tools", "stuck:block")
+        process = begin(*words, **with_model(server))
+        until("begun", process)
+        code, _, err = stopped(process, signal.SIGINT)
+    assert code == 130
+    assert "clew resume" in err
+
+
+def test_nobody_reads_the_output() -> None:
+    assert clew("ask", "What is 2+3?").code == 0
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [*COMMAND, "show", "last", "--jsonl"]
+    process = subprocess.Popen(words, stdout=writing, stderr=subprocess.PIPE, env=environment())
+    os.close(writing)
+    assert process.communicate(timeout=60)[1] == b""

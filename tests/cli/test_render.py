@@ -1,0 +1,156 @@
+"""How entries look: whatever a model or a tool wrote, it is text and stays in its place."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.cli.render import CHARACTERS, LINES, Shown, cut, inert, readable, shown, written
+from clew.events import (
+    Action,
+    AnyEvent,
+    Attempt,
+    Cancel,
+    Changed,
+    Evidence,
+    Judged,
+    Landing,
+    Note,
+    Observation,
+    Prints,
+    Reply,
+    Ruling,
+    Setting,
+    Started,
+    Stop,
+    Thought,
+    Verdict,
+)
+
+SETTING = Setting("f", "m:x", "native/1", "Prompt.", tools={"calc": "1 pure abc"})
+PRINTS = Prints("", "", "", "")
+EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
+    # the event, its lines in `show`, its lines while it runs
+    (Started("Q?", SETTING), ["Question: Q?", "Agent: m:x, native/1, tools: calc"], []),
+    (
+        Thought(Reply(), PRINTS, "Hm.", (Action("f", {"x": 1}), Action("finish", {"answer": "A"}))),
+        ["Thought 2: Hm.", "Action 2.1: f(x=1)", 'Action 2.2: finish(answer="A")'],
+        ["Thought 2: Hm.", "Action 2.1: f(x=1)"],
+    ),
+    (Thought(Reply(), PRINTS, answer="A"), ["Answer 2: A"], []),
+    (
+        Thought(Reply(), PRINTS, fault="no call", repairs=("quotes",)),
+        ["Repair 2: quotes", "Fault 2: no call"],
+        ["Repair 2: quotes", "Fault 2: no call"],
+    ),
+    (
+        Thought(Reply(), PRINTS, actions=(Action("f", fault="bad JSON"),)),
+        ["Action 2.1: f(?)  bad JSON"],
+        ["Action 2.1: f(?)  bad JSON"],
+    ),
+    (
+        Observation("2.1", "ERROR: crashed", ok=False, outcome="unknown", detail="Traceback"),
+        [
+            "Observation 2.1: ERROR: crashed",
+            "Unknown 2.1: it may or may not have happened",
+            "Detail 2.1: Traceback",
+        ],
+        ["Observation 2.1: ERROR: crashed", "Unknown 2.1: it may or may not have happened"],
+    ),
+    (
+        Observation("2.1", {"a": 1}, evidence=(Evidence("d_1", "two\nlines", 0.5, "a.md"),)),
+        ['Observation 2.1: {"a":1}'],
+        ["Observation 2.1: [d_1] 0.50 a.md: two lines…"],
+    ),
+    (
+        Judged("2.1", Verdict("deny", "no"), by="guard"),
+        ["Verdict 2.1: deny: no (guard)"],
+        ["Verdict 2.1: deny: no (guard)"],
+    ),
+    (
+        Ruling("2.1", allow=True, args={"x": 2}, why="less", by="ann"),
+        ['Ruling 2.1: allowed with {"x":2}: less (by ann)'],
+        ['Ruling 2.1: allowed with {"x":2}: less (by ann)'],
+    ),
+    (Ruling("2.1", allow=False), ["Ruling 2.1: refused"], ["Ruling 2.1: refused"]),
+    (Attempt("2.1", "f", "h", 1.0), ["Attempt 2.1: attempt 1 of f"], []),
+    (
+        Attempt("2.1", "f", "h", 1.0, 2, "it was busy"),
+        ["Attempt 2.1: attempt 2 of f, after: it was busy"],
+        ["Attempt 2.1: attempt 2 of f, after: it was busy"],
+    ),
+    (Note("go on"), ["You: go on"], []),
+    (Note("too short", "check"), ["Check 2: too short"], ["Check 2: too short"]),
+    (Changed(SETTING, ("model",)), ["Changed: model"], ["Changed: model"]),
+    (Cancel("enough"), ["Interrupt: enough"], ["Interrupt: enough"]),
+    (
+        Landing("steps", "2 of 2 used"),
+        ["Bound: steps: 2 of 2 used; one last thought"],
+        ["Bound: steps: 2 of 2 used; one last thought"],
+    ),
+    (Stop("failed", "why", {"a": 1}), ["Stop: failed: why", 'Answer: {"a":1}'], []),
+]
+
+
+def lines(event: AnyEvent, *, whole: bool) -> list[str]:
+    return [f"{piece.label}: {piece.text}" for piece in shown(event, 2, whole=whole)]
+
+
+@pytest.mark.parametrize(("event", "all_of_it", "gist"), EVENTS)
+def test_every_event_has_its_lines(event: AnyEvent, all_of_it: list[str], gist: list[str]) -> None:
+    assert lines(event, whole=True) == all_of_it
+    assert lines(event, whole=False) == gist
+
+
+ANYTHING = st.text(max_size=200)
+
+
+@given(ANYTHING, ANYTHING)
+def test_no_control_character_is_ever_shown(one: str, other: str) -> None:
+    events: list[AnyEvent] = [
+        Started(one, Setting(one, one, one, one, tools={other: ""})),
+        Thought(Reply(), PRINTS, one, (Action(one, {one: other}, fault=other),), other, one),
+        Observation(one, {one: other}, ok=False, detail=one),
+        Judged(one, Verdict("hold", other), by=one),
+        Note(one),
+        Stop("failed", one, other),
+    ]
+    pieces: list[Shown] = [piece for event in events for piece in shown(event, 1)]
+    text = "".join(piece.text for piece in pieces)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+
+
+@given(st.text(max_size=3_000))
+def test_a_cut_keeps_the_beginning_and_says_how_much_is_left(text: str) -> None:
+    short = cut(text)
+    begin, _, left = short.partition("\n… ")
+    if left and short != text:
+        assert text.startswith(begin)
+        assert len(begin) <= CHARACTERS
+        assert begin.count("\n") < LINES
+        assert len(begin) + int(left.split()[0].replace(",", "")) == len(text.rstrip())
+    else:
+        assert short == text
+
+
+@given(st.recursive(ANYTHING, lambda inner: st.lists(inner) | st.dictionaries(ANYTHING, inner)))
+def test_any_json_is_readable(value: object) -> None:
+    assert isinstance(readable(value), str)
+
+
+def test_structure_is_shown_with_indents() -> None:
+    value = {"results": [{"id": "d_1", "text": "one\ntwo" + "x" * 90}], "note": "n"}
+    assert readable(value).split("\n") == [
+        "results:",
+        "  - id: d_1",
+        "    text:",
+        "      one",
+        f"      two{'x' * 90}",
+        "note: n",
+    ]
+
+
+def test_a_call_is_written_as_a_person_would() -> None:
+    assert written(Action("f", {"a": "x" * 500, "b": None})) == f'f(a="{"x" * 199}…, b=null)'
+    assert inert("\x1b[31m\r\nok\u202e") == "\\x1b[31m\nok\\u202e"
