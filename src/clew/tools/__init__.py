@@ -4,6 +4,7 @@ from clew.tools.calc import calc
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
 from clew.tools.function import Options, tool
 from clew.tools.person import HoldQuestions, answered, ask_person
+from clew.tools.planner import planner
 from clew.tools.process import process_tool
 from clew.tools.program import program
 from clew.tools.schema import (
@@ -32,6 +33,7 @@ __all__ = [
     "example",
     "finish_tool",
     "nearest",
+    "planner",
     "problems",
     "process_tool",
     "program",

@@ -17,6 +17,7 @@ _SAME_NAME: Final = 0.88
 _SAME_WORDS: Final = 0.8
 _FEW_WORDS: Final = 4
 _LONGEST: Final = 80
+_SHORTEST: Final = 4
 
 
 def fold(name: str) -> str:
@@ -25,12 +26,15 @@ def fold(name: str) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The name most like a wrong one, or None where none is like it."""
+    """The name most like a wrong one, or that it contains; None where none is like it."""
     folded: dict[str, str] = {}
     for known in names:
         folded.setdefault(fold(known), known)
-    found = difflib.get_close_matches(fold(name[:_LONGEST]), folded, n=1, cutoff=_NEAR)
-    return folded[found[0]] if found else None
+    wrong = fold(name[:_LONGEST])
+    found = difflib.get_close_matches(wrong, folded, n=1, cutoff=_NEAR)
+    within = [one for one in folded if len(one) >= _SHORTEST and one in wrong]
+    best = found[0] if found else max(within, key=len, default="")
+    return folded.get(best)
 
 
 def shown_problems(tools: Sequence[Tool]) -> list[str]:

@@ -9,6 +9,7 @@ import importlib
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final, Literal, Unpack
 
 import msgspec
@@ -64,7 +65,7 @@ def process_tool(target: str | Callable[..., Any], **options: Unpack[Options]) -
     signature = read(load(named))
     said = settings(signature, options)
     name, effect = said["name"], said.get("effect", "unsafe")
-    seconds = said.pop("timeout", _SECONDS)
+    seconds = said.get("timeout", _SECONDS)
 
     async def call(args: dict[str, Json], key: str) -> Any:
         ran = await run_process(
@@ -86,7 +87,7 @@ def process_tool(target: str | Callable[..., Any], **options: Unpack[Options]) -
             return _failed("crashed", effect, text, printed)
         return _returned(name, effect, answer)
 
-    return checked(Tool(call=call, timeout=seconds + SLACK, stoppable=True, **said))
+    return replace(checked(Tool(call=call, **said)), timeout=seconds + SLACK)
 
 
 def load(target: str) -> Callable[..., Any]:
@@ -95,7 +96,7 @@ def load(target: str) -> Callable[..., Any]:
     try:
         place: object = importlib.import_module(module)
         found: Any = functools.reduce(getattr, path.split("."), place)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
         message = f"there is no function {target!r} (write module:function): {error}"
         raise ConfigError(message) from error
     if isinstance(found, Tool):
@@ -127,7 +128,7 @@ def _returned(name: str, effect: Effect, said: Said) -> Any:
             return msgspec.convert(said.body, Observation)
         case "refused":
             raise ToolError(str(said.body))
-        case "crashed":
+        case _:
             return _failed("crashed", effect, f"{name}: {said.body}", said.detail)
 
 

@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Formatter
 from typing import Final
@@ -92,8 +92,8 @@ def program(
         "required": [one for one, kind in properties.items() if "default" not in kind],
         "additionalProperties": False,
     }
-    made = Tool(name, description, schema, call, effect, timeout + SLACK, result=RESULT)
-    return checked(made)
+    made = checked(Tool(name, description, schema, call, effect, timeout, result=RESULT))
+    return replace(made, timeout=timeout + SLACK)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 import anyio
 from anyio.abc import ByteReceiveStream, Process
@@ -79,8 +79,8 @@ async def run_process(
     out, err, late = Kept(limit), Kept(limit), False
     try:
         async with anyio.create_task_group() as readers:
-            readers.start_soon(_drain, process.stdout, out)
-            readers.start_soon(_drain, process.stderr, err)
+            readers.start_soon(_drain, cast("ByteReceiveStream", process.stdout), out)
+            readers.start_soon(_drain, cast("ByteReceiveStream", process.stderr), err)
             try:
                 with anyio.move_on_after(seconds) as deadline:
                     await _feed(process, stdin)
@@ -97,10 +97,9 @@ async def run_process(
     return Ran(None if late else process.returncode, out.value(), err.value(), out.cut)
 
 
-async def _drain(stream: ByteReceiveStream | None, kept: Kept) -> None:
-    if stream is not None:
-        async for piece in stream:
-            kept.add(piece)
+async def _drain(stream: ByteReceiveStream, kept: Kept) -> None:
+    async for piece in stream:
+        kept.add(piece)
 
 
 async def _feed(process: Process, stdin: bytes | None) -> None:

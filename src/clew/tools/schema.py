@@ -103,7 +103,7 @@ def _compiled(body: bytes, noun: str) -> Validator:
         try:
             if validator.is_valid(value):
                 return []
-            return taught(schema, validator.iter_errors(value), noun)
+            return taught(schema, value, validator.iter_errors(value), noun)
         except ValueError as error:  # lone surrogates, keys that are no strings, foreign objects
             return [f"value: not JSON: {_first_line(error)}"]
 

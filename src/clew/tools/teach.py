@@ -27,12 +27,13 @@ _NOUNS: Final = {
 Error = jsonschema_rs.ValidationError
 
 
-def taught(schema: Json, errors: Iterable[Error], noun: str = "argument") -> list[str]:
-    """One line for each of the first few errors, and one that counts the rest.
+def taught(schema: Json, value: Json, errors: Iterable[Error], noun: str = "argument") -> list[str]:
+    """One line for each of the first few errors of a value, and one that counts the rest.
 
     `noun` is what a property of the outermost object is called.
     """
-    lines = list(dict.fromkeys(line for error in errors for line in _lines(schema, error, noun)))
+    told = (line for error in errors for line in _lines(schema, value, error, noun))
+    lines = list(dict.fromkeys(told))
     if len(lines) > MOST_LINES:
         rest = len(lines) - MOST_LINES
         lines[MOST_LINES:] = [f"and {rest} more"]
@@ -50,7 +51,7 @@ def wanted(schema: Json, root: Json) -> str:
 
 
 def at(root: Json, path: Sequence[str | int]) -> Json:
-    """The schema at a path of keywords and places; True (anything) where there is none."""
+    """What lies at a path in a schema or a value; True (anything) where nothing does."""
     found = root
     for step in path:
         try:
@@ -101,7 +102,7 @@ def _range(schema: dict[str, Json]) -> str:
     return "" if high is None else f" of at most {high}"
 
 
-def _lines(root: Json, error: Error, noun: str) -> Iterator[str]:
+def _lines(root: Json, value: Json, error: Error, noun: str) -> Iterator[str]:
     path, here = error.instance_path, at(root, error.schema_path[:-1])
     kind, found = error.kind.name, error.kind.as_dict()
     match kind:
@@ -113,11 +114,16 @@ def _lines(root: Json, error: Error, noun: str) -> Iterator[str]:
             known = list(keywords(keywords(here).get("properties")))
             for name in found["unexpected"]:
                 yield f"{_place([*path, name])}: unknown {noun}{_instead(name, known)}"
+        case "falseSchema" if error.schema_path[-1:] == ["additionalProperties"]:
+            for name in keywords(at(value, path)):  # the validator does not say which
+                yield f"{_place([*path, name])}: unknown {noun}{_instead(name, [])}"
+        case "falseSchema":
+            yield f"{_place(path)}: {_shown(error.instance)} is one too many"
         case "type":
             yield f"{_place(path)}: {_kind(error.instance)}, {wanted(here, root)} is required"
         case "anyOf" | "oneOf" if branch := _likeliest(path, found["context"]):
             for inner in branch:
-                yield from _lines(root, inner, noun)
+                yield from _lines(root, value, inner, noun)
         case "enum" | "const" | "anyOf" | "oneOf" if not _several(found):
             shown = _shown(error.instance)
             yield f"{_place(path)}: {shown} is not allowed, {wanted(here, root)} is required"

@@ -1,0 +1,328 @@
+import functools
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import anyio
+import pytest
+
+from clew.errors import ConfigError, ToolError
+from clew.events import Json, Observation
+from clew.protocols import Tool
+from clew.tools import problems, process_tool
+from clew.tools.calc import calculate
+from clew.tools.process import load
+
+KEY = "run-1:1.1"
+MODULE = '''
+import asyncio
+import ctypes
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass
+
+from clew.errors import ToolError
+from clew.events import Evidence, Observation
+from clew.tools import Key, tool
+
+print("imported")
+
+
+@dataclass
+class Place:
+    name: str
+    height: float = 0.0
+
+
+def grow(place: Place, key: Key, by: float = 1.0) -> Place:
+    """Make a place higher.
+
+    Args:
+        place: which
+        by: how much
+    """
+    print("printed", key)
+    os.write(1, b"to the descriptor")
+    os.system("echo from a child")
+    return Place(place.name, place.height + by)
+
+
+async def later(word: str) -> str:
+    """Say it later."""
+    await asyncio.sleep(0)
+    return word * 2
+
+
+def own_loop() -> int:
+    """Run a loop of its own."""
+    async def one() -> int:
+        return 1
+    return asyncio.run(one())
+
+
+def find() -> Observation:
+    """Find something."""
+    return Observation(content={"x": 1}, evidence=(Evidence("d1", "text", 0.5),))
+
+
+def refuse() -> None:
+    """Refuse."""
+    raise ToolError("not\\nhere")
+
+
+def fail() -> None:
+    """Fail."""
+    raise ZeroDivisionError("by zero")
+
+
+def leave() -> None:
+    """Leave."""
+    print("last words", flush=True)
+    os._exit(7)
+
+
+def quit() -> None:
+    """Quit."""
+    sys.exit(3)
+
+
+def nothing() -> object:
+    """Return what is no JSON."""
+    return object()
+
+
+def much() -> str:
+    """Return much."""
+    return "x" * 17_000_000
+
+
+def hang(line: str) -> None:
+    """Hang, with a child that hangs."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    fd = os.open(line, os.O_WRONLY)
+    if os.fork() == 0:
+        time.sleep(600)
+    print("begun", flush=True)
+    os.write(fd, b"begun")
+    while True:
+        time.sleep(600)
+
+
+def outer():
+    def inner() -> None:
+        """Inner."""
+    return inner
+
+
+class Shop:
+    @staticmethod
+    def price(count: int) -> int:
+        """Say the price."""
+        return 3 * count
+
+    def cost(self) -> int:
+        """Say the cost."""
+        return 1
+
+
+small = lambda: 1
+
+
+@tool
+def ready() -> None:
+    """Ready."""
+
+
+renamed = grow
+grow_again = ready
+'''
+
+
+@pytest.fixture
+def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module of a user's own, in a folder that only this process knows of."""
+    (tmp_path / "clew_test_jobs.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "clew_test_jobs", raising=False)
+    module = load("clew_test_jobs:grow").__globals__
+    return sys.modules[module["__name__"]]
+
+
+async def test_a_function_runs_elsewhere_with_its_own_types(jobs: ModuleType) -> None:
+    tool = process_tool("clew_test_jobs:grow", effect="read")
+    assert tool.stoppable
+    assert tool.parameters["properties"]["by"]["description"] == "how much"
+    args = {"place": {"name": "x"}}
+    assert problems(tool.parameters, args) == []
+    found = await tool.call(args, KEY)
+    assert found == {"name": "x", "height": 1.0}
+    assert tool.result is not None
+    assert problems(tool.result, found) == []
+
+
+async def test_a_function_may_be_given_itself(jobs: ModuleType) -> None:
+    tool = process_tool(jobs.later, name="echo", timeout=20)
+    assert (tool.name, tool.effect) == ("echo", "unsafe")
+    assert await tool.call({"word": "a"}, KEY) == "aa"
+    assert await process_tool(jobs.Shop.price).call({"count": 2}, KEY) == 6
+
+
+async def test_a_function_may_have_a_loop_of_its_own(jobs: ModuleType) -> None:
+    assert await process_tool(jobs.own_loop).call({}, KEY) == 1
+
+
+async def test_it_is_another_process(jobs: ModuleType) -> None:
+    tool = process_tool("os:getpid", description="Say the process.")
+    assert await tool.call({}, KEY) not in {os.getpid(), await tool.call({}, KEY)}
+
+
+async def test_an_observation_comes_whole(jobs: ModuleType) -> None:
+    found = await process_tool(jobs.find).call({}, KEY)
+    assert isinstance(found, Observation)
+    assert found.content == {"x": 1}
+    assert found.evidence[0].doc_id == "d1"
+
+
+async def test_a_refusal_is_a_refusal(jobs: ModuleType) -> None:
+    with pytest.raises(ToolError, match=r"^not here$"):
+        await process_tool(jobs.refuse).call({}, KEY)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "outcome", "text", "detail"),
+    [
+        ("fail", "crashed", "unknown", "fail: ZeroDivisionError: by zero", "raise Zero"),
+        ("quit", "crashed", "unknown", "quit: SystemExit: 3", "sys.exit(3)"),
+        ("leave", "crashed", "unknown", "ended with exit code 7 and gave no result", "last words"),
+        ("nothing", "bad_output", "done", "what JSON cannot carry", "builtins.object"),
+        ("much", "bad_output", "done", "more than 16777216 bytes", ""),
+    ],
+)  # fmt: skip
+async def test_a_failure_is_a_line_for_the_model_and_a_detail_for_people(
+    jobs: ModuleType, name: str, code: str, outcome: str, text: str, detail: str
+) -> None:
+    found = await process_tool(f"clew_test_jobs:{name}").call({}, KEY)
+    assert isinstance(found, Observation)
+    assert (found.ok, found.code, found.outcome) == (False, code, outcome)
+    assert found.text.startswith(f"ERROR: {code}: ")
+    assert text in found.text
+    assert "\n" not in found.text
+    assert detail in found.detail
+
+
+async def test_a_reader_that_crashes_has_done_nothing(jobs: ModuleType) -> None:
+    found = await process_tool(jobs.fail, effect="read").call({}, KEY)
+    assert found.outcome == "not_done"
+
+
+async def test_arguments_that_do_not_fit_the_types_are_refused_there(jobs: ModuleType) -> None:
+    found = await process_tool(jobs.Shop.price).call({"count": 1.0}, KEY)
+    assert (found.code, found.outcome) == ("invalid_arguments", "not_done")
+
+
+async def _gone(reader: int) -> bool:
+    """Whether everybody who held the lifeline is dead."""
+    await anyio.wait_readable(reader)
+    return os.read(reader, 100) == b""
+
+
+async def test_at_its_deadline_it_is_really_ended_with_its_children(
+    jobs: ModuleType, tmp_path: Path
+) -> None:
+    line = tmp_path / "line"
+    os.mkfifo(line)
+    reader = os.open(line, os.O_RDONLY | os.O_NONBLOCK)
+    found = await process_tool(jobs.hang, timeout=5).call({"line": str(line)}, KEY)
+    assert not await _gone(reader)
+    assert await _gone(reader)
+    os.close(reader)
+    assert (found.ok, found.code, found.outcome) == (False, "timeout", "unknown")
+    assert "hang did not end in 5 s and was stopped with its children; part of" in found.text
+    assert found.text.endswith("It had printed: imported\nbegun\n")
+
+
+async def _hang(tool: Tool, line: str) -> None:
+    await tool.call({"line": line}, KEY)
+
+
+async def test_a_cancelled_call_ends_its_process(jobs: ModuleType, tmp_path: Path) -> None:
+    line = tmp_path / "line"
+    os.mkfifo(line)
+    reader = os.open(line, os.O_RDONLY | os.O_NONBLOCK)
+    async with anyio.create_task_group() as group:
+        group.start_soon(_hang, process_tool(jobs.hang), str(line))
+        assert not await _gone(reader)
+        group.cancel_scope.cancel()
+    assert await _gone(reader)
+    os.close(reader)
+
+
+async def test_a_process_that_never_reads_is_not_waited_for(jobs: ModuleType) -> None:
+    tool = process_tool("clew_test_jobs:later", timeout=0.01, effect="read")
+    found = await tool.call({"word": "x" * 10_000_000}, KEY)
+    assert (found.code, found.outcome) == ("timeout", "not_done")
+    assert "check that" not in found.text
+    assert found.text.endswith("It had printed: nothing")
+
+
+def _unreachable(jobs: ModuleType) -> list[Callable[..., Any] | str]:
+    def inner() -> None:
+        """Inner."""
+
+    return [
+        inner,
+        lambda: 1,
+        jobs.small,
+        jobs.outer(),
+        jobs.Shop().cost,
+        functools.partial(jobs.grow, by=2.0),
+        jobs.ready,
+        "clew_test_jobs",
+        "clew_test_jobs:",
+        ":grow",
+        "clew_test_jobs:no_such",
+        "clew_test_jobs:outer.inner",
+        "clew_test_jobs:ready",
+        "clew_test_jobs:Place",
+        "no_such_module_here:f",
+        "..:f",
+    ]
+
+
+@pytest.mark.parametrize("place", range(16))
+def test_what_cannot_be_found_from_another_process_is_refused(jobs: ModuleType, place: int) -> None:
+    targets = _unreachable(jobs)
+    assert len(targets) == 16
+    with pytest.raises(ConfigError) as caught:
+        process_tool(targets[place])
+    assert "\n" not in str(caught.value)
+
+
+def test_a_function_of_the_main_program_is_refused(jobs: ModuleType) -> None:
+    def function() -> None:
+        """Do it."""
+
+    function.__module__, function.__qualname__ = "__main__", "function"
+    with pytest.raises(ConfigError, match="stands in a module"):
+        process_tool(function)
+
+
+def test_a_deadline_is_above_zero(jobs: ModuleType) -> None:
+    with pytest.raises(ConfigError, match="timeout"):
+        process_tool(jobs.grow, timeout=0)
+
+
+def test_inline_makes_no_sense_here(jobs: ModuleType) -> None:
+    with pytest.raises(ConfigError, match="inline"):
+        process_tool(jobs.grow, inline=False)
+
+
+def test_a_module_s_own_function_is_found(jobs: ModuleType) -> None:
+    assert load("clew.tools.calc:calculate") is calculate
+    found: Json = process_tool(jobs.renamed).parameters
+    assert found == process_tool(jobs.grow).parameters
