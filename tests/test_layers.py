@@ -66,7 +66,9 @@ NEVER = {  # who may not import what, where the layers alone would let them
 SERIALISER = "msgspec"
 BY_NAME = {  # who may import a module whose name is data
     "models/resolve.py": "an optional extra is loaded here, when its provider is asked for",
+    "cli/own_tools.py": "a user's own tool is named module:name on the command line",
     "tools/docs/extract.py": "what reads PDF and HTML is an optional extra too",
+    "tools/process.py": "a killable tool is named module:function and loaded in its own process",
 }
 LONG: dict[str, str] = {  # functions over 50 lines, with the reason
 }
