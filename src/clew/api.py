@@ -108,6 +108,7 @@ async def resume(
             agent, run_id, place, accept_change=accept_change, listener=listener
         )
         if say.strip():
+            await journal.receive()  # what was posted before these words comes before them
             await journal.record(Note(say))
         return result(agent, await go(agent, journal))
 

@@ -6,17 +6,34 @@ is idempotent, has a probe that says it did not happen, or a person allowed it.
 """
 
 import traceback
+from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 import anyio
+import anyio.from_thread
 import msgspec
+from anyio.lowlevel import current_token
 
 from clew.agent import Agent
-from clew.errors import ToolError
-from clew.events import EFFECTFUL, Attempt, Code, Json, Judged, Observation, Outcome, Trust, Verdict
+from clew.errors import StoreError, ToolError
+from clew.events import (
+    EFFECTFUL,
+    Attempt,
+    Code,
+    Json,
+    Judged,
+    Note,
+    Observation,
+    Outcome,
+    Trust,
+    Verdict,
+    encode,
+)
 from clew.journal import Journal
-from clew.protocols import Tool
+from clew.protocols import LATE, Tool
 from clew.trajectory import Call, Trajectory
 
 IN_DOUBT: Final = (
@@ -24,6 +41,7 @@ IN_DOUBT: Final = (
     "Check that before anything else; it will not be repeated by itself."
 )
 PROBE_SECONDS: Final = 30.0
+LATE_CHARS: Final = 2_000
 
 
 async def perform(agent: Agent, journal: Journal, call: Call) -> None:
@@ -110,6 +128,7 @@ async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal) -> Obser
     """One attempt, in its deadline; whatever the tool raises is an observation."""
     effectful = tool.effect in EFFECTFUL
     value: Any = None
+    LATE.set(partial(_leave_word, journal, tool, call, current_token().native_token))
     with anyio.move_on_after(tool.timeout) as deadline:
         try:
             value = await tool.call(call.args, f"{journal.run_id}:{call.key}")
@@ -122,6 +141,16 @@ async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal) -> Obser
     if deadline.cancelled_caught:
         return _late(tool, call)
     return _observed(agent, journal.trajectory, tool, call, value)
+
+
+def _leave_word(journal: Journal, tool: Tool, call: Call, loop: object, text: str) -> None:
+    """From the thread of a call that ended after its deadline: post its result as a note."""
+    short = " ".join(text.split())[:LATE_CHARS]
+    note = Note(f"{tool.name} (call {call.key}) ended after its deadline: {short}", source="late")
+    if isinstance(loop, AbstractEventLoop) and loop.is_closed():
+        return  # nobody is left to tell
+    with suppress(RuntimeError, StoreError):  # trio, or the store, may be gone by now
+        anyio.from_thread.run(journal.store.post, journal.run_id, encode(note))
 
 
 def _late(tool: Tool, call: Call) -> Observation:

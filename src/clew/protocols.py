@@ -5,6 +5,7 @@ guard or a check is a function; a tool is one dataclass.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -69,6 +70,13 @@ class Tool:
     hidden: bool = False
     version: str = "1"
     examples: tuple[dict[str, Json], ...] = ()
+
+
+LATE: ContextVar[Callable[[str], None]] = ContextVar("clew.late")
+"""Where work that could not be stopped at its deadline leaves word of its end, from its thread.
+
+Set around every call of a tool; the word becomes a note in the record if the process lives on.
+"""
 
 
 # ---------------------------------------------------------------- prompts

@@ -9,7 +9,7 @@ import pytest
 
 from clew import Agent, FencedError, Observation, Retry, Tool, ToolError, Trajectory, rule, tool
 from clew.api import resume, start
-from clew.events import Attempt, Json
+from clew.events import Attempt, Json, Note
 from clew.journal import Journal, load
 from clew.loop import run
 from clew.stores import MemoryStore
@@ -125,6 +125,47 @@ async def test_a_sync_read_over_its_deadline_may_still_be_at_work() -> None:
     end.set()
     assert (observation.code, observation.outcome) == ("timeout", "unknown")
     assert "may still be at work" in observation.text
+
+
+class Told:
+    """A store that says when something was posted."""
+
+    def __init__(self) -> None:
+        self.inner = MemoryStore()
+        self.posted = anyio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    async def post(self, run_id: str, body: bytes) -> None:
+        await self.inner.post(run_id, body)
+        self.posted.set()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_late_result_is_a_note(*, fails: bool) -> None:
+    end, store = threading.Event(), Told()
+
+    @tool(name="work", effect="unsafe", timeout=0.01)
+    def sleepy() -> str:
+        """Send something, slowly."""
+        end.wait(10)
+        if fails:
+            message = "the line is dead"
+            raise OSError(message)
+        return "sent after all"
+
+    script = [act("work"), say("I do not know"), say("Now I do")]
+    agent = Agent(model=ScriptedModel(script), tools=[sleepy])
+    so_far = await run(agent, await start(agent, "Work!", store, run_id="run"))
+    assert seen(so_far).outcome == "unknown"
+    end.set()
+    await store.posted.wait()
+    assert (await resume(agent, "run", say="And?", store=store)).answer == "Now I do"
+    so_far = await load(store, "run")
+    notes = [e.event.text for e in so_far.entries if isinstance(e.event, Note)]
+    word = "OSError: the line is dead" if fails else "sent after all"
+    assert notes == [f"work (call 1.1) ended after its deadline: {word}", "And?"]
 
 
 async def test_a_result_that_json_cannot_carry_is_a_bad_output() -> None:

@@ -113,6 +113,7 @@ async def test_a_prompt_rendered_otherwise_is_named_by_step_and_section(
         if getattr(e.event, "text", "").startswith("The second")
     )
     entry = record.entries[place]
+    assert isinstance(entry.event, Thought)
     prints = msgspec.structs.replace(entry.event.prints, **{section: "0" * 16})
     event = msgspec.structs.replace(entry.event, prints=prints)
     record.entries[place] = msgspec.structs.replace(entry, event=event)

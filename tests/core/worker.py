@@ -9,6 +9,7 @@ committed. Prints the result's status and answer.
 import os
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,4 +60,4 @@ async def main(place: str, folder: str, name: str, kill_at: str, when: str) -> N
 
 
 if __name__ == "__main__":
-    anyio.run(main, *sys.argv[1:])
+    anyio.run(partial(main, *sys.argv[1:]))

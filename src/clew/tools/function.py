@@ -1,6 +1,7 @@
 """`@tool`: a typed Python function becomes a `Tool`."""
 
 import inspect
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Any, TypedDict, Unpack, overload
 
@@ -9,7 +10,7 @@ import anyio.to_thread
 
 from clew.errors import ConfigError
 from clew.events import Effect, Json, Trust
-from clew.protocols import Parameters, Retry, Tool
+from clew.protocols import LATE, Parameters, Retry, Tool
 from clew.tools.schema import checked
 from clew.tools.signature import Key, Signature, read, returned, unfit
 
@@ -96,7 +97,27 @@ def settings(signature: Signature, options: Options) -> dict[str, Any]:
 
 
 async def _in_thread(function: Callable[..., Any], given: dict[str, Any]) -> Any:
-    """Run in a thread at once (the default pool would queue), left to itself when cancelled."""
-    return await anyio.to_thread.run_sync(
-        lambda: function(**given), abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
-    )
+    """Run in a thread at once (the default pool would queue).
+
+    When cancelled it is left to itself, and what comes of it later is left as a late word.
+    """
+    left = threading.Event()
+
+    def work() -> Any:
+        try:
+            value = function(**given)
+        except BaseException as error:
+            if left.is_set():
+                LATE.get()(f"{type(error).__name__}: {error}")
+            raise
+        if left.is_set():
+            LATE.get()(str(value))
+        return value
+
+    try:
+        return await anyio.to_thread.run_sync(
+            work, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
+        )
+    except anyio.get_cancelled_exc_class():
+        left.set()
+        raise
