@@ -100,7 +100,8 @@ async def resume(
 ) -> Result:
     """Go on with a run: after a crash, a ruling, a raised limit, or with a further word (`say`).
 
-    A run that has stopped and is given nothing new gives its result again. Raises `ConfigError`
+    A run that has stopped and is given nothing new gives its result again, unless a person had
+    interrupted it. Raises `ConfigError`
     where the agent differs from the record's and `accept_change` is not given.
     """
     async with opened(store) as place:
@@ -110,6 +111,8 @@ async def resume(
         if say.strip():
             await journal.receive()  # what was posted before these words comes before them
             await journal.record(Note(say))
+        elif (stop := journal.trajectory.stop) is not None and stop.status == "interrupted":
+            await journal.record(Changed(agent.setting))  # whoever resumes it wants it to go on
         return result(agent, await go(agent, journal))
 
 

@@ -284,7 +284,8 @@ class Trajectory:
             case _:
                 self.setting = event.setting
                 self.rejected, self.faults_in_row = [], 0
-                self._go_on()
+                if self.stop is not None and self.stop.status not in {"answered", "held"}:
+                    self._go_on()
 
     def _judge(self, event: Judged) -> None:
         call = self.call(event.call)

@@ -214,8 +214,16 @@ async def test_a_cancel_from_outside_waits_in_the_inbox() -> None:
     await cancel("run", why="not needed", store=store)
     found = await resume(agent(*TWO_STEPS), "run", store=store)
     assert (found.status, found.reason) == ("interrupted", "not needed")
-    assert (await resume(agent(*TWO_STEPS), "run", say="go on", store=store)).ok
+    assert (await resume(agent(*TWO_STEPS), "run", store=store)).answer == "It is a."
     await replay(agent(*TWO_STEPS), "run", store=store)
+
+
+async def test_another_agent_does_not_reopen_an_answered_run() -> None:
+    store = MemoryStore()
+    first = await run(agent(*TWO_STEPS), "What is a?", store=store, run_id="run")
+    other = agent(*TWO_STEPS, prompt="Be brief.")
+    again = await resume(other, "run", store=store, accept_change=True)
+    assert (again.answer, again.steps) == (first.answer, first.steps)
 
 
 async def test_only_a_held_call_can_be_ruled_on() -> None:
