@@ -62,38 +62,60 @@ def program(
     if not argv:
         message = f"program {name}: argv is empty; its first element is the program"
         raise ConfigError(message)
-    executable = _executable(name, argv[0])
     elements = [_element(name, text) for text in argv[1:]]
     properties = _properties(name, elements, parameters or {})
-    directory = _directory(name, cwd)
-    guarded = _guarded(argv, elements, dashes)
-
-    async def call(args: dict[str, Json], _key: str) -> Json:
-        values = {
-            one: schema["default"] for one, schema in properties.items() if "default" in schema
-        }
-        filled = _fill(name, elements, values | args, guarded)
-        try:
-            ran = await run_process(
-                [executable, *filled],
-                seconds=timeout,
-                limit=limit,
-                cwd=directory,
-                env={v: os.environ[v] for v in (*ENVIRONMENT, *env) if v in os.environ},
-            )
-        except (OSError, ValueError) as error:
-            message = f"{name} could not be started: {error}"
-            raise ToolError(message) from error
-        return _said(ran) if ran.code is not None else _late(name, effect, timeout, ran)
-
     schema: Parameters = {
         "type": "object",
         "properties": properties,
         "required": [one for one, kind in properties.items() if "default" not in kind],
         "additionalProperties": False,
     }
+    call = _Call(
+        name=name,
+        executable=_executable(name, argv[0]),
+        elements=elements,
+        guarded=_guarded(argv, elements, dashes),
+        defaults={one: kind["default"] for one, kind in properties.items() if "default" in kind},
+        effect=effect,
+        seconds=timeout,
+        cwd=_directory(name, cwd),
+        variables=(*ENVIRONMENT, *env),
+        limit=limit,
+    )
     made = checked(Tool(name, description, schema, call, effect, timeout, result=RESULT))
     return replace(made, timeout=timeout + SLACK)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """All that a call of a program needs."""
+
+    name: str
+    executable: str
+    elements: Sequence["Element"]
+    guarded: Sequence[str]
+    defaults: Mapping[str, Json]
+    effect: Effect
+    seconds: float
+    cwd: str | None
+    variables: Sequence[str]
+    limit: int
+
+    async def __call__(self, args: dict[str, Json], _key: str) -> Json:
+        filled = _fill(self.name, self.elements, {**self.defaults, **args}, self.guarded)
+        try:
+            ran = await run_process(
+                [self.executable, *filled],
+                seconds=self.seconds,
+                limit=self.limit,
+                cwd=self.cwd,
+                env={v: os.environ[v] for v in self.variables if v in os.environ},
+            )
+        except (OSError, ValueError) as error:
+            message = f"{self.name} could not be started: {error}"
+            raise ToolError(message) from error
+        late = ran.code is None
+        return _late(self.name, self.effect, self.seconds, ran) if late else _said(ran)
 
 
 @dataclass(frozen=True, slots=True)
