@@ -12,6 +12,7 @@ import msgspec
 from clew.agent import Agent
 from clew.bounds import Limits
 from clew.cli.own_tools import imported
+from clew.codecs import by_name
 from clew.errors import ConfigError, ModelError
 from clew.events import Changed, Json, Reply, Setting
 from clew.models.resolve import OFFLINE, default, resolve
@@ -129,6 +130,9 @@ def make_agent(wanted: Options, docs: Library | None = None, model: Model | None
 
 def make_model(wanted: Options) -> Model:
     """The model by its name. Raises `ConfigError`."""
+    if wanted.model == OFFLINE and not by_name(wanted.format).native:
+        message = "the offline rules act in the native format only: leave --format out"
+        raise ConfigError(message)
     if wanted.temperature is None:
         return resolve(wanted.model)
     if wanted.model == OFFLINE:

@@ -15,6 +15,7 @@ import anyio
 import click
 import msgspec
 
+from clew import __version__
 from clew.api import opened
 from clew.cli.errors import ANSWERED, FAILED, Shell
 from clew.cli.options import DEBUG, JSON, STORE
@@ -91,7 +92,7 @@ def _versions() -> list[Finding]:
     parts = ", ".join(f"{name} {_version(name)}" for name in CORE)
     return [
         Finding("version", "python", usable=True, said=here),
-        Finding("version", "clew", usable=True, said=f"{_version('clew')} ({parts})"),
+        Finding("version", "clew", usable=True, said=f"{__version__} ({parts})"),
     ]
 
 
@@ -111,8 +112,11 @@ async def _store(store: str | None) -> Finding:
             return Finding("store", name, usable=True, said="is made with the first run")
         async with opened(name) as found:
             return Finding("store", name, usable=True, said=f"{len(await found.runs())} runs")
-    except (ClewError, OSError) as error:
+    except ClewError as error:
         return Finding("store", name, usable=False, said=str(error))
+    except OSError as error:
+        said = f"cannot be made ({error.strerror}): name another store"
+        return Finding("store", name, usable=False, said=said)
 
 
 def _try_to_write_above(name: str) -> None:

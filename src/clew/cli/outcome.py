@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import click
 import msgspec
@@ -15,6 +16,14 @@ from clew.cli.screen import console, put
 from clew.events import Action, Entry, Evidence, Json, Usage, encode
 from clew.result import Result
 from clew.trajectory import Call, Trajectory
+
+RAISED: Final = {
+    "steps": "--max-steps",
+    "tokens": "--max-tokens",
+    "cost": "--max-cost",
+    "seconds": "--max-seconds",
+}
+"""The option that raises a bound, by the name of the bound."""
 
 
 @dataclass(frozen=True)
@@ -147,8 +156,9 @@ def stopped(end: Outcome) -> Iterator[Shown]:
     if result is None or result.ok:
         return
     yield Shown("Stopped", inert(result.reason), "yellow")
-    if result.status == "bound":
-        further = ["--accept-change", "--max-steps", "N"]
+    limit = RAISED.get(result.reason.partition(":")[0])
+    if result.status == "bound" and limit is not None:
+        further = ["--accept-change", limit, "N"]
     elif result.status == "interrupted":
         further = ["--say", "TEXT"]
     else:

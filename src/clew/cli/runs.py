@@ -26,13 +26,13 @@ GOAL = 60
 def runs(most: int, store: str | None, *, as_json: bool, debug: bool) -> int:
     """List the runs, the last written first: id, time, status, entries, question."""
     del debug
-    if not there(store):
-        click.echo("[]" if as_json else f"no runs yet at {place(store)}")
-        return ANSWERED
-    found = anyio.run(partial(_list, store))[: most if most > 0 else None]
+    found = anyio.run(partial(_list, store)) if there(store) else []
+    found = found[: most if most > 0 else None]
     if as_json:
         click.echo(encode(found))
         return ANSWERED
+    if not found:
+        click.echo(f"no runs yet at {place(store)}")
     for run in found:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["at"] / 1000))
         goal = " ".join(inert(run["question"]).split())

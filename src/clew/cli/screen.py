@@ -24,9 +24,8 @@ def console(*, stderr: bool = False) -> Console:
 
 def put(out: Console, piece: Shown) -> None:
     """Write a labelled text; further lines of it are indented."""
-    text = Text(f"{piece.label}: ", style="bold" if out.is_terminal else "")
     body = piece.text.strip("\n").replace("\n", "\n  ")
-    out.print(text.append(body, style=piece.style or "not bold"))
+    out.print(Text.assemble((f"{piece.label}: ", "bold"), (body, piece.style)))
 
 
 class Screen:
