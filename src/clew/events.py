@@ -120,7 +120,10 @@ class Wire(Value, frozen=True):
 
 
 class Reply(Value, frozen=True):
-    """What a model sent back, before any codec read it."""
+    """What a model sent back, before any codec read it.
+
+    `reasoning` is thinking that came as text of its own; it is kept for people and never sent back.
+    """
 
     text: str = ""
     calls: tuple[RawCall, ...] = ()
@@ -128,6 +131,7 @@ class Reply(Value, frozen=True):
     usage: Usage = Usage()
     model: str = ""
     wire: Wire | None = None
+    reasoning: str = ""
 
 
 class Action(Value, frozen=True):

@@ -13,6 +13,7 @@ import msgspec
 
 from clew.events import Finish, Json, RawCall, Reply, Usage, Wire, encode
 from clew.models.prices import Price
+from clew.models.thinking import Aloud
 
 _PLAIN: Final = frozenset(
     {"role", "content", "tool_calls", "function_call", "refusal", "annotations", "audio"}
@@ -88,6 +89,7 @@ class Draft:
     calls: list[_Call] = field(default_factory=list[_Call])
     slots: dict[int, _Call] = field(default_factory=dict[int, _Call])
     more: dict[str, Any] = field(default_factory=dict[str, Any])
+    aloud: Aloud = field(default_factory=Aloud)
     reason: str | None = None
     usage: dict[str, Any] | None = None
     model: str = ""
@@ -118,7 +120,7 @@ class Draft:
             if value is None or key == "role":
                 continue
             if key == "content":
-                piece = _text(value)
+                piece = self.aloud.take(_text(value))
                 if piece:
                     self.text.append(piece)
             elif key == "tool_calls":
@@ -169,7 +171,7 @@ class Draft:
 
         `sizes` is the length of the request in bytes, for the estimate where no usage came.
         """
-        text = "".join(self.text)
+        text = "".join(self.text) + self.aloud.rest()
         calls = tuple(
             RawCall(
                 name=names.get(call.name, call.name),
@@ -184,6 +186,7 @@ class Draft:
             finish=self._finish(),
             usage=_estimate(sizes, text, calls) if self.usage is None else _usage(self.usage),
             model=self.model or source[1],
+            reasoning=self.aloud.thought,
             wire=self._wire(source),
         )
 

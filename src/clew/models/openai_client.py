@@ -1,8 +1,10 @@
 """The official client for a Chat Completions server: its address, key and connections."""
 
 import os
+from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import anyio.lowlevel
 import httpx2
@@ -10,6 +12,7 @@ import openai
 
 from clew.errors import ConfigError
 from clew.models.failures import Source
+from clew.models.lanes import MOST, Lanes
 from clew.models.resolve import is_local
 
 BASE_URL: Final = "https://api.openai.com/v1"
@@ -22,22 +25,32 @@ def current_loop() -> object:
 
 def connect(source: Source, provider: str, timeout: float) -> openai.AsyncOpenAI:
     """A client without retries of its own; `timeout` is in seconds."""
-    limits = httpx2.Limits(max_connections=1000, max_keepalive_connections=1000)
     client = openai.AsyncOpenAI(
         base_url=source.base_url,
         api_key=source.key or "none",  # the client insists on one; servers without keys ignore it
         max_retries=0,
         timeout=timeout,
-        http_client=httpx2.AsyncClient(
-            timeout=httpx2.Timeout(timeout, connect=min(timeout, 10.0)),
-            limits=limits,
-            follow_redirects=True,
-            trust_env=not is_local(source.base_url),  # no proxy stands before one's own machine
-        ),
+        http_client=_http(httpx2.Timeout(timeout, connect=min(timeout, 10.0)), source.base_url),
     )
     if provider != "openai":  # whose account this is at OpenAI is nobody else's business
         client.organization = client.project = None
     return client
+
+
+def _http(timeout: httpx2.Timeout, base_url: str) -> httpx2.AsyncClient:
+    """Connections to a server, in lanes unless the environment names a proxy."""
+    local = is_local(base_url)  # no proxy stands before one's own machine
+    if getproxies() and not local:
+        limits = httpx2.Limits(max_connections=MOST, max_keepalive_connections=MOST)
+        return httpx2.AsyncClient(timeout=timeout, limits=limits, follow_redirects=True)
+    lane = partial(
+        httpx2.AsyncHTTPTransport,
+        verify=httpx2.create_ssl_context(trust_env=not local),
+        limits=httpx2.Limits(max_keepalive_connections=1),
+    )
+    return httpx2.AsyncClient(
+        timeout=timeout, transport=Lanes(lane), follow_redirects=True, trust_env=not local
+    )
 
 
 def address(name: str, base_url: str | None) -> str:

@@ -2,8 +2,8 @@
 
 Prices age, and these were not read off the provider's own page: the table was put together on
 5 November 2026 from copies of OpenAI's price list and public posts of 2026, and is not fetched
-again. Compare https://developers.openai.com/api/docs/pricing and give `prices={"model": Price(...)}`
-to say what you really pay. Models that are not in it have no price, and what they cost stays
+again. Compare https://developers.openai.com/api/docs/pricing, and say what you really pay with
+`prices={"model": Price(...)}`. Models that are not in it have no price, and what they cost stays
 unknown (it is never taken for nothing); providers whose price depends on the hour or on a routing
 of their own (DeepSeek, OpenRouter …) are left out on purpose.
 """
