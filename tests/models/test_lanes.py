@@ -1,0 +1,166 @@
+"""Many requests at once: who gets which connection, and when one is closed."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import anyio
+import anyio.lowlevel
+import httpx2
+import pytest
+
+from clew.errors import ModelError
+from clew.models.lanes import Lanes
+from clew.models.openai import OpenAIChat
+from clew.testing.openai_server import OpenAIServer, Say
+from tests.models.support import KEY, ask
+
+
+class Body(httpx2.AsyncByteStream):
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield b"fine"
+
+
+class Line(httpx2.AsyncBaseTransport):
+    """What a lane is made of: answers when the gate is open, if it can."""
+
+    def __init__(self, gate: anyio.Event, *, broken: bool) -> None:
+        self.gate = gate
+        self.broken = broken
+        self.used = 0
+        self.busy = False
+        self.closed = False
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        assert not self.busy
+        assert not self.closed
+        if self.broken:
+            raise httpx2.ConnectError("nobody is there")
+        self.used += 1
+        self.busy = True
+        try:
+            await self.gate.wait()
+        finally:
+            self.busy = False
+        return httpx2.Response(200, stream=Body())
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+class Lines(list[Line]):
+    """All that were made."""
+
+    def __init__(self) -> None:
+        self.gate = anyio.Event()
+        self.broken = False
+
+    def __call__(self) -> Line:
+        self.append(Line(self.gate, broken=self.broken))
+        return self[-1]
+
+
+@asynccontextmanager
+async def client(lines: Lines, **more: float) -> AsyncIterator[httpx2.AsyncClient]:
+    lanes = Lanes(lines, **more)  # type: ignore[arg-type] # idle is a float, most an int
+    async with httpx2.AsyncClient(transport=lanes, base_url="http://there") as http:
+        yield http
+
+
+async def until(true: Callable[[], bool]) -> None:
+    while not true():
+        await anyio.lowlevel.checkpoint()
+
+
+async def test_requests_at_once_have_a_lane_each_and_later_ones_take_them_again() -> None:
+    lines = Lines()
+    async with client(lines) as http:
+        async with anyio.create_task_group() as group:
+            for _ in range(5):
+                group.start_soon(http.get, "/")
+            await until(lambda: sum(line.busy for line in lines) == 5)
+            lines.gate.set()
+        for _ in range(3):
+            assert (await http.get("/")).text == "fine"
+        assert sorted(line.used for line in lines) == [1, 1, 1, 1, 4]
+    assert all(line.closed for line in lines)
+
+
+async def test_over_the_most_a_request_waits_for_another_to_end() -> None:
+    lines = Lines()
+    async with client(lines, most=2) as http:
+        async with anyio.create_task_group() as group:
+            for _ in range(6):
+                group.start_soon(http.get, "/")
+            await until(lambda: sum(line.busy for line in lines) == 2)
+            lines.gate.set()
+        assert len(lines) == 2
+        assert sum(line.used for line in lines) == 6
+
+
+async def test_a_lane_is_free_only_when_its_response_was_closed() -> None:
+    lines = Lines()
+    lines.gate.set()
+    async with client(lines) as http:
+        async with http.stream("GET", "/") as open_response:
+            await http.get("/")
+            assert len(lines) == 2
+        await open_response.aclose()
+        await open_response.stream.aclose()  # type: ignore[union-attr] # it is an async one
+        await http.get("/")
+        await http.get("/")
+        assert [line.used for line in lines] == [3, 1]
+
+
+async def test_what_nobody_used_is_closed() -> None:
+    lines = Lines()
+    async with client(lines, idle=0) as http:
+        async with anyio.create_task_group() as group:
+            for _ in range(3):
+                group.start_soon(http.get, "/")
+            await until(lambda: sum(line.busy for line in lines) == 3)
+            lines.gate.set()
+        await http.get("/")
+        assert sorted(line.closed for line in lines) == [False, True, True]
+
+
+async def test_a_request_that_fails_or_is_cancelled_gives_its_lane_back() -> None:
+    lines = Lines()
+    async with client(lines, most=1) as http:
+        lines.broken = True
+        with pytest.raises(httpx2.ConnectError, match="nobody is there"):
+            await http.get("/")
+        lines[0].broken = False
+        async with anyio.create_task_group() as group:
+            group.start_soon(http.get, "/")
+            await until(lambda: lines[0].busy)
+            group.cancel_scope.cancel()
+        lines.gate.set()
+        assert (await http.get("/")).text == "fine"
+        assert len(lines) == 1
+
+
+async def test_a_response_may_outlive_the_transport() -> None:
+    lines = Lines()
+    lines.gate.set()
+    lanes = Lanes(lines)
+    response = await lanes.handle_async_request(httpx2.Request("GET", "http://there/"))
+    await lanes.aclose()
+    assert lines[0].closed
+    await response.aclose()
+    await lanes.handle_async_request(httpx2.Request("GET", "http://there/"))
+    assert len(lines) == 2
+
+
+async def test_a_proxy_of_the_environment_is_used_and_the_own_machine_needs_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with OpenAIServer(lambda _: Say("Ok."), key=KEY) as server:
+        monkeypatch.setenv("HTTP_PROXY", server.base_url.removesuffix("/v1"))
+        far = OpenAIChat("m", base_url="http://provider.invalid/v1", api_key=KEY)
+        with pytest.raises(ModelError, match=r"POST http://provider\.invalid/v1"):
+            await far.complete(ask())  # the server, asked as a proxy, says what it was asked for
+        await far.close()
+        near = OpenAIChat("m", base_url=server.base_url, api_key=KEY)
+        assert (await near.complete(ask())).text == "Ok."
+        await near.close()
+        assert server.connections == 2
