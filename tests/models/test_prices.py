@@ -3,7 +3,7 @@
 import pytest
 
 from clew.events import Usage
-from clew.models.prices import FREE, COLLECTED, TABLE, Price, price
+from clew.models.prices import COLLECTED, FREE, TABLE, Price, price
 
 
 @pytest.mark.parametrize(
