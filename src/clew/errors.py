@@ -9,7 +9,7 @@ ClewError
 └── ToolError        raised *by* a tool: the message is for the model, and the call is not done
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 
@@ -51,12 +51,10 @@ class ToolError(ClewError):
 
 
 @contextmanager
-def one_error() -> Iterator[None]:
+def one_error() -> Generator[None]:
     """Let tasks that ran together fail with one error, the first, not with a tree of groups."""
     try:
         yield
     except BaseExceptionGroup as group:
-        error: BaseException = group
-        while isinstance(error, BaseExceptionGroup):
-            error = error.exceptions[0]
-        raise error from group
+        with one_error():  # the first may be a group itself
+            raise group.exceptions[0] from group

@@ -112,7 +112,7 @@ async def conclude(agent: Agent, journal: Journal) -> None:
         if call.held:
             await journal.record(Stop("held", f"waiting for a ruling on {call.key}"))
             return
-        if step.finish is None:  # refused just now
+        if call.observation and not call.observation.ok:  # refused just now
             return
         if any(other.observation and not other.observation.ok for other in step.calls):
             text = "another call of this step failed: look at it first, then finish"

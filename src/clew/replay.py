@@ -8,7 +8,7 @@ loop derives is compared with the record, byte by byte; the first difference end
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any
+from typing import Any, TypeGuard
 
 import anyio
 import msgspec
@@ -74,20 +74,28 @@ async def replay(agent: Agent, record: Trajectory, store: Store) -> Replayed:
 
 def first_difference(old: Json, new: Json, path: str = "") -> str | None:
     """The dotted path of the first field in which two JSON values differ, or None."""
-    if isinstance(old, dict) and isinstance(new, dict):
+    if _is_object(old) and _is_object(new):
         for name in dict.fromkeys((*old, *new)):
-            at = f"{path}.{name}" if path else str(name)
+            at = f"{path}.{name}" if path else name
             if name not in old or name not in new:
                 return at
             if (found := first_difference(old[name], new[name], at)) is not None:
                 return found
         return None
-    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+    if _is_array(old) and _is_array(new) and len(old) == len(new):
         for place, (was, now) in enumerate(zip(old, new, strict=True)):
             if (found := first_difference(was, now, f"{path}[{place}]")) is not None:
                 return found
         return None
     return None if old == new else path
+
+
+def _is_object(value: Json) -> TypeGuard[dict[str, Json]]:
+    return isinstance(value, dict)
+
+
+def _is_array(value: Json) -> TypeGuard[list[Json]]:
+    return isinstance(value, list)
 
 
 class _Replaying(Journal):

@@ -137,12 +137,11 @@ def _action(call: RawCall, repairs: list[str]) -> Action:
         repairs.append("a call without arguments was read as having none")
         return Action(call.name)
     try:
-        args: Json = msgspec.json.decode(call.arguments)
+        return Action(call.name, msgspec.json.decode(call.arguments, type=dict[str, Json]))
+    except msgspec.ValidationError:
+        return Action(call.name, fault="the arguments must be one JSON object")
     except msgspec.DecodeError as error:
         return Action(call.name, fault=f"the arguments are not JSON: {error}")
-    if not isinstance(args, dict):
-        return Action(call.name, fault="the arguments must be one JSON object")
-    return Action(call.name, args)
 
 
 def _tagged_calls(text: str, brief: Brief) -> tuple[Action, ...]:
