@@ -37,6 +37,7 @@ LAYERS = {
     "tools": 3,
     "trust": 3,
     "view": 3,
+    "portal": 0,  # one event loop for callers without one
     "agent": 4,
     "effects": 4,  # one call of one tool: deadline, retry
     "judging": 4,  # what the checks of an agent say of a call or an answer

@@ -144,7 +144,7 @@ class Agent:
         schemas: dict[str, Parameters] = {
             tool.name: tool.result for tool in self.tools if tool.result is not None
         }
-        return {name: compile_schema(schema) for name, schema in schemas.items()}
+        return {name: compile_schema(schema, "field") for name, schema in schemas.items()}
 
     @cached_property
     def setting(self) -> Setting:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import anyio
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from clew.agent import Agent, changes
@@ -21,6 +20,7 @@ from clew.errors import ConfigError, ModelError, one_error
 from clew.events import Cancel, Changed, Entry, Json, Note, Ruling, Started, encode
 from clew.journal import Journal, load
 from clew.loop import run as go
+from clew.portal import portal, wait_for
 from clew.protocols import Listener, Store
 from clew.replay import Replayed
 from clew.replay import replay as replay_record
@@ -290,9 +290,7 @@ def _twin(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 
     @wraps(function)
     def twin(*args: P.args, **options: P.kwargs) -> T:
-        with start_blocking_portal() as portal:
-            found: T = portal.call(partial(function, *args, **options))
-            return found
+        return wait_for(partial(function, *args, **options))
 
     return twin
 
@@ -309,15 +307,14 @@ batch_sync = _twin(batch)
 class StreamSync:
     """A `Stream` to iterate without an event loop."""
 
-    def __init__(self, events: Stream, portal: BlockingPortal) -> None:
+    def __init__(self, events: Stream) -> None:
         self._events = events
-        self._portal = portal
 
     def __iter__(self) -> Iterator[Shown]:
         shown = aiter(self._events)
         while True:
             try:
-                yield self._portal.call(anext, shown)
+                yield wait_for(anext, shown)
             except StopAsyncIteration:
                 return
 
@@ -332,7 +329,6 @@ def stream_sync(
     agent: Agent, goal: str, *, store: Where = None, run_id: str = ""
 ) -> Iterator[StreamSync]:
     """`stream` for callers without an event loop."""
-    with start_blocking_portal() as portal:
-        streaming = stream(agent, goal, store=store, run_id=run_id)
-        with portal.wrap_async_context_manager(streaming) as events:
-            yield StreamSync(events, portal)
+    streaming = stream(agent, goal, store=store, run_id=run_id)
+    with portal().wrap_async_context_manager(streaming) as events:
+        yield StreamSync(events)

@@ -6,31 +6,25 @@ is idempotent, has a probe that says it did not happen, or a person allowed it.
 """
 
 import traceback
-from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
 import anyio
-import anyio.from_thread
 import msgspec
-from anyio.lowlevel import current_token
 
 from clew.agent import Agent
-from clew.errors import StoreError, ToolError
+from clew.errors import ToolError
 from clew.events import (
     EFFECTFUL,
     Attempt,
     Code,
     Json,
     Judged,
-    Note,
     Observation,
     Outcome,
     Trust,
     Verdict,
-    encode,
 )
 from clew.journal import Journal
 from clew.protocols import LATE, Tool
@@ -128,7 +122,7 @@ async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal) -> Obser
     """One attempt, in its deadline; whatever the tool raises is an observation."""
     effectful = tool.effect in EFFECTFUL
     value: Any = None
-    LATE.set(partial(_leave_word, journal, tool, call, current_token().native_token))
+    LATE.set(partial(_leave_word, journal, tool, call))
     with anyio.move_on_after(tool.timeout) as deadline:
         try:
             value = await tool.call(call.args, f"{journal.run_id}:{call.key}")
@@ -143,14 +137,10 @@ async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal) -> Obser
     return _observed(agent, journal.trajectory, tool, call, value)
 
 
-def _leave_word(journal: Journal, tool: Tool, call: Call, loop: object, text: str) -> None:
-    """From the thread of a call that ended after its deadline: post its result as a note."""
+def _leave_word(journal: Journal, tool: Tool, call: Call, text: str) -> None:
+    """From the thread of a call that ended after its deadline: its result, for the journal."""
     short = " ".join(text.split())[:LATE_CHARS]
-    note = Note(f"{tool.name} (call {call.key}) ended after its deadline: {short}", source="late")
-    if isinstance(loop, AbstractEventLoop) and loop.is_closed():
-        return  # nobody is left to tell
-    with suppress(RuntimeError, StoreError):  # trio, or the store, may be gone by now
-        anyio.from_thread.run(journal.store.post, journal.run_id, encode(note))
+    journal.words.append(f"{tool.name} (call {call.key}) ended after its deadline: {short}")
 
 
 def _late(tool: Tool, call: Call) -> Observation:
@@ -187,22 +177,21 @@ def _failed(
 
 def _observed(agent: Agent, so_far: Trajectory, tool: Tool, call: Call, value: Any) -> Observation:
     """A value as the call's observation; what JSON cannot carry or the schema forbids is said."""
-    if isinstance(value, Observation):
-        return msgspec.structs.replace(value, call=call.key, effect=tool.effect)
+    told = value if isinstance(value, Observation) else Observation(content=value, trust=tool.trust)
     try:
-        content: Json = msgspec.to_builtins(value, str_keys=True)
+        content: Json = msgspec.to_builtins(told.content, str_keys=True)
     except (TypeError, ValueError, RecursionError) as error:
         text = f"{tool.name} returned what JSON cannot carry: {_line(error)}"
         return _failed(tool, call, "bad_output", text, "done", repr(type(value)))
-    if problems := agent.result_problems(tool, content):
+    if told.ok and (problems := agent.result_problems(tool, content)):
         text = f"{tool.name} returned what it must not: {'; '.join(problems)}"
         return _failed(tool, call, "bad_output", text, "done", repr(content))
-    return Observation(call.key, content, effect=tool.effect, trust=_trust(tool, so_far))
+    return msgspec.structs.replace(
+        told, call=call.key, content=content, effect=tool.effect, trust=_trust(told, so_far)
+    )
 
 
-def _trust(tool: Tool, so_far: Trajectory) -> Trust:
-    """Trusted if the tool is and its arguments were: nothing untrusted has been read before."""
-    if tool.trust == "untrusted":
-        return "untrusted"
+def _trust(told: Observation, so_far: Trajectory) -> Trust:
+    """Trusted if the tool says so and its arguments were: nothing untrusted was read before."""
     read = (c.observation.trust for c in so_far.calls if c.observation is not None)
-    return "untrusted" if "untrusted" in read else "trusted"
+    return "untrusted" if "untrusted" in (told.trust, *read) else "trusted"

@@ -6,6 +6,7 @@ The order is always encode, commit, fold, tell. Whatever the fold or a listener 
 import hashlib
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Self
 
@@ -100,7 +101,8 @@ class Journal:
     """A run opened for work. Make one with `create` or `open`.
 
     `folds` is room for what others derive from the record and keep between steps (the view); it may
-    be emptied at any time and changes nothing but speed.
+    be emptied at any time and changes nothing but speed. `words` is where threads leave the results
+    of calls that ended after their deadline; each becomes a note while the run is at work.
     """
 
     def __init__(
@@ -117,6 +119,7 @@ class Journal:
         self.trajectory = trajectory
         self.listener = listener
         self.folds: dict[str, Any] = {}
+        self.words: deque[str] = deque()
         self._epoch = epoch
         self._clock = clock
         self._secrets = tuple((encode(s)[1:-1], b"[redacted]") for s in secrets if s)
@@ -243,7 +246,9 @@ class Journal:
         return kept, encode(msgspec.structs.replace(kept, content=""))
 
     async def receive(self) -> None:
-        """Move what outsiders left in the inbox into the record."""
+        """Move what outsiders left in the inbox, and late words, into the record."""
+        while self.words:
+            await self.record(Note(self.words.popleft(), source="late"))
         for number, body in await self.store.inbox(self.run_id):
             await self.record(self._admit(body), taken=(number,))
 

@@ -7,7 +7,7 @@ import msgspec
 from clew.agent import Agent, words
 from clew.events import Action, AnyEvent, Code, Json, Judged, Observation, Outcome, Verdict, encode
 from clew.protocols import Tool
-from clew.tools.schema import nearest
+from clew.tools.schema import example, nearest
 from clew.trajectory import Call, Trajectory
 
 
@@ -93,6 +93,6 @@ def _unknown(agent: Agent, action: Action) -> str:
 
 
 def _teach(call: Call, tool: Tool, problem: str) -> Observation:
-    right = tool.examples[0] if tool.examples else tool.parameters
+    right = tool.examples[0] if tool.examples else example(tool.parameters)
     text = f"{problem}. The right form: {encode(right).decode()}"
     return refusal(call, "invalid_arguments", text)

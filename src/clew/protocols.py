@@ -72,7 +72,11 @@ class Tool:
     examples: tuple[dict[str, Json], ...] = ()
 
 
-LATE: ContextVar[Callable[[str], None]] = ContextVar("clew.late")
+def _nobody_listens(text: str) -> None:
+    """Take a late word that no run waits for."""
+
+
+LATE: ContextVar[Callable[[str], None]] = ContextVar("clew.late", default=_nobody_listens)
 """Where work that could not be stopped at its deadline leaves word of its end, from its thread.
 
 Set around every call of a tool; the word becomes a note in the record if the process lives on.

@@ -157,6 +157,8 @@ class _Replaying(Journal):
                 name = type(event).__name__
                 raise self.diverged("event", f"the loop derives {name} here, the record does not")
             await self._moved.wait()
+            if self.scope.cancel_called:  # the worker of the time ended here
+                await anyio.sleep_forever()
             self.take_inputs()
         return self.later()[0]
 

@@ -1,6 +1,9 @@
 """The ways in: run, resume, stream, batch, cancel, and their sync twins."""
 
+import asyncio
 import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -280,3 +283,40 @@ async def test_a_journal_of_a_user_may_be_driven_step_by_step() -> None:
     journal = await start(agent(finish("a")), "What is a?", MemoryStore())
     assert isinstance(journal, Journal)
     assert (await go(agent(finish("a")), journal)).stop is not None
+
+
+def test_the_sync_twins_share_one_loop(tmp_path: Path) -> None:
+    loops: set[object] = set()
+
+    def look(prompt: Prompt) -> Any:
+        loops.add(asyncio.get_running_loop())
+        return say("ok")
+
+    for _ in range(3):
+        run_sync(agent(look), "What?", store=tmp_path / "runs.sqlite")
+    assert len(loops) == 1
+
+
+def test_ctrl_c_in_a_sync_twin_cancels_the_run_and_leaves_its_record_open(tmp_path: Path) -> None:
+    place = tmp_path / "runs.sqlite"
+    code = f"""
+import signal, sys
+from clew import Agent, run_sync
+from clew.testing.models import ScriptedModel
+import anyio, os
+
+class Slow(ScriptedModel):
+    async def complete(self, prompt, on_text=None):
+        os.kill(os.getpid(), signal.SIGINT)
+        await anyio.sleep_forever()
+
+try:
+    run_sync(Agent(model=Slow([])), "What?", store={str(place)!r}, run_id="run")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")
+    assert events(read_sync("run", store=place)) == ["Started"]

@@ -9,9 +9,11 @@ import pytest
 
 from clew import Agent, FencedError, Observation, Retry, Tool, ToolError, Trajectory, rule, tool
 from clew.api import resume, start
-from clew.events import Attempt, Json, Note
+from clew.events import Attempt, Json, Note, Reply
 from clew.journal import Journal, load
 from clew.loop import run
+from clew.protocols import OnText, Prompt
+from clew.replay import replay
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.core.play import copy
@@ -127,24 +129,9 @@ async def test_a_sync_read_over_its_deadline_may_still_be_at_work() -> None:
     assert "may still be at work" in observation.text
 
 
-class Told:
-    """A store that says when something was posted."""
-
-    def __init__(self) -> None:
-        self.inner = MemoryStore()
-        self.posted = anyio.Event()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
-
-    async def post(self, run_id: str, body: bytes) -> None:
-        await self.inner.post(run_id, body)
-        self.posted.set()
-
-
 @pytest.mark.parametrize("fails", [False, True])
 async def test_a_late_result_is_a_note(*, fails: bool) -> None:
-    end, store = threading.Event(), Told()
+    end = threading.Event()
 
     @tool(name="work", effect="unsafe", timeout=0.01)
     def sleepy() -> str:
@@ -155,17 +142,25 @@ async def test_a_late_result_is_a_note(*, fails: bool) -> None:
             raise OSError(message)
         return "sent after all"
 
-    script = [act("work"), say("I do not know"), say("Now I do")]
-    agent = Agent(model=ScriptedModel(script), tools=[sleepy])
-    so_far = await run(agent, await start(agent, "Work!", store, run_id="run"))
+    class Patient(ScriptedModel):
+        """A model whose second thought waits until the work has ended."""
+
+        async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+            if len(prompt.parts) == 2:
+                end.set()
+                while not journal.words:
+                    await anyio.lowlevel.checkpoint()
+            return await super().complete(prompt, on_text)
+
+    script = [act("work"), act("work"), say("Now I know")]
+    agent = Agent(model=Patient(script), tools=[sleepy])
+    journal = await start(agent, "Work!", MemoryStore(), run_id="run")
+    so_far = await run(agent, journal)
     assert seen(so_far).outcome == "unknown"
-    end.set()
-    await store.posted.wait()
-    assert (await resume(agent, "run", say="And?", store=store)).answer == "Now I do"
-    so_far = await load(store, "run")
     notes = [e.event.text for e in so_far.entries if isinstance(e.event, Note)]
     word = "OSError: the line is dead" if fails else "sent after all"
-    assert notes == [f"work (call 1.1) ended after its deadline: {word}", "And?"]
+    assert notes == [f"work (call 1.1) ended after its deadline: {word}"]
+    assert (await replay(agent, so_far, MemoryStore())).trajectory.entries == so_far.entries
 
 
 async def test_a_result_that_json_cannot_carry_is_a_bad_output() -> None:
@@ -174,6 +169,19 @@ async def test_a_result_that_json_cannot_carry_is_a_bad_output() -> None:
 
     observation = seen(await once(made(call)))
     assert (observation.code, observation.ok, observation.outcome) == ("bad_output", False, "done")
+
+
+async def test_what_a_tool_says_itself_is_held_to_the_same_rules() -> None:
+    async def call(args: dict[str, Json], key: str) -> object:
+        return Observation(content=object(), trust="trusted")
+
+    assert seen(await once(made(call))).code == "bad_output"
+
+    async def good(args: dict[str, Json], key: str) -> object:
+        return Observation(content="mine", trust="trusted", effect="unsafe")
+
+    observation = seen(await once(made(good)))
+    assert (observation.trust, observation.effect) == ("trusted", "read")
 
 
 async def test_a_result_that_breaks_its_schema_is_a_bad_output_and_not_repeated() -> None:

@@ -16,7 +16,8 @@ from clew.events import (
     Thought,
 )
 from clew.protocols import Guard
-from clew.tools import HoldQuestions, answered, ask_person, problems
+from clew.tools import problems
+from clew.tools.person import HoldQuestions, answered, ask_person
 from clew.trajectory import Call, Trajectory
 
 PRINTS = Prints("", "", "", "")

@@ -12,9 +12,9 @@ import pytest
 from clew.errors import ConfigError, ToolError
 from clew.events import Json, Observation
 from clew.protocols import Tool
-from clew.tools import problems, process_tool
+from clew.tools import problems
 from clew.tools.calc import calculate
-from clew.tools.process import load
+from clew.tools.process import load, process_tool
 
 KEY = "run-1:1.1"
 MODULE = '''

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from clew.errors import ConfigError, ToolError
 from clew.events import Effect, Json, Observation
 from clew.protocols import Tool
-from clew.tools import problems, program
+from clew.tools import problems
+from clew.tools.program import program
 from clew.tools.running import Kept, run_process
 
 ECHO = "import json, sys; print(json.dumps(sys.argv[1:]))"

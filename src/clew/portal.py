@@ -1,0 +1,52 @@
+"""The one portal for callers without an event loop: a thread of its own with a loop that stays.
+
+It stays because connections belong to their loop: closed after each call, it would leave them open.
+"""
+
+import atexit
+import os
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import wait
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+T = TypeVar("T")
+
+_lock = threading.Lock()
+_open: dict[int, tuple[BlockingPortal, AbstractContextManager[BlockingPortal]]] = {}
+"""The portal of this process, by its id: a forked child does not inherit the thread."""
+
+
+def portal() -> BlockingPortal:
+    """This process's portal, started when it is first needed."""
+    with _lock:
+        process = os.getpid()
+        if process not in _open:
+            starting = start_blocking_portal(name="clew")
+            _open[process] = (starting.__enter__(), starting)
+        return _open[process][0]
+
+
+def wait_for(function: Callable[..., Awaitable[T]], *args: Any) -> T:
+    """Run a coroutine function on the portal to its end.
+
+    Interrupted (Ctrl-C), it cancels the work and waits until it has let go.
+    """
+    future = portal().start_task_soon(function, *args)
+    try:
+        return future.result()
+    except BaseException:
+        if not future.done():
+            future.cancel()
+            wait([future])
+        raise
+
+
+@atexit.register
+def _close() -> None:
+    _, starting = _open.pop(os.getpid(), (None, None))
+    if starting is not None:
+        starting.__exit__(None, None, None)
