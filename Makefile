@@ -1,8 +1,8 @@
 # `make ask` answers a question, `make check` proves the project. Each sets up .venv on its first
 # run (Python 3.11 or newer and make are all it takes) and starts at once from then on.
 
-Q      ?= What is clew?
-DOCS   ?= docs
+Q      ?= How old was Mary Shelley when Frankenstein was published?
+DOCS   ?= examples/library
 PYTHON ?= python3
 JOBS   ?= 2
 
