@@ -36,7 +36,7 @@ from clew.errors import (
     StoreError,
     ToolError,
 )
-from clew.events import Entry, Evidence, Observation, Usage, Verdict
+from clew.events import Entry, Evidence, Image, Observation, Usage, Verdict
 from clew.guards import NoProgress
 from clew.protocols import Example, Retry, Tool
 from clew.replay import Replayed
@@ -58,6 +58,7 @@ __all__ = [
     "Evidence",
     "Example",
     "FencedError",
+    "Image",
     "JsonlStore",
     "Key",
     "Limits",

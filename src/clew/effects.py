@@ -19,6 +19,7 @@ from clew.events import (
     EFFECTFUL,
     Attempt,
     Code,
+    Image,
     Json,
     Judged,
     Observation,
@@ -177,7 +178,7 @@ def _failed(
 
 def _observed(agent: Agent, so_far: Trajectory, tool: Tool, call: Call, value: Any) -> Observation:
     """A value as the call's observation; what JSON cannot carry or the schema forbids is said."""
-    told = value if isinstance(value, Observation) else Observation(content=value, trust=tool.trust)
+    told = _told(tool, value)
     try:
         content: Json = msgspec.to_builtins(told.content, str_keys=True)
     except (TypeError, ValueError, RecursionError) as error:
@@ -189,6 +190,16 @@ def _observed(agent: Agent, so_far: Trajectory, tool: Tool, call: Call, value: A
     return msgspec.structs.replace(
         told, call=call.key, content=content, effect=tool.effect, trust=_trust(told, so_far)
     )
+
+
+def _told(tool: Tool, value: Any) -> Observation:
+    """What a call returned, as the observation it is or is the content of."""
+    if isinstance(value, Observation):
+        return value
+    if isinstance(value, Image):
+        text = value.text or f"an image ({value.media_type}, {len(value.data)} bytes)"
+        return Observation(content=text, images=(value,), trust=tool.trust)
+    return Observation(content=value, trust=tool.trust)
 
 
 def _trust(told: Observation, so_far: Trajectory) -> Trust:

@@ -179,6 +179,18 @@ class Evidence(Value, frozen=True):
     offset: int = 0
 
 
+class Image(Value, frozen=True):
+    """A picture a tool returned. In the record its bytes lie in the blob `blob`, once per content.
+
+    `media_type` is such as "image/png". Models that see are shown it, others its `text`.
+    """
+
+    media_type: str
+    data: bytes = b""
+    text: str = ""
+    blob: str = ""
+
+
 class Setting(Value, frozen=True):
     """What an agent was made of when a run began, so that a replay can say what changed.
 
@@ -305,6 +317,7 @@ class Observation(Event, frozen=True):
     evidence: tuple[Evidence, ...] = ()
     detail: str = ""
     blob: str = ""
+    images: tuple[Image, ...] = ()
 
     @property
     def made(self) -> bool:

@@ -76,13 +76,42 @@ async def _entries(store: Store, run_id: str) -> list[Entry]:
 async def _event(store: Store, run_id: str, line: Line) -> AnyEvent:
     try:
         event = decode(line.body)
-        if isinstance(event, Observation) and event.blob:
-            content = msgspec.json.decode(await store.blob(event.blob))
-            event = msgspec.structs.replace(event, content=content)
+        if isinstance(event, Observation) and (event.blob or event.images):
+            event = await _whole(store, event)
     except msgspec.DecodeError as error:
         message = f"run {run_id}: entry {line.seq} is not readable here ({error}); update clew"
         raise StoreError(message) from error
     return event
+
+
+async def _whole(store: Store, event: Observation) -> Observation:
+    """The observation with what lies in blobs put back."""
+    if event.blob:
+        content = msgspec.json.decode(await store.blob(event.blob))
+        event = msgspec.structs.replace(event, content=content)
+    images = [
+        msgspec.structs.replace(image, data=await store.blob(image.blob)) for image in event.images
+    ]
+    return msgspec.structs.replace(event, images=tuple(images))
+
+
+def _lay_out(event: Observation, blobs: dict[str, bytes]) -> tuple[Observation, Observation]:
+    """The observation as it may be kept, and as it is written, with its long parts in `blobs`."""
+
+    def blob(data: bytes) -> str:
+        digest = hashlib.sha256(data).hexdigest()
+        blobs[digest] = data
+        return digest
+
+    replace = msgspec.structs.replace
+    images = tuple(replace(image, blob=blob(image.data)) for image in event.images)
+    event = replace(event, images=images)
+    written = replace(event, images=tuple(replace(image, data=b"") for image in images))
+    content = encode(event.content)
+    if len(content) <= BLOB_BYTES:
+        return event, written
+    digest = blob(content)
+    return replace(event, blob=digest), replace(written, blob=digest, content="")
 
 
 class _Waiting:
@@ -235,15 +264,10 @@ class Journal:
             clean = clean.replace(secret, instead)
         if clean is not body and clean != body:
             body, event = clean, decode(clean)
-        if len(body) <= BLOB_BYTES or not isinstance(event, Observation):
-            return event, body
-        content = encode(event.content)
-        if len(content) <= BLOB_BYTES:
-            return event, body
-        digest = hashlib.sha256(content).hexdigest()
-        blobs[digest] = content
-        kept = msgspec.structs.replace(event, blob=digest)
-        return kept, encode(msgspec.structs.replace(kept, content=""))
+        if isinstance(event, Observation) and (event.images or len(body) > BLOB_BYTES):
+            event, written = _lay_out(event, blobs)
+            return event, encode(written)
+        return event, body
 
     async def receive(self) -> None:
         """Move what outsiders left in the inbox, and late words, into the record."""

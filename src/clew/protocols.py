@@ -13,6 +13,7 @@ from clew.events import (
     Action,
     Effect,
     Entry,
+    Image,
     Json,
     RawCall,
     Reply,
@@ -93,8 +94,9 @@ class Part:
     """One immutable message of a prompt, in no provider's words.
 
     An assistant's part may carry the `calls` it made and the `wire` items only its own model reads;
-    a tool's part answers the call `call_id` of the tool `name`. `encoded` remembers, per encoder,
-    the bytes a model made of it, so that each part is encoded once.
+    a tool's part answers the call `call_id` of the tool `name`; a user's part may show `images`.
+    `encoded` remembers, per encoder, the bytes a model made of it, so that each part is encoded
+    once.
     """
 
     role: Role
@@ -103,6 +105,7 @@ class Part:
     call_id: str = ""
     name: str = ""
     wire: Wire | None = None
+    images: tuple[Image, ...] = ()
     encoded: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
 
 

@@ -45,7 +45,7 @@ from clew.journal import Journal
 from clew.loop import run as go
 from clew.protocols import OnText, Prompt
 from clew.stores import MemoryStore
-from clew.testing.models import ScriptedModel, act, acts, finish, say
+from clew.testing.models import ScriptedModel, act, acts, finish, recorded, say
 from tests.core.play import events
 from tests.core.scenarios import Ledger, effect_tools, hold_sends, lookup
 
@@ -141,6 +141,16 @@ async def test_a_batch_answers_all_and_tells_as_it_goes() -> None:
     assert [result.answer for result in found] == ["about one", None, "about three"]
     assert (found[1].status, found[1].reason[:6]) == ("failed", "the sc")
     assert [(done, total) for done, total, _ in told] == [(1, 3), (2, 3), (3, 3)]
+
+
+async def test_a_recorded_model_says_it_again() -> None:
+    store = MemoryStore()
+    first = await run(agent(*TWO_STEPS), "What is a?", store=store, run_id="run")
+    model = recorded(await read("run", store=store))
+    again = await run(agent().but(model=model), "What is a?", store=store, run_id="again")
+    assert (again.answer, again.steps) == (first.answer, first.steps)
+    records = [await read(run_id, store=store) for run_id in ("run", "again")]
+    assert records[0].started.setting == records[1].started.setting
 
 
 async def test_many_runs_at_once_share_one_store(tmp_path: Path) -> None:

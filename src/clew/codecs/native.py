@@ -83,6 +83,11 @@ class Native:
         parts = [Part("assistant", thought.text, calls=raw, wire=thought.reply.wire)]
         for call, made in zip(step.calls, raw, strict=True):
             parts.append(Part("tool", _result(call), call_id=made.id, name=made.name))
+        parts += [  # a tool's message is text at every provider, so pictures follow in one of ours
+            Part("user", f"Shown by {call.action.name}:", images=call.observation.images)
+            for call in step.calls
+            if call.observation is not None and call.observation.images
+        ]
         return parts
 
     def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:

@@ -138,7 +138,8 @@ def _turns(form: Form, brief: Brief, step: Step, thought: Thought) -> list[Part]
         text = form.turn(brief, step.number, "" if place else said, call.action)
         parts.append(Part("assistant", text))
         if (seen := _seen(form, step.number, call)) is not None:
-            parts.append(Part("user", seen))
+            images = call.observation.images if call.observation is not None else ()
+            parts.append(Part("user", seen, images=images))
     if thought.answer is not None:
         answer = Action(FINISH, {"answer": _answer_value(brief, thought.answer)})
         parts.append(Part("assistant", form.turn(brief, step.number, said, answer)))

@@ -3,13 +3,14 @@
 Format: https://platform.openai.com/docs/api-reference/chat/create
 """
 
+import base64
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from clew.errors import ConfigError
-from clew.events import Json, RawCall, Wire, encode
+from clew.events import Image, Json, RawCall, Wire, encode
 from clew.protocols import Part, Prompt, Tool
 
 STOPS: Final = 4
@@ -95,12 +96,15 @@ def _described(tool: Tool) -> str:
     return "\n".join([tool.description, *(f"Example arguments: {line}" for line in examples)])
 
 
-def message(part: Part, box: Toolbox, wire: Wire | None) -> bytes:
-    """One part as a message. `wire` is what the same model sent beside text and calls, or None."""
+def message(part: Part, box: Toolbox, wire: Wire | None, *, sees: bool) -> bytes:
+    """One part as a message. `wire` is what the same model sent beside text and calls, or None.
+
+    To a model that does not see, pictures are named instead of shown.
+    """
     if part.role == "tool":
         return encode({"role": "tool", "tool_call_id": part.call_id, "content": part.text})
     if part.role != "assistant":
-        return encode({"role": part.role, "content": part.text})
+        return encode({"role": part.role, "content": _content(part, sees=sees)})
     kept = _kept(wire)
     more: list[Any] = kept.get("calls") or []
     said: dict[str, Json] = {"role": "assistant", "content": part.text}
@@ -112,6 +116,22 @@ def message(part: Part, box: Toolbox, wire: Wire | None) -> bytes:
         ]
     own: dict[str, Json] = kept.get("message") or {}
     return encode(said | own)
+
+
+def _content(part: Part, *, sees: bool) -> Json:
+    if not part.images:
+        return part.text
+    if not sees:
+        named = (image.text or f"an image ({image.media_type})" for image in part.images)
+        return "\n".join([part.text, *(f"(not shown here: {name})" for name in named)])
+    return [{"type": "text", "text": part.text}, *map(_image, part.images)]
+
+
+def _image(image: Image) -> Json:
+    """A picture as a data URL, which every server that sees takes."""
+    data = base64.b64encode(image.data).decode()
+    url = f"data:{image.media_type};base64,{data}"
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def _kept(wire: Wire | None) -> dict[str, Any]:

@@ -46,13 +46,17 @@ BOXES: Final = 64
 
 _ONCE: Final[openai.RequestOptions] = {"max_retries": 0}
 _REFUSED: Final = re.compile(
-    r"n[o']t (?:supported|permitted|allowed)|un(?:supported|expected|known|recognized)|extra",
+    r"n[o']t (?:support(?:ed)?|permitted|allowed)|un(?:supported|expected|known|recognized)|extra"
+    r"|at most 0|missing data required",
     re.IGNORECASE,
 )
 _OPTIONAL: Final = {
     "stream_options": re.compile(r"stream_options|include_usage"),
     "stop": re.compile(r"['\"`]stop['\"`]|\bstop (?:words?|sequences?)"),
+    "images": re.compile(r"\bimages?\b|image_url|\bvision\b"),
 }
+_PER_PART: Final = frozenset({"wire", "images"})
+"""What is left out of the parts themselves, so that they have to be encoded anew."""
 
 
 class Lines(openai.AsyncStream[bytes]):
@@ -98,7 +102,8 @@ class OpenAIChat:
         sleep: Waits the given number of seconds before another try.
 
     A server may refuse what a run can do without: usage in streams (`stream_options`), stop
-    sequences (codecs cut by themselves), and what it sent earlier beside text and calls (`wire`).
+    sequences (codecs cut by themselves), pictures (then they are named instead), and what it sent
+    earlier beside text and calls (`wire`).
     When its error names one, it is left out from then on.
 
     A stream that breaks off is asked for again from the start. What was shown of it stays shown, so
@@ -314,12 +319,15 @@ class OpenAIChat:
 
     def _body(self, ask: Ask, without: frozenset[str]) -> bytes:
         prompt, box = ask.prompt, ask.box
-        key = f"{self.name}/chat{'-' if 'wire' in without else ''}{box.clash}"
+        key = f"{self.name}/chat{','.join(sorted(without & _PER_PART))}{box.clash}"
+        sees = "images" not in without
         messages: list[bytes] = []
         for part in prompt:
             encoded = part.encoded.get(key)
             if encoded is None:
-                encoded = part.encoded[key] = message(part, box, self._wire(part, without))
+                encoded = part.encoded[key] = message(
+                    part, box, self._wire(part, without), sees=sees
+                )
             messages.append(encoded)
         more: dict[str, Json] = {}
         if (found := stops(prompt, self.params)) and "stop" not in without:

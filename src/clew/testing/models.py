@@ -14,7 +14,7 @@ from clew.errors import ModelError
 from clew.events import FINISH, Action, Json, Prints, RawCall, Reply, Thought, Usage, encode
 from clew.protocols import Brief, OnText, Prompt, Tool
 from clew.tools.finish import answer_schema, finish_tool
-from clew.trajectory import Call, Step
+from clew.trajectory import Call, Step, Trajectory
 
 USAGE: Final = Usage(input=10, output=5, cost=0.0)
 
@@ -115,6 +115,16 @@ class ScriptedModel:
             usage=self.usage,
             model=self.name,
         )
+
+
+def recorded(record: Trajectory) -> ScriptedModel:
+    """A model that says again what the models of a record said, thought by thought.
+
+    For a run that is to be played once more with real tools; `clew.replay` needs no model at all.
+    """
+    replies = [step.thought.reply for step in record if step.thought is not None]
+    setting = record.started.setting
+    return ScriptedModel(replies, name=setting.model, params=setting.params)
 
 
 Fault: TypeAlias = Literal[
@@ -257,5 +267,6 @@ __all__ = [
     "acts",
     "finish",
     "place",
+    "recorded",
     "say",
 ]

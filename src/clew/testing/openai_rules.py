@@ -172,10 +172,23 @@ def _check_message(message: dict[str, Any], where: str) -> None:
             raise Refused(f"Duplicate ids in '{where}.tool_calls'.", f"{where}.tool_calls")
         if content is None:
             return
+    for number, block in enumerate(_array(content) or []):
+        _check_block(block, f"{where}.content[{number}]")
     if not isinstance(content, (str, list)):
         raise Refused(
             f"Invalid value for 'content': expected a string, got {content!r}.", f"{where}.content"
         )
+
+
+def _check_block(block: Any, where: str) -> None:
+    """A block of content: text, or a picture by its URL."""
+    known = _object(block) or {}
+    kind = known.get("type")
+    picture = _object(known.get("image_url")) or {}
+    if kind == "text" and isinstance(known.get("text"), str):
+        return
+    if kind != "image_url" or not isinstance(picture.get("url"), str):
+        raise Refused(f"Invalid value: '{kind}' in '{where}.type'.", f"{where}.type")
 
 
 def _check_keys(message: dict[str, Any], where: str) -> None:

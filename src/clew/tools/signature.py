@@ -11,7 +11,7 @@ import docstring_parser
 import msgspec
 
 from clew.errors import ConfigError
-from clew.events import Json, Observation
+from clew.events import Image, Json, Observation
 from clew.protocols import Parameters
 from clew.tools.typed import described, from_json, plain, schema_of, schemas
 
@@ -25,7 +25,16 @@ _VARIADIC: Final = (
     inspect.Parameter.VAR_KEYWORD,
     inspect.Parameter.POSITIONAL_ONLY,
 )
-_SAYS_NOTHING: Final = (Any, object, str, None, type(None), Observation, inspect.Signature.empty)
+_SAYS_NOTHING: Final = (
+    Any,
+    object,
+    str,
+    None,
+    type(None),
+    Observation,
+    Image,
+    inspect.Signature.empty,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +101,7 @@ def returned(name: str, value: Any) -> Any:
 
     What JSON cannot carry becomes an observation that says so; the call is done all the same.
     """
-    if isinstance(value, Observation):
+    if isinstance(value, Observation | Image):
         return value
     try:
         return plain(value)
@@ -174,7 +183,7 @@ def _fields(name: str, kinds: dict[str, Any], given: dict[str, Any]) -> type[msg
 def _result(kind: Any, name: str) -> Parameters | None:
     """The schema of a return annotation, without `Observation`, which says everything itself."""
     if typing.get_origin(kind) in (types.UnionType, Union):
-        parts = [part for part in typing.get_args(kind) if part is not Observation]
+        parts = [part for part in typing.get_args(kind) if part not in (Observation, Image)]
         kind = Union[tuple(parts)]  # noqa: UP007 - of as many types as there are
     bare = typing.get_args(kind)[0] if typing.get_origin(kind) is Annotated else kind
     if bare in _SAYS_NOTHING:

@@ -22,7 +22,8 @@ def digest(*values: Any) -> str:
 
 def plain(part: Part) -> tuple[Any, ...]:
     """A part as JSON values: all that is said, nothing of how it was encoded."""
-    return (part.role, part.text, part.calls, part.call_id, part.name, part.wire)
+    told = (part.role, part.text, part.calls, part.call_id, part.name, part.wire)
+    return (*told, [image.blob for image in part.images]) if part.images else told
 
 
 class _Rendered:
