@@ -44,8 +44,9 @@ class Bench:
 
 
 def environment() -> dict[str, str]:
-    """The environment without proxies, and with this source tree to import from."""
+    """The environment without proxies, with bytecode kept as an installed package has it."""
     kept = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
     return kept | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
 
 

@@ -1,0 +1,66 @@
+"""The benchmarks run and do their work; how fast they are is for `make bench` to say."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+PATH = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+
+
+def run(*argv: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *argv],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": PATH},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_every_part_measures_something_and_nothing_is_written() -> None:
+    kept = [ROOT / "benchmarks" / "results.json", ROOT / "docs" / "performance.md"]
+    before = [path.read_bytes() for path in kept]
+    done = run("-m", "benchmarks", "--tiny")
+    assert done.returncode == 0, done.stderr
+    for title in (
+        "CPU per step",
+        "Bytes on",
+        "`import clew`",
+        "Many runs at once",
+        "Parallel calls",
+    ):
+        assert f"\n## {title}" in done.stdout
+    assert "3 steps of 1000 bytes" in done.stdout
+    assert [path.read_bytes() for path in kept] == before
+
+
+def test_a_client_without_its_server_tells_no_figures() -> None:
+    done = run("-m", "benchmarks.bare", "--kind", "plain", "--url", "http://127.0.0.1:9/v1")
+    assert done.returncode
+    assert not done.stdout
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_a_client_tells_its_figures_as_json(kind: str) -> None:
+    done = run("-m", "benchmarks.clew_runs", "--kind", kind)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["wall_s"] > 0
+
+
+def test_the_page_is_what_the_results_say() -> None:
+    code = (
+        "import json; from benchmarks import report; from benchmarks.measure import Row\n"
+        "found = json.loads(report.RESULTS.read_text(encoding='utf-8'))\n"
+        "page = report.page(found, [Row(**row) for row in found['rows']])\n"
+        "assert page == report.PAGE.read_text(encoding='utf-8')"
+    )
+    done = run("-c", code)
+    assert done.returncode == 0, done.stderr
