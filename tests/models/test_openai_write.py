@@ -148,7 +148,8 @@ def test_aliases_are_legal_unique_and_reversible(names: list[str]) -> None:
 @given(st.text(), st.booleans())
 def test_every_part_decodes_to_what_it_said(text: str, calls: bool) -> None:
     made = (call("search"),) if calls else ()
-    said = msgspec.json.decode(message(Part("assistant", text, calls=made), toolbox(()), None))
+    part = Part("assistant", text, calls=made)
+    said = msgspec.json.decode(message(part, toolbox(()), None, sees=True))
     assert (said["content"] or "") == text
     assert ("tool_calls" in said) == calls
 
