@@ -15,6 +15,7 @@ import msgspec
 
 from clew.errors import StoreError
 from clew.events import (
+    SCHEMA,
     AnyEvent,
     Cancel,
     Entry,
@@ -69,6 +70,9 @@ async def _entries(store: Store, run_id: str) -> list[Entry]:
             raise StoreError(message)
         before = line.hash
         event = await _event(store, run_id, line)
+        if isinstance(event, Started) and event.schema > SCHEMA:
+            message = f"run {run_id} was written by a newer clew (schema {event.schema}): update"
+            raise StoreError(message)
         entries.append(Entry(line.seq, line.at, line.epoch, event, line.hash))
     return entries
 
