@@ -53,8 +53,11 @@ async def _ask_guards(
     events: list[AnyEvent] = []
     asked = Call(call.key, Action(call.action.name, args))
     for guard in agent.all_guards:
-        if (name := words(guard)) == held_by or (verdict := await guard(asked, so_far)) is None:
+        if held_by is not None and words(guard) == held_by:
             continue
+        if (verdict := await guard(asked, so_far)) is None:
+            continue
+        name = words(guard)
         match verdict.kind:
             case "hint":
                 events.append(Judged(call.key, verdict, by=name))
