@@ -84,6 +84,14 @@ class Terminal:
         before, self.seen = self.seen[: found.end()], self.seen[found.end() :]
         return before
 
+    def interrupts(self, pattern: str) -> str:
+        """Ctrl-C until it shows: Python misses one between its prompt and its wait for a key."""
+        ready: list[int] = []
+        while not ready:
+            self.process.send_signal(signal.SIGINT)
+            ready, _, _ = select.select([self.end], [], [], 10)
+        return self.shows(pattern)
+
     def leaves(self) -> int:
         """Read what is left and give the exit code."""
         while True:
@@ -129,8 +137,7 @@ def test_ctrl_c_interrupts_the_step_and_not_the_session() -> None:
             shell.type("Then forget it.\n")
             shell.shows("Never mind")
             shell.shows("> ")
-            shell.process.send_signal(signal.SIGINT)
-            shell.shows(r"\(/exit leaves\)")
+            shell.interrupts(r"\(/exit leaves\)")
             shell.type("/exit\n")
             shell.shows(rf"clew chat --resume {RUN_ID}")
             assert shell.leaves() == 0
