@@ -43,17 +43,10 @@ Code: TypeAlias = Literal[
 ]
 """The closed list of what can be wrong with an observation; empty when nothing is."""
 
-UNMADE: Final[frozenset[Code]] = frozenset(
-    {
-        "unknown_tool",
-        "invalid_arguments",
-        "repeated_same_tool_call_too_many_times",
-        "denied",
-        "cap",
-        "interrupted",
-        "sibling_failed",
-    }
-)
+UNMADE: Final[frozenset[Code]] = frozenset({
+    "unknown_tool", "invalid_arguments", "repeated_same_tool_call_too_many_times", "denied", "cap",
+    "interrupted", "sibling_failed",
+})  # fmt: skip
 """Codes of calls that were refused before anything was called."""
 
 EFFECTFUL: Final[frozenset[Effect]] = frozenset({"idempotent", "unsafe"})
@@ -68,12 +61,7 @@ class Value(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_un
 
 
 class Event(
-    msgspec.Struct,
-    frozen=True,
-    gc=False,
-    omit_defaults=True,
-    tag_field="event",
-    tag=str.lower,
+    msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag_field="event", tag=str.lower
 ):
     """Base of the events; `event` in the encoding is the class name in lower case."""
 
@@ -363,18 +351,9 @@ class Stop(Event, frozen=True):
 
 
 AnyEvent: TypeAlias = (
-    Started
-    | Changed
-    | Thought
-    | Judged
-    | Ruling
-    | Attempt
-    | Observation
-    | Note
-    | Cancel
-    | Landing
+    Started | Changed | Thought | Judged | Ruling | Attempt | Observation | Note | Cancel | Landing
     | Stop
-)
+)  # fmt: skip
 
 INPUTS: Final = (Changed, Ruling, Note, Cancel)
 """Events that come from outside the loop and are fed, not derived, in a replay."""

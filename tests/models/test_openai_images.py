@@ -13,7 +13,7 @@ from clew.testing.openai_server import Fail, OpenAIServer, Say
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-CALL = Say("I look.", calls=[("draw", {})])
+CALL = Say("I look.", calls=[("draw", "{}")])
 
 
 @tool(effect="read")
