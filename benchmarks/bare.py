@@ -1,7 +1,7 @@
 """What clew is measured against: loops that keep nothing and do the same calls.
 
-`plain` and `streamed` are httpx2 with json, `post` is the official client's own `post` with typed
-replies, as its documentation shows it.
+`plain` and `streamed` are httpx2 with json, `post` and `raw` the official client's own `post`: with typed
+replies, as its documentation shows it, and with nothing but bytes.
 """
 
 import asyncio
@@ -105,6 +105,18 @@ def post(client: openai.AsyncOpenAI) -> Complete:
     return complete
 
 
+def raw(client: openai.AsyncOpenAI) -> Complete:
+    """The same with bytes both ways: the least that the official client can be made to do."""
+
+    async def complete(messages: list[Message]) -> Message:
+        content = json.dumps(request(messages)).encode()
+        response = await client.post("/chat/completions", content=content, cast_to=httpx2.Response)
+        message: Message = json.loads(response.content)["choices"][0]["message"]
+        return message
+
+    return complete
+
+
 @asynccontextmanager
 async def completing(kind: str, url: str) -> AsyncIterator[Complete]:
     """The client of a kind, closed in the end."""
@@ -112,8 +124,9 @@ async def completing(kind: str, url: str) -> AsyncIterator[Complete]:
     async with httpx2.AsyncClient(
         headers=headers, limits=LIMITS, timeout=TIMEOUT, trust_env=False
     ) as http:
-        if kind == "post":
-            yield post(openai.AsyncOpenAI(base_url=url, api_key="none", http_client=http))
+        if kind in {"post", "raw"}:
+            client = openai.AsyncOpenAI(base_url=url, api_key="none", http_client=http)
+            yield post(client) if kind == "post" else raw(client)
         else:
             yield {"plain": plain, "streamed": streamed}[kind](http, url)
 

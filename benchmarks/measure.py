@@ -88,6 +88,7 @@ def per_step(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
         "streamed": ("bare", "streamed"),
         "clew streamed": ("clew_runs", "streamed"),
         "post": ("bare", "post"),
+        "raw": ("bare", "raw"),
     }
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in clients}
     for number, names in enumerate(alternating(sizes.repetitions, list(clients))):
@@ -99,7 +100,7 @@ def per_step(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
     for steps in (section.split("x")[0] for section in sizes.plan.split(",")):
         cpu = {name: [f[steps]["cpu_ms"] for f in figures] for name, figures in found.items()}
         rows += _ratios(steps, cpu)
-    return sorted(rows, key=lambda made: made.name)
+    return rows
 
 
 def _ratios(steps: str, cpu: dict[str, list[float]]) -> Iterator[Row]:
@@ -141,6 +142,14 @@ def _ratios(steps: str, cpu: dict[str, list[float]]) -> Iterator[Row]:
         None,
         over("clew plain", "post"),
         ms("post"),
+    )
+    yield row(
+        "a",
+        f"{said}for comparison: `client.post` with bytes and nothing else",
+        "×",
+        None,
+        over("raw", "plain"),
+        ms("raw"),
     )
 
 

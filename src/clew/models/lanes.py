@@ -5,6 +5,7 @@ system about every idle one: 500 runs at once spend more CPU on that than on eve
 a free lane costs the same however many there are.
 """
 
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -96,12 +97,12 @@ class Lanes(httpx2.AsyncBaseTransport):
     def _release(self, lane: _Lane) -> None:
         self._room.release()
         if id(lane) in self._lanes:  # else all of them were closed meanwhile
-            lane.since = anyio.current_time()
+            lane.since = time.monotonic()
             self._free.append(lane)
 
     async def _prune(self) -> None:
         """Close what has been idle for too long."""
-        while self._free and anyio.current_time() - self._free[0].since > self._idle:
+        while self._free and time.monotonic() - self._free[0].since > self._idle:
             lane = self._free.popleft()
             del self._lanes[id(lane)]
             await lane.transport.aclose()
