@@ -1,7 +1,7 @@
 """What clew is measured against: loops that keep nothing and do the same calls.
 
-`plain` and `streamed` are httpx2 with json, `post` and `raw` the official client's own `post`: with typed
-replies, as its documentation shows it, and with nothing but bytes.
+`plain` and `streamed` are httpx2 with json, `post` and `raw` the official client's own `post`: with
+typed replies, as its documentation shows it, and with nothing but bytes.
 """
 
 import asyncio
