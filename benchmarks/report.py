@@ -66,8 +66,8 @@ REASONS: Final = {
         "it takes when it is done without a pause."
     ),
     "steps, unsafe": (
-        "As with a read tool, and one more event a step (the attempt). A FULL commit also seems to cost "
-        "more between other work than in the row that is subtracted, where nothing else runs."
+        "As with a read tool, and one more event a step (the attempt). A FULL commit also seems "
+        "to cost more between other work than alone, which is what is subtracted."
     ),
     "steps, streamed": "Every event of a stream is decoded and shown as it comes.",
     "import": "Half is clew's own modules, the rest anyio, msgspec and the schema validator.",
