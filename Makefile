@@ -35,6 +35,8 @@ types: $(VENV)/.dev  ## mypy --strict and pyright
 	$(BIN)/mypy
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
+# Tests start many processes: one leaves its bytecode for the next, whatever the shell says of that.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.dev  ## All tests; layers 0 to 5 must be covered whole
 	@rm -f .coverage .coverage.*
 	$(BIN)/pytest --numprocesses $(JOBS) --cov
