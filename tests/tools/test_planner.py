@@ -219,6 +219,7 @@ def test_only_the_given_tools_are_named() -> None:
     ("question", "lesson"),
     [
         (" ?", "empty"),
+        (" , ?; ", "empty"),
         ("why " * 300, "1,200 characters"),
         (" plus ".join(f"fact {chr(97 + n)}" for n in range(25)), "over 24 steps"),
     ],

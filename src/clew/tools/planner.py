@@ -107,6 +107,7 @@ _MEASURES: Final = {
 }
 _ORDER: Final = re.compile(r"\b(\w+)\s+(first|earlier|later|last)\b", re.IGNORECASE)
 _AMOUNT: Final = re.compile(r"\b(more|fewer|less)\s+(\w+)", re.IGNORECASE)
+_AROUND: Final = " ?.!=,;"
 _NEXT_QUESTION: Final = re.compile(
     r"(?:[?;]|,?\s+and)\s+(?=(?:in\s+)?(?:who|what|when|where|which|how)\b)", re.IGNORECASE
 )
@@ -165,7 +166,7 @@ def plan(question: str, tools: Sequence[str] = ("docs", "calc")) -> dict[str, Js
     `tool` is empty where none of them can do the step. Raises `ToolError` for a question that is
     empty, has over 1,000 characters or takes over 24 steps.
     """
-    text = " ".join(question.split()).strip(" ?.!=")
+    text = " ".join(question.split()).strip(_AROUND)
     if not text:
         raise ToolError("the question is empty: give the whole question")
     if len(question) > MOST_CHARACTERS:
@@ -175,7 +176,7 @@ def plan(question: str, tools: Sequence[str] = ("docs", "calc")) -> dict[str, Js
         )
     steps = _Steps(tools)
     for part in _NEXT_QUESTION.split(_CONTRACTED.sub(r"\1 is", text)):
-        _answer(_FIRST.sub(lambda first: first.group().lower(), part.strip(" ?.!=,")), steps)
+        _answer(_FIRST.sub(lambda first: first.group().lower(), part.strip(_AROUND)), steps)
     return {"steps": steps.taken, "note": steps.note()}
 
 
