@@ -1,0 +1,59 @@
+"""How a step is cut short: a cap inside it, and a person between its calls."""
+
+import anyio
+
+from clew import Agent, Entry, Limits, Observation, cancel, read, replay, resume, run, tool
+from clew.api import start
+from clew.loop import run as go
+from clew.stores import MemoryStore
+from clew.testing.models import ScriptedModel, act, acts, say
+from tests.core.scenarios import TOOLS, lookup
+
+
+async def test_one_step_cannot_exceed_the_calls_of_the_run() -> None:
+    store, three = MemoryStore(), acts(*[act("lookup", key=key) for key in "abc"])
+    model = ScriptedModel([three, say("a and b")])
+    agent = Agent(model=model, tools=TOOLS, limits=Limits(tool_calls=2))
+    found = await run(agent, "What?", store=store, run_id="run")
+    assert (found.status, found.reason, found.answer) == ("bound", "tool_calls", "a and b")
+    seen = [call.observation for call in (await read("run", store=store)).calls]
+    assert [observation.code for observation in seen if observation] == ["", "", "cap"]
+    assert seen[2]
+    assert "all 2 tool calls of this run are used" in seen[2].text
+
+
+class Seen:
+    """A listener that says when the first observation is recorded."""
+
+    def __init__(self) -> None:
+        self.first = anyio.Event()
+
+    def entry(self, entry: Entry) -> None:
+        if isinstance(entry.event, Observation):
+            self.first.set()
+
+    def token(self, text: str) -> None:
+        """Text on its way says nothing of calls."""
+
+
+async def test_an_interrupt_leaves_what_was_seen_as_it_is() -> None:
+    @tool(effect="read")
+    async def stuck() -> str:
+        """Never end."""
+        await anyio.sleep_forever()
+        return "never"
+
+    model = ScriptedModel([acts(act("lookup", key="a"), act("stuck"))])
+    agent, store, seen = Agent(model=model, tools=[lookup, stuck]), MemoryStore(), Seen()
+    journal = await start(agent, "What?", store, run_id="run", listener=seen)
+    async with anyio.create_task_group() as group:
+        group.start_soon(go, agent, journal)
+        await seen.first.wait()
+        group.cancel_scope.cancel()
+    await cancel("run", why="enough", store=store)
+    found = await resume(agent, "run", store=store)
+    assert (found.status, found.reason) == ("interrupted", "enough")
+    so_far = await read("run", store=store)
+    codes = [call.observation.code for call in so_far.calls if call.observation]
+    assert codes == ["", "interrupted"]
+    assert (await replay(agent, "run", store=store)).trajectory.entries == so_far.entries
