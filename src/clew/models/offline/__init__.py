@@ -1,31 +1,32 @@
-"""The model `offline`: fixed rules behind the ordinary `Model` protocol, for English questions.
-
-It sees nothing but the prompt, keeps nothing between calls, and says that it is no language model.
-"""
+"""The model `offline`: fixed rules for English questions, which see nothing but the prompt."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
 
 import msgspec
 
 from clew.events import FINISH, Json, RawCall, Reply, Usage, encode
-from clew.models.offline.english import cleaned, names
-from clew.models.offline.moves import Ask, Found, solve
-from clew.protocols import OnText, Prompt
+from clew.models.offline import english
+from clew.protocols import OnText, Part, Prompt
 
 MOST_CHARACTERS: Final = 1_000
-"""Longer questions are not read."""
+NEEDS: Final = "I need the tool docs (name a folder with --docs) or calc, in the native format."
 SIGNED: Final = "(answered by clew's offline rules, not by a language model)"
-NEEDS: Final = (
-    "I need the tool docs to look things up in your documents (name a folder with --docs), or the "
-    "tool calc for arithmetic, both in the native format: without them I cannot answer this."
-)
-_OPENING: Final = "These are clew's offline rules, not a language model. "
 _LOOP: Final = ("ERROR: ", "NOTE: ", "The limit on ")
-"""How a user's message begins that the loop wrote, not a person."""
-_PRONOUN = re.compile(r"\b(?:(his|its|their)|he|she|it|they|him|her|them)\b", re.IGNORECASE)
+"""How the codec `native` begins what the loop says as a user (`_aside` in codecs/native.py)."""
+
+
+class _Wanted(Exception):  # noqa: N818 – no error: the rules begin again when the call was made
+    """A call that must be made first: why, the tool and its arguments. Without a tool: why not."""
+
+
+class _Found(NamedTuple):
+    """What came of a question: its value (None: nothing found), and what to say, with citations."""
+
+    value: str | None
+    claims: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -38,91 +39,156 @@ class OfflineModel:
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next move; with `on_text`, its text in one piece."""
-        move = _move(prompt)
-        text, tool, args = move if isinstance(move, Ask) else _answer(move, prompt)
+        try:
+            text, tool, args = _answer(prompt, _found(prompt))
+        except _Wanted as wanted:
+            text, tool, args = wanted.args
+            text = text if tool else "\n".join([text, *_again(prompt), SIGNED])
         if tool and not any(part.role == "assistant" for part in prompt.parts):
-            text = _OPENING + text
+            text = f"These are clew's offline rules, not a language model. {text}"
         if on_text is not None:
             on_text(text)
-        made = sum(len(part.calls) for part in prompt.parts)
-        call = RawCall(tool, encode(args).decode(), f"offline_{made + 1}")
+        call = RawCall(tool, encode(args).decode(), f"offline_{len(prompt.parts) + 1}")
         calls = (call,) if tool else ()
         return Reply(text, calls, "calls" if calls else "stop", Usage(cost=0.0), self.name)
 
 
-def _move(prompt: Prompt) -> Ask | Found:
-    """What the rules want, or what they found, for the last question a person asked."""
-    asked = [part.text for part in prompt.head if part.role == "user"][-1:]
-    asked += [p.text for p in prompt.parts if p.role == "user" and not p.text.startswith(_LOOP)]
-    about = ""
-    move: Ask | Found = Found(None, (NEEDS,))
-    for text in asked:
-        question = _referred(cleaned(text), about)
-        move = _driven(question, prompt)
-        value = move.value if isinstance(move, Found) else None
-        about = value if value and names(value) == [value] else next(iter(names(question)), about)
-    return move
+def _asks(part: Part) -> bool:
+    return part.role == "user" and not part.text.startswith(_LOOP)
+
+
+def _found(prompt: Prompt) -> _Found:
+    """What the rules find for the last question a person asked."""
+    asked = [part for part in prompt.head if part.role == "user"][-1:]
+    asked += filter(_asks, prompt.parts)
+    about, found = "", _Found(None, ())
+    for part in asked:
+        question = _referred(english.cleaned(part.text), about)
+        found = _solve(question, prompt if part is asked[-1] else replace(prompt, calls="none"))
+        value = found.value or ""
+        about = (
+            value if english.names(value) == [value] else next(iter(english.names(question)), about)
+        )
+    return found
 
 
 def _referred(question: str, about: str) -> str:
     """A later question with what its pronouns mean: what the one before it came to."""
-    named, pronoun = names(question), _PRONOUN.search(question)
+    named, pronoun = english.names(question), english.FORMS["referring"].search(question)
     if not about or not pronoun or (named and question.index(named[0]) < pronoun.start()):
         return question
-    return _PRONOUN.sub(lambda found: about + ("'s" if found[1] else ""), question)
+    return english.FORMS["referring"].sub(
+        lambda found: about + ("'s" if found[1] else ""), question
+    )
 
 
-def _driven(question: str, prompt: Prompt) -> Ask | Found:
-    """Run the rules over what the prompt holds, to a call that was not made or to their end."""
-    if len(question) > MOST_CHARACTERS:
-        return Found(
-            None, (f"I read questions of up to {MOST_CHARACTERS} characters: say it in less.",)
-        )
-    tools, seen, rules = {tool.name for tool in prompt.tools}, _seen(prompt), solve(question)
-    try:
-        ask = next(rules)
-        while True:
-            key = encode([ask.tool, ask.args])
-            if ask.tool in ("docs", "calc") and ask.tool not in tools:
-                return Found(None, (NEEDS,))
-            if key not in seen and ask.tool in tools and prompt.calls != "none":
-                return ask
-            ask = rules.send(seen.get(key, {}))
-    except StopIteration as end:
-        found: Found = end.value
-        return found
-
-
-def _seen(prompt: Prompt) -> dict[bytes, dict[str, Json]]:
-    """What every call in the prompt gave; nothing where it failed."""
-    made: dict[str, bytes] = {}
-    seen: dict[bytes, dict[str, Json]] = {}
-    for part in prompt.parts:
-        for call in part.calls:
-            made[call.id] = encode([call.name, _object(call.arguments or "")])
-        if part.role == "tool" and part.call_id in made:
-            seen[made[part.call_id]] = _object(part.text)
-    return seen
-
-
-def _object(text: str) -> dict[str, Json]:
-    try:  # hints stand on lines of their own below
-        return msgspec.json.decode(text.partition("\n")[0], type=dict[str, Any])
-    except (msgspec.DecodeError, RecursionError):
-        return {}
-
-
-def _answer(found: Found, prompt: Prompt) -> tuple[str, str, dict[str, Json]]:
+def _answer(prompt: Prompt, found: _Found) -> tuple[str, str, dict[str, Json]]:
     """An answer as text, or as thought and call of finish, of the type that finish wants."""
     lead = f"{found.value} – " if found.value and len(found.claims) > 1 else ""
-    answer: Json = f"{lead}{' '.join(found.claims)}\n{SIGNED}"
+    again = _again(prompt)
+    answer: Json = "\n".join([lead + " ".join(found.claims), *again, SIGNED])
     finish = next((tool for tool in prompt.tools if tool.name == FINISH), None)
-    if finish is None:
-        return answer, "", {}
-    wanted = finish.parameters.get("properties", {}).get("answer", {}).get("type")
-    digits = (found.value or "").replace(",", "")
-    if wanted in ("integer", "number") and re.fullmatch(r"-?\d+(?:\.\d+)?", digits):
-        answer = int(digits) if "." not in digits else float(digits)
-    if prompt.calls == "none" or wanted not in ("integer", "number", "string"):
+    wanted = finish and finish.parameters.get("properties", {}).get("answer", {}).get("type")
+    digits = re.fullmatch(r"-?\d+(\.\d+)?", (found.value or "").replace(",", ""))
+    if wanted in ("integer", "number") and digits and not again:
+        answer = float(digits[0]) if digits[1] else int(digits[0])
+    if prompt.calls == "none" or (wanted != "string" and isinstance(answer, str)):
         return str(answer), "", {}
     return "I have what can be found.", FINISH, {"answer": answer}
+
+
+def _again(prompt: Prompt) -> list[str]:
+    """What to add to an answer that was not accepted: none is given twice alike."""
+    begin = max((n for n, part in enumerate(prompt.parts, start=1) if _asks(part)), default=0)
+    since = [(part.name, part.text) for part in prompt.parts[begin:]]
+    refused = [text for name, text in since if name in ("", FINISH) and text.startswith("ERROR: ")]
+    if not refused:
+        return []
+    read = re.findall(r'"doc_id":"(\w+)"', " ".join(text for name, text in since if name == "docs"))
+    told = f"I have no other answer ({len(refused)} not accepted, the last with {refused[-1]})."
+    return [told, *(f"I read [{doc_id}]." for doc_id in dict.fromkeys(read))]
+
+
+def _solve(question: str, prompt: Prompt) -> _Found:
+    """Work a cleaned question out, follow the planner's steps, or look it up as it is."""
+    if len(question) > MOST_CHARACTERS:
+        return _Found(None, (f"I read up to {MOST_CHARACTERS} characters: ask in less.",))
+    if english.arithmetic(question):
+        return _worked_out(question, prompt)
+    if english.FORMS["parts"].search(question):
+        why = "The question has parts, so I ask for a plan."
+        steps = _call(prompt, why, "planner", {"question": question}).steps
+        tools = {step.get("tool") for step in steps}
+        if len(steps) > 1 and tools <= {"docs", "calc"}:
+            return _followed(steps, prompt)
+    return _looked_up(question, prompt)
+
+
+def _followed(steps: list[dict[str, str]], prompt: Prompt) -> _Found:
+    """Do the steps of a plan in turn, each with the values of those before it."""
+    values, claims = list[str](), list[str]()
+    for step in steps:
+        text, sums = step.get("do", ""), step["tool"] == "calc"
+        for number, value in reversed(list(enumerate(values, start=1))):
+            text = text.replace(f"#{number}", value.replace(",", "") if sums else value)
+        if steps[-1]["tool"] == "calc" and not sums and english.Asked(text).kind == "what":
+            text = f"how much is {text}"
+        found = _worked_out(text, prompt) if sums else _looked_up(text, prompt)
+        if found.value is None:
+            return _Found(None, (*found.claims, *claims))
+        values.append(found.value)
+        years = " (by calendar years)" if sums and "the year" in str(steps) else ""
+        claims += (f"{claim}{years}" for claim in found.claims)
+    if choice := dict(english.FORMS["choice"].findall(steps[-1].get("hint", ""))):
+        sign = "" if values[-1] == "0" else "below" if values[-1].startswith("-") else "above"
+        values.append(choice.get(sign, "neither"))
+    return _Found(values[-1], tuple(dict.fromkeys(claims)))
+
+
+def _worked_out(question: str, prompt: Prompt) -> _Found:
+    expression = english.arithmetic(question)
+    asked = (f"I work out {expression}.", "calc", {"expression": expression})
+    result = _call(prompt, *asked).result if expression else None
+    if result is None:
+        return _Found(None, (f"I could not work out {question}.",))
+    return _Found(str(result), (f"{expression} = {result}",))
+
+
+def _looked_up(question: str, prompt: Prompt) -> _Found:
+    """The sentence that answers, or else the one that is nearest to the question."""
+    words, asked = " ".join(dict.fromkeys(english.content(question))), english.Asked(question)
+    why = f"I search the documents to find out: {question}."
+    passages = _call(prompt, why, "docs", {"query": words, "limit": 10}).results if words else []
+    found = (asked.match(one) for passage in passages for one in english.sentences(passage))
+    none = (False, 0.0, "", "")
+    answers, _, value, claim = max(filter(None, found), key=lambda one: one[:2], default=none)
+    if answers:
+        return _Found(value or claim, (claim,))
+    nothing = f"I found nothing about “{question}” in your documents."
+    return _Found(None, (nothing, f"The nearest to it is: {claim}") if claim else (nothing,))
+
+
+class _Gave(msgspec.Struct):
+    """What calc, the planner or a search gave; empty where it failed or cannot be called."""
+
+    result: Json = None
+    steps: list[dict[str, str]] = []
+    results: list[dict[str, Json]] = []
+
+
+def _call(prompt: Prompt, why: str, tool: str, args: dict[str, Json]) -> _Gave:
+    wanted = (tool, encode(args).decode())
+    calls = [call for part in prompt.parts for call in part.calls]
+    ids = {call.id for call in calls if (call.name, call.arguments) == wanted}
+    for part in prompt.parts:
+        if part.role == "tool" and part.call_id in ids:
+            try:  # hints stand on lines of their own below
+                return msgspec.json.decode(part.text.partition("\n")[0], type=_Gave)
+            except (msgspec.DecodeError, RecursionError):
+                return _Gave()
+    declared = any(one.name == tool for one in prompt.tools)
+    if declared and prompt.calls != "none":
+        raise _Wanted(why, tool, args)
+    if not declared and tool != "planner":
+        raise _Wanted(NEEDS, "", {})
+    return _Gave()

@@ -1,28 +1,28 @@
-"""Questions in English: their words, and the steps they are taken apart into (see english.toml)."""
+"""English as the offline rules know it; its words and patterns are in english.toml."""
 
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, NamedTuple, TypeAlias
 
-_E: Final[dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_name("english.toml").read_text(encoding="utf-8")
-)
-COUNTS: Final = {word: str(number) for number, word in enumerate(_E["counted"].split())}
-_STOP: Final = frozenset(_E["stop"].split()).union(COUNTS)
+from clew.events import Json
+
+Place: TypeAlias = tuple[int, str]
+
+_E: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_COUNTS: Final = {word: str(number) for number, word in enumerate(_E["counted"].split())}
+_STOP: Final = frozenset(_E["stop"].split()).union(_COUNTS)
 _CONCEPT: Final[dict[str, str]] = {
-    word: group.split()[0] for group in _E["same"] for word in group.split()
+    word: group.split()[0] for group in _E["irregular"] + _E["same"] for word in group.split()
 }
-ACTS: Final = frozenset(_CONCEPT.values())
+_ACTS: Final = frozenset(group.split()[0] for group in _E["same"])
 """What can be asked of a thing: it stands where the answer does."""
-_INSETS: Final[dict[str, str]] = _E["insets"] | {
-    "MORE": "|".join(" ".join(f"{more} {less}" for _, more, less in _E["more"]).split()),
-    "COUNTED": "|".join(COUNTS),
-}
+_ENDINGS: Final = {"ies": "y", "ied": "y", "ing": "", "ed": "", "al": "", "s": ""}
 
 
 def _form(pattern: str) -> re.Pattern[str]:
-    for word, meant in _INSETS.items():
+    for word, meant in [*_E["insets"].items(), ("COUNTED", "|".join(_COUNTS))]:
         pattern = pattern.replace(word, meant)
     return re.compile(pattern, re.IGNORECASE)
 
@@ -37,7 +37,7 @@ _RULES: Final[dict[str, list[tuple[re.Pattern[str], str]]]] = {
 def concept(word: str) -> str:
     """The one word that stands for this one and all like it."""
     word = word.lower()
-    for ending, put in (("ies", "y"), ("ied", "y"), ("ing", ""), ("ed", ""), ("s", "")):
+    for ending, put in _ENDINGS.items():
         if word not in _CONCEPT and word.endswith(ending) and len(word) - len(ending) > 2:
             word = word.removesuffix(ending) + put
             break
@@ -55,23 +55,20 @@ def concepts(text: str) -> list[str]:
     return [concept(word) for word in content(text)]
 
 
+_GENERIC: Final = frozenset(concepts(_E["generic"]))
+
+
 def names(text: str) -> list[str]:
     """What is quoted or capitalised, but not for beginning a sentence."""
     return [name for name in FORMS["name"].findall(text) if content(name)]
 
 
-GENERIC: Final = frozenset(concepts(_E["generic"]))
-
-
-def kind(question: str) -> str:
-    """What the answer must hold: year, number, where (a place), who, or what (anything)."""
-    return next(name for form, name in _RULES["kinds"] if form.search(question))
-
-
 def cleaned(question: str) -> str:
-    """A question with plain quotes and single spaces, and no end marks."""
-    plain = re.sub("[“”]", '"', question.replace("’", "'"))
-    return " ".join(plain.split()).strip(" ?!.=")
+    """A question in plain quotes and single spaces, as the planner understands it."""
+    plain = " ".join(re.sub("[“”]", '"', question.replace("’", "'")).split()).strip(" ?!.=")
+    for form, words in _RULES["rephrased"]:
+        plain = form.sub(words, plain)
+    return plain
 
 
 def arithmetic(question: str) -> str:
@@ -79,50 +76,129 @@ def arithmetic(question: str) -> str:
     text = FORMS["lead"].sub("", question)
     for words, sign in _RULES["signs"]:
         text = words.sub(sign, text)
-    for word, number in COUNTS.items():
-        text = re.sub(rf"(?i)\b{word}\b", number, text)
+    text = re.sub(r"\w+", lambda word: _COUNTS.get(word[0].lower(), word[0]), text)
     works = FORMS["works"].search(text) and FORMS["expression"].fullmatch(text)
     return text if works else ""
 
 
-def plan(question: str) -> tuple[list[str], tuple[str, ...]]:
-    """The steps of a cleaned question (`#1` is what the first came to), and, where the sign of the
-    last decides between two things, which if it is positive and which if negative.
-    """
-    text, steps, choice = FORMS["lead"].sub("", question), list[str](), ("", "")
-    for asked, form in _RULES["sums"]:
-        if found := asked.fullmatch(text):
-            said = {"b": "", "c": "", "m": "", **found.groupdict("")}
-            said["b"] = re.sub(r"(?i)\b(?:she|he|it)\b", said["a"], said["b"])
-            how = next(row for row in _E["more"] if said["m"].lower() in " ".join(row[1:]))
-            if "{c}" in form:
-                choice = said["a"], said["b"]
-                choice = choice if said["m"].lower() in how[1] else choice[::-1]
-            text = form.format(how=how[0], **said)
-            break
-    outer, text = ("abs({})", text[4:-1]) if text.startswith("abs(") else ("{}", text)
-    facts = FORMS["operator"].split(text)
-    if len(facts) > 1 and all(
-        re.match(r"\d|(?i:the )", fact) or names(fact) for fact in facts[::2]
-    ):
-        facts[::2] = [fact if fact[:1].isdigit() else _operand(fact, steps) for fact in facts[::2]]
-        return [*steps, outer.format(" ".join(facts))], choice
-    _hops(question, steps)
-    return steps, ()
+class Sentence(NamedTuple):
+    """A sentence, whom its pronoun means (`who`), and what is known from around it (`about`)."""
+
+    text: str
+    doc_id: str
+    who: str
+    about: frozenset[str]
 
 
-def _operand(fact: str, steps: list[str]) -> str:
-    return _hops(fact if kind(fact) != "what" else f"how much is {fact}", steps)
+def sentences(passage: dict[str, Json]) -> Iterator[Sentence]:
+    """The sentences and table rows of a passage, each with what its surroundings are about."""
+    doc_id, title, text = (str(passage.get(key)) for key in ("doc_id", "title", "snippet"))
+    main = max(("she", "he"), key=[one.lastgroup for one in FORMS["pronoun"].finditer(text)].count)
+    title, _, topic = title.partition(" › ")
+    before, last = list[str](), ""
+    for block in FORMS["block"].split(FORMS["code"].sub("", text)):
+        if block.startswith("#"):
+            topic, _, block = block.strip("# \n").partition("\n")  # noqa: PLW2901 – without it
+        for plain in _pieces(block):
+            pronoun = FORMS["pronoun"].search(plain)
+            about, who = " ".join((title, topic, *before)), topic or title
+            if pronoun is not None and pronoun.lastgroup:
+                ours = pronoun.lastgroup == main and names(title)
+                about = who = title if ours or not before else before[-1]
+            elif pronoun is not None and not pronoun.start() and before:
+                who, about = before[0], f"{about} {' '.join(content(last)[:3])}"
+            yield Sentence(plain, doc_id, who, frozenset(concepts(about)))
+            before, last = names(plain) or before, plain
 
 
-def _hops(question: str, steps: list[str]) -> str:
-    """Add the innermost questions as steps of their own, at most three, then what is left."""
-    for _ in range(3):
-        for part, form in _RULES["inner"]:
-            inner = part.search(question)
-            if inner and not GENERIC.issuperset(concepts(question.replace(inner[0], "", 1))):
-                steps.append(form.format(**inner.groupdict("")))
-                question = question.replace(inner[0], f"#{len(steps)}")
-                break
-    steps.append(question)
-    return f"#{len(steps)}"
+def _pieces(block: str) -> Iterator[str]:
+    """The sentences of a block, or the rows of a table, each cell with its column's name."""
+    if not block.startswith("|"):
+        pieces = FORMS["break"].split(FORMS["mark"].sub("", block))
+        yield from filter(None, (" ".join(piece.split()) for piece in pieces))
+        return
+    lines = [line for line in block.splitlines() if not FORMS["rule"].fullmatch(line)]
+    head, *rows = ([cell.strip(" *`") for cell in line.strip(" |").split("|")] for line in lines)
+    for row in rows:
+        yield ", ".join(f"{name}: {cell}" for name, cell in zip(head, row, strict=False) if cell)
+
+
+class Asked:
+    """What a simple question asks for, and how far a sentence answers it."""
+
+    def __init__(self, question: str) -> None:
+        self.kind = next(name for form, name in _RULES["kinds"] if form.search(question))
+        question = FORMS["amount"].sub("how many", question)
+        question = re.sub(r"(\w+) or \w+$", r"\1", question)  # either word: the first one
+        self.named = {word for name in names(question) for word in concepts(name)}
+        terms = set(concepts(question)) - self.named
+        self.terms = {term for term in terms if term in _ACTS or term not in _GENERIC} or terms
+        self.known = self.named | self.terms
+
+    def match(self, sentence: Sentence) -> tuple[bool, float, str, str] | None:
+        """Whether it answers or is merely near, how well, its value, its claim; None if neither."""
+        text, words = sentence.text, set(concepts(sentence.text))
+        hits, near = self.terms & words, self.terms & sentence.about - words
+        said = self.named <= words | sentence.about and self.terms & _ACTS <= hits
+        if not said or len(hits) + len(near) < 0.6 * len(self.terms) or (self.terms and not hits):
+            return None
+        spots = [(concepts(word[0]), word.end()) for word in re.finditer(r"\w+", text)]
+        asked = (self.terms & _ACTS, self.terms)  # the answer stands by the first of these
+        at = next((end for some in asked for word, end in spots if some.intersection(word)), 0)
+        if self.kind not in ("who", "what") and self.foreign(sentence, at):
+            return None
+        value = self.value(sentence, at) if self.terms else text
+        if value is None and len(self.known) < 2:
+            return None
+        score = len(hits) + 0.4 * len(near) + 0.5 * len(self.named & words)
+        if opening := FORMS["defining"].match(text):  # it says what the thing asked about is
+            score += self.known == set(concepts(opening[0]))
+        unsaid = _found("pronoun", text) or self.named.isdisjoint(words)
+        label = f"{sentence.who}: " if unsaid and set(concepts(sentence.who)) - words else ""
+        return value is not None, score, value or "", f"{label}{text} [{sentence.doc_id}]"
+
+    def value(self, sentence: Sentence, at: int) -> str | None:
+        """The value of the kind asked for that stands best; "" where it has none of its own."""
+        text, (people, places) = sentence.text, _mentions(sentence.text, self.known)
+        if not people and self.kind == "who" and _found("pronoun", text):
+            return None if self.named & set(concepts(sentence.who)) else sentence.who
+        years = _found("year", text)
+        found = {
+            "year": years,
+            "when": years or _found("time", text),
+            "number": [one for one in _found("number", text) if one not in years],
+            "where": places,
+        }.get(self.kind, [one for one in people if text.endswith("by ", 0, one[0])] or people)
+        if not found:
+            placed = self.kind == "where" and _found("placing", text[at:])
+            plain = self.kind == "what" and not (self.named and self.terms & _ACTS)
+            return "" if placed or plain else None
+        if self.kind in ("year", "when", "where"):  # they follow what they are said of
+            return next((later for start, later in found if start >= at), found[-1][1])
+        return min(found, key=lambda one: abs(one[0] - at))[1]
+
+    def foreign(self, sentence: Sentence, at: int) -> bool:
+        """Whether the sentence says it of somebody or something else than was asked about."""
+        if (subject := FORMS["thing"].match(sentence.text)) is not None:
+            return not (self.known | _GENERIC).issuperset(concepts(subject[1]))
+        text = sentence.text[:at]
+        said, pronouns = _mentions(text, set())[0], _found("pronoun", text)
+        if not self.named:  # a capital may only begin the sentence
+            said = [one for one in said if one[0] or " " in one[1]]
+        if said and max(pronouns, default=said[-1]) > said[-1]:
+            said = said[:1] if said[0] < pronouns[0] else []  # whom the sentence began with
+        if not said:
+            return bool(pronouns and self.named) and self.known.isdisjoint(concepts(sentence.who))
+        return not self.known.issuperset(concepts(said[-1][1]))
+
+
+def _found(form: str, text: str) -> list[Place]:
+    return [(found.start(), found[0]) for found in FORMS[form].finditer(text)]
+
+
+def _mentions(text: str, known: set[str]) -> tuple[list[Place], list[Place]]:
+    """The other names in a sentence, of people or things and of places; none is an adjective."""
+    found = [one for one in _found("name", text) if set(concepts(one[1])) - known]
+    found = [one for one in found if not text.endswith((" a ", " an "), 0, one[0])]
+    placed = [one for one in found if FORMS["placed"].search(text, max(0, one[0] - 60), one[0])]
+    return [one for one in found if one not in placed], placed
