@@ -128,7 +128,7 @@ def _followed(steps: list[dict[str, str]], prompt: Prompt) -> _Found:
     """Do the steps of a plan in turn, each with the values of those before it."""
     values, claims = list[str](), list[str]()
     for step in steps:
-        text, sums = step.get("do", ""), step["tool"] == "calc"
+        text, sums = english.cleaned(step.get("do", "")), step["tool"] == "calc"
         for number, value in reversed(list(enumerate(values, start=1))):
             text = text.replace(f"#{number}", value.replace(",", "") if sums else value)
         if steps[-1]["tool"] == "calc" and not sums and english.Asked(text).kind == "what":

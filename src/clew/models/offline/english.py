@@ -183,8 +183,8 @@ class Asked:
             return not (self.known | _GENERIC).issuperset(concepts(subject[1]))
         text = sentence.text[:at]
         said, pronouns = _mentions(text, set())[0], _found("pronoun", text)
-        if not self.named:  # a capital may only begin the sentence
-            said = [one for one in said if one[0] or " " in one[1]]
+        if not self.named:  # then one capital says little
+            said = [one for one in said if " " in one[1]]
         if said and max(pronouns, default=said[-1]) > said[-1]:
             said = said[:1] if said[0] < pronouns[0] else []  # whom the sentence began with
         if not said:
