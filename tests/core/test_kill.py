@@ -4,10 +4,12 @@ What must hold: an unsafe tool never ran twice, an idempotent or probed one had 
 what is unknown is said to be unknown, and the run comes to its end.
 """
 
+import json
 import signal
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import anyio
@@ -23,19 +25,29 @@ ROOT = Path(__file__).parents[2]
 WRITES = 11  # appends of the whole run: see test_the_number_of_writes
 
 
-def work(store: Path, folder: Path, kill_at: int = 0, when: str = "after") -> tuple[int, str]:
-    """One worker process: its exit status and what it printed."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.core.worker", store, folder, SCENARIO, str(kill_at), when],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        cwd=ROOT,
-    )
-    if done.returncode not in {0, -signal.SIGKILL}:
-        pytest.fail(done.stderr)
-    return done.returncode, done.stdout
+Work = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture(scope="module")
+def work() -> Iterator[Work]:
+    """Start a worker process, wait for its end: its exit status and what it printed."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.core.worker"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
+    ) as process:  # fmt: skip
+
+        def one(
+            store: Path, folder: Path, kill_at: int = 0, when: str = "after"
+        ) -> tuple[int, str]:
+            assert process.stdin
+            assert process.stdout
+            words = [str(store), str(folder), SCENARIO, kill_at, when]
+            process.stdin.write(json.dumps(words) + "\n")
+            process.stdin.flush()
+            printed, _, status = process.stdout.readline().partition("\t")
+            return int(status), printed
+
+        yield one
 
 
 def read(store: Path) -> Trajectory:
@@ -60,7 +72,7 @@ def effects(folder: Path) -> Counter[str]:
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("kill_at", range(1, WRITES + 1))
 def test_killed_at_any_write_nothing_is_done_twice_or_lost(
-    kill_at: int, when: str, kind: str, tmp_path: Path
+    kill_at: int, when: str, kind: str, tmp_path: Path, work: Work
 ) -> None:
     store = tmp_path / kind
     status, _ = work(store, tmp_path, kill_at, when)
@@ -87,7 +99,7 @@ def test_killed_at_any_write_nothing_is_done_twice_or_lost(
     assert posted.observation.outcome == "done"
 
 
-def test_the_number_of_writes(tmp_path: Path) -> None:
+def test_the_number_of_writes(tmp_path: Path, work: Work) -> None:
     status, printed = work(tmp_path / "runs.sqlite", tmp_path, WRITES + 1)
     assert (status, printed) == (0, "answered done")
     assert effects(tmp_path) == {"send": 1, "put": 1, "post": 1}

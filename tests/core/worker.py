@@ -1,11 +1,12 @@
-"""A process that works on one run and kills itself at a given write of the journal.
+"""Processes that work on one run and kill themselves at a given write of the journal.
 
-    python -m tests.core.worker STORE FOLDER SCENARIO KILL_AT WHEN
-
-KILL_AT counts appends of this process from 1 (0: never); WHEN is "before" or "after" the append is
-committed. Prints the result's status and answer.
+Each line of the input starts one: a JSON list of STORE, FOLDER, SCENARIO, KILL_AT and WHEN. They
+are forked from this process before it has done anything, so that only it needs time to import.
+KILL_AT counts appends of the process from 1 (0: never); WHEN is "before" or "after" the append is
+committed. The process prints the result's status and answer, this one its exit status after that.
 """
 
+import json
 import os
 import signal
 import sys
@@ -43,10 +44,10 @@ class Killing:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-async def main(place: str, folder: str, name: str, kill_at: str, when: str) -> None:
+async def work(place: str, folder: str, name: str, kill_at: int, when: str) -> None:
     """Start the run, or go on with it where it has begun."""
     scenario = by_name(name)
-    store: Any = Killing(open_store(place), int(kill_at), when)
+    store: Any = Killing(open_store(place), kill_at, when)
     try:
         begun = len(await load(store, "run")) > 0
     except StoreError:
@@ -59,5 +60,17 @@ async def main(place: str, folder: str, name: str, kill_at: str, when: str) -> N
     await store.close()
 
 
+def main() -> None:
+    """Fork a process for each line, until there are no more."""
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            anyio.run(partial(work, *json.loads(line)))
+            return
+        _, status = os.waitpid(child, 0)
+        sys.stdout.write(f"\t{os.waitstatus_to_exitcode(status)}\n")
+        sys.stdout.flush()
+
+
 if __name__ == "__main__":
-    anyio.run(partial(main, *sys.argv[1:]))
+    main()

@@ -20,6 +20,9 @@ from clew.testing.store_contract import append, blob, numbers, refused, text_of
 WORKER = Path(__file__).with_name("worker.py")
 PLACES = ["runs.sqlite", "runs.jsonl"]
 
+# Where other processes do the work, one event loop for those that look at it is enough.
+on_one_loop = pytest.mark.parametrize("anyio_backend", ["asyncio"])
+
 
 @contextmanager
 def started(place: Path, run_id: str, *words: str) -> Iterator[subprocess.Popen[str]]:
@@ -58,6 +61,7 @@ def room(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@on_one_loop
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("words", [(), ("barrier",)])
 async def test_a_killed_worker_loses_nothing_that_was_acknowledged(
@@ -83,6 +87,7 @@ async def test_a_killed_worker_loses_nothing_that_was_acknowledged(
         known = len(lines)
 
 
+@on_one_loop
 @pytest.mark.parametrize("name", PLACES)
 async def test_a_frozen_worker_can_be_fenced_off(name: str, tmp_path: Path) -> None:
     place = tmp_path / name
@@ -103,6 +108,7 @@ async def test_a_frozen_worker_can_be_fenced_off(name: str, tmp_path: Path) -> N
     await store.close()
 
 
+@on_one_loop
 @pytest.mark.parametrize("name", PLACES)
 async def test_processes_that_make_one_store_at_once_share_it(name: str, tmp_path: Path) -> None:
     place = tmp_path / name
@@ -122,6 +128,7 @@ async def test_processes_that_make_one_store_at_once_share_it(name: str, tmp_pat
     await store.close()
 
 
+@on_one_loop
 @pytest.mark.parametrize("name", PLACES)
 async def test_a_person_posts_while_a_worker_appends(name: str, tmp_path: Path) -> None:
     place = tmp_path / name
