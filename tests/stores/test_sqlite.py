@@ -35,7 +35,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path / "runs.sqlite"
 
 
-async def test_appends_that_are_ready_together_share_a_commit(place: Path) -> None:
+async def test_barriers_that_are_ready_together_share_a_commit(place: Path) -> None:
     store = SqliteStore(place)
     ids = [f"r{number}" for number in range(20)]
     for run_id in ids:
@@ -43,7 +43,7 @@ async def test_appends_that_are_ready_together_share_a_commit(place: Path) -> No
     before = commits(place)
     async with anyio.create_task_group() as group:
         for run_id in ids:
-            group.start_soon(store.append, append(run_id, 1, 1, 2))
+            group.start_soon(store.append, append(run_id, 1, 1, 2, barrier=True))
     assert commits(place) - before == 1
     for run_id in ids:
         await store.append(append(run_id, 1, 3, barrier=True))
@@ -80,7 +80,10 @@ async def test_one_refused_append_fails_alone_in_its_group(place: Path) -> None:
     before = commits(place)
     outcomes = Outcomes(store)
     await outcomes.together(
-        append("a", 1, 1), append("b", 0, 1), append("nobody", 1, 1), append("c", 1, 1)
+        append("a", 1, 1, barrier=True),
+        append("b", 0, 1, barrier=True),
+        append("nobody", 1, 1, barrier=True),
+        append("c", 1, 1, barrier=True),
     )
     assert outcomes.errors["a"] is outcomes.errors["c"] is None
     assert isinstance(outcomes.errors["b"], FencedError)
@@ -105,7 +108,11 @@ async def test_one_bad_append_fails_alone_in_its_group(
     for run_id in ("a", "b", "c"):
         await store.create(run_id)
     outcomes = Outcomes(store)
-    await outcomes.together(append("a", 1, 1), Append("b", 1, (line,)), append("c", 1, 1))
+    await outcomes.together(
+        append("a", 1, 1, barrier=True),
+        Append("b", 1, (line,), barrier=True),
+        append("c", 1, 1, barrier=True),
+    )
     assert isinstance(outcomes.errors["b"], kind)
     assert outcomes.errors["a"] is outcomes.errors["c"] is None
     assert [await numbers(store, run_id) for run_id in "abc"] == [[1], [], [1]]

@@ -117,10 +117,14 @@ class SqliteStore:
         if group.gathering:
             mine.done = Event()
             await mine.done.wait()
+        elif not append.barrier:
+            # Cheaper than the turn of the loop in which others could come along; and waiting for
+            # them would march many runs in step, all at work and then all waiting for a model.
+            self._commit_group(group)
         else:
             group.gathering = True
             try:
-                await checkpoint()  # whoever is ready to append comes along
+                await checkpoint()  # whoever is ready to append shares the disk's wait
             finally:
                 self._commit_group(group)
         if mine.error is not None:
