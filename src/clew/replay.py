@@ -137,7 +137,12 @@ class _Replaying(Journal):
                 return
 
     async def receive(self) -> None:
-        """Inputs come from the record, not from an inbox."""
+        """Take inputs from the record, not from an inbox, and only while the worker lives.
+
+        Before them a task that was due to go on when its worker was cut off ends; after them, one
+        whose worker they cut off.
+        """
+        await anyio.lowlevel.checkpoint()
         self.take_inputs()
         await anyio.lowlevel.checkpoint()
 
@@ -150,16 +155,13 @@ class _Replaying(Journal):
 
     async def _turn(self, event: AnyEvent) -> AnyEvent:
         """Wait until the next entry is this event's, if it is to come at all, and give that."""
-        self.take_inputs()
-        await anyio.lowlevel.checkpoint()
+        await self.receive()
         while not _is_due(event, self.later()):
             if not self._may_wait(event):
                 name = type(event).__name__
                 raise self.diverged("event", f"the loop derives {name} here, the record does not")
             await self._moved.wait()
-            if self.scope.cancel_called:  # the worker of the time ended here
-                await anyio.sleep_forever()
-            self.take_inputs()
+            await self.receive()
         return self.later()[0]
 
     def _may_wait(self, event: AnyEvent) -> bool:
@@ -234,8 +236,7 @@ class _RecordedModel:
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The reply of the next recorded thought."""
-        self.journal.take_inputs()
-        await anyio.lowlevel.checkpoint()
+        await self.journal.receive()
         entry = self.journal.upcoming
         if entry is None or not isinstance(entry.event, Thought):
             raise self.journal.diverged("event", "the loop thinks here, the record does not")

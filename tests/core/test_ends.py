@@ -1,13 +1,18 @@
-"""How a step is cut short: a cap inside it, and a person between its calls."""
+"""How a step is cut short: by a cap, by a person, and by the end of its worker."""
+
+from pathlib import Path
 
 import anyio
 
 from clew import Agent, Entry, Limits, Observation, cancel, read, replay, resume, run, tool
 from clew.api import start
+from clew.events import AnyEvent, Attempt
+from clew.journal import Journal
 from clew.loop import run as go
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, say
-from tests.core.scenarios import TOOLS, lookup
+from tests.core.play import go_on, play
+from tests.core.scenarios import TOOLS, by_name, lookup
 
 
 async def test_one_step_cannot_exceed_the_calls_of_the_run() -> None:
@@ -57,3 +62,22 @@ async def test_an_interrupt_leaves_what_was_seen_as_it_is() -> None:
     codes = [call.observation.code for call in so_far.calls if call.observation]
     assert codes == ["", "interrupted"]
     assert (await replay(agent, "run", store=store)).trajectory.entries == so_far.entries
+
+
+async def test_a_worker_that_was_cut_off_takes_nothing_of_the_next_ones(tmp_path: Path) -> None:
+    scenario = by_name("effects of every kind")
+    agent = scenario.agent(tmp_path)
+    await play(scenario, tmp_path, whole := MemoryStore())
+    so_far = await read("run", store=whole)
+    events = [entry.event for entry in so_far.entries]
+
+    def of(kind: type[AnyEvent], call: str) -> AnyEvent:
+        return next(e for e in events if isinstance(e, kind) and getattr(e, "call", "") == call)
+
+    journal = await Journal.create(store := MemoryStore(), so_far.started, "run")
+    for event in [*events[1:5], of(Observation, "2.3"), of(Attempt, "2.2")]:
+        await journal.record(event)
+    await go_on(scenario, agent, store)
+    record = await read("run", store=store)
+    for _ in range(40):  # trio goes on with its tasks in any order
+        assert (await replay(agent, "run", store=store)).trajectory.entries == record.entries
