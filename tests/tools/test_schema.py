@@ -325,6 +325,9 @@ def test_an_example_names_what_it_is_asked_for_and_ends_where_a_schema_does_not(
     assert example(circle) == "..."
     assert example({"type": "null"}) is None
     assert example({"type": "boolean"}) is True
+    assert example({"enum": ["one", "two"]}) == "one"
+    assert example({"type": "string", "default": "x"}) == "x"
+    assert example({"type": "string", "examples": ["y"]}) == "y"
     broken = {"$ref": "#/$defs/a"}
     assert wanted(broken, broken) == "a value"
 
