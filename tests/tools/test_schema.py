@@ -326,6 +326,8 @@ def test_an_example_names_what_it_is_asked_for_and_ends_where_a_schema_does_not(
     assert example({"type": "null"}) is None
     assert example({"type": "boolean"}) is True
     assert example({"enum": ["one", "two"]}) == "one"
+    assert example({"anyOf": [{"type": "integer", "minimum": 3}, {"type": "null"}]}) == 3
+    assert example({"type": "array", "prefixItems": [{"const": 1}, {"const": 2}]}) == [1, 2]
     assert example({"type": "string", "default": "x"}) == "x"
     assert example({"type": "string", "examples": ["y"]}) == "y"
     broken = {"$ref": "#/$defs/a"}
