@@ -28,7 +28,9 @@ from clew.events import (
     Verdict,
 )
 from clew.journal import Journal
+from clew.judging import refusal
 from clew.protocols import LATE, Tool
+from clew.tools.typed import plain
 from clew.trajectory import Call, Trajectory
 
 IN_DOUBT: Final = (
@@ -41,7 +43,11 @@ LATE_CHARS: Final = 2_000
 
 async def perform(agent: Agent, journal: Journal, call: Call) -> None:
     """Make a judged call, again where its effect allows, and record what came of it."""
-    tool = agent.by_name[call.action.name]
+    tool = agent.by_name.get(call.action.name)
+    if tool is None:  # begun by an agent that had it
+        text = IN_DOUBT.format(tool=call.action.name)
+        await journal.record(refusal(call, "unknown", text, "unknown"))
+        return
     if call.in_doubt and not call.again:
         settled = await _settle(agent, journal, tool, call)
         if settled is not None:
@@ -180,8 +186,8 @@ def _observed(agent: Agent, so_far: Trajectory, tool: Tool, call: Call, value: A
     """A value as the call's observation; what JSON cannot carry or the schema forbids is said."""
     told = _told(tool, value)
     try:
-        content: Json = msgspec.to_builtins(told.content, str_keys=True)
-    except (TypeError, ValueError, RecursionError) as error:
+        content = plain(told.content)
+    except ValueError as error:
         text = f"{tool.name} returned what JSON cannot carry: {_line(error)}"
         return _failed(tool, call, "bad_output", text, "done", repr(type(value)))
     if told.ok and (problems := agent.result_problems(tool, content)):

@@ -4,11 +4,12 @@ The order is always encode, commit, fold, tell. Whatever the fold or a listener 
 """
 
 import hashlib
+import logging
 import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 import anyio
 import msgspec
@@ -32,6 +33,9 @@ from clew.trajectory import Trajectory
 
 BLOB_BYTES: Final = 16_384
 """Observations whose content is longer lie in a blob, once per content."""
+
+LOG: Final = logging.getLogger("clew")
+T = TypeVar("T")
 
 Clock = Callable[[], int]
 """Unix time in milliseconds."""
@@ -233,7 +237,19 @@ class Journal:
     def _follow(self, entry: Entry) -> None:
         self.trajectory.add(entry)
         if self.listener is not None:
-            self.listener.entry(entry)
+            self._tell(self.listener.entry, entry)
+
+    def token(self, text: str) -> None:
+        """Show a piece of a reply on its way to whoever listens."""
+        if self.listener is not None:
+            self._tell(self.listener.token, text)
+
+    def _tell(self, listen: Callable[[T], None], what: T) -> None:
+        """A listener may look, never answer: not by failing either."""
+        try:
+            listen(what)
+        except Exception:
+            LOG.exception("run %s: a listener failed; the run goes on", self.run_id)
 
     async def _commit(self, batch: Sequence[_Waiting]) -> list[Entry]:
         last = self.trajectory.entries[-1] if self.trajectory.entries else None
@@ -262,7 +278,11 @@ class Journal:
 
     def _encode(self, event: AnyEvent, blobs: dict[str, bytes]) -> tuple[AnyEvent, bytes]:
         """The event as it may be kept, and its bytes; long contents go to `blobs`."""
-        body = encode(event)
+        try:
+            body = encode(event)
+        except UnicodeEncodeError as error:
+            message = f"run {self.run_id}: a text holds half a character ({error.reason}): mend it"
+            raise StoreError(message) from error
         clean = body
         for secret, instead in self._secrets:
             clean = clean.replace(secret, instead)
@@ -286,8 +306,9 @@ class Journal:
             event = decode(body)
         except msgspec.DecodeError:
             return Note("a message in the inbox could not be read and was set aside", source="late")
-        if isinstance(event, Ruling) and event.call not in {c.key for c in self.trajectory.calls}:
-            return Note(f"a ruling on {event.call} was set aside: no such call", source="late")
+        held = {call.key for call in self.trajectory.calls if call.held}
+        if isinstance(event, Ruling) and event.call not in held:
+            return Note(f"a ruling on {event.call} was set aside: it is not held", source="late")
         if isinstance(event, (Ruling, Note, Cancel)):
             return event
         return Note("a message in the inbox was no ruling, note or cancel", source="late")

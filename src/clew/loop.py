@@ -173,7 +173,7 @@ def _view(agent: Agent, journal: Journal) -> View:
 
 def _listen(agent: Agent, journal: Journal) -> OnText | None:
     """Where tokens go on their way: to the listener, as far as they count for the codec."""
-    return None if journal.listener is None else agent.format.cut(journal.listener.token)
+    return None if journal.listener is None else agent.format.cut(journal.token)
 
 
 def _answer(agent: Agent, step: Step) -> Json:

@@ -241,6 +241,22 @@ async def test_an_unsafe_call_in_doubt_is_told_and_not_made_again() -> None:
     assert (work.calls, observation.code, observation.outcome) == (1, "unknown", "unknown")
 
 
+async def test_a_call_in_doubt_whose_tool_is_gone_is_unknown() -> None:
+    doubt = Doubt(made(Flaky(), effect="unsafe"))
+    store = await doubt.cut()
+    other = doubt.agent.but(tools=[])
+    assert (await resume(other, "run", store=store, accept_change=True)).status == "answered"
+    assert seen(await load(store, "run")).outcome == "unknown"
+
+
+@pytest.mark.parametrize("value", [float("nan"), "half a \ud83d", {1: [float("inf")]}])
+async def test_what_json_would_change_is_a_bad_output(value: object) -> None:
+    async def call(args: dict[str, Json], key: str) -> object:
+        return value
+
+    assert seen(await once(made(call))).code == "bad_output"
+
+
 @pytest.mark.parametrize("allow", [True, False])
 async def test_by_choice_a_call_in_doubt_is_held_for_a_person(*, allow: bool) -> None:
     work = Flaky()

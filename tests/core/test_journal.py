@@ -9,12 +9,13 @@ import anyio
 import msgspec
 import pytest
 
-from clew import FencedError, MemoryStore, StoreError, open_store
+from clew import Agent, FencedError, MemoryStore, StoreError, open_store, run
 from clew.events import (
     AnyEvent,
     Attempt,
     Cancel,
     Entry,
+    Judged,
     Note,
     Observation,
     Prints,
@@ -24,11 +25,12 @@ from clew.events import (
     Started,
     Stop,
     Thought,
+    Verdict,
     encode,
 )
 from clew.journal import BLOB_BYTES, Journal, chain, load, new_run_id
 from clew.protocols import Append, Line, Store
-from clew.testing.models import act
+from clew.testing.models import ScriptedModel, act, say
 
 pytestmark = pytest.mark.anyio
 
@@ -187,10 +189,11 @@ async def test_known_secrets_never_reach_the_store() -> None:
 async def test_the_inbox_is_moved_into_the_record_and_what_does_not_fit_is_said() -> None:
     store = MemoryStore()
     journal = await Journal.create(store, STARTED, "r")
-    await journal.record(thought("a"))
+    await journal.record(thought("a"), Judged("1.1", Verdict("hold", "look")))
     posted: Sequence[bytes] = [
         encode(Note("a word")),
         encode(Ruling("1.1", allow=True)),
+        encode(Ruling("1.1", allow=False)),
         encode(Ruling("9.9", allow=True)),
         encode(Cancel("enough")),
         encode(Stop("answered")),
@@ -199,12 +202,13 @@ async def test_the_inbox_is_moved_into_the_record_and_what_does_not_fit_is_said(
     for body in posted:
         await store.post("r", body)
     await journal.receive()
-    events: list[AnyEvent] = [entry.event for entry in journal.trajectory.entries[2:]]
-    assert [type(event) for event in events] == [Note, Ruling, Note, Cancel, Note, Note]
+    events: list[AnyEvent] = [entry.event for entry in journal.trajectory.entries[3:]]
+    assert [type(event) for event in events] == [Note, Ruling, Note, Note, Cancel, Note, Note]
     late = [event.text for event in events if isinstance(event, Note) and event.source == "late"]
-    assert "9.9" in late[0]
-    assert "no ruling, note or cancel" in late[1]
-    assert "could not be read" in late[2]
+    assert "1.1 was set aside: it is not held" in late[0]
+    assert "9.9" in late[1]
+    assert "no ruling, note or cancel" in late[2]
+    assert "could not be read" in late[3]
     assert await store.inbox("r") == []
 
 
@@ -294,3 +298,36 @@ def test_run_ids_differ_and_are_safe_in_file_names() -> None:
     ids = {new_run_id() for _ in range(100)}
     assert len(ids) == 100
     assert all(set(run_id) <= set("0123456789abcdef-") for run_id in ids)
+
+
+class Broken:
+    """A listener that fails."""
+
+    def token(self, text: str) -> None:
+        message = f"cannot show {text}"
+        raise RuntimeError(message)
+
+    def entry(self, entry: Entry) -> None:
+        message = f"cannot show entry {entry.seq}"
+        raise RuntimeError(message)
+
+
+async def test_a_listener_that_fails_is_logged_and_changes_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store = MemoryStore()
+    agent = Agent(model=ScriptedModel([say("ok")]))
+    found = await run(agent, "What?", store=store, run_id="r", listener=Broken())
+    assert found.answer == "ok"
+    assert len(await load(store, "r")) == 3
+    assert {record.message for record in caplog.records} == {
+        "run r: a listener failed; the run goes on"
+    }
+
+
+async def test_half_a_character_is_refused_in_one_line() -> None:
+    journal = await Journal.create(MemoryStore(), STARTED, "r")
+    with pytest.raises(StoreError, match="half a character"):
+        await journal.record(Note("broken \ud83d"))
+    await journal.record(Note("whole"))
+    assert len(journal.trajectory) == 2
