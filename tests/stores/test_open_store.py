@@ -149,3 +149,35 @@ async def test_a_file_one_may_not_write_can_be_read(shared: Path) -> None:
         with pytest.raises(StoreError, match="opened for writing"):
             await store.append(append("r", 1, 2))
         await store.close()
+
+
+async def test_a_store_in_a_read_only_folder_can_be_read(shared: Path) -> None:
+    place = shared / "a store?mode=memory#1"
+    store = SqliteStore(place)
+    await store.append(append("r", await store.create("r"), 1))
+    await store.close()
+    with read_only(shared):
+        store = SqliteStore(place)
+        assert await numbers(store, "r") == [1]
+        for work in (store.open("r"), store.create("s"), store.append(append("r", 1, 2))):
+            with pytest.raises(StoreError, match="opened for writing"):
+                await work
+        await store.close()
+
+
+async def test_what_a_read_only_folder_may_hide_is_not_read_in_part(shared: Path) -> None:
+    """A log whose index cannot be made holds entries that the file alone does not."""
+    place = shared / "runs.sqlite"
+    store = SqliteStore(place)
+    await store.append(append("r", await store.create("r"), 1))
+    log = place.with_name("runs.sqlite-wal").read_bytes()
+    await store.close()
+    place.with_name("runs.sqlite-wal").write_bytes(log)
+    with read_only(shared), pytest.raises(StoreError, match="change its rights or name another"):
+        SqliteStore(place)
+
+
+def test_an_empty_file_in_a_read_only_folder_is_no_store(shared: Path) -> None:
+    (shared / "runs.sqlite").touch()
+    with read_only(shared), pytest.raises(StoreError, match="change its rights or name another"):
+        SqliteStore(shared / "runs.sqlite")

@@ -1,5 +1,6 @@
 """Opening the SQLite file of a store, and what its errors mean to people."""
 
+import os
 import sqlite3
 import time
 from pathlib import Path
@@ -51,28 +52,50 @@ _MEANING: Final = {
     "room and resume, nothing that was recorded is lost",
 }
 
+# What SQLite says where it may not make the two files that stand beside an open store. It then
+# reads one that is `immutable`: nobody is writing to a store that has no log.
+_MAYBE_READABLE: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
+
 
 def connect(path: Path, patience: float) -> sqlite3.Connection:
     """Open the store's file, making it with its folder if need be. Raises `StoreError`.
 
-    `patience` is how long to wait for another process's lock, in seconds.
+    `patience` is how long to wait for another process's lock, in seconds. A file that may only be
+    read is opened for reading: whoever writes to it is told.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise failed(path, error) from error
     try:
-        connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+        return _opened(path, patience)
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code not in _MAYBE_READABLE or not os.access(path, os.R_OK) or _log(path).exists():
+            raise explain(path, error) from error
+    try:
+        return _opened(path, patience, "?mode=ro&immutable=1")
     except sqlite3.Error as error:
         raise explain(path, error) from error
+
+
+def _opened(path: Path, patience: float, how: str = "") -> sqlite3.Connection:
+    """The file, prepared. Raises `sqlite3.Error` and `StoreError`."""
+    place = f"{path.absolute().as_uri()}{how}"
+    connection = sqlite3.connect(
+        place, timeout=0, isolation_level=None, check_same_thread=False, uri=True
+    )
     try:
         _prepare(connection, path, patience)
-    except BaseException as error:
+    except BaseException:
         connection.close()
-        if isinstance(error, sqlite3.Error):
-            raise explain(path, error) from error
         raise
     return connection
+
+
+def _log(path: Path) -> Path:
+    """The write-ahead log: while it is there, the file alone does not say all."""
+    return path.with_name(f"{path.name}-wal")
 
 
 def explain(path: Path, error: Exception) -> Exception:
