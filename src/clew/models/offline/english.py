@@ -163,10 +163,11 @@ class Asked:
         if not people and self.kind == "who" and _found("pronoun", text):
             return None if self.named & set(concepts(sentence.who)) else sentence.who
         years = _found("year", text)
+        dates = [one for one in years if not FORMS["things"].match(text, one[0])]
         found = {
             "year": years,
             "when": years or _found("time", text),
-            "number": [one for one in _found("number", text) if one not in years],
+            "number": [one for one in _found("number", text) if one not in dates],
             "where": places,
         }.get(self.kind, [one for one in people if text.endswith("by ", 0, one[0])] or people)
         if not found:
