@@ -211,7 +211,8 @@ async def test_it_says_in_its_first_thought_what_it_is(agent: Agent) -> None:
 async def test_notes_that_are_no_encyclopedia_are_read_too(tmp_path: Path) -> None:
     (tmp_path / "office.md").write_text(
         "# Office\n\n- The wifi password is `hunter2`.\n- The printer is in the cellar, near the "
-        "kitchen.\n- Rent: 1,850 euros a month.\n- The insurance is 1200 euros a year.\n\n## Meeting\n\nAnna will send the budget to Dr. "
+        "kitchen.\n- Rent: 1,850 euros a month.\n- The insurance is 1200 euros a year.\n\n"
+        "## Meeting\n\nAnna will send the budget to Dr. "
         "Meyer. The deadline was moved to 2 May 2025.\n"
     )
     tools = (*docs_tools(tmp_path, index=tmp_path / ".index"), calc(), planner())
