@@ -9,7 +9,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self
 
 import anyio
 import msgspec
@@ -35,7 +35,6 @@ BLOB_BYTES: Final = 16_384
 """Observations whose content is longer lie in a blob, once per content."""
 
 LOG: Final = logging.getLogger("clew")
-T = TypeVar("T")
 
 Clock = Callable[[], int]
 """Unix time in milliseconds."""
@@ -236,18 +235,18 @@ class Journal:
 
     def _follow(self, entry: Entry) -> None:
         self.trajectory.add(entry)
-        if self.listener is not None:
-            self._tell(self.listener.entry, entry)
+        self._tell(lambda listener: listener.entry(entry))
 
     def token(self, text: str) -> None:
         """Show a piece of a reply on its way to whoever listens."""
-        if self.listener is not None:
-            self._tell(self.listener.token, text)
+        self._tell(lambda listener: listener.token(text))
 
-    def _tell(self, listen: Callable[[T], None], what: T) -> None:
+    def _tell(self, show: Callable[[Listener], None]) -> None:
         """A listener may look, never answer: not by failing either."""
+        if self.listener is None:
+            return
         try:
-            listen(what)
+            show(self.listener)
         except Exception:
             LOG.exception("run %s: a listener failed; the run goes on", self.run_id)
 
