@@ -5,7 +5,15 @@ closed here.
 """
 
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterator,
+    Sequence,
+)
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial, wraps
@@ -45,7 +53,7 @@ def secrets() -> tuple[str, ...]:
 
 
 @asynccontextmanager
-async def opened(where: Where) -> AsyncIterator[Store]:
+async def opened(where: Where) -> AsyncGenerator[Store]:
     """The store at a place, closed in the end if it was opened here."""
     if where is None or isinstance(where, str | Path):
         store = open_store(where)
@@ -220,7 +228,7 @@ class _Forward:
 @asynccontextmanager
 async def stream(
     agent: Agent, goal: str, *, store: Where = None, run_id: str = ""
-) -> AsyncIterator[Stream]:
+) -> AsyncGenerator[Stream]:
     """Answer a goal while showing every entry and token: `async with … as events`, `async for`.
 
     Leaving early cancels the run; its record stays open.
@@ -327,7 +335,7 @@ class StreamSync:
 @contextmanager
 def stream_sync(
     agent: Agent, goal: str, *, store: Where = None, run_id: str = ""
-) -> Iterator[StreamSync]:
+) -> Generator[StreamSync]:
     """`stream` for callers without an event loop."""
     streaming = stream(agent, goal, store=store, run_id=run_id)
     with portal().wrap_async_context_manager(streaming) as events:

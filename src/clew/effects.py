@@ -182,7 +182,9 @@ def _failed(
     )
 
 
-def _observed(agent: Agent, so_far: Trajectory, tool: Tool, call: Call, value: Any) -> Observation:
+def _observed(
+    agent: Agent, so_far: Trajectory, tool: Tool, call: Call, value: object
+) -> Observation:
     """A value as the call's observation; what JSON cannot carry or the schema forbids is said."""
     told = _told(tool, value)
     try:

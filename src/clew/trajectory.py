@@ -276,6 +276,8 @@ class Trajectory:
                 self.step.concluded = event.status != "held"
             case Cancel():
                 self.cancel = event
+                if self.stop is not None and self.stop.status == "held":
+                    self.stop = None  # there is something left to close
             case Ruling():
                 call = self.call(event.call)
                 call.ruling = event

@@ -231,6 +231,22 @@ async def test_a_cancel_from_outside_waits_in_the_inbox() -> None:
     await replay(agent(*TWO_STEPS), "run", store=store)
 
 
+async def test_a_cancel_closes_what_was_held(tmp_path: Path) -> None:
+    store = MemoryStore()
+    tools = effect_tools(Ledger(tmp_path / "effects"))
+    script = [act("send", text="hi"), say("sent")]
+    held = Agent(model=ScriptedModel(script, tools=tools), tools=tools, guards=[hold_sends])
+    assert (await run(held, "Send hi", store=store, run_id="run")).status == "held"
+    await cancel("run", why="no need", store=store)
+    found = await resume(held, "run", store=store)
+    assert (found.status, found.reason) == ("interrupted", "no need")
+    record = await read("run", store=store)
+    observation = record.call("1.1").observation
+    assert observation
+    assert (observation.code, observation.outcome) == ("interrupted", "not_done")
+    assert (await replay(held, "run", store=store)).trajectory.entries == record.entries
+
+
 async def test_another_agent_does_not_reopen_an_answered_run() -> None:
     store = MemoryStore()
     first = await run(agent(*TWO_STEPS), "What is a?", store=store, run_id="run")
