@@ -47,6 +47,23 @@ def test_what_cannot_be_searched_is_said() -> None:
     assert "Documents: 2 files" in done.out
 
 
+def test_of_much_that_cannot_be_searched_some_is_named() -> None:
+    folder = library()
+    for number in range(8):
+        Path(folder, f"{number}.bin").write_bytes(bytes(range(256)))
+    Path(folder, "latin.txt").write_bytes("Café".encode("latin-1"))
+    words = ("ask", "When was Mary Shelley born?", "--docs", folder)
+    usual = clew(*words).out
+    assert re.findall(r"^Not searched: (.*)$", usual, re.MULTILINE) == [
+        *(f"{number}.bin: not text, HTML or PDF" for number in range(5)),
+        "3 more (--debug names them)",
+    ]
+    whole = clew(*words, "--debug").out
+    assert len(re.findall("^Not searched: ", whole, re.MULTILINE)) == 8
+    assert "Documents: latin.txt: not UTF-8: read as cp1252" in whole
+    assert len(re.findall("^Answer: ", whole, re.MULTILINE)) == 1
+
+
 def test_json_is_one_document_and_nothing_else() -> None:
     done = clew("ask", "When was Mary Shelley born?", "--docs", library(), "--json")
     assert done.code == 0

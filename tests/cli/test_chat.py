@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clew.testing.openai_server import Fail, OpenAIServer, Say
-from tests.cli.shell import COMMAND, RUN_ID, clew, environment, own_tools
+from tests.cli.shell import COMMAND, RUN_ID, clew, environment, library, own_tools
 
 
 def with_model(server: OpenAIServer) -> dict[str, str]:
@@ -120,6 +120,22 @@ def terminal(*words: str, **env: str) -> Iterator[Terminal]:
         os.close(end)
 
 
+def test_what_cannot_be_searched_is_said_once_and_ctrl_d_leaves() -> None:
+    folder = library()
+    Path(folder, "a.bin").write_bytes(bytes(range(256)))
+    said = ""
+    with terminal("chat", "--model", "offline", "--docs", folder) as shell:
+        for question in ("When was Mary Shelley born?", "Who wrote Frankenstein?"):
+            shell.shows("> ")
+            shell.type(f"{question}\n")
+            said += shell.shows("answered · ")
+        assert said.count("Not searched: ") == 1
+        shell.shows("> ")
+        shell.type("\x04")
+        shell.shows(rf"^(\x1b\[\S+)?\r\nGo on with: clew chat --resume {RUN_ID}")
+        assert shell.leaves() == 0
+
+
 def test_ctrl_c_interrupts_the_step_and_not_the_session() -> None:
     own_tools()
     script = [Say(calls=[("wait", '{"for_what": "it"}')]), Say("Never mind.")]
@@ -129,8 +145,7 @@ def test_ctrl_c_interrupts_the_step_and_not_the_session() -> None:
             shell.shows("> ")
             shell.type("Is it there?\n")
             shell.shows(r"wait\(for_what")
-            while not Path("begun").exists():
-                shell.shows(".")  # its spinner goes on while it waits
+            shell.shows(r"acting: wait \(\d+ s\)")
             shell.process.send_signal(signal.SIGINT)
             shell.shows("Stopped: .*a person interrupted")
             shell.shows("> ")

@@ -755,7 +755,7 @@ def test_no_such_folder_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"there is no folder .*nowhere"):
         docs_tools(tmp_path / "nowhere")
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError, match="there is no folder"):
+    with pytest.raises(ConfigError, match="is a file: give the folder that it lies in"):
         Library(tmp_path / "file")
 
 

@@ -101,6 +101,8 @@ def converse(shell: Shell, session: Session, runner: asyncio.Runner) -> None:
         try:
             line = input("> " if interactive else "").strip()
         except EOFError:
+            if interactive:
+                click.echo()
             break
         except KeyboardInterrupt:
             click.echo("\n(/exit leaves)")

@@ -18,8 +18,17 @@ def _debug(context: click.Context, parameter: click.Parameter, value: bool) -> b
     return value
 
 
+def _named(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """An empty name is a variable that was not set: it does not mean the default."""
+    if value == "":
+        message = "it is empty: name one, or leave the option out."
+        raise click.BadParameter(message, context, parameter)
+    return value
+
+
 STORE: Final = click.option(
     "--store",
+    callback=_named,
     metavar="PLACE",
     help="Where records lie: a file (SQLite) or a folder (JSONL).  [default: $CLEW_STORE, "
     "or a file in your data folder]",
@@ -40,11 +49,13 @@ QUIET: Final = click.option(
 _AGENT: Final = (
     click.option(
         "--model",
+        callback=_named,
         metavar="NAME",
         help="provider:model, or offline.  [default: what `clew doctor` finds first]",
     ),
     click.option(
         "--docs",
+        callback=_named,
         metavar="FOLDER",
         type=click.Path(),
         help="Search the text, Markdown, HTML and PDF files of this folder.",
@@ -57,6 +68,7 @@ _AGENT: Final = (
     ),
     click.option(
         "--format",
+        callback=_named,
         metavar="NAME",
         help="How the model writes its actions: native, paper, labelled …  [default: native]",
     ),

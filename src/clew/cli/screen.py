@@ -1,5 +1,6 @@
 """A run on a terminal, as it happens."""
 
+import time
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Final, Self
@@ -9,17 +10,31 @@ from rich.live import Live
 from rich.text import Text
 
 from clew.cli.render import Shown, inert, shown
-from clew.events import Attempt, Entry, Started, Thought
+from clew.events import Attempt, Entry, Stop, Thought
 from clew.tools.docs import IndexReport
 from clew.trajectory import Trajectory
 
 TAIL: Final = 6
 """So many lines of a reply on its way are shown."""
 
+SKIPPED: Final = 5
+"""So many files that are not searched are named."""
+
+LONG: Final = 3.0
+"""Seconds after which it is said how long a thing has taken."""
+
+
+class Outlet(Console):
+    """A console that leaves it to its caller what becomes of a broken pipe."""
+
+    def on_broken_pipe(self) -> None:
+        """Called while a `BrokenPipeError` is handled; rich would leave the process."""
+        raise  # noqa: PLE0704 - see above
+
 
 def console(*, stderr: bool = False) -> Console:
     """Where text goes, none of it read as markup; colours on a terminal only, without NO_COLOR."""
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
+    return Outlet(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
 def put(out: Console, piece: Shown) -> None:
@@ -31,7 +46,8 @@ def put(out: Console, piece: Shown) -> None:
 class Screen:
     """A listener that shows every entry, and on a terminal the reply on its way.
 
-    Nothing is shown where `out` is None.
+    Nothing is shown where `out` is None, nor after `out` could not be written to: whoever watched
+    has left, and the run goes on.
     """
 
     def __init__(self, out: Console | None, *, debug: bool = False) -> None:
@@ -41,6 +57,8 @@ class Screen:
         self._live: Live | None = None
         self._reply = ""
         self._doing = ""
+        self._since = time.monotonic()
+        self._documents: IndexReport | None = None
 
     def __enter__(self) -> Self:
         out = self.out
@@ -76,40 +94,56 @@ class Screen:
         event = entry.event
         if isinstance(event, Thought):
             self._reply = ""
-        self._doing = _doing(event)
+        self._do(_doing(event))
         step = self.so_far.step.number if self.so_far is not None else 0
-        if self.out is None or (isinstance(event, Started) and not self.debug):
-            return
-        for piece in shown(event, step, whole=self.debug):
-            put(self.out, piece)
+        if not isinstance(event, Stop):  # the end says it
+            for piece in shown(event, step, whole=self.debug):
+                self._put(piece)
 
     def indexing(self, done: int, total: int, path: str) -> None:
         """How far the documents have been read."""
-        self._doing = f"reading {done + 1} of {total}: {inert(path)}" if path else ""
-        if self._live is None and self.debug and self.out is not None:
-            put(self.out, Shown("Documents", self._doing or f"{total} looked at", "dim"))
+        self._do(f"reading {done + 1} of {total}: {inert(path)}" if path else "")
+        if self._live is None and self.debug:
+            self._put(Shown("Documents", self._doing or f"{total} looked at", "dim"))
 
     def warn(self, warnings: Sequence[str]) -> None:
         """What may be meant but is seldom wise."""
-        if self.out is not None:
-            for warning in warnings:
-                put(self.out, Shown("Warning", inert(warning), "yellow"))
+        for warning in warnings:
+            self._put(Shown("Warning", inert(warning), "yellow"))
 
     def documents(self, report: IndexReport) -> None:
-        """What of the documents can be searched, and what cannot."""
-        if self.out is None:
+        """What of the documents can be searched, and what cannot, unless that was said before."""
+        before, self._documents = self._documents, report
+        if report == before:
             return
         if self.debug:
             said = f"{report.files} files, {report.passages} passages"
-            put(self.out, Shown("Documents", said, "dim"))
-        for path, reason in report.skipped:
-            put(self.out, Shown("Not searched", inert(f"{path}: {reason}"), "yellow"))
+            self._put(Shown("Documents", said, "dim"))
+            for path, note in report.notes:
+                self._put(Shown("Documents", inert(f"{path}: {note}"), "dim"))
+        named = report.skipped if self.debug else report.skipped[:SKIPPED]
+        for path, reason in named:
+            self._put(Shown("Not searched", inert(f"{path}: {reason}"), "yellow"))
+        if more := len(report.skipped) - len(named):
+            self._put(Shown("Not searched", f"{more:,} more (--debug names them)", "yellow"))
         if report.note:
-            put(self.out, Shown("Documents", inert(report.note), "yellow"))
+            self._put(Shown("Documents", inert(report.note), "yellow"))
+
+    def _put(self, piece: Shown) -> None:
+        if self.out is not None:
+            try:
+                put(self.out, piece)
+            except OSError:
+                self.out = None
+
+    def _do(self, what: str) -> None:
+        self._doing, self._since = what, time.monotonic()
 
     def _tail(self) -> Text:
         lines = inert(self._reply).splitlines()[-TAIL:]
-        return Text("\n".join(lines) or f"… {self._doing or 'thinking'}", style="dim")
+        took = time.monotonic() - self._since
+        doing = f"… {self._doing or 'thinking'}" + (f" ({took:.0f} s)" if took >= LONG else "")
+        return Text("\n".join(lines) or doing, style="dim")
 
 
 def _doing(event: object) -> str:

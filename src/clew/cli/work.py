@@ -14,8 +14,9 @@ import anyio.to_thread
 from clew.agent import Agent
 from clew.cli.outcome import Outcome
 from clew.cli.places import command
+from clew.cli.render import inert
 from clew.cli.screen import Screen
-from clew.errors import ClewError, FencedError, one_error
+from clew.errors import ClewError, ConfigError, FencedError, one_error
 from clew.journal import Journal
 from clew.loop import run
 from clew.result import result
@@ -71,7 +72,10 @@ async def carry_on(
 
 async def _go(agent: Agent, journal: Journal, docs: Library | None) -> Trajectory:
     if docs is not None:
-        tell_skipped(journal.listener, await read_documents(docs))
+        report = await read_documents(docs)
+        tell_skipped(journal.listener, report)
+        if not report.passages:
+            raise ConfigError(nothing_to_search(docs, report))
     return await run(agent, journal)
 
 
@@ -82,6 +86,15 @@ async def read_documents(docs: Library) -> IndexReport:
         return await anyio.to_thread.run_sync(docs.load, stop, abandon_on_cancel=True)
     finally:
         stop.set()
+
+
+def nothing_to_search(docs: Library, report: IndexReport) -> str:
+    """What to do where a folder holds no text."""
+    message = f"there is no text in {docs.folder}: name a folder with text, Markdown, HTML or PDF"
+    if report.skipped:
+        path, reason = report.skipped[0]
+        message += f" ({len(report.skipped):,} not searched, such as {path}: {reason})"
+    return inert(message)
 
 
 def tell_skipped(screen: object, report: IndexReport) -> None:

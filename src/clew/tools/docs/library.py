@@ -55,6 +55,8 @@ class Library:
         on_progress: OnProgress | None = None,
     ) -> None:
         self.folder = Path(folder).resolve()
+        if self.folder.is_file():
+            raise ConfigError(f"{folder} is a file: give the folder that it lies in")
         if not self.folder.is_dir():
             raise ConfigError(f"there is no folder {folder}: give one that holds documents")
         self._place = usual_place(self.folder) if index is None else Path(index)
