@@ -24,6 +24,10 @@ OFFLINE = ("--model", "offline")
         (["ask", "   "], 2, "the question is empty"),
         (["ask"], 2, "Missing argument 'QUESTION'"),
         (["ask", "hm?", "--docs", "nowhere"], 2, "no folder"),
+        (["ask", "hm?", "--docs", "broken.py"], 2, "broken.py is a file"),
+        (["ask", "hm?", "--docs", ""], 2, "'--docs': it is empty"),
+        (["ask", "hm?", "--model", ""], 2, "'--model': it is empty"),
+        (["runs", "--store", ""], 2, "'--store': it is empty"),
         (["ask", "hm?", *OFFLINE, "--tools", "clac"], 2, "did you mean calc?"),
         (["ask", "hm?", *OFFLINE, "--tools", "docs"], 2, "add --docs FOLDER"),
         (["ask", "hm?", *OFFLINE, "--tools", "zebra"], 2, "there are calc, planner"),
@@ -139,8 +143,31 @@ def test_a_full_disk_behind_stdout_is_told() -> None:
             words, stdout=full, stderr=subprocess.PIPE, env=environment(), text=True, check=False
         )
     assert done.returncode == 5
-    assert "No space left on device" in done.stderr
+    assert re.search(
+        r"cannot be written: No space left on device\nthe run is on record: clew show \S+\n$",
+        done.stderr,
+    )
+    assert " answered " in clew("runs").out
     assert "Traceback" not in done.stderr
+
+
+def test_a_stream_that_was_closed_leads_nowhere() -> None:
+    words = ["sh", "-c", 'exec "$@" >&- 2>&- <&-', "sh", *COMMAND, "ask", "What is 2+3?"]
+    assert subprocess.run(words, env=environment(), check=False).returncode == 0
+    assert " answered " in clew("runs").out
+
+
+def test_a_folder_without_text_is_told_before_the_model_is_asked() -> None:
+    Path("photos").mkdir()
+    Path("photos", "a.jpg").write_bytes(bytes(range(256)))
+    Path("photos", "nothing.txt").touch()
+    done = clew("ask", "When was Mary Shelley born?", "--docs", "photos", "--quiet")
+    assert (done.code, done.out) == (2, "")
+    assert re.search(r"clew: there is no text in .*/photos: name a folder with text", done.err)
+    assert "(1 not searched, such as a.jpg: not text, HTML or PDF)\n" in done.err
+    Path("photos", "mary.md").write_text("Mary Shelley was born in 1797.\n")
+    assert "1797" in clew("resume", "last").out
+    assert "steps: identical" in clew("replay", "last").out
 
 
 def test_debug_shows_where_it_went_wrong() -> None:

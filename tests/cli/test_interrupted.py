@@ -106,11 +106,52 @@ def test_a_thread_that_nobody_waits_for_does_not_keep_the_command(tmp_path: Path
     assert "clew resume" in err
 
 
-def test_nobody_reads_the_output() -> None:
+@pytest.mark.parametrize("words", [["show", "last", "--jsonl"], ["show", "last"], ["runs"]])
+def test_nobody_reads_the_output(words: list[str]) -> None:
     assert clew("ask", "What is 2+3?").code == 0
+    assert unread(*words) == (0, b"")
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_nobody_reads_a_run_which_goes_on_to_its_end(form: list[str]) -> None:
+    own_tools()
+    calls = [Say(calls=[("pay", '{"to": "Ann"}')]), Say(calls=[("pay", '{"to": "Bob"}')])]
+    with OpenAIServer([*calls, Say("Both are paid.")]) as server:
+        assert unread(*ASK, *form, **with_model(server)) == (0, b"")
+    assert Path("paid").read_text() == "Ann\nBob\n"
+    assert "Stop: answered" in clew("show", "last").out
+    bound = unread("ask", "What is 2+3?", "--model", "offline", "--max-steps", "1", *form)
+    assert bound == (3, b"")
+
+
+def unread(*words: str, **env: str) -> tuple[int, bytes]:
+    """Exit code and stderr of a command whose output nobody reads any more."""
     reading, writing = os.pipe()
     os.close(reading)
-    words = [*COMMAND, "show", "last", "--jsonl"]
-    process = subprocess.Popen(words, stdout=writing, stderr=subprocess.PIPE, env=environment())
+    process = subprocess.Popen(
+        [*COMMAND, *words], stdout=writing, stderr=subprocess.PIPE, env=environment(**env)
+    )
     os.close(writing)
-    assert process.communicate(timeout=60)[1] == b""
+    err = process.communicate(timeout=60)[1]
+    return process.returncode, err
+
+
+@pytest.mark.parametrize(
+    "command", [["ask", "Is it there?"], ["resume", "last", "--say", "And?", "--accept-change"]]
+)
+def test_ctrl_c_while_the_parts_are_imported_leaves_nothing_behind(command: list[str]) -> None:
+    clew("ask", "What is 2+3?")
+    Path("heavy.py").write_text(
+        "import time\nfrom pathlib import Path\nfrom clew.tools.calc import calc\n"
+        "Path('begun').touch()\n"
+        "while not Path('go').exists(): time.sleep(0.01)\n"
+        "tool = calc()\n"
+    )
+    before = clew("show", "last").out
+    process = begin(*command, "--model", "offline", "--tools", "heavy:tool", "--quiet")
+    until("begun", process)
+    process.send_signal(signal.SIGINT)
+    Path("go").touch()
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err.strip()) == (130, "clew: interrupted")
+    assert clew("show", "last").out == before

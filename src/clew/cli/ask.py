@@ -4,6 +4,7 @@ import sys
 from functools import partial
 
 import anyio
+import anyio.lowlevel
 import click
 
 from clew.api import opened, start
@@ -55,6 +56,7 @@ async def _ask(question: str, wanted: Options, store: str | None, screen: Screen
     agent = make_agent(wanted, docs)
     screen.warn(agent.warnings)
     async with opened(store) as place:
+        await anyio.lowlevel.checkpoint()  # no record after a Ctrl-C while the parts were imported
         journal = await start(agent, question, place, listener=screen, origin=wanted.origin)
         screen.so_far = journal.trajectory
         return await carry_on(agent, journal, docs, store=store, why=why)

@@ -6,6 +6,7 @@ import sys
 import threading
 import traceback
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Never
 
 import click
@@ -59,8 +60,8 @@ def _line(error: BaseException) -> str:
         case KeyboardInterrupt() | click.Abort() | EOFError():
             return "interrupted"
         case OSError() if error.strerror:
-            place = f"{error.filename}: " if error.filename else ""
-            return f"{place}{error.strerror}"
+            place = error.filename or "what there is to say cannot be written"
+            return f"{place}: {error.strerror}"
         case _:
             what = " ".join(f"{type(error).__name__}: {error}".split())
             return f"this should not have happened: {what} (--debug shows where)"
@@ -94,8 +95,6 @@ class Told(click.Group):
         code: int
         try:
             code = super().main(*args, **{**extra, "obj": shell, "standalone_mode": False}) or 0
-        except BrokenPipeError:
-            code = _nobody_reads()
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.ctx.get_help() if error.ctx else str(error), err=True)
             code = USAGE
@@ -105,6 +104,14 @@ class Told(click.Group):
                 debug=shell.debug,
             )
         leave(code)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; that nobody reads on (`| head`) is no failure, as click takes it for."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            nobody_reads()
+            return ANSWERED
 
 
 def tell(error: BaseException, *, debug: bool) -> int:
@@ -119,8 +126,12 @@ def tell(error: BaseException, *, debug: bool) -> int:
 def tolerate_any_text() -> None:
     """Let no character end a command: what the terminal cannot show is shown as its code.
 
-    Bytes on stdin that are not UTF-8 arrive as surrogates and are refused where they matter.
+    Bytes on stdin that are not UTF-8 arrive as surrogates and are refused where they matter. A
+    stream that was closed (`>&-`) leads nowhere.
     """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - open to the end
     for stream, said in ((sys.stdout, REPLACED), (sys.stderr, REPLACED), (sys.stdin, KEPT)):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=said)
@@ -132,15 +143,14 @@ def leave(code: int) -> Never:
         sys.stdout.flush()
         sys.stderr.flush()
     except BrokenPipeError:
-        _nobody_reads()
+        nobody_reads()
     mine = threading.main_thread()
     if any(not other.daemon for other in threading.enumerate() if other is not mine):
         os._exit(code)
     sys.exit(code)
 
 
-def _nobody_reads() -> int:
+def nobody_reads() -> None:
     """Whoever read our output (`| head`) has left: no more is written, and nobody is blamed."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
-    return ANSWERED

@@ -9,11 +9,11 @@ import click
 import msgspec
 from rich.console import Console
 
-from clew.cli.errors import EXITS, FAILED
+from clew.cli.errors import EXITS, FAILED, nobody_reads
 from clew.cli.places import command
 from clew.cli.render import Shown, inert, written
 from clew.cli.screen import console, put
-from clew.events import Action, Entry, Evidence, Json, Usage, encode
+from clew.events import Action, Entry, Evidence, Json, Landing, Usage, encode
 from clew.result import Result
 from clew.trajectory import Call, Trajectory
 
@@ -155,7 +155,7 @@ def stopped(end: Outcome) -> Iterator[Shown]:
     result, run_id = end.result, end.record.run_id
     if result is None or result.ok:
         return
-    yield Shown("Stopped", inert(result.reason), "yellow")
+    yield Shown("Stopped", inert(_why(end.record, result)), "yellow")
     limit = RAISED.get(result.reason.partition(":")[0])
     if result.status == "bound" and limit is not None:
         further = ["--accept-change", limit, "N"]
@@ -164,6 +164,14 @@ def stopped(end: Outcome) -> Iterator[Shown]:
     else:
         return
     yield Shown("Go on", command("resume", run_id, *further, store=end.store))
+
+
+def _why(record: Trajectory, result: Result) -> str:
+    """The reason; of a bound also how far it was reached."""
+    landed = [e.event for e in record.entries if isinstance(e.event, Landing)]
+    if result.status == "bound" and landed and landed[-1].bound == result.reason:
+        return f"{result.reason} ({landed[-1].detail})" if landed[-1].detail else result.reason
+    return result.reason
 
 
 def summary(end: Outcome) -> str:
@@ -187,11 +195,22 @@ def entry_document(entry: Entry) -> dict[str, Json]:
 
 
 def finish(end: Outcome, *, as_json: bool) -> int:
-    """Show the end on stdout and return the exit code. Raises the error that left the run open."""
-    if as_json:
-        click.echo(encode(document(end)))
-    elif end.result is not None:
-        tell_end(console(), end)
+    """Show the end on stdout and return the exit code. Raises the error that left the run open.
+
+    Where nobody reads it, the run has ended all the same, and the code says how.
+    """
+    try:
+        if as_json:
+            click.echo(encode(document(end)))
+        elif end.result is not None:
+            tell_end(console(), end)
+    except BrokenPipeError:
+        nobody_reads()
+    except OSError as error:
+        error.add_note(
+            f"the run is on record: {command('show', end.record.run_id, store=end.store)}"
+        )
+        raise
     if end.error is not None:
         raise end.error
     return EXITS[end.result.status] if end.result is not None else FAILED

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import anyio
+import anyio.lowlevel
 import click
 
 from clew.api import take_up
@@ -77,6 +78,7 @@ async def _resume(wish: Wish, store: str | None, screen: Screen) -> Outcome:
         tell_model(wanted, why)
         docs = library(wanted, screen.indexing)
         agent = make_agent(wanted, docs)
+        await anyio.lowlevel.checkpoint()  # nothing is taken up after a Ctrl-C
         try:
             journal = await take_up(
                 agent,
