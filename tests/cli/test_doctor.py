@@ -22,15 +22,15 @@ def findings(*words: str, **env: str) -> dict[str, dict[str, Any]]:
 def test_without_keys_and_servers_the_offline_rules_answer() -> None:
     done = clew("doctor")
     assert done.code == 0
-    assert re.search(r"^--  provider  openai +: set OPENAI_API_KEY", done.out, re.MULTILINE)
-    assert re.search(r"^ok  model +offline +: used when none is named", done.out, re.MULTILINE)
+    assert re.search(r"^--  provider  openai +set OPENAI_API_KEY", done.out, re.MULTILINE)
+    assert re.search(r"^ok  model +offline +used when none is named", done.out, re.MULTILINE)
     assert not Path("store").exists()
 
 
 def test_a_key_is_seen_and_never_shown() -> None:
     env = {"OPENAI_API_KEY": KEY, "GROQ_BASE_URL": f"https://user:{KEY}@example.org/v1"}
     done = clew("doctor", env=env)
-    assert re.search(r"^ok  provider  openai +: OPENAI_API_KEY is set", done.out, re.MULTILINE)
+    assert re.search(r"^ok  provider  openai +OPENAI_API_KEY is set", done.out, re.MULTILINE)
     assert KEY not in done.out + done.err + clew("doctor", "--json", env=env).out
 
 
@@ -51,7 +51,15 @@ def test_the_store_and_the_env_file_are_looked_at() -> None:
     Path("file").write_text("no database")
     broken = clew("doctor", "--store", "file")
     assert broken.code == 5
-    assert re.search(r"^--  store +file +: ", broken.out, re.MULTILINE)
+    assert re.search(r"^--  store +file +file is no store", broken.out, re.MULTILINE)
+
+
+def test_findings_of_the_same_word_share_a_line() -> None:
+    every = [found for found in findings().values() if found["area"] == "extra"]
+    names = [found["name"] for found in every if found["usable"]]
+    assert len(names) > 1
+    shared = f"ok  extra     {len(names)} extras +installed: {', '.join(names)}$"
+    assert re.search(shared, clew("doctor").out, re.MULTILINE)
 
 
 def test_tools_are_listed_with_effect_and_arguments() -> None:

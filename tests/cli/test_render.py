@@ -151,6 +151,11 @@ def test_structure_is_shown_with_indents() -> None:
     ]
 
 
+def test_the_parts_of_a_list_look_alike() -> None:
+    steps = [{"do": "x" * 60}, {"do": "y" * 100}, {}]
+    assert readable(steps).split("\n") == [f"- do: {'x' * 60}", f"- do: {'y' * 100}", "- {}"]
+
+
 def test_a_call_is_written_as_a_person_would() -> None:
     assert written(Action("f", {"a": "x" * 500, "b": None})) == f'f(a="{"x" * 199}…, b=null)'
     assert inert("\x1b[31m\r\nok\u202e") == "\\x1b[31m\nok\\u202e"

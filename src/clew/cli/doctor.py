@@ -2,9 +2,11 @@
 
 import importlib.metadata
 import importlib.util
+import itertools
 import os
 import platform
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,14 +16,15 @@ from urllib.parse import urlsplit
 import anyio
 import click
 import msgspec
+from rich.text import Text
 
 from clew import __version__
 from clew.api import opened
 from clew.cli.errors import ANSWERED, FAILED, Shell
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import place, there
-from clew.cli.render import Shown, inert
-from clew.cli.screen import console, put
+from clew.cli.render import inert
+from clew.cli.screen import console
 from clew.errors import ClewError
 from clew.events import encode
 from clew.models.resolve import ProviderInfo, available, default
@@ -67,11 +70,26 @@ def doctor(shell: Shell, /, store: str | None, *, as_json: bool, debug: bool) ->
 
 def _tell(findings: list[Finding]) -> None:
     out = console()
-    width = max(len(finding.name) for finding in findings)
-    for finding in findings:
+    told = list(_together(findings))
+    width = max(len(finding.name) for finding in told if finding.area != "store")
+    for finding in told:
         mark, style = ("ok", "green") if finding.usable else ("--", "dim")
-        label = f"{mark}  {finding.area:<8}  {finding.name:<{width}}"
-        put(out, Shown(label, inert(finding.said), style))
+        said = Text.assemble(
+            (f"{mark}  ", style),
+            (f"{finding.area:<8}  {finding.name:<{width}}  ", "bold"),
+            (inert(finding.said), style),
+        )
+        out.print(said)
+
+
+def _together(findings: list[Finding]) -> Iterator[Finding]:
+    """The findings, those with the same word on them in one."""
+    for key, group in itertools.groupby(findings, lambda one: (one.area, one.usable, one.said)):
+        names = [finding.name for finding in group]
+        area, usable, said = key
+        if len(names) > 1:
+            said = f"{said}: {', '.join(names)}"
+        yield Finding(area, names[0] if len(names) == 1 else f"{len(names)} {area}s", usable, said)
 
 
 async def _examine(store: str | None, env_file: str) -> list[Finding]:
@@ -111,12 +129,20 @@ async def _store(store: str | None) -> Finding:
             _try_to_write_above(name)
             return Finding("store", name, usable=True, said="is made with the first run")
         async with opened(name) as found:
-            return Finding("store", name, usable=True, said=f"{len(await found.runs())} runs")
+            said = f"{len(await found.runs())} runs"
+        if not _writable(name):
+            said += ", which may only be read: change its rights, or name another store"
+            return Finding("store", name, usable=False, said=said)
+        return Finding("store", name, usable=True, said=said)
     except ClewError as error:
         return Finding("store", name, usable=False, said=str(error))
     except OSError as error:
         said = f"cannot be made ({error.strerror}): name another store"
         return Finding("store", name, usable=False, said=said)
+
+
+def _writable(name: str) -> bool:
+    return os.access(Path(name).expanduser(), os.W_OK)
 
 
 def _try_to_write_above(name: str) -> None:

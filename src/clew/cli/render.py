@@ -166,20 +166,28 @@ def _gist(event: Observation) -> str:
     )
 
 
-def readable(value: Json, indent: str = "") -> str:
-    """Text as it is, short values as JSON, long ones with a line for each of their parts."""
+def readable(value: Json, indent: str = "", *, spread: bool = False) -> str:
+    """Text as it is, short values as JSON, long ones with a line for each of their parts.
+
+    With `spread` a short one gets its lines too.
+    """
     if isinstance(value, str):
         return value.replace("\n", f"\n{indent}")
     flat = encode(value).decode()
-    if len(flat) <= WIDE or not isinstance(value, dict | list):
+    if not isinstance(value, dict | list) or not value or (len(flat) <= WIDE and not spread):
         return flat
     parts: list[tuple[str, Json]]
     if isinstance(value, dict):
         parts = [(f"{name}:", part) for name, part in cast("dict[str, Json]", value).items()]
+        spread = False
     else:
         parts = [("-", part) for part in cast("Sequence[Json]", value)]
+        spread = any(len(encode(part)) > WIDE for _, part in parts)  # those of a list look alike
     deeper = f"{indent}  "
-    lines = [f"{label}{_under(label, readable(part, deeper), deeper)}" for label, part in parts]
+    lines = [
+        f"{label}{_under(label, readable(part, deeper, spread=spread), deeper)}"
+        for label, part in parts
+    ]
     return f"\n{indent}".join(lines)
 
 
