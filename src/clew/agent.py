@@ -13,7 +13,7 @@ from clew.guards import NoProgress, Stuck
 from clew.models.resolve import resolve
 from clew.protocols import Bound, Brief, Check, Codec, Example, Guard, Model, Parameters, Tool
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
-from clew.tools.schema import compile_schema, schema_hash, shown_problems
+from clew.tools.schema import checked, compile_schema, schema_hash, shown_problems
 from clew.trajectory import Trajectory
 from clew.view.view import digest
 
@@ -63,6 +63,8 @@ class Agent:
         if FINISH in names:
             message = f"{FINISH!r} is the tool that ends a run: call yours something else"
             raise ConfigError(message)
+        for tool in self.tools:
+            checked(tool)
         if self.tries < 0:
             message = f"tries is {self.tries}: give 0 or more"
             raise ConfigError(message)
@@ -113,6 +115,17 @@ class Agent:
         stuck: tuple[Guard, ...] = (self.no_progress,) if self.no_progress is not None else ()
         return (*self.guards, *stuck, self.limits.guard)
 
+    @cached_property
+    def named_guards(self) -> tuple[tuple[str, Guard], ...]:
+        """All guards with the names the record knows them by: a second of a name is `name#2`."""
+        named: dict[str, Guard] = {}
+        for guard in self.all_guards:
+            name, number = words(guard), 2
+            while name in named:
+                name, number = f"{words(guard)}#{number}", number + 1
+            named[name] = guard
+        return tuple(named.items())
+
     def reached(self, so_far: Trajectory) -> str | None:
         """The reason of the first bound that was reached."""
         return next(filter(None, (bound(so_far) for bound in self.all_bounds)), None)
@@ -156,7 +169,7 @@ class Agent:
             "fallback": self.fallback,
             "limits": repr(self.limits),
             "bounds": [words(bound) for bound in self.all_bounds],
-            "guards": [words(guard) for guard in self.all_guards],
+            "guards": [name for name, _ in self.named_guards],
             "checks": [words(check) for check in self.checks],
             "examples": len(self.examples),
             "thought": self.thought,
@@ -171,6 +184,9 @@ class Agent:
 def words(part: object) -> str:
     """A part as the record names it: a function by its full name, a value by its repr."""
     name = getattr(part, "__qualname__", None)
+    if name is None and " at 0x" in repr(part):
+        message = f"{part!r} has another name in every process: use a function or a dataclass"
+        raise ConfigError(message)
     return repr(part) if name is None else f"{getattr(part, '__module__', '')}.{name}"
 
 

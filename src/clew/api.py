@@ -25,7 +25,17 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 
 from clew.agent import Agent, changes
 from clew.errors import ConfigError, ModelError, one_error
-from clew.events import Cancel, Changed, Entry, Json, Note, Ruling, Started, encode
+from clew.events import (
+    SCHEMA,
+    Cancel,
+    Changed,
+    Entry,
+    Json,
+    Note,
+    Ruling,
+    Started,
+    encode,
+)
 from clew.journal import Journal, load
 from clew.loop import run as go
 from clew.portal import portal, wait_for
@@ -93,7 +103,7 @@ async def start(
     if not goal.strip():
         message = "the question is empty: say what you want to know"
         raise ConfigError(message)
-    started = Started(goal, agent.setting, seed=agent.seed, origin=origin or {})
+    started = Started(goal, agent.setting, SCHEMA, seed=agent.seed, origin=origin or {})
     return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
 
 
@@ -267,6 +277,9 @@ async def batch(
     `on_done(done, total, result)` is called as each ends. A run whose model failed has the status
     "failed" here, its reason is the error, and its record stays open.
     """
+    if at_once < 1:
+        message = f"at_once is {at_once}: give 1 or more"
+        raise ConfigError(message)
     state = _Batch()
     limiter = anyio.Semaphore(at_once)
 

@@ -5,6 +5,8 @@ ends done, not done or unknown; what is unknown is never made again by the machi
 is idempotent, has a probe that says it did not happen, or a person allowed it.
 """
 
+import asyncio
+import math
 import traceback
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -26,6 +28,8 @@ from clew.events import (
     Outcome,
     Trust,
     Verdict,
+    decode,
+    encode,
 )
 from clew.journal import Journal
 from clew.judging import refusal
@@ -46,7 +50,7 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
     tool = agent.by_name.get(call.action.name)
     if tool is None:  # begun by an agent that had it
         text = IN_DOUBT.format(tool=call.action.name)
-        await journal.record(refusal(call, "unknown", text, "unknown"))
+        await journal.record(refusal(call, "unknown", text))
         return
     if call.in_doubt and not call.again:
         settled = await _settle(agent, journal, tool, call)
@@ -87,7 +91,7 @@ async def _settle(
     """What becomes of a call in doubt; None means that it may be made again."""
     if tool.effect != "unsafe" and tool.probe is None:
         return None
-    if tool.probe is not None:
+    if tool.probe is not None and not _let_be(call):
         found = await _probe(agent, journal, tool, call, tool.probe)
         if found is None or found.outcome != "unknown":
             return found
@@ -115,7 +119,8 @@ async def _probe(
 
     A worker that was only frozen may still be inside the tool until then.
     """
-    await anyio.sleep(max(0, call.deadline - journal.now()) / 1000)
+    left = (call.deadline - journal.now()) / 1000
+    await anyio.sleep(min(max(0, left), call.attempts[-1].timeout))  # a clock may be set back
     try:
         with anyio.fail_after(PROBE_SECONDS):
             found = await probe(call.args, f"{journal.run_id}:{call.key}")
@@ -135,13 +140,23 @@ async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal) -> Obser
             value = await tool.call(call.args, f"{journal.run_id}:{call.key}")
         except ToolError as error:
             return _failed(tool, call, "tool_error", _line(error), "not_done")
-        except Exception as error:  # noqa: BLE001 - a tool may raise anything; it is data here
+        except (Exception, anyio.get_cancelled_exc_class()) as error:
+            if not isinstance(error, Exception) and _being_cancelled():
+                raise
             text = f"{type(error).__name__}: {_line(error)}"
             outcome: Outcome = "unknown" if effectful else "not_done"
             return _failed(tool, call, "crashed", text, outcome, traceback.format_exc())
     if deadline.cancelled_caught:
         return _late(tool, call)
     return _observed(agent, journal.trajectory, tool, call, value)
+
+
+def _being_cancelled() -> bool:
+    """Whether it is us who are cancelled, or a tool raised the cancellation of something else."""
+    if anyio.current_effective_deadline() == -math.inf:
+        return True
+    task = asyncio.current_task()  # on trio nobody can raise it by hand
+    return task is not None and task.cancelling() > 0
 
 
 def _leave_word(journal: Journal, tool: Tool, call: Call, text: str) -> None:
@@ -162,9 +177,14 @@ def _late(tool: Tool, call: Call) -> Observation:
     return _failed(tool, call, "timeout", text, "unknown")
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     """The error's message on one line; its class where it has none."""
-    return " ".join(str(error).split()) or type(error).__name__
+    return " ".join(writable(str(error)).split()) or type(error).__name__
+
+
+def writable(text: str) -> str:
+    """The text with a mark for each half of a character, which no record can hold."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _failed(
@@ -178,7 +198,7 @@ def _failed(
         code=code,
         outcome=outcome,
         effect=tool.effect,
-        detail=detail,
+        detail=writable(detail),
     )
 
 
@@ -195,15 +215,21 @@ def _observed(
     if told.ok and (problems := agent.result_problems(tool, content)):
         text = f"{tool.name} returned what it must not: {'; '.join(problems)}"
         return _failed(tool, call, "bad_output", text, "done", repr(content))
-    return msgspec.structs.replace(
+    observation = msgspec.structs.replace(
         told, call=call.key, content=content, effect=tool.effect, trust=_trust(told, so_far)
     )
+    try:
+        decode(encode(observation))  # what a tool says itself must be readable again
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        text = f"{tool.name} returned an observation that is none: {_line(error)}"
+        return _failed(tool, call, "bad_output", text, "done", repr(type(value)))
+    return observation
 
 
 def _told(tool: Tool, value: Any) -> Observation:
     """What a call returned, as the observation it is or is the content of."""
     if isinstance(value, Observation):
-        return value
+        return msgspec.structs.replace(value, blob="")
     if isinstance(value, Image):
         text = value.text or f"an image ({value.media_type}, {len(value.data)} bytes)"
         return Observation(content=text, images=(value,), trust=tool.trust)
@@ -213,4 +239,4 @@ def _told(tool: Tool, value: Any) -> Observation:
 def _trust(told: Observation, so_far: Trajectory) -> Trust:
     """Trusted if the tool says so and its arguments were: nothing untrusted was read before."""
     read = (c.observation.trust for c in so_far.calls if c.observation is not None)
-    return "untrusted" if "untrusted" in (told.trust, *read) else "trusted"
+    return "trusted" if {told.trust, *read} == {"trusted"} else "untrusted"

@@ -204,7 +204,7 @@ class Started(Event, frozen=True):
 
     goal: str
     setting: Setting
-    schema: int = SCHEMA
+    schema: int = 1  # what a record that names none was written with
     seed: int = 0
     parent: str = ""
     origin: dict[str, Json] = {}

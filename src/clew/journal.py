@@ -8,8 +8,9 @@ import logging
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, Self
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, Final, Self, cast
 
 import anyio
 import msgspec
@@ -85,7 +86,7 @@ async def _event(store: Store, run_id: str, line: Line) -> AnyEvent:
         event = decode(line.body)
         if isinstance(event, Observation) and (event.blob or event.images):
             event = await _whole(store, event)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         message = f"run {run_id}: entry {line.seq} is not readable here ({error}); update clew"
         raise StoreError(message) from error
     return event
@@ -121,6 +122,32 @@ def _lay_out(event: Observation, blobs: dict[str, bytes]) -> tuple[Observation, 
     return replace(event, blob=digest), replace(written, blob=digest, content="")
 
 
+def _needles(secrets: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """Each secret and how it stands in JSON; what is no text cannot stand there."""
+    for secret in filter(None, secrets):
+        with suppress(UnicodeEncodeError):
+            yield secret, encode(secret)[1:-1]
+
+
+def _redacted(event: AnyEvent, secrets: Sequence[str]) -> AnyEvent:
+    """The event with every known secret in its texts blotted out; its own words stay."""
+
+    def clean(value: Any) -> Any:
+        if isinstance(value, str):
+            for secret in secrets:
+                value = value.replace(secret, "[redacted]")
+            return value
+        if isinstance(value, list):
+            return [clean(item) for item in value]
+        if isinstance(value, dict):
+            return {k: clean(v) for k, v in cast("dict[str, Any]", value).items()}
+        return value
+
+    told = msgspec.to_builtins(event)
+    name = told.pop("event")
+    return msgspec.convert({"event": name, **clean(told)}, AnyEvent)  # type: ignore[no-any-return]  # convert knows no unions
+
+
 class _Waiting:
     """Events on their way to the store, and what became of them."""
 
@@ -131,6 +158,14 @@ class _Waiting:
         self.taken = taken
         self.done: anyio.Event | None = None
         self.error: Exception | None = None
+
+
+def _fail(waiting: Iterable[_Waiting], error: Exception) -> None:
+    """Leave the error with every task that waits."""
+    for one in waiting:
+        one.error = error
+        if one.done is not None:
+            one.done.set()
 
 
 class Journal:
@@ -158,7 +193,7 @@ class Journal:
         self.words: deque[str] = deque()
         self._epoch = epoch
         self._clock = clock
-        self._secrets = tuple((encode(s)[1:-1], b"[redacted]") for s in secrets if s)
+        self._secrets = tuple(_needles(secrets))
         self._queue: list[_Waiting] = []
         self._writing = False
 
@@ -216,20 +251,24 @@ class Journal:
 
     async def _write(self) -> None:
         self._writing = True
+        batch: list[_Waiting] = []
         try:
             while self._queue:
                 batch, self._queue = self._queue, []
                 try:
                     entries = await self._commit(batch)
                 except Exception as error:  # noqa: BLE001 - handed to each task that waits for it
-                    for waiting in batch:
-                        waiting.error = error
+                    _fail(batch, error)
                     entries = []
                 for entry in entries:
                     self._follow(entry)
                 for waiting in batch:
                     if waiting.done is not None:
                         waiting.done.set()
+        except BaseException:  # the process is being ended: leave nobody waiting
+            _fail((*batch, *self._queue), StoreError(f"run {self.run_id}: the writer was ended"))
+            self._queue = []
+            raise
         finally:
             self._writing = False
 
@@ -282,11 +321,9 @@ class Journal:
         except UnicodeEncodeError as error:
             message = f"run {self.run_id}: a text holds half a character ({error.reason}): mend it"
             raise StoreError(message) from error
-        clean = body
-        for secret, instead in self._secrets:
-            clean = clean.replace(secret, instead)
-        if clean is not body and clean != body:
-            body, event = clean, decode(clean)
+        if any(needle in body for _, needle in self._secrets):
+            event = _redacted(event, [secret for secret, _ in self._secrets])
+            body = encode(event)
         if isinstance(event, Observation) and (event.images or len(body) > BLOB_BYTES):
             event, written = _lay_out(event, blobs)
             return event, encode(written)
@@ -303,7 +340,7 @@ class Journal:
         """An outsider's word as an event, or a note that says what was set aside."""
         try:
             event = decode(body)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return Note("a message in the inbox could not be read and was set aside", source="late")
         held = {call.key for call in self.trajectory.calls if call.held}
         if isinstance(event, Ruling) and event.call not in held:

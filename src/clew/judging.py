@@ -4,20 +4,34 @@ from typing import Any
 
 import msgspec
 
-from clew.agent import Agent, words
-from clew.events import Action, AnyEvent, Code, Json, Judged, Observation, Outcome, Verdict, encode
+from clew.agent import Agent
+from clew.errors import ConfigError
+from clew.events import (
+    Action,
+    AnyEvent,
+    Code,
+    Effect,
+    Json,
+    Judged,
+    Observation,
+    Outcome,
+    Verdict,
+    encode,
+)
 from clew.protocols import Tool
 from clew.tools.schema import example, nearest
 from clew.trajectory import Call, Trajectory
 
 
-def refusal(call: Call, code: Code, text: str, outcome: Outcome = "not_done") -> Observation:
-    """The observation of a call that was not made (or, interrupted, not seen to its end).
+def refusal(call: Call, code: Code, text: str) -> Observation:
+    """The observation of a call that was not made, or not again: then it stays in doubt.
 
     Untrusted, since it may echo what the model wrote.
     """
-    content = f"ERROR: {text}" if text.startswith(code) else f"ERROR: {code}: {text}"
-    return Observation(call.key, content, ok=False, code=code, outcome=outcome)
+    outcome: Outcome = "unknown" if call.attempts else "not_done"
+    effect: Effect = "unsafe" if call.attempts else "read"
+    content = f"ERROR: {text}" if code == "unknown_tool" else f"ERROR: {code}: {text}"
+    return Observation(call.key, content, ok=False, code=code, outcome=outcome, effect=effect)
 
 
 async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEvent]:
@@ -37,27 +51,26 @@ async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEv
         events.append(Judged(call.key, Verdict("amend", what, args=args), by=f"{tool.name}.repair"))
     if problems := agent.problems(tool, args):
         return [*events, _teach(call, tool, "; ".join(problems))]
-    if call.ruling is not None and call.ruling.args is None:
-        return events  # ruled as it stands
     return [*events, *await _ask_guards(agent, so_far, call, tool, args)]
 
 
 async def _ask_guards(
     agent: Agent, so_far: Trajectory, call: Call, tool: Tool, args: dict[str, Json]
 ) -> list[AnyEvent]:
-    """Ask each guard about the call as amended so far; the first refusal or hold ends it.
+    """Ask each guard about the call as amended so far: a refusal ends it, a hold waits for all.
 
-    The guard that held a call is not asked again about the arguments a person put in their place.
+    The guard that held a call is not asked about it again once a person has ruled, and a call that
+    was allowed as it stood is not held again, whoever asks for it; it may still be refused.
     """
     held_by = call.verdict.by if call.ruling is not None and call.verdict is not None else None
+    approved = call.ruling is not None and call.ruling.args is None
     events: list[AnyEvent] = []
+    held: Judged | None = None
     asked = Call(call.key, Action(call.action.name, args))
-    for guard in agent.all_guards:
-        if held_by is not None and words(guard) == held_by:
+    for name, guard in agent.named_guards:
+        if name == held_by or (verdict := await guard(asked, so_far)) is None:
             continue
-        if (verdict := await guard(asked, so_far)) is None:
-            continue
-        name = words(guard)
+        verdict = whole(verdict, name)
         match verdict.kind:
             case "hint":
                 events.append(Judged(call.key, verdict, by=name))
@@ -68,12 +81,24 @@ async def _ask_guards(
                 asked = Call(call.key, Action(call.action.name, args))
                 events.append(Judged(call.key, verdict, by=name))
             case "hold":
-                held = msgspec.structs.replace(verdict, args=verdict.args or asked.args)
-                return [*events, Judged(call.key, held, by=name)]
+                held = held or (None if approved else Judged(call.key, verdict, by=name))
             case _:
                 denied = refusal(call, verdict.code, verdict.reason)
                 return [*events, Judged(call.key, verdict, by=name), denied]
-    return events
+    if held is None:
+        return events
+    wanted = asked.args if held.verdict.args is None else held.verdict.args
+    verdict = msgspec.structs.replace(held.verdict, args=wanted)
+    return [*events, msgspec.structs.replace(held, verdict=verdict)]
+
+
+def whole(verdict: Verdict, guard: str) -> Verdict:
+    """The verdict, if a record can hold it. Raises `ConfigError` where the guard made up words."""
+    try:
+        return msgspec.convert(msgspec.to_builtins(verdict), Verdict)
+    except msgspec.ValidationError as error:
+        message = f"guard {guard} gave a verdict that is none: {error}"
+        raise ConfigError(message) from error
 
 
 async def judge_answer(agent: Agent, so_far: Trajectory, value: Json) -> str | None:

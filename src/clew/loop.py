@@ -156,7 +156,7 @@ async def interrupt(journal: Journal, why: str = "") -> None:
     for call in journal.trajectory.step.calls:
         if call.in_doubt:
             text = "a person interrupted it: it may or may not have happened"
-            closing.append(refusal(call, "unknown", text, "unknown"))
+            closing.append(refusal(call, "unknown", text))
         elif call.observation is None:
             closing.append(refusal(call, "interrupted", "a person did: it did not happen"))
     await journal.record(*closing, Stop("interrupted", why or "a person interrupted the run"))
@@ -165,7 +165,7 @@ async def interrupt(journal: Journal, why: str = "") -> None:
 def _view(agent: Agent, journal: Journal) -> View:
     """The run's view, kept between steps; made anew whenever it is not there."""
     view = journal.folds.get("view")
-    if not isinstance(view, View):
+    if not isinstance(view, View) or view.brief is not agent.brief:
         goal, params = journal.trajectory.goal, agent.thinker.params
         view = journal.folds["view"] = View(agent.format, agent.brief, goal, params)
     return view
@@ -181,7 +181,12 @@ def _answer(agent: Agent, step: Step) -> Json:
     if step.finish is not None:
         return step.finish.args["answer"]
     text = step.thought.answer if step.thought is not None else None
-    return text if agent.brief.answers_text or text is None else msgspec.json.decode(text)
+    if agent.brief.answers_text or text is None:
+        return text
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:  # it was an answer to another type: the checks say so
+        return text
 
 
 def _close(step: Step, code: Code = "", text: str = "the answer was accepted") -> list[Observation]:

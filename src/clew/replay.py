@@ -13,13 +13,14 @@ from typing import Any, TypeGuard
 import anyio
 import msgspec
 
-from clew.agent import Agent, changes, words
+from clew.agent import Agent, changes
 from clew.errors import ReplayError, one_error
 from clew.events import (
     INPUTS,
     AnyEvent,
     Attempt,
     Cancel,
+    Changed,
     Entry,
     Json,
     Judged,
@@ -51,6 +52,7 @@ async def replay(agent: Agent, record: Trajectory, store: Store) -> Replayed:
     Raises `ReplayError` with step and field of the first divergence.
     """
     setting = record.started.setting
+    _of_one_agent(record)
     if different := [name for name in changes(setting, agent.setting) if name != "codec"]:
         message = f"the agent has another {different[0]} than the record"
         raise ReplayError(0, f"setting.{different[0]}", message)
@@ -70,6 +72,16 @@ async def replay(agent: Agent, record: Trajectory, store: Store) -> Replayed:
             raise journal.diverged("event", "the loop stops here, the record goes on")
     passed_over = () if same_codec else (f"prompts: rendered by {setting.codec} then",)
     return Replayed(journal.trajectory, passed_over)
+
+
+def _of_one_agent(record: Trajectory) -> None:
+    """Raise where the run went on with another agent: there is no one agent to replay it."""
+    step = 0
+    for entry in record.entries:
+        step += isinstance(entry.event, Thought)
+        if isinstance(entry.event, Changed) and entry.event.what:
+            message = f"the run went on with another agent here ({', '.join(entry.event.what)})"
+            raise ReplayError(step, f"setting.{entry.event.what[0]}", message)
 
 
 def first_difference(old: Json, new: Json, path: str = "") -> str | None:
@@ -220,7 +232,9 @@ def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
             agent.thinker.name, agent.thinker.params, agent.thinker.priced, journal
         ),
         tools=[_recorded_tool(tool, journal) for tool in agent.tools],
-        guards=[_RecordedGuard(words(guard), journal) for guard in agent.guards],
+        guards=[
+            _RecordedGuard(name, journal) for name, _ in agent.named_guards[: len(agent.guards)]
+        ],
         checks=[_recorded_check(journal)] if agent.checks else [],
     )
 
@@ -270,8 +284,11 @@ def _recorded_tool(tool: Tool, journal: _Replaying) -> Tool:
 
 
 def _next_about(journal: _Replaying, key: str) -> Attempt | Observation | None:
+    """What the record says of the call next; `LookupError` where it was held in doubt."""
     place = key.rpartition(":")[2]
     for event in journal.later():
+        if isinstance(event, Judged) and event.call == place and event.verdict.code == "unknown":
+            raise LookupError(place)
         if isinstance(event, Attempt | Observation) and event.call == place:
             return event
     return None

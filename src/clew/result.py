@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clew.agent import Agent
-from clew.events import Evidence, Status, Usage
+from clew.events import Evidence, Json, Status, Usage
 from clew.trajectory import Trajectory
 
 _CITED = re.compile(r"\[([^\[\]\s]{1,80})\]")
@@ -36,6 +36,14 @@ class Result:
         return self.status == "answered"
 
 
+def _decoded(agent: Agent, answer: Json) -> Any:
+    """The answer in the agent's type; as recorded, if it was given to an agent of another."""
+    try:
+        return agent.decode(answer)
+    except ValueError:
+        return answer
+
+
 def result(agent: Agent, so_far: Trajectory) -> Result:
     """Read the result off a stopped trajectory. Raises `ValueError` where it has not stopped."""
     stop = so_far.stop
@@ -50,7 +58,7 @@ def result(agent: Agent, so_far: Trajectory) -> Result:
         run_id=so_far.run_id,
         status=stop.status,
         reason=stop.reason,
-        answer=agent.decode(stop.answer) if found else stop.answer,
+        answer=_decoded(agent, stop.answer) if found else stop.answer,
         usage=so_far.usage,
         steps=len(so_far.steps),
         evidence=tuple(known.values()),

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import msgspec
+
 from clew.errors import StoreError
 from clew.events import (
     EFFECTFUL,
@@ -32,17 +34,18 @@ from clew.events import (
     Stop,
     Thought,
     Usage,
-    encode,
 )
 
 Aside: TypeAlias = Note | Landing
 """What the model is told between an observation and its next thought."""
 
 
+_sorted = msgspec.json.Encoder(order="sorted")
+
+
 def args_hash(tool: str, args: dict[str, Json]) -> str:
     """Identify a call by what it asks for: the same tool and arguments give the same 16 digits."""
-    ordered = encode([tool, sorted(args.items())])
-    return hashlib.blake2b(ordered, digest_size=8).hexdigest()
+    return hashlib.blake2b(_sorted.encode([tool, args]), digest_size=8).hexdigest()
 
 
 @dataclass(slots=True)
@@ -60,15 +63,13 @@ class Call:
     """When the last attempt must have ended, in Unix milliseconds."""
     again: bool = False
     """Whether a person allowed it (once more) since the last attempt."""
+    revised: dict[str, Json] | None = None
+    """The arguments a verdict or a person last put in the place of the model's."""
 
     @property
     def args(self) -> dict[str, Json]:
         """The arguments as last ruled or amended, else as the model wrote them."""
-        if self.ruling is not None and self.ruling.args is not None:
-            return self.ruling.args
-        if self.verdict is not None and self.verdict.verdict.args is not None:
-            return self.verdict.verdict.args
-        return self.action.args
+        return self.action.args if self.revised is None else self.revised
 
     @property
     def hash(self) -> str:
@@ -139,7 +140,7 @@ class Step:
             self.thought is not None
             and self.thought.answer is not None
             and not self.concluded
-            and not any(isinstance(aside, Note) for aside in self.asides)
+            and not any(isinstance(a, Note) and a.source != "late" for a in self.asides)
         )
 
     @property
@@ -282,7 +283,9 @@ class Trajectory:
                 call = self.call(event.call)
                 call.ruling = event
                 call.again = event.allow
-                self._go_on()
+                if event.args is not None:
+                    call.revised = event.args
+                self.stop = self.landing = None
             case _:
                 self.setting = event.setting
                 self.rejected, self.faults_in_row = [], 0
@@ -294,7 +297,11 @@ class Trajectory:
         if event.verdict.kind == "hint":
             call.hints.append(event)
         else:
-            call.verdict, call.ruling = event, None
+            call.verdict = event
+            if event.verdict.args is not None:
+                call.revised = event.verdict.args
+            if event.verdict.kind == "hold":
+                call.ruling = None
 
     def _think(self, thought: Thought) -> None:
         step = Step(len(self.steps) + 1, thought)

@@ -312,7 +312,7 @@ async def test_a_probe_that_fails_leaves_the_call_in_doubt() -> None:
         message = "the bank is closed"
         raise RuntimeError(message)
 
-    doubt = Doubt(made(work, effect="unsafe", probe=probe, timeout=0.0))
+    doubt = Doubt(made(work, effect="unsafe", probe=probe, timeout=0.01))
     store = await doubt.cut()
     await resume(doubt.agent, "run", store=store)
     observation = seen(await load(store, "run"))

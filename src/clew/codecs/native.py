@@ -130,7 +130,7 @@ def _text_answer(text: str, brief: Brief) -> Parsed:
     if not brief.answers_text:
         try:
             msgspec.json.decode(answer)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             schema = encode(brief.answer).decode()
             fault = f"the answer is not JSON ({error}): call finish, or reply with JSON of {schema}"
             return Parsed(text=answer, fault=fault)
@@ -145,7 +145,7 @@ def _action(call: RawCall, repairs: list[str]) -> Action:
         return Action(call.name, msgspec.json.decode(call.arguments, type=dict[str, Json]))
     except msgspec.ValidationError:
         return Action(call.name, fault="the arguments must be one JSON object")
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         return Action(call.name, fault=f"the arguments are not JSON: {error}")
 
 
@@ -155,7 +155,7 @@ def _tagged_calls(text: str, brief: Brief) -> tuple[Action, ...]:
     for block in _TAGGED.findall(text):
         try:
             call = msgspec.json.decode(block, type=_Tagged)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return ()
         if call.name not in brief.known and call.name != FINISH:
             return ()

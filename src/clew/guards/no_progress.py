@@ -41,7 +41,11 @@ def _same(one: Call, other: Call) -> bool:
     if one.hash != other.hash or one.observation is None or other.observation is None:
         return False
     refused = REFUSED in (one.observation.code, other.observation.code)
-    return refused or one.observation.content == other.observation.content
+    seen = [
+        (o.content, [image.blob for image in o.images])
+        for o in (one.observation, other.observation)
+    ]
+    return refused or seen[0] == seen[1]
 
 
 def repeats(calls: list[Call], hash_: str) -> int:

@@ -9,13 +9,13 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast, get_args
 
 import jsonschema_rs
 import msgspec
 
 from clew.errors import ConfigError
-from clew.events import Json, encode
+from clew.events import Effect, Json, Trust, encode
 from clew.protocols import Parameters, Tool
 from clew.tools.likeness import nearest, shown_problems
 from clew.tools.teach import example, keywords, taught
@@ -133,6 +133,11 @@ def checked(tool: Tool) -> Tool:
         raise ConfigError(message)
     if not 0 < tool.timeout < math.inf:
         message = f"tool {tool.name}: timeout is {tool.timeout}; give seconds above 0, and an end"
+        raise ConfigError(message)
+    if tool.effect not in get_args(Effect) or tool.trust not in get_args(Trust):
+        message = (
+            f"tool {tool.name}: effect {tool.effect!r} or trust {tool.trust!r} is none there is"
+        )
         raise ConfigError(message)
     if min(tool.retry.times, tool.retry.delay, tool.retry.most) < 0:
         message = f"tool {tool.name}: {tool.retry} has a number below 0"

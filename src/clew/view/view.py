@@ -46,7 +46,7 @@ class View:
 
     def __init__(self, codec: Codec, brief: Brief, goal: str, params: Mapping[str, Json]) -> None:
         self._codec = codec
-        self._brief = brief
+        self.brief = brief
         self._goal = goal
         self._head = codec.head(brief, goal)
         self._tools: tuple[Tool, ...] = (*brief.tools, brief.finish) if codec.native else ()
@@ -72,7 +72,7 @@ class View:
         size = sum(rendered.size for rendered in self._rendered)
         restated = [f"The question again: {self._goal}"] if size > RESTATE_CHARS else []
         number = len(so_far.steps) + 1
-        tail = self._codec.tail(self._brief, [*restated, *reminders], number)
+        tail = self._codec.tail(self.brief, [*restated, *reminders], number)
         prints = Prints(
             head=self._prints.head,
             tools=self._prints.tools,
@@ -91,6 +91,6 @@ class View:
             del self._parts[len(self._parts) - len(stale.parts) :]
         for step in steps[len(done) :]:
             before = done[-1].hasher if done else self._start
-            rendered = _Rendered(before, step, self._codec.render(self._brief, step))
+            rendered = _Rendered(before, step, self._codec.render(self.brief, step))
             done.append(rendered)
             self._parts += rendered.parts

@@ -1,0 +1,460 @@
+"""Promises that were broken once: each was found by trying to break it."""
+
+import asyncio
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+import pytest
+
+from clew import (
+    Agent,
+    ConfigError,
+    Image,
+    Limits,
+    MemoryStore,
+    Observation,
+    ReplayError,
+    Tool,
+    Trajectory,
+    Verdict,
+    batch,
+    read,
+    replay,
+    resume,
+    rule,
+    run,
+)
+from clew.api import start
+from clew.events import Attempt, Json, Note, RawCall, Reply, Started, encode
+from clew.journal import Journal, load
+from clew.loop import interrupt
+from clew.loop import run as go
+from clew.protocols import Append, Guard, Store
+from clew.testing.models import ScriptedModel, act, acts, finish, say
+from clew.trajectory import Call, effects
+from tests.core.play import copy
+from tests.core.scenarios import Ledger, effect_tools, lookup
+
+
+def made(work: Any, **options: Any) -> Tool:
+    """A tool `work` that takes a number."""
+    schema = {"type": "object", "properties": {"v": {"type": "integer"}}}
+    options = {"effect": "unsafe", "timeout": 0.01, **options}
+    return Tool("work", "Do the work.", schema, work, **options)
+
+
+class Work:
+    """Work that counts what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Json] = []
+
+    async def __call__(self, args: dict[str, Json], key: str) -> str:
+        self.asked.append(args.get("v"))
+        return "done"
+
+
+async def cut_after_attempt(agent: Agent) -> MemoryStore:
+    """The record of a run that died right after the attempt of its first call."""
+    store = MemoryStore()
+    await run(agent, "Work!", store=store, run_id="run")
+    lines = await store.read("run")
+    place = next(n for n, line in enumerate(lines) if b'"attempt"' in line.body)
+    return await copy(lines[: place + 1])
+
+
+async def test_a_persons_no_to_a_call_in_doubt_is_not_overridden_by_the_probe() -> None:
+    work, answers = Work(), [RuntimeError("closed"), None]
+
+    async def probe(args: dict[str, Json], key: str) -> str | None:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    agent = Agent(
+        model=ScriptedModel([act("work", v=1), say("ok")]),
+        tools=[made(work, probe=probe)],
+        unknown="hold",
+    )
+    store = await cut_after_attempt(agent)
+    assert (await resume(agent, "run", store=store)).status == "held"
+    await rule("run", "1.1", allow=False, store=store)
+    assert (await resume(agent, "run", store=store)).status == "answered"
+    record = await read("run", store=store)
+    assert work.asked == [1]  # before the cut, and never again
+    assert record.call("1.1").observation == effects(record)[0].observation
+    assert (await replay(agent, "run", store=store)).trajectory.entries == record.entries
+
+
+def holding(name: str) -> Guard:
+    async def hold(call: Call, so_far: Trajectory) -> Verdict | None:
+        return Verdict("hold", f"{name} wants a look") if call.action.name != "finish" else None
+
+    return hold
+
+
+def refusing(value: int) -> Guard:
+    async def refuse(call: Call, so_far: Trajectory) -> Verdict | None:
+        return Verdict("deny", "never") if call.action.args.get("v") == value else None
+
+    return refuse
+
+
+async def test_a_hold_hides_no_refusal_of_a_later_guard() -> None:
+    work = Work()
+    agent = Agent(
+        model=ScriptedModel([act("work", v=1), say("ok")]),
+        tools=[made(work)],
+        guards=[holding("one"), refusing(1)],
+    )
+    assert (await run(agent, "Work!", store=MemoryStore())).status == "answered"
+    assert work.asked == []
+
+
+async def test_caps_hold_for_calls_that_were_held_and_allowed() -> None:
+    work, store = Work(), MemoryStore()
+    agent = Agent(
+        model=ScriptedModel([acts(*[act("work", v=n) for n in range(3)]), say("ok")]),
+        tools=[made(work)],
+        guards=[holding("one")],
+        limits=Limits(tool_calls=2, calls_per_step=2),
+    )
+    assert (await run(agent, "Work!", store=store, run_id="run")).status == "held"
+    for call in (await read("run", store=store)).calls:
+        if call.held:
+            await rule("run", call.key, allow=True, store=store)
+    await resume(agent, "run", store=store)
+    assert len(work.asked) <= 2
+
+
+async def test_a_call_that_several_guards_hold_needs_one_plain_yes() -> None:
+    work, store = Work(), MemoryStore()
+    agent = Agent(
+        model=ScriptedModel([act("work", v=1), say("ok")]),
+        tools=[made(work)],
+        guards=[holding("one"), holding("two")],
+    )
+    await run(agent, "Work!", store=store, run_id="run")
+    await rule("run", "1.1", allow=True, store=store)
+    assert (await resume(agent, "run", store=store)).status == "answered"
+    assert work.asked == [1]
+    record = await read("run", store=store)
+    assert (await replay(agent, "run", store=store)).trajectory.entries == record.entries
+
+
+async def test_guards_of_one_name_are_told_apart() -> None:
+    work, store = Work(), MemoryStore()
+    agent = Agent(
+        model=ScriptedModel([act("work", v=1), say("ok")]),
+        tools=[made(work)],
+        guards=[holding("one"), refusing(5), refusing(6)],
+    )
+    names = [name for name, _ in agent.named_guards]
+    assert len(set(names)) == len(names)
+    await run(agent, "Work!", store=store, run_id="run")
+    await rule("run", "1.1", allow=True, args={"v": 6}, store=store)
+    await resume(agent, "run", store=store)
+    assert work.asked == []
+    await replay(agent, "run", store=store)
+
+
+async def test_a_guard_may_amend_but_a_persons_edit_comes_later() -> None:
+    async def at_most_3(call: Call, so_far: Trajectory) -> Verdict | None:
+        if cast("int", call.action.args["v"]) > 3:
+            return Verdict("amend", "at most 3", args={"v": 3})
+        return None
+
+    work, store = Work(), MemoryStore()
+    agent = Agent(
+        model=ScriptedModel([act("work", v=9), say("ok")]),
+        tools=[made(work)],
+        guards=[at_most_3, holding("one")],
+    )
+    await run(agent, "Work!", store=store, run_id="run")
+    assert (await read("run", store=store)).call("1.1").args == {"v": 3}
+    await rule("run", "1.1", allow=True, args={"v": 2}, store=store)
+    await resume(agent, "run", store=store)
+    assert work.asked == [2]
+
+
+def test_a_part_that_has_another_name_in_every_process_is_refused() -> None:
+    async def guard(limit: int, call: Call, so_far: Trajectory) -> Verdict | None:
+        return None
+
+    with pytest.raises(ConfigError, match="another name in every process"):
+        Agent(model=ScriptedModel([]), guards=[functools.partial(guard, 5)])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"effect": "write"}, {"trust": "yes"}, {"timeout": 0}, {"timeout": float("inf")}]
+)
+def test_a_tool_made_by_hand_is_checked_too(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="tool work"):
+        Agent(model=ScriptedModel([]), tools=[replace(made(Work()), **wrong)])
+
+
+async def test_a_verdict_in_words_there_are_not_is_the_guards_mistake() -> None:
+    async def asks(call: Call, so_far: Trajectory) -> Verdict | None:
+        return Verdict(cast("Any", "ask"), "hm")
+
+    store = MemoryStore()
+    agent = Agent(
+        model=ScriptedModel([act("work", v=1), say("ok")]), tools=[made(Work())], guards=[asks]
+    )
+    with pytest.raises(ConfigError, match="gave a verdict that is none"):
+        await run(agent, "Work!", store=store, run_id="run")
+    assert (await resume(agent.but(guards=[]), "run", store=store, accept_change=True)).ok
+
+
+@pytest.mark.parametrize("wrong", [{"code": "not_found"}, {"ok": None}, {"detail": "half \ud83d"}])
+async def test_an_observation_that_no_record_can_hold_is_a_bad_output(wrong: Any) -> None:
+    async def work(args: dict[str, Json], key: str) -> Observation:
+        return Observation(**{"content": "x", **wrong})
+
+    store = MemoryStore()
+    agent = Agent(model=ScriptedModel([act("work", v=1), say("ok")]), tools=[made(work)])
+    await run(agent, "Work!", store=store, run_id="run")
+    observation = (await read("run", store=store)).call("1.1").observation
+    assert observation
+    assert (observation.code, observation.outcome) == ("bad_output", "done")
+
+
+async def test_half_a_character_in_an_error_is_marked() -> None:
+    async def work(args: dict[str, Json], key: str) -> Observation:
+        message = "half \ud83d"
+        raise RuntimeError(message)
+
+    agent = Agent(model=ScriptedModel([act("work", v=1), say("ok")]), tools=[made(work)])
+    await run(agent, "Work!", store=(store := MemoryStore()), run_id="run")
+    observation = (await read("run", store=store)).call("1.1").observation
+    assert observation
+    assert observation.text == "ERROR: crashed: RuntimeError: half ?"
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_tool_that_raises_somebody_elses_cancellation_has_crashed() -> None:
+    async def work(args: dict[str, Json], key: str) -> str:
+        raise asyncio.CancelledError
+
+    script = [acts(act("work", v=1), act("work", v=2)), say("ok")]
+    agent = Agent(model=ScriptedModel(script), tools=[made(work, effect="read")])
+    store = MemoryStore()
+    assert (await run(agent, "Work!", store=store, run_id="run")).status == "answered"
+    codes = [
+        call.observation.code for call in (await read("run", store=store)).calls if call.observation
+    ]
+    assert codes == ["crashed", "crashed"]
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_cancelled_asyncio_task_is_no_crash_of_the_tool() -> None:
+    begun = asyncio.Event()
+
+    async def work(args: dict[str, Json], key: str) -> str:
+        begun.set()
+        await asyncio.sleep(60)
+        return "never"
+
+    agent = Agent(model=ScriptedModel([act("work", v=1)]), tools=[made(work, timeout=60)])
+    store = MemoryStore()
+    task = asyncio.create_task(cast("Any", run(agent, "Work!", store=store, run_id="run")))
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert isinstance((await read("run", store=store)).entries[-1].event, Attempt)
+
+
+class Ending:
+    """A store in whose append the process is being ended."""
+
+    def __init__(self) -> None:
+        self.inner = MemoryStore()
+        self.ending = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    async def append(self, append: Append) -> None:
+        await anyio.lowlevel.checkpoint()
+        if self.ending:
+            raise KeyboardInterrupt
+        await self.inner.append(append)
+
+
+async def test_a_writer_that_is_ended_leaves_nobody_waiting() -> None:
+    store = Ending()
+    journal = await start(Agent(model=ScriptedModel([])), "Work!", cast("Store", store))
+    store.ending = True
+    seen: list[type[BaseException]] = []
+
+    async def write(text: str) -> None:
+        try:
+            await journal.record(Note(text))
+        except BaseException as error:  # noqa: BLE001 - that is what this is about
+            seen.append(type(error))
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as group:
+            group.start_soon(write, "one")
+            group.start_soon(write, "two")
+    assert KeyboardInterrupt in seen
+    assert len(seen) == 2
+
+
+async def test_secrets_are_found_in_texts_only() -> None:
+    agent = Agent(model=ScriptedModel([say("an observation of 12345678")]))
+    secrets: Sequence[str] = ["observation", "12345678", "broken \ud83d", ""]
+    started = Started("an observation", agent.setting)
+    journal = await Journal.create(MemoryStore(), started, "run", secrets=secrets)
+    so_far = await go(agent, journal)
+    assert so_far.stop
+    assert so_far.stop.answer == "an [redacted] of [redacted]"
+    assert (await load(journal.store, "run")).entries == so_far.entries
+
+
+async def test_an_open_answer_of_another_type_goes_back_to_the_model() -> None:
+    store = MemoryStore()
+    agent = Agent(model=ScriptedModel([say("seven"), finish(7)]))
+    journal = await start(agent, "How many?", store, run_id="run")
+    reply = Reply(text="seven")
+    from_text = (await run(agent, "x", store=(other := MemoryStore()), run_id="run")).answer
+    thought = (await read("run", store=other)).entries[1].event
+    await journal.record(thought)
+    assert (from_text, reply.text) == ("seven", "seven")
+    typed = agent.but(answer=int)
+    assert (await resume(typed, "run", store=store, accept_change=True)).answer == 7
+
+
+async def test_the_result_of_a_stopped_run_is_given_to_an_agent_of_another_type() -> None:
+    store = MemoryStore()
+    agent = Agent(model=ScriptedModel([say("seven")]))
+    await run(agent, "How many?", store=store, run_id="run")
+    found = await resume(agent.but(answer=int), "run", store=store, accept_change=True)
+    assert found.answer == "seven"
+
+
+async def test_a_probe_waits_no_longer_than_the_deadline_when_the_clock_is_set_back() -> None:
+    async def probe(args: dict[str, Json], key: str) -> str:
+        return "found"
+
+    agent = Agent(
+        model=ScriptedModel([act("work", v=1), say("ok")]), tools=[made(Work(), probe=probe)]
+    )
+    store = await cut_after_attempt(agent)
+    journal = await Journal.open(store, "run", clock=lambda: 0)
+    with anyio.fail_after(20):
+        so_far = await go(agent, journal)
+    observation = so_far.call("1.1").observation
+    assert observation
+    assert observation.text == "found"
+
+
+async def test_a_batch_of_none_at_once_is_refused() -> None:
+    with pytest.raises(ConfigError, match="at_once is 0"):
+        await batch(Agent(model=ScriptedModel([])), ["a"], at_once=0, store=MemoryStore())
+
+
+async def test_a_changing_picture_is_progress() -> None:
+    shots = iter(range(100))
+
+    async def look(args: dict[str, Json], key: str) -> Image:
+        return Image("image/png", bytes([next(shots)]), text="the screen")
+
+    agent = Agent(
+        model=ScriptedModel([*[act("work")] * 8, say("ok")]), tools=[made(look, effect="read")]
+    )
+    assert (await run(agent, "Look!", store=MemoryStore())).status == "answered"
+
+
+async def test_the_same_call_is_known_whatever_the_order_of_its_keys() -> None:
+    one = Call("1.1", act("work", a={"x": 1, "y": 2}).actions[0])
+    other = Call("1.2", act("work", a={"y": 2, "x": 1}).actions[0])
+    assert one.hash == other.hash
+
+
+async def test_a_view_belongs_to_one_agent() -> None:
+    seen: list[str] = []
+
+    @dataclass(frozen=True)
+    class Watching(ScriptedModel):
+        """A model that notes what it was told first."""
+
+        async def complete(self, prompt: Any, on_text: Any = None) -> Reply:
+            seen.append(prompt.head[0].text)
+            return await super().complete(prompt, on_text)
+
+    agent = Agent(model=Watching([act("lookup", key="a"), say("ok")]), tools=[lookup])
+    journal = await start(agent, "Look!", MemoryStore())
+    await go(agent, journal)
+    await journal.record(Note("and?"))
+    other = agent.but(model=Watching([say("1"), say("2"), say("3")]), prompt="Be brief.")
+    await go(other, journal)
+    assert seen[-1].startswith("Be brief.")
+
+
+async def test_a_late_word_does_not_take_an_answer_back() -> None:
+    store = MemoryStore()
+    agent = Agent(model=ScriptedModel([say("an answer")]))
+    done = await run(agent, "What?", store=store, run_id="run")
+    lines = await store.read("run")
+    cut = await copy(lines[:2])
+    journal = await Journal.open(cut, "run")
+    await journal.record(Note("it went out after all", source="late"))
+    so_far = await go(agent, journal)
+    assert so_far.stop
+    assert (so_far.stop.answer, len(so_far.steps)) == (done.answer, 1)
+
+
+async def test_an_interrupted_effect_counts_as_one(tmp_path: Path) -> None:
+    tools = effect_tools(Ledger(tmp_path / "effects"))
+    script = [act("send", text="hi"), say("ok")]
+    agent = Agent(model=ScriptedModel(script, tools=tools), tools=tools)
+    store = await cut_after_attempt(agent)
+    await store.post("run", encode(Note("stop")))
+    from_outside = await Journal.open(store, "run")
+    await interrupt(from_outside, "enough")
+    assert [call.key for call in effects(from_outside.trajectory)] == ["1.1"]
+
+
+DEEP = "[" * 100_000
+
+
+async def test_json_that_is_nested_without_end_is_a_fault_of_the_reply() -> None:
+    script = [
+        Reply(calls=(RawCall("lookup", f'{{"key": {DEEP}', "c"),), finish="calls"),
+        Reply(text=f"<tool_call>{{{DEEP}}}</tool_call>"),
+    ]
+    agent = Agent(model=ScriptedModel(script), tools=[lookup])
+    found = await run(agent, "Look!", store=(store := MemoryStore()), run_id="run")
+    assert found.status == "answered"
+    observation = (await read("run", store=store)).call("1.1").observation
+    assert observation
+    assert observation.code == "invalid_arguments"
+    typed = Agent(model=ScriptedModel([Reply(text=DEEP), finish([1])]), answer=list[int])
+    assert (await run(typed, "List!", store=MemoryStore())).answer == [1]
+
+
+async def test_a_message_that_is_nested_without_end_is_set_aside() -> None:
+    store = MemoryStore()
+    agent = Agent(model=ScriptedModel([say("ok")]))
+    await start(agent, "What?", store, run_id="run")
+    await store.post("run", f'{{"event":"ruling","call":"1.1","args":{DEEP}'.encode())
+    assert (await resume(agent, "run", store=store)).answer == "ok"
+
+
+async def test_a_run_that_went_on_with_another_agent_says_that_it_cannot_be_replayed() -> None:
+    store = MemoryStore()
+    script = [act("lookup", key="a"), say("so far"), say("all")]
+    agent = Agent(model=ScriptedModel(script), tools=[lookup], limits=Limits(steps=1))
+    await run(agent, "What?", store=store, run_id="run")
+    raised = agent.but(limits=Limits(steps=9))
+    assert (await resume(raised, "run", store=store, accept_change=True)).ok
+    with pytest.raises(ReplayError, match=r"went on with another agent here \(parts.bounds") as one:
+        await replay(raised, "run", store=store)
+    assert (one.value.step, one.value.field) == (2, "setting.parts.bounds")
