@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clew.testing.openai_server import Fail, OpenAIServer, Say
-from tests.cli.shell import COMMAND, RUN_ID, clew, environment, library, own_tools
+from tests.cli.shell import COMMAND, RUN_ID, begin, clew, environment, library, own_tools, until
 
 
 def with_model(server: OpenAIServer) -> dict[str, str]:
@@ -163,19 +163,23 @@ def test_ctrl_c_interrupts_the_step_and_not_the_session() -> None:
 
 def test_a_held_call_is_ruled_on_in_the_session() -> None:
     own_tools()
-    script = [Say(calls=[("ask_person", '{"question": "Now?"}')]), Say("As you like.")]
-    with OpenAIServer(script) as server:
-        words = ("chat", "--model", "openai:test", "--tools", "ask_person")
-        with terminal(*words, **with_model(server)) as shell:
+    with OpenAIServer([Say(calls=[("send", '{"to": "Bob"}')]), Say("As you like.")]) as server:
+        model = ("--model", "openai:test", "--tools", "own:send", "--unknown", "hold")
+        killed = begin("ask", "Write to Bob.", *model, **with_model(server))
+        until("begun", killed)
+        killed.kill()
+        killed.communicate()
+        with terminal("chat", "--resume", "last", **with_model(server)) as shell:
             shell.shows("> ")
-            shell.type("Begin?\n")
-            shell.shows(r"Allow 1\.1 ask_person")
+            shell.type("And?\n")
+            shell.shows(r"Allow 1\.1 send\(")
             shell.type("n\n")
             shell.shows("As you like")
             shell.shows("> ")
             shell.type("\x04")
             assert shell.leaves() == 0
     assert "Ruling 1.1: refused" in clew("show", "last").out
+    assert Path("sent").read_text() == "Bob\n"
 
 
 def test_a_terminal_has_colours_unless_they_are_unwanted() -> None:
@@ -186,3 +190,19 @@ def test_a_terminal_has_colours_unless_they_are_unwanted() -> None:
             assert shell.leaves() == 0
         coloured[wish] = re.search(r"\x1b\[\d*;?3\dm", text) is not None
     assert coloured == {"": True, "1": False}
+
+
+def test_a_question_is_answered_in_the_session() -> None:
+    question = Say(calls=[("ask_person", '{"question": "Which colour?"}')])
+    with OpenAIServer([question, Say("Painted blue.")]) as server:
+        words = ("chat", "--model", "openai:test", "--tools", "ask_person")
+        with terminal(*words, **with_model(server)) as shell:
+            shell.shows("> ")
+            shell.type("Paint it.\n")
+            shell.shows(r"Your answer to 1\.1\?")
+            shell.type("blue\n")
+            shell.shows("Answer: .*Painted blue")
+            shell.shows("> ")
+            shell.type("/exit\n")
+            assert shell.leaves() == 0
+    assert "Observation 1.1: blue" in clew("show", "last").out

@@ -21,10 +21,16 @@ def test_a_question_to_a_person_is_held_answered_and_goes_on() -> None:
         held = clew(*ASK, env=with_model(server))
         assert held.code == 4
         assert "the model asks: Which colour?" in held.out
-        assert f"Allow: clew approve {held.out.split()[-1]} 1.1" in held.out
+        assert f"Answer it: clew approve {held.out.split()[-1]} 1.1 --answer TEXT\n" in held.out
+        bare = clew("approve", "last")
+        assert (bare.code, bare.out) == (2, "")
+        assert "1.1 is a question: answer it with --answer TEXT" in bare.err
         answered = clew("approve", "last", "--answer", "blue")
         assert answered.code == 0
         assert "Go on with: clew resume " in answered.out
+        again = clew("reject", "last")
+        assert (again.code, again.out) == (2, "")
+        assert "1.1 was ruled on already, and the first word counts: clew resume " in again.err
         resumed = clew("resume", "last", env=with_model(server))
     assert resumed.code == 0
     assert "Observation 1.1: blue" in resumed.out

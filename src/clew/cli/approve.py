@@ -1,5 +1,6 @@
 """`clew approve` and `clew reject`: a person's word on a call that waits for one."""
 
+import contextlib
 import getpass
 from dataclasses import dataclass
 from functools import partial
@@ -13,9 +14,9 @@ from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, STORE
 from clew.cli.places import command, existing, find_run
 from clew.errors import ConfigError
-from clew.events import Json
+from clew.events import Json, Ruling, decode
 from clew.journal import load
-from clew.tools.person import answered
+from clew.tools.person import ASK, answered
 from clew.trajectory import Call, Trajectory
 
 
@@ -72,12 +73,15 @@ async def _rule(run: str, word: Word, store: str | None) -> int:
     async with existing(store) as place:
         run_id = await find_run(place, run)
         call = _meant(await load(place, run_id), word.call)
+        further = command("resume", run_id, store=store)
+        if any(_rules(body, call.key) for _, body in await place.inbox(run_id)):
+            message = f"{call.key} was ruled on already, and the first word counts: {further}"
+            raise ConfigError(message)
         args = _arguments(call, word)
         by = _person()
         await rule(run_id, call.key, allow=word.allow, args=args, why=word.why, by=by, store=place)
     said = "allowed" if word.allow else "refused"
-    click.echo(f"{call.key} {call.action.name} is {said}. Go on with: ", nl=False)
-    click.echo(command("resume", run_id, store=store))
+    click.echo(f"{call.key} {call.action.name} is {said}. Go on with: {further}")
     return ANSWERED
 
 
@@ -94,9 +98,20 @@ def _meant(record: Trajectory, key: str) -> Call:
     raise ConfigError(message)
 
 
+def _rules(message: bytes, key: str) -> bool:
+    """Whether a message in the inbox is a ruling on the call."""
+    with contextlib.suppress(msgspec.DecodeError):  # of a newer clew: not ours to judge
+        event = decode(message)
+        return isinstance(event, Ruling) and event.call == key
+    return False
+
+
 def _arguments(call: Call, word: Word) -> dict[str, Json] | None:
     if word.answer:
         return answered(call, word.answer).args
+    if word.allow and call.action.name == ASK and not word.edit:
+        message = f"{call.key} is a question: answer it with --answer TEXT, or reject it"
+        raise ConfigError(message)
     if not word.edit:
         return None
     try:

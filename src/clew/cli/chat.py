@@ -27,6 +27,7 @@ from clew.protocols import Store
 from clew.result import result
 from clew.stores import open_store
 from clew.tools.docs import Library
+from clew.tools.person import ASK, answered
 from clew.trajectory import Call
 
 with contextlib.suppress(ImportError):  # where it is there, lines can be edited and called back
@@ -97,6 +98,16 @@ def converse(shell: Shell, session: Session, runner: asyncio.Runner) -> None:
     interactive = sys.stdin.isatty()
     if interactive:
         put(console(), Shown("clew", "/help says what there is, /exit leaves", "dim"))
+    try:
+        _converse(shell, session, runner, interactive=interactive)
+    finally:
+        if session.journal is not None:
+            again = command("chat", "--resume", session.journal.run_id, store=session.store)
+            click.echo(f"Go on with: {again}")
+
+
+def _converse(shell: Shell, session: Session, runner: asyncio.Runner, *, interactive: bool) -> None:
+    """The conversation itself, whatever ends it."""
     while True:
         try:
             line = input("> " if interactive else "").strip()
@@ -115,9 +126,6 @@ def converse(shell: Shell, session: Session, runner: asyncio.Runner) -> None:
             _answer(shell, session, runner, line)
             while interactive and _rule(session, runner):
                 _answer(shell, session, runner, "")
-    if session.journal is not None:
-        again = command("chat", "--resume", session.journal.run_id, store=session.store)
-        click.echo(f"Go on with: {again}")
 
 
 def _obey(shell: Shell, session: Session, line: str) -> None:
@@ -182,10 +190,15 @@ def _rule(session: Session, runner: asyncio.Runner) -> bool:
 
 def _ask(call: Call) -> Ruling | None:
     made = written(Action(call.action.name, call.args), whole=True)
+    question = f"Allow {call.key} {made}? [y/n, or nothing to decide later] "
+    if call.action.name == ASK:
+        question = f"Your answer to {call.key}? [nothing to decide later] "
     try:
-        said = input(f"Allow {call.key} {made}? [y/n, or nothing to decide later] ")
+        said = input(question)
     except (EOFError, KeyboardInterrupt):
         return None
+    if call.action.name == ASK:
+        return answered(call, readable(said)) if said.strip() else None
     match said.strip().lower():
         case "y" | "yes":
             return Ruling(call.key, allow=True)

@@ -15,6 +15,7 @@ from clew.cli.render import Shown, inert, written
 from clew.cli.screen import console, put
 from clew.events import Action, Entry, Evidence, Json, Landing, Usage, encode
 from clew.result import Result
+from clew.tools.person import ASK
 from clew.trajectory import Call, Trajectory
 
 RAISED: Final = {
@@ -143,7 +144,11 @@ def rulings(end: Outcome) -> Iterator[Shown]:
             continue
         made = written(Action(call.action.name, call.args), whole=True)
         yield Shown(f"Held {call.key}", f"{made}\n{inert(call.verdict.verdict.reason)}", "yellow")
-        yield Shown("Allow", command("approve", run_id, call.key, store=end.store))
+        if call.action.name == ASK:
+            answer = command("approve", run_id, call.key, "--answer", "TEXT", store=end.store)
+            yield Shown("Answer it", answer)
+        else:
+            yield Shown("Allow", command("approve", run_id, call.key, store=end.store))
         yield Shown(
             "Refuse", command("reject", run_id, call.key, "--why", "REASON", store=end.store)
         )
