@@ -138,7 +138,8 @@ def _redacted(event: AnyEvent, secrets: Sequence[str]) -> AnyEvent:
                 value = value.replace(secret, "[redacted]")
             return value
         if isinstance(value, list):
-            return [clean(item) for item in value]
+            items: list[Any] = value
+            return [clean(item) for item in items]
         if isinstance(value, dict):
             return {k: clean(v) for k, v in cast("dict[str, Any]", value).items()}
         return value
