@@ -10,7 +10,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Final, Self, cast
+from typing import Any, Final, Self
 
 import anyio
 import msgspec
@@ -138,15 +138,22 @@ def _redacted(event: AnyEvent, secrets: Sequence[str]) -> AnyEvent:
                 value = value.replace(secret, "[redacted]")
             return value
         if isinstance(value, list):
-            items: list[Any] = value
-            return [clean(item) for item in items]
+            return [clean(item) for item in msgspec.convert(value, list[Any])]
         if isinstance(value, dict):
-            return {k: clean(v) for k, v in cast("dict[str, Any]", value).items()}
+            return {k: clean(v) for k, v in msgspec.convert(value, dict[str, Any]).items()}
         return value
 
     told = msgspec.to_builtins(event)
     name = told.pop("event")
     return msgspec.convert({"event": name, **clean(told)}, AnyEvent)  # type: ignore[no-any-return]  # convert knows no unions
+
+
+async def _is_empty(store: Store, run_id: str) -> bool:
+    """Whether there is such a run, without an entry."""
+    try:
+        return not await store.read(run_id)
+    except StoreError:
+        return False
 
 
 class _Waiting:
@@ -210,9 +217,9 @@ class Journal:
         run_id = run_id or new_run_id()
         try:
             epoch = await store.create(run_id)
-        except StoreError:
-            if await store.read(run_id):
-                raise
+        except StoreError as error:
+            if not await _is_empty(store, run_id):
+                raise error from None
             epoch = await store.open(run_id)
         journal = cls(store, epoch, Trajectory(run_id), **circumstances)
         await journal.record(started)

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import anyio
 import msgspec
@@ -154,6 +155,19 @@ async def test_a_run_whose_worker_died_before_its_first_entry_is_begun_again() -
     assert len(journal.trajectory) == 1
     with pytest.raises(StoreError):
         await Journal.create(store, STARTED, "r")
+
+
+class Full(Failing):
+    """A store that cannot begin a run."""
+
+    async def create(self, run_id: str) -> int:
+        message = "the disk is full: free some space"
+        raise StoreError(message)
+
+
+async def test_why_a_run_could_not_begin_is_said() -> None:
+    with pytest.raises(StoreError, match="the disk is full"):
+        await Journal.create(cast("Store", Full(MemoryStore())), STARTED, "r")
 
 
 async def test_long_contents_lie_in_a_blob_once_and_come_back(tmp_path: Path) -> None:
