@@ -322,11 +322,8 @@ async def test_an_open_answer_of_another_type_goes_back_to_the_model() -> None:
     store = MemoryStore()
     agent = Agent(model=ScriptedModel([say("seven"), finish(7)]))
     journal = await start(agent, "How many?", store, run_id="run")
-    reply = Reply(text="seven")
-    from_text = (await run(agent, "x", store=(other := MemoryStore()), run_id="run")).answer
-    thought = (await read("run", store=other)).entries[1].event
-    await journal.record(thought)
-    assert (from_text, reply.text) == ("seven", "seven")
+    await run(agent, "How many?", store=(other := MemoryStore()), run_id="run")
+    await journal.record((await read("run", store=other)).entries[1].event)
     typed = agent.but(answer=int)
     assert (await resume(typed, "run", store=store, accept_change=True)).answer == 7
 
