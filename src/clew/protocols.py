@@ -87,6 +87,8 @@ Set around every call of a tool; the word becomes a note in the record if the pr
 # ---------------------------------------------------------------- prompts
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+Calls: TypeAlias = Literal["auto", "none", "required"]
+"""Whether a reply may call tools, must not, or must."""
 
 
 @dataclass(slots=True, eq=False)
@@ -115,15 +117,17 @@ class Prompt:
 
     `tools` are shown (empty in text formats, whose head describes them); with `calls` "none" the
     model must not call any, with "required" it must. `stop` are sequences after which the reply
-    should end.
+    should end. `form` is a JSON Schema that the reply's text must meet: a model whose provider can
+    hold a reply to a schema passes it on, others leave it to the prompt's words.
     """
 
     head: tuple[Part, ...]
     parts: Sequence[Part]
     tail: tuple[Part, ...] = ()
     tools: tuple[Tool, ...] = ()
-    calls: Literal["auto", "none", "required"] = "auto"
+    calls: Calls = "auto"
     stop: tuple[str, ...] = ()
+    form: Parameters | None = None
 
     def __iter__(self) -> Iterator[Part]:
         """All parts in order."""
@@ -206,6 +210,10 @@ class Codec(Protocol):
 
     def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """What is said anew before thought number `step`: what is left, reminders."""
+        ...
+
+    def form(self, brief: Brief, calls: Calls) -> Parameters | None:
+        """The JSON Schema that the text of the next reply must meet; None where it is free."""
         ...
 
     def parse(self, brief: Brief, reply: Reply) -> Parsed:

@@ -21,7 +21,7 @@ from clew.codecs.mend import UnreadableError, first_value, whole_value
 from clew.codecs.scan import Labels, cut, void
 from clew.codecs.sections import Sections, sections, unfenced
 from clew.events import FINISH, Action, Json, Reply, encode
-from clew.protocols import Brief, OnText, Parsed, Part, Tool
+from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
 from clew.trajectory import Step
 
 
@@ -112,6 +112,10 @@ class Labelled:
     def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One part with what must be said anew."""
         return wording.tail(notes, step)
+
+    def form(self, brief: Brief, calls: Calls) -> Parameters | None:
+        """None: these lines are no JSON."""
+        return None
 
     def parse(self, brief: Brief, reply: Reply) -> Parsed:
         """The first action or final answer counts; the text ahead of it is the thought.

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from clew.events import FINISH, Action, Finish, Json, Note, RawCall, Reply, encode
-from clew.protocols import Brief, OnText, Parsed, Part
+from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part
 from clew.trajectory import Aside, Call, Step
 
 CUT: Final[dict[Finish, str]] = {
@@ -93,6 +93,10 @@ class Native:
     def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One message with what must be said anew."""
         return (Part("user", "\n".join(notes)),) if notes else ()
+
+    def form(self, brief: Brief, calls: Calls) -> Parameters | None:
+        """Where no call may be made, the text is the answer: it must meet a typed one's schema."""
+        return None if calls != "none" or brief.answers_text else brief.answer
 
     def parse(self, brief: Brief, reply: Reply) -> Parsed:
         """Calls are actions, text beside them the thought; text alone is the answer."""

@@ -13,7 +13,7 @@ from clew.codecs.mend import UnreadableError
 from clew.codecs.scan import Labels, cut
 from clew.codecs.sections import sections
 from clew.events import FINISH, Action, Reply, encode
-from clew.protocols import Brief, OnText, Parsed, Part, Tool
+from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
 from clew.trajectory import Step
 
 LABELS: Final = Labels(
@@ -81,6 +81,10 @@ class Paper:
     def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One part with what must be said anew."""
         return wording.tail(notes, step)
+
+    def form(self, brief: Brief, calls: Calls) -> Parameters | None:
+        """None: these lines are no JSON."""
+        return None
 
     def parse(self, brief: Brief, reply: Reply) -> Parsed:
         """The first action counts; the text ahead of it is the thought."""

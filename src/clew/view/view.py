@@ -5,10 +5,10 @@ A view is a memory of work done, not a state: dropped at any time, it comes back
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from clew.events import Json, Prints, encode
-from clew.protocols import Brief, Codec, Part, Prompt, Tool
+from clew.protocols import Brief, Calls, Codec, Part, Prompt, Tool
 from clew.trajectory import Step, Trajectory
 
 RESTATE_CHARS: Final = 24_000
@@ -49,11 +49,12 @@ class View:
         self.brief = brief
         self._goal = goal
         self._head = codec.head(brief, goal)
+        self._params = dict(params)
         self._tools: tuple[Tool, ...] = (*brief.tools, brief.finish) if codec.native else ()
         self._prints = Prints(
             head=digest(*map(plain, self._head)),
             tools=digest(*((t.name, t.description, t.parameters) for t in self._tools)),
-            params=digest(dict(params), codec.stop),
+            params=digest(self._params, codec.stop),
             parts="",
         )
         self._start = hashlib.blake2b(digest_size=8)
@@ -64,7 +65,7 @@ class View:
         self,
         so_far: Trajectory,
         reminders: Sequence[str],
-        calls: Literal["auto", "none"],
+        calls: Calls,
     ) -> tuple[Prompt, Prints]:
         """The prompt for the next thought and its fingerprints."""
         self._follow((so_far.before, *so_far.steps))
@@ -73,14 +74,15 @@ class View:
         restated = [f"The question again: {self._goal}"] if size > RESTATE_CHARS else []
         number = len(so_far.steps) + 1
         tail = self._codec.tail(self.brief, [*restated, *reminders], number)
+        form, stop = self._codec.form(self.brief, calls), self._codec.stop
         prints = Prints(
             head=self._prints.head,
             tools=self._prints.tools,
-            params=self._prints.params,
+            params=self._prints.params if form is None else digest(self._params, stop, form),
             parts=last.hasher.copy().hexdigest(),
             tail=digest(calls, *map(plain, tail)) if tail or calls != "auto" else "",
         )
-        prompt = Prompt(self._head, tuple(self._parts), tail, self._tools, calls, self._codec.stop)
+        prompt = Prompt(self._head, tuple(self._parts), tail, self._tools, calls, stop, form)
         return prompt, prints
 
     def _follow(self, steps: Sequence[Step]) -> None:
