@@ -31,7 +31,7 @@ from benchmarks.script import (
     thought,
 )
 from clew.events import Effect, Json, RawCall, Reply, Usage, encode
-from clew.models.openai import OpenAIChat
+from clew.models.openai import openai_chat
 from clew.protocols import Model, OnText, Prompt
 
 ENDLESS: Final = clew.Limits(steps=10**6, tool_calls=10**6, tokens=10**12, seconds=10**6)
@@ -108,7 +108,7 @@ def agent_of(model: Model, tool: clew.Tool) -> clew.Agent:
 
 async def sequential(kind: str, url: str, plan: str, size: int, store: clew.SqliteStore) -> object:
     """Runs against the server, one after the other."""
-    model = OpenAIChat("bench", base_url=url, api_key="none")
+    model = openai_chat("bench", base_url=url, api_key="none")
     agent = agent_of(model, lookup_tool(size, "unsafe" if kind == "unsafe" else "read"))
     listener = Watcher() if kind == "streamed" else None
 
@@ -126,7 +126,7 @@ async def together(
 ) -> object:
     """Many runs at once."""
     model: Model = (
-        Local(LATENCY) if kind == "model" else OpenAIChat("bench", base_url=url, api_key="none")
+        Local(LATENCY) if kind == "model" else openai_chat("bench", base_url=url, api_key="none")
     )
     agent = agent_of(model, lookup_tool(size, "read"))
     await clew.run(agent, new_script(1).goal, store=store)

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from clew.events import RawCall
-from clew.models.openai import OpenAIChat
+from clew.models.endpoint import Endpoint
+from clew.models.openai import openai_chat
 from clew.protocols import Part, Prompt, Retry, Tool
 from clew.testing.openai_server import OpenAIServer, Script
 
@@ -25,12 +26,12 @@ class Waits(list[float]):
 @asynccontextmanager
 async def over(
     script: Script, *, piece: int = 0, **options: Any
-) -> AsyncIterator[tuple[OpenAIChat, OpenAIServer, Waits]]:
+) -> AsyncIterator[tuple[Endpoint, OpenAIServer, Waits]]:
     """A model whose server follows the script."""
     waits = Waits()
     with OpenAIServer(script, key=KEY, piece=piece) as server:
         settings = {"api_key": KEY, "base_url": server.base_url, "sleep": waits} | options
-        model = OpenAIChat("scripted", **settings)
+        model = openai_chat("scripted", **settings)
         try:
             yield model, server, waits
         finally:

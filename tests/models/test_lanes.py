@@ -10,7 +10,7 @@ import pytest
 
 from clew.errors import ModelError
 from clew.models.lanes import Lanes
-from clew.models.openai import OpenAIChat
+from clew.models.openai import openai_chat
 from clew.testing.openai_server import OpenAIServer, Say
 from tests.models.support import KEY, ask
 
@@ -156,11 +156,11 @@ async def test_a_proxy_of_the_environment_is_used_and_the_own_machine_needs_none
 ) -> None:
     with OpenAIServer(lambda _: Say("Ok."), key=KEY) as server:
         monkeypatch.setenv("HTTP_PROXY", server.base_url.removesuffix("/v1"))
-        far = OpenAIChat("m", base_url="http://provider.invalid/v1", api_key=KEY)
+        far = openai_chat("m", base_url="http://provider.invalid/v1", api_key=KEY)
         with pytest.raises(ModelError, match=r"POST http://provider\.invalid/v1"):
             await far.complete(ask())  # the server, asked as a proxy, says what it was asked for
         await far.close()
-        near = OpenAIChat("m", base_url=server.base_url, api_key=KEY)
+        near = openai_chat("m", base_url=server.base_url, api_key=KEY)
         assert (await near.complete(ask())).text == "Ok."
         await near.close()
         assert server.connections == 2

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, Image, Observation, Tool, open_store, read, replay, run, tool
-from clew.models.openai import OpenAIChat
+from clew.models.openai import openai_chat
 from clew.testing.openai_server import Fail, OpenAIServer, Say
 
 PIXEL = base64.b64decode(
@@ -32,7 +32,7 @@ async def play(script: list[Any], folder: Path, used: Tool = draw, codec: str = 
     """The requests of a run, and its record read back from the disk."""
     store = open_store(folder / "runs.sqlite")
     with OpenAIServer(script, key="k") as server:
-        model = OpenAIChat("scripted", base_url=server.base_url, api_key="k")
+        model = openai_chat("scripted", base_url=server.base_url, api_key="k")
         agent = Agent(model=model, tools=[used], codec=codec)
         found = await run(agent, "Draw!", store=store, run_id="run")
         await model.close()

@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.events import RawCall, Usage, Wire
-from clew.models.chat_reply import Draft, read_body
+from clew.models.chat_prompt import NAMES, declare
+from clew.models.chat_reply import Draft
 from clew.models.prices import Price
+from clew.models.toolbox import toolbox
 from clew.protocols import OnText
 from clew.testing.openai_server import OpenAIServer, Say, Send, Stall, Turn, chunks, reply
 from tests.models.support import ask, call, delta, event, few, listener, over, tool
@@ -279,12 +281,13 @@ says = st.builds(
 @given(says)
 def test_streamed_and_plain_are_the_same_reply(said: Say) -> None:
     request = {"model": "m", "messages": [], "stream_options": {"include_usage": True}}
-    whole, pieces = Draft(), Draft()
-    whole.take(read_body(msgspec.json.encode(reply(said, request))))
+    box = toolbox((), NAMES, declare)
+    whole, pieces = Draft(("p", "m"), box), Draft(("p", "m"), box)
+    whole.take(msgspec.json.encode(reply(said, request)), whole=True)
     for line in chunks(said, request):
-        if (data := line.removeprefix(b"data: ").strip()) != b"[DONE]":
-            pieces.take(read_body(data))
-    assert pieces.reply({}, ("p", "m"), 0) == whole.reply({}, ("p", "m"), 0)
+        pieces.take(line.removeprefix(b"data: ").strip(), whole=False)
+    assert pieces.done
+    assert pieces.reply(0) == whole.reply(0)
 
 
 def test_the_server_can_be_used_without_a_script() -> None:

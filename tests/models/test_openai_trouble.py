@@ -10,7 +10,7 @@ import pytest
 
 from clew.errors import ConfigError, ModelError
 from clew.models.failures import TooLongError
-from clew.models.openai import OpenAIChat
+from clew.models.openai import openai_chat
 from clew.models.prices import Price
 from clew.protocols import OnText
 from clew.testing.openai_server import (
@@ -150,13 +150,13 @@ async def test_a_server_that_wants_no_key_and_says_401_is_told_about() -> None:
 )
 def test_a_key_that_cannot_be_one_is_found_before_the_first_call(key: str) -> None:
     with pytest.raises(ConfigError, match="the key in OPENAI_API_KEY has a space, a line"):
-        OpenAIChat("m", api_key=key)
+        openai_chat("m", api_key=key)
 
 
 @pytest.mark.parametrize("address", ["", "localhost:11434/v1", "ftp://host/v1", "http://"])
 def test_an_address_that_cannot_be_one_is_found_before_the_first_call(address: str) -> None:
     with pytest.raises(ConfigError, match="is no address of a server; give base_url as"):
-        OpenAIChat("m", api_key="k", base_url=address)
+        openai_chat("m", api_key="k", base_url=address)
 
 
 async def test_how_long_it_waits() -> None:
@@ -190,7 +190,7 @@ async def test_nobody_listens_at_the_address() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-        model = OpenAIChat("m", api_key="k", base_url=address, sleep=Waits(), retries=few(1))
+        model = openai_chat("m", api_key="k", base_url=address, sleep=Waits(), retries=few(1))
         with pytest.raises(ModelError, match=f"no connection to {address}.*the server runs"):
             await model.complete(ask())
         await model.close()
@@ -328,7 +328,7 @@ async def test_a_client_of_ones_own_is_used_and_left_open() -> None:
     with OpenAIServer([OK, Fail(400, f"no {KEY}")], key=KEY) as server:
         async with httpx2.AsyncClient(headers={"x-mine": "yes"}) as http:
             client = openai.AsyncOpenAI(base_url=server.base_url, api_key=KEY, http_client=http)
-            model = OpenAIChat("scripted", client=client)
+            model = openai_chat("scripted", client=client)
             assert (await model.complete(ask())).text == "Ok."
             await model.close()
             with pytest.raises(ModelError, match=r"no \*\*\*"):
@@ -341,7 +341,7 @@ async def test_what_the_official_client_refuses_is_a_model_error() -> None:
         raise openai.OpenAIError("the vault is shut")
 
     client = openai.AsyncOpenAI(base_url="http://127.0.0.1:9/v1", api_key=no_key)
-    model = OpenAIChat("m", client=client)
+    model = openai_chat("m", client=client)
     with pytest.raises(ModelError, match="openai:m: the vault is shut"):
         await model.complete(ask())
     await client.close()
@@ -349,7 +349,7 @@ async def test_what_the_official_client_refuses_is_a_model_error() -> None:
 
 def test_one_model_serves_one_event_loop_after_the_other() -> None:
     with OpenAIServer([OK, OK, OK], key=KEY) as server:
-        model = OpenAIChat("scripted", base_url=server.base_url, api_key=KEY)
+        model = openai_chat("scripted", base_url=server.base_url, api_key=KEY)
 
         async def once(*, close: bool) -> str:
             reply = await model.complete(ask())

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from clew.errors import ConfigError
 from clew.events import Wire
-from clew.models.chat_prompt import message, toolbox
-from clew.models.openai import OpenAIChat
+from clew.models.chat_prompt import NAMES, declare, message
+from clew.models.openai import openai_chat
+from clew.models.toolbox import toolbox
 from clew.protocols import Part, Prompt
 from clew.testing.openai_rules import check
 from clew.testing.openai_server import Fail, Say, Turn
@@ -136,12 +137,12 @@ async def test_an_alias_that_depends_on_the_other_tools_is_not_remembered_for_ot
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=8, unique=True))
 def test_aliases_are_legal_unique_and_reversible(names: list[str]) -> None:
-    box = toolbox(tuple(map(tool, names)))
+    box = toolbox(tuple(map(tool, names)), NAMES, declare)
     user = {"role": "user", "content": "Go."}
     functions = msgspec.json.decode(box.declared)
     check({"model": "m", "messages": [user], "tools": functions})
     aliases = [each["function"]["name"] for each in functions]
-    assert [box.names.get(alias, alias) for alias in aliases] == names
+    assert [box.name(alias) for alias in aliases] == names
     assert [box.alias(name) for name in names] == aliases
 
 
@@ -149,7 +150,7 @@ def test_aliases_are_legal_unique_and_reversible(names: list[str]) -> None:
 def test_every_part_decodes_to_what_it_said(text: str, calls: bool) -> None:
     made = (call("search"),) if calls else ()
     part = Part("assistant", text, calls=made)
-    said = msgspec.json.decode(message(part, toolbox(()), None, sees=True))
+    said = msgspec.json.decode(message(part, toolbox((), NAMES, declare), None, sees=True))
     assert (said["content"] or "") == text
     assert ("tool_calls" in said) == calls
 
@@ -165,7 +166,7 @@ async def test_stop_sequences_of_codec_and_parameters_go_out_together() -> None:
 
 def test_parameters_that_the_adapter_writes_are_refused() -> None:
     with pytest.raises(ConfigError, match="messages, stream are written by the adapter"):
-        OpenAIChat("m", api_key="k", params={"stream": True, "messages": [], "top_p": 1})
+        openai_chat("m", api_key="k", params={"stream": True, "messages": [], "top_p": 1})
 
 
 REASONED = {"reasoning_content": "First …", "reasoning_details": [{"index": 0}]}

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from clew.errors import ConfigError
-from clew.models.openai import OpenAIChat
+from clew.models.endpoint import Endpoint
+from clew.models.openai import openai_chat
 from clew.models.prices import Price
 from clew.models.resolve import PROVIDERS, available, default, resolve
 from clew.testing.openai_server import OpenAIServer, Say, Send
@@ -22,7 +23,7 @@ async def test_a_name_becomes_a_model_that_answers() -> None:
         env = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.base_url}
         prices = {"gpt-4.1-mini": Price(1.0, 1.0)}
         model = resolve("openai:gpt-4.1-mini", env=env, params={"seed": 1}, prices=prices)
-        assert isinstance(model, OpenAIChat)
+        assert isinstance(model, Endpoint)
         assert (model.name, model.params, model.priced) == (
             "openai:gpt-4.1-mini",
             {"seed": 1},
@@ -36,7 +37,7 @@ async def test_a_name_becomes_a_model_that_answers() -> None:
 async def test_a_local_model_needs_no_key_and_may_have_a_colon_in_its_name() -> None:
     with OpenAIServer([Say("Ok.")]) as server:
         model = resolve("ollama:llama3.2:3b", env={"OLLAMA_BASE_URL": server.base_url})
-        assert isinstance(model, OpenAIChat)
+        assert isinstance(model, Endpoint)
         reply = await model.complete(ask())
         await model.close()
     assert reply.usage.cost == 0.0
@@ -50,9 +51,9 @@ def test_the_environment_of_the_process_is_the_default(monkeypatch: pytest.Monke
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     assert resolve("openai:local").name == "openai:local"
     with pytest.raises(ConfigError, match="no key: set the environment variable OPENAI_API_KEY"):
-        OpenAIChat("m")
+        openai_chat("m")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    assert OpenAIChat("m").name == "openai:m"
+    assert openai_chat("m").name == "openai:m"
 
 
 def test_other_names_of_a_provider() -> None:

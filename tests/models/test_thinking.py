@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.models.openai import OpenAIChat
+from clew.models.openai import openai_chat
 from clew.models.thinking import Aloud
 from clew.protocols import Part, Prompt
 from clew.testing.openai_server import OpenAIServer, Say
@@ -54,7 +54,7 @@ async def test_a_reply_keeps_the_thinking_beside_its_text(*, streamed: bool) -> 
         return False
 
     with OpenAIServer([Say("<think>2 and 2</think>It is 4.")], key="k") as server:
-        model = OpenAIChat("scripted", base_url=server.base_url, api_key="k")
+        model = openai_chat("scripted", base_url=server.base_url, api_key="k")
         prompt = Prompt((Part("user", "2 + 2?"),), ())
         reply = await model.complete(prompt, show if streamed else None)
         await model.close()

@@ -4,13 +4,12 @@ Format: https://platform.openai.com/docs/api-reference/chat/create
 """
 
 import base64
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from clew.errors import ConfigError
 from clew.events import Image, Json, RawCall, Wire, encode
+from clew.models.toolbox import Names, Toolbox, described
 from clew.protocols import Part, Prompt, Tool
 
 STOPS: Final = 4
@@ -31,69 +30,14 @@ OURS: Final = frozenset(
 )
 """Keys of the body that the adapter writes, or that would change what it can read."""
 
-_LEGAL: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9_-]")
+NAMES: Final = Names()
+"""Names of functions: letters, digits, `_` and `-`, at most 64."""
 
 
-def legal(name: str) -> str:
-    """The name with what the API refuses replaced by `_`, at most 64 characters long."""
-    return _ILLEGAL.sub("_", name)[:64] or "_"
-
-
-@dataclass(frozen=True)
-class Toolbox:
-    """The tools of a prompt as the API takes them.
-
-    `declared` is the encoded array (empty without tools). `aliases` maps the names that had to be
-    changed to what they became, and `names` back. `clash` is not empty where two names became one
-    and were told apart: then the encoding of a part depends on the tools beside it. `tools` keeps
-    the tools alive, so that their identity names this box.
-    """
-
-    tools: tuple[Tool, ...]
-    declared: bytes
-    aliases: Mapping[str, str]
-    names: Mapping[str, str]
-    clash: str
-
-    def alias(self, name: str) -> str:
-        """The name under which the API knows the tool."""
-        return self.aliases.get(name) or (name if _LEGAL.fullmatch(name) else legal(name))
-
-
-def toolbox(tools: tuple[Tool, ...]) -> Toolbox:
-    """Encode the tools; legal names are kept, others are made legal and unlike all before."""
-    taken = {tool.name for tool in tools if _LEGAL.fullmatch(tool.name)}
-    aliases: dict[str, str] = {}
-    clash: list[str] = []
-    for name in (tool.name for tool in tools if tool.name not in taken):
-        alias, number = legal(name), 2
-        while alias in taken:
-            alias = f"{legal(name)[: 63 - len(str(number))]}_{number}"
-            number += 1
-        if number > 2:
-            clash.append(f"{name}={alias}")
-        taken.add(alias)
-        aliases[name] = alias
-    functions = [
-        {
-            "type": "function",
-            "function": {
-                "name": aliases.get(tool.name, tool.name),
-                "description": _described(tool),
-                "parameters": tool.parameters,
-            },
-        }
-        for tool in tools
-    ]
-    names = {alias: name for name, alias in aliases.items()}
-    declared = encode(functions) if tools else b""
-    return Toolbox(tools, declared, aliases, names, ",".join(clash))
-
-
-def _described(tool: Tool) -> str:
-    examples = [encode(example).decode() for example in tool.examples]
-    return "\n".join([tool.description, *(f"Example arguments: {line}" for line in examples)])
+def declare(tool: Tool, alias: str) -> Json:
+    """A tool as the API takes it."""
+    function = {"name": alias, "description": described(tool), "parameters": tool.parameters}
+    return {"type": "function", "function": function}
 
 
 def message(part: Part, box: Toolbox, wire: Wire | None, *, sees: bool) -> bytes:

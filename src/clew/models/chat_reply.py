@@ -7,13 +7,16 @@ pieces, and keys of their own that they want back with the next request.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 
 from clew.events import Finish, Json, RawCall, Reply, Usage, Wire, encode
-from clew.models.prices import Price
+from clew.models.endpoint import BadReplyError, StatusError
+from clew.models.failures import read_trouble
 from clew.models.thinking import Aloud
+from clew.models.toolbox import Toolbox
+from clew.models.usage import count, estimate
 
 _PLAIN: Final = frozenset(
     {"role", "content", "tool_calls", "function_call", "refusal", "annotations", "audio"}
@@ -65,11 +68,6 @@ class Piece(msgspec.Struct):
 _decoder = msgspec.json.Decoder(Body)
 
 
-def read_body(data: bytes) -> Body:
-    """Decode a body or a chunk. Raises `msgspec.MsgspecError` or `UnicodeDecodeError`."""
-    return _decoder.decode(data)
-
-
 @dataclass(slots=True)
 class _Call:
     """A call as it comes together."""
@@ -82,8 +80,13 @@ class _Call:
 
 @dataclass(slots=True)
 class Draft:
-    """A reply as it comes together, from one message or from many deltas."""
+    """A reply as it comes together, from one message or from many deltas.
 
+    `source` is (provider, model asked for).
+    """
+
+    source: tuple[str, str]
+    box: Toolbox
     text: list[str] = field(default_factory=list[str])
     refusal: list[str] = field(default_factory=list[str])
     calls: list[_Call] = field(default_factory=list[_Call])
@@ -93,14 +96,28 @@ class Draft:
     reason: str | None = None
     usage: dict[str, Any] | None = None
     model: str = ""
+    done: bool = False
 
     @property
     def empty(self) -> bool:
-        """Whether nothing came that is worth anything."""
         return not (self.text or self.calls or self.refusal)
 
-    def take(self, body: Body) -> str:
-        """Take a body or a chunk; the text that was in it."""
+    @property
+    def ended(self) -> bool:
+        return self.reason is not None
+
+    def enough(self) -> None:
+        self.reason = "stop"
+
+    def take(self, data: bytes, *, whole: bool) -> str:
+        if data == b"[DONE]":
+            self.done = True
+            return ""
+        body = _decoder.decode(data)
+        if body.error:
+            raise StatusError(read_trouble(200, {"error": body.error}))
+        if whole and (not body.choices or body.choices[0].message is None):
+            raise BadReplyError("sent a reply without a choice or without a message in it")
         if body.usage is not None:
             self.usage = body.usage
         if body.model:
@@ -166,15 +183,11 @@ class Draft:
             if key not in _CALL and value is not None:
                 call.more[key] = _grown(call.more.get(key), value)
 
-    def reply(self, names: Mapping[str, str], source: tuple[str, str], sizes: int) -> Reply:
-        """What was drafted. `names` maps names back, `source` is (provider, model asked for).
-
-        `sizes` is the length of the request in bytes, for the estimate where no usage came.
-        """
+    def reply(self, sent: int) -> Reply:
         text = "".join(self.text) + self.aloud.rest()
         calls = tuple(
             RawCall(
-                name=names.get(call.name, call.name),
+                name=self.box.name(call.name),
                 arguments=None if call.arguments is None else "".join(call.arguments),
                 id=call.id,
             )
@@ -184,10 +197,10 @@ class Draft:
             text=text or "".join(self.refusal),
             calls=calls,
             finish=self._finish(),
-            usage=_estimate(sizes, text, calls) if self.usage is None else _usage(self.usage),
-            model=self.model or source[1],
+            usage=estimate(sent, text, calls) if self.usage is None else _usage(self.usage),
+            model=self.model or self.source[1],
             reasoning=self.aloud.thought,
-            wire=self._wire(source),
+            wire=self._wire(),
         )
 
     def _finish(self) -> Finish:
@@ -199,13 +212,14 @@ class Draft:
             return "cut"
         return "calls" if self.calls else "stop"
 
-    def _wire(self, source: tuple[str, str]) -> Wire | None:
+    def _wire(self) -> Wire | None:
         items: dict[str, Json] = {}
         if self.more:
             items["message"] = self.more
         if any(call.more for call in self.calls):
             items["calls"] = [call.more for call in self.calls]
-        return Wire(provider=source[0], model=source[1], items=items) if items else None
+        provider, model = self.source
+        return Wire(provider=provider, model=model, items=items) if items else None
 
 
 def _text(content: Any) -> str:
@@ -224,33 +238,12 @@ def _grown(before: Any, piece: Any) -> Any:
     return piece
 
 
-def _count(usage: dict[str, Any], *path: str) -> int:
-    value: Any = usage
-    for key in path:
-        value = cast("dict[str, Any]", value).get(key) if isinstance(value, dict) else None
-    return int(value) if isinstance(value, (int, float)) and value > 0 else 0
-
-
 def _usage(usage: dict[str, Any]) -> Usage:
     """Read usage; DeepSeek counts cached tokens under a key of its own."""
-    cached = _count(usage, "prompt_tokens_details", "cached_tokens")
+    cached = count(usage, "prompt_tokens_details", "cached_tokens")
     return Usage(
-        input=_count(usage, "prompt_tokens"),
-        output=_count(usage, "completion_tokens"),
-        cached=cached or _count(usage, "prompt_cache_hit_tokens"),
-        reasoning=_count(usage, "completion_tokens_details", "reasoning_tokens"),
+        input=count(usage, "prompt_tokens"),
+        output=count(usage, "completion_tokens"),
+        cached=cached or count(usage, "prompt_cache_hit_tokens"),
+        reasoning=count(usage, "completion_tokens_details", "reasoning_tokens"),
     )
-
-
-def _estimate(sizes: int, text: str, calls: tuple[RawCall, ...]) -> Usage:
-    """Four bytes to a token: rough, and marked as such."""
-    written = len(text) + sum(len(call.name) + len(call.arguments or "") for call in calls)
-    return Usage(input=sizes // 4, output=-(-written // 4), estimated=True)
-
-
-def priced(reply: Reply, price: Price | None) -> Reply:
-    """The reply with what it cost, where the price is known."""
-    if price is None:
-        return reply
-    usage = msgspec.structs.replace(reply.usage, cost=price.cost(reply.usage))
-    return msgspec.structs.replace(reply, usage=usage)

@@ -1,76 +1,69 @@
-"""The official client for a Chat Completions server: its address, key and connections."""
+"""OpenAI's official client as a carrier, for all of its APIs and every server that speaks them."""
 
-import os
+from collections.abc import Callable
 from functools import partial
 from typing import Final
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
-import anyio.lowlevel
 import httpx2
 import openai
 
-from clew.errors import ConfigError
+from clew.models.connections import address, find_key, http_client
+from clew.models.endpoint import TIMEOUT, Settings
 from clew.models.failures import Source
-from clew.models.lanes import MOST, Lanes
-from clew.models.resolve import is_local
+from clew.models.posting import Errors, Posting
 
 BASE_URL: Final = "https://api.openai.com/v1"
+ERRORS: Final = Errors(
+    openai.APIStatusError, openai.APITimeoutError, openai.APIConnectionError, openai.OpenAIError
+)
 
 
-def current_loop() -> object:
-    """What tells this event loop from others."""
-    return anyio.lowlevel.current_token().native_token
+class Unread(openai.AsyncStream[bytes]):
+    """A streamed reply as the client hands it over: the response, with nothing read."""
+
+    def __init__(self, *, response: httpx2.Response, **_: object) -> None:
+        self.response = response
 
 
-def connect(source: Source, provider: str, timeout: float) -> openai.AsyncOpenAI:
-    """A client without retries of its own; `timeout` is in seconds."""
+def openai_source(
+    name: str,
+    base_url: str | None,
+    api_key: str | None,
+    key_variable: str,
+    client: openai.AsyncOpenAI | None,
+) -> Source:
+    """Who is asked: as the given client says, else by address and key. Raises `ConfigError`."""
+    if client is not None:
+        return Source(name, str(client.base_url), client.api_key, "")
+    usual = ("OPENAI_BASE_URL", BASE_URL) if name.startswith("openai") else ("", "")
+    where = address(name, base_url, *usual)
+    return Source(name, where, find_key(api_key, key_variable), key_variable)
+
+
+def openai_carrier(
+    source: Source, provider: str, settings: Settings, client: openai.AsyncOpenAI | None
+) -> Callable[[], Posting]:
+    """What makes a carrier for an event loop: over the given client, or over a new one."""
+    if client is not None:
+        return lambda: Posting(client, ERRORS, Unread, source, given=True)
+    return partial(_connect, source, provider, settings)
+
+
+def _connect(source: Source, provider: str, settings: Settings) -> Posting:
+    """A client without retries of its own."""
+    timeout = settings.get("timeout", TIMEOUT)
     client = openai.AsyncOpenAI(
         base_url=source.base_url,
         api_key=source.key or "none",  # the client insists on one; servers without keys ignore it
         max_retries=0,
         timeout=timeout,
-        http_client=_http(httpx2.Timeout(timeout, connect=min(timeout, 10.0)), source.base_url),
+        http_client=http_client(
+            source.base_url,
+            timeout,
+            headers=settings.get("headers"),
+            proxy=settings.get("proxy", ""),
+        ),
     )
-    if provider != "openai":  # whose account this is at OpenAI is nobody else's business
+    if not provider.startswith("openai"):  # whose account it is at OpenAI is nobody else's business
         client.organization = client.project = None
-    return client
-
-
-def _http(timeout: httpx2.Timeout, base_url: str) -> httpx2.AsyncClient:
-    """Connections to a server, in lanes unless the environment names a proxy."""
-    local = is_local(base_url)  # no proxy stands before one's own machine
-    if getproxies() and not local:
-        limits = httpx2.Limits(max_connections=MOST, max_keepalive_connections=MOST)
-        return httpx2.AsyncClient(timeout=timeout, limits=limits, follow_redirects=True)
-    lane = partial(
-        httpx2.AsyncHTTPTransport,
-        verify=httpx2.create_ssl_context(trust_env=not local),
-        limits=httpx2.Limits(max_keepalive_connections=1),
-    )
-    return httpx2.AsyncClient(
-        timeout=timeout, transport=Lanes(lane), follow_redirects=True, trust_env=not local
-    )
-
-
-def address(name: str, base_url: str | None) -> str:
-    """The address of the model's server. Raises `ConfigError` where it cannot be one."""
-    found = base_url
-    if found is None and name.startswith("openai:"):
-        found = os.environ.get("OPENAI_BASE_URL") or BASE_URL
-    parts = urlsplit(found or "")
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ConfigError(
-            f"{name}: {found!r} is no address of a server; give base_url as http(s)://host/v1"
-        )
-    return (found or "").rstrip("/")
-
-
-def find_key(api_key: str | None, variable: str) -> str:
-    """The key, given or from the environment. Raises `ConfigError` where it cannot be one."""
-    key = os.environ.get(variable) if api_key is None else api_key
-    if key is None:
-        raise ConfigError(f"no key: set the environment variable {variable} (or give api_key)")
-    if not key.isascii() or any(not 32 < ord(sign) < 127 for sign in key):
-        raise ConfigError(f"the key in {variable} has a space, a line break or an odd character")
-    return key
+    return Posting(client, ERRORS, Unread, source)

@@ -13,7 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from clew.events import Usage
+import msgspec
+
+from clew.events import Reply, Usage
 
 COLLECTED: Final = "2026-11-05"
 """The day the table was put together, from second-hand sources."""
@@ -96,3 +98,11 @@ def price(provider: str, model: str, own: Mapping[str, Price] | None = None) -> 
             if (found := table.get(name)) is not None:
                 return found
     return FREE if provider in LOCAL else None
+
+
+def priced(reply: Reply, of: Price | None) -> Reply:
+    """The reply with what it cost, where the price is known."""
+    if of is None:
+        return reply
+    usage = msgspec.structs.replace(reply.usage, cost=of.cost(reply.usage))
+    return msgspec.structs.replace(reply, usage=usage)

@@ -143,7 +143,7 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
             f"or choose another model ({OFFLINE!r} needs none)"
         )
     try:
-        make = _load("clew.models.openai", "OpenAIChat")
+        make = _load("clew.models.openai", "openai_chat")
     except ModuleNotFoundError as missing:
         raise ConfigError(
             f"{missing.name} is not installed: run pip install 'clew[{provider.extra}]'"

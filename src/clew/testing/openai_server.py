@@ -5,7 +5,7 @@ It answers from a script, one entry a request, plain or as a stream, whichever w
     with OpenAIServer([Say("Looking it up.", calls=[("search", '{"query": "x"}')]),
                        Fail(429, headers={"retry-after": "0"}),
                        Say("It is 42.")]) as server:
-        model = OpenAIChat("scripted", base_url=server.base_url, api_key="any")
+        model = openai_chat("scripted", base_url=server.base_url, api_key="any")
         ...
         assert server.requests[0].body["messages"][0]["role"] == "system"
 

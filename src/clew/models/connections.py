@@ -1,0 +1,72 @@
+"""Where a model's server is, with which key, and the connections to it."""
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+import httpx2
+
+from clew.errors import ConfigError
+from clew.models.lanes import MOST, Lanes
+from clew.models.resolve import is_local
+
+
+def http_client(
+    base_url: str, timeout: float, *, headers: Mapping[str, str] | None = None, proxy: str = ""
+) -> httpx2.AsyncClient:
+    """Connections to a server, in lanes unless a proxy stands before it; `timeout` is in seconds.
+
+    Raises `ConfigError` where the proxy's address cannot be one.
+    """
+    waits = httpx2.Timeout(timeout, connect=min(timeout, 10.0))
+    limits = httpx2.Limits(max_connections=MOST, max_keepalive_connections=MOST)
+    more = dict(headers or {})
+    if proxy:
+        if not urlsplit(proxy).hostname:
+            raise ConfigError(f"{proxy!r} is no address of a proxy; give http://host:port")
+        return httpx2.AsyncClient(
+            timeout=waits, limits=limits, headers=more, follow_redirects=True, proxy=proxy
+        )
+    local = is_local(base_url)  # no proxy stands before one's own machine
+    if getproxies() and not local:
+        return httpx2.AsyncClient(timeout=waits, limits=limits, headers=more, follow_redirects=True)
+    lane = partial(
+        httpx2.AsyncHTTPTransport,
+        verify=httpx2.create_ssl_context(trust_env=not local),
+        limits=httpx2.Limits(max_keepalive_connections=1),
+    )
+    return httpx2.AsyncClient(
+        timeout=waits,
+        headers=more,
+        transport=Lanes(lane),
+        follow_redirects=True,
+        trust_env=not local,
+    )
+
+
+def address(name: str, base_url: str | None, variable: str = "", usual: str = "") -> str:
+    """The address of the model's server: as given, else in the variable, else the usual one.
+
+    Raises `ConfigError` where it cannot be one.
+    """
+    found = base_url
+    if found is None:
+        found = os.environ.get(variable) or usual
+    parts = urlsplit(found)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ConfigError(
+            f"{name}: {found!r} is no address of a server; give base_url as http(s)://host/v1"
+        )
+    return found.rstrip("/")
+
+
+def find_key(api_key: str | None, variable: str) -> str:
+    """The key, given or from the environment. Raises `ConfigError` where it cannot be one."""
+    key = os.environ.get(variable) if api_key is None else api_key
+    if key is None:
+        raise ConfigError(f"no key: set the environment variable {variable} (or give api_key)")
+    if not key.isascii() or any(not 32 < ord(sign) < 127 for sign in key):
+        raise ConfigError(f"the key in {variable} has a space, a line break or an odd character")
+    return key

@@ -1,0 +1,380 @@
+"""A model behind HTTP: encode the prompt, send it, read the reply, try again; for all providers.
+
+What differs is an `Api` (how a provider's requests are written and its replies read) and a
+`Carrier` (its official client, which knows addresses, keys and statuses). A provider is those two
+and a function that puts them together.
+
+The carriers send pre-encoded bytes and hand back unread ones: walking the whole conversation
+through a client's typed parameters at every step is what makes long runs slow. Their own retries
+are off; `retry.persist` does all of them, those after a malformed reply or a cut stream included.
+"""
+
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol, TypedDict
+
+import anyio
+import anyio.lowlevel
+import httpx2
+import msgspec
+
+from clew.errors import ModelError
+from clew.events import Json, Reply
+from clew.models.failures import Source, Trouble, failure
+from clew.models.prices import Price, price, priced
+from clew.models.retry import Again, Sleep, persist
+from clew.protocols import OnText, Prompt, Retry
+
+RETRIES: Final = Retry(times=5)
+TIMEOUT: Final = 600.0
+PATIENCE: Final = 120.0
+
+DRAIN: Final = 0.5
+"""Seconds to wait for the end of a stream after its last event, so that the connection is kept."""
+
+
+class Settings(TypedDict, total=False):
+    """What all models behind HTTP may be told.
+
+    `params` are sampling parameters, sent as they are; `prices` US dollars by model name, before
+    those of the dated table; `timeout` seconds to wait for a reply, or for the next piece of a
+    streamed one; `retries` how often, and after which waits, a failed request is made again;
+    `patience` seconds that all waits of one completion may take together; `headers` are sent with
+    every request; `proxy` is the address of one, in the place of the environment's; `sleep` waits
+    the given number of seconds before another try.
+    """
+
+    params: Mapping[str, Json]
+    prices: Mapping[str, Price]
+    timeout: float
+    retries: Retry
+    patience: float
+    headers: Mapping[str, str]
+    proxy: str
+    sleep: Sleep
+
+
+class StatusError(Exception):
+    """The provider answered with an error, by its HTTP status or inside a reply."""
+
+    def __init__(self, trouble: Trouble, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(trouble.message)
+        self.trouble = trouble
+        self.headers = headers or {}
+
+
+class SilentError(Exception):
+    """The provider did not answer in time."""
+
+
+class LostError(Exception):
+    """There is no connection to the provider, or it was lost."""
+
+
+class BadReplyError(Exception):
+    """What came is no reply of this provider; the message goes on after the model's name."""
+
+
+class Draft(Protocol):
+    """A reply as it comes together, from one body or from the events of a stream.
+
+    `take` raises `StatusError` for an error that came in the place of a reply, `BadReplyError` or
+    `msgspec.MsgspecError` for what is none.
+    """
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing came that is worth anything."""
+        ...
+
+    @property
+    def ended(self) -> bool:
+        """Whether the provider said how the reply ended."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """Whether that was the stream's last event."""
+        ...
+
+    def take(self, data: bytes, *, whole: bool) -> str:
+        """Take a whole body, or the data of one event; the text that was in it."""
+        ...
+
+    def enough(self) -> None:
+        """Nothing more is wanted: what came is the reply, complete."""
+        ...
+
+    def reply(self, sent: int) -> Reply:
+        """What was drafted; `sent` is the length of the request, where usage must be estimated."""
+        ...
+
+
+class Api(Protocol):
+    """How one provider's requests are written and its replies read. No I/O."""
+
+    @property
+    def provider(self) -> str:
+        """The name before the colon: it chooses prices and marks what is kept for this model."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model's name at the provider."""
+        ...
+
+    @property
+    def params(self) -> Mapping[str, Json]:
+        """Sampling parameters, as recorded."""
+        ...
+
+    @property
+    def hint(self) -> str:
+        """What to check where something else answers, such as "that of a … server"."""
+        ...
+
+    def path(self, *, stream: bool) -> str:
+        """Where completions are asked for, after the address."""
+        ...
+
+    def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
+        """The request, leaving out what `lighter` named before; each part is encoded once."""
+        ...
+
+    def draft(self, prompt: Prompt) -> Draft:
+        """An empty draft of the reply to this prompt."""
+        ...
+
+    def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
+        """What of the last request this refusal is about that a run can do without, or ""."""
+        ...
+
+
+class Incoming(Protocol):
+    """A streamed reply, unread; `httpx2.Response` is one."""
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+    async def aread(self) -> bytes: ...
+
+    def aiter_bytes(self) -> AsyncGenerator[bytes, None]: ...
+
+    async def aclose(self) -> None: ...
+
+
+class Carrier(Protocol):
+    """An official client, for one event loop.
+
+    Raises `StatusError`, `SilentError`, `LostError`, and `ModelError` for all else.
+    """
+
+    async def send(self, path: str, content: bytes) -> bytes:
+        """Send a request and read the whole reply."""
+        ...
+
+    async def stream(self, path: str, content: bytes) -> Incoming:
+        """Send a request and hand the reply over unread."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections that were opened here."""
+        ...
+
+
+@dataclass
+class Ask:
+    """One completion under way, over all its attempts.
+
+    `shown` says that a piece of a reply went to `on_text`; `cut` is what the last attempt brought
+    before it broke off.
+    """
+
+    prompt: Prompt
+    on_text: OnText | None
+    shown: bool = False
+    cut: Reply | None = None
+
+
+class Endpoint:
+    """A model of a provider, as `provider:model`. `connect` makes a carrier for this event loop.
+
+    A server may refuse what a run can do without (the `Api` knows what); when its error names such
+    a thing, it is left out from then on.
+
+    A stream that breaks off is asked for again from the start. What was shown of it stays shown, so
+    further attempts show nothing: to `on_text` they would be the rest of the first. Where the last
+    attempt broke off too, what it brought is the reply, with `finish` "cut".
+    """
+
+    def __init__(
+        self, api: Api, source: Source, connect: Callable[[], Carrier], settings: Settings
+    ) -> None:
+        self.name = f"{api.provider}:{api.model}"
+        self.params = api.params
+        self._api = api
+        self._source = source
+        self._connect = connect
+        self._price = price(api.provider, api.model, settings.get("prices"))
+        self._timeout = settings.get("timeout", TIMEOUT)
+        self._retries = settings.get("retries", RETRIES)
+        self._patience = settings.get("patience", PATIENCE)
+        self._sleep = settings.get("sleep", anyio.sleep)
+        self._made: tuple[object, Carrier] | None = None
+        self._without: frozenset[str] = frozenset()
+
+    @property
+    def priced(self) -> bool:
+        """Whether replies say what they cost."""
+        return self._price is not None
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """Complete the prompt; with `on_text`, stream.
+
+        Raises:
+            ModelError: The provider failed after all tries, or refused the request (`TooLongError`
+                where the prompt does not fit).
+            ConfigError: The prompt has what the provider cannot take.
+        """
+        ask = Ask(prompt, on_text)
+        try:
+            return await persist(
+                lambda: self._attempt(ask), self._retries, self._patience, self._sleep
+            )
+        except ModelError:
+            if ask.cut is None:
+                raise
+            return ask.cut
+
+    async def close(self) -> None:
+        """Close the connections; a later completion opens new ones. A given client stays open."""
+        made, self._made = self._made, None
+        if made is not None and made[0] is current_loop():
+            await made[1].close()
+
+    async def _attempt(self, ask: Ask) -> Reply:
+        """One request and its reply. Raises `Again` where another try may help."""
+        ask.cut = None
+        while True:
+            without = self._without
+            content = self._api.body(ask.prompt, stream=ask.on_text is not None, without=without)
+            try:
+                post = self._streamed if ask.on_text else self._plain
+                return priced(await post(ask, content), self._price)
+            except StatusError as error:
+                if left := self._api.lighter(error.trouble, without):
+                    self._without |= {left}
+                    continue
+                raise failure(self._source, error.trouble, error.headers) from error
+            except (SilentError, httpx2.TimeoutException) as error:
+                raise Again(f"{self.name} did not answer within {self._timeout:g} s") from error
+            except (LostError, httpx2.HTTPError) as error:
+                why = self._source.tell(repr(error.__cause__ or error))
+                raise Again(
+                    f"{self.name}: no connection to {self._source.base_url}, or it was lost "
+                    f"({why}); see that the address is right and the server runs"
+                ) from error
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                why = self._source.tell(error)
+                raise Again(
+                    f"{self.name}: {self._source.base_url} sent no proper reply ({why}); see that "
+                    f"the address is {self._api.hint}"
+                ) from error
+            except BadReplyError as error:
+                raise Again(f"{self.name} {self._source.tell(error)}") from error
+
+    async def _plain(self, ask: Ask, content: bytes) -> Reply:
+        data = await self._carrier().send(self._api.path(stream=False), content)
+        draft = self._api.draft(ask.prompt)
+        draft.take(data, whole=True)
+        return draft.reply(len(content))
+
+    async def _streamed(self, ask: Ask, content: bytes) -> Reply:
+        incoming = await self._carrier().stream(self._api.path(stream=True), content)
+        draft = self._api.draft(ask.prompt)
+        why = "it ended before its last event"
+        try:
+            ended = await self._read(incoming, draft, ask)
+        except httpx2.HTTPError as error:
+            if draft.empty:
+                raise
+            ended, why = False, repr(error)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await incoming.aclose()
+        if ended:
+            return draft.reply(len(content))
+        if not draft.empty:
+            cut = msgspec.structs.replace(draft.reply(len(content)), finish="cut")
+            ask.cut = priced(cut, self._price)
+        raise Again(f"{self.name} broke off its reply ({self._source.tell(why)})")
+
+    async def _read(self, incoming: Incoming, draft: Draft, ask: Ask) -> bool:
+        """Take what the stream brings; whether it came to its end, or nothing more is wanted."""
+        show = _mute if ask.shown or ask.on_text is None else ask.on_text
+        if incoming.headers.get("content-type", "").startswith(("application/json", "text/html")):
+            text = draft.take(await incoming.aread(), whole=True)
+            ask.shown = True
+            show(text)
+            return True
+        rest, state, failed = b"", "more", None
+        with anyio.CancelScope() as scope:
+            async with contextlib.aclosing(_pieces(incoming)) as pieces:
+                async for piece in pieces:
+                    if state != "more":
+                        continue
+                    *lines, rest = (rest + piece).split(b"\n")
+                    try:
+                        state = _take_lines(lines, draft, ask, show)
+                    except Exception as error:  # noqa: BLE001 - raised below
+                        state, failed = "enough", error
+                    if state == "done":
+                        scope.deadline = anyio.current_time() + DRAIN
+                    elif state == "enough":
+                        # Reading ends where it waits: trio wants its generators run out, not left.
+                        scope.cancel()
+        if failed is not None:
+            raise failed
+        return draft.ended or (state == "done" and not draft.empty)
+
+    def _carrier(self) -> Carrier:
+        """The carrier of this event loop: connections do not outlive their loop."""
+        loop = current_loop()
+        if self._made is None or self._made[0] is not loop:
+            self._made = (loop, self._connect())
+        return self._made[1]
+
+
+def current_loop() -> object:
+    """What tells this event loop from others."""
+    return anyio.lowlevel.current_token().native_token
+
+
+def _take_lines(
+    lines: list[bytes], draft: Draft, ask: Ask, show: OnText
+) -> Literal["more", "done", "enough"]:
+    """Take lines of an event stream; fields other than `data`, and comments, say nothing."""
+    for line in lines:
+        if not line.startswith(b"data:"):
+            continue
+        if text := draft.take(line[5:].strip(), whole=False):
+            ask.shown = True
+            if show(text):
+                draft.enough()
+                return "enough"
+        if draft.done:
+            return "done"
+    return "more"
+
+
+async def _pieces(incoming: Incoming) -> AsyncGenerator[bytes, None]:
+    """The body as it arrives, and a line's end after the last."""
+    async with contextlib.aclosing(incoming.aiter_bytes()) as pieces:
+        async for piece in pieces:
+            yield piece
+    yield b"\n"
+
+
+def _mute(_: str) -> bool:
+    return False

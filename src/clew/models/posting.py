@@ -1,0 +1,85 @@
+"""Official clients of one make (OpenAI's and Anthropic's) as carriers, through their own `post`."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx2
+
+from clew.errors import ModelError
+from clew.models.endpoint import Incoming, LostError, SilentError, StatusError
+from clew.models.failures import Source, read_trouble
+
+ONCE: Final = {"max_retries": 0}
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How a client names what went wrong: an HTTP status, no answer in time, no connection, other.
+
+    They are looked at in this order, since one may be a kind of another.
+    """
+
+    status: type[Exception]
+    silent: type[Exception]
+    lost: type[Exception]
+    other: type[Exception]
+
+
+@dataclass(frozen=True)
+class Posting:
+    """A carrier over a client.
+
+    `unread` is a stream class of the client's own that keeps the response and reads nothing;
+    `given` says that the client is somebody else's to close.
+    """
+
+    client: Any
+    errors: Errors
+    unread: type[Any]
+    source: Source
+    given: bool = False
+
+    async def send(self, path: str, content: bytes) -> bytes:
+        """Send a request and read the whole reply."""
+        with self._told():
+            response: httpx2.Response = await self.client.post(
+                path, content=content, cast_to=httpx2.Response, options=ONCE
+            )
+        return response.content
+
+    async def stream(self, path: str, content: bytes) -> Incoming:
+        """Send a request and hand the reply over unread."""
+        with self._told():
+            stream = await self.client.post(
+                path,
+                content=content,
+                cast_to=object,
+                stream=True,
+                stream_cls=self.unread,
+                options=ONCE,
+            )
+        response: httpx2.Response = stream.response
+        return response
+
+    async def close(self) -> None:
+        """Close the client, if it was made here."""
+        if not self.given:
+            await self.client.close()
+
+    @contextmanager
+    def _told(self) -> Generator[None]:
+        """Tell the client's errors in our own words."""
+        try:
+            yield
+        except self.errors.status as error:
+            status: Any = error
+            trouble = read_trouble(status.status_code, status.body)
+            raise StatusError(trouble, status.response.headers) from error
+        except self.errors.silent as error:
+            raise SilentError from error
+        except self.errors.lost as error:
+            raise LostError(repr(error)) from (error.__cause__ or error)
+        except self.errors.other as error:
+            raise ModelError(f"{self.source.name}: {self.source.tell(error)}") from error
