@@ -33,6 +33,7 @@ LAYERS = {
     "guards": 3,
     "journal": 3,
     "models": 3,
+    "prompts": 3,
     "stores": 3,
     "tools": 3,
     "trust": 3,
@@ -251,10 +252,11 @@ def test_all_public_names_are_listed_in_order() -> None:
     assert [name for name in listed if not hasattr(clew, name)] == []
 
 
-def test_importing_clew_loads_no_provider() -> None:
+def test_importing_clew_loads_no_provider_and_no_event_loop() -> None:
     code = "import sys, clew; print('\\n'.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert PROVIDERS & {name.split(".")[0] for name in done.stdout.split()} == set()
+    loaded = {name.split(".")[0] for name in done.stdout.split()}
+    assert loaded & {*PROVIDERS, "asyncio", "trio"} == set()
 
 
 def written(folder: Path, files: dict[str, str]) -> list[Path]:

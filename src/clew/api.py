@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import anyio
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from clew.agent import Agent, changes
 from clew.errors import ConfigError, ModelError, one_error
@@ -214,25 +213,25 @@ Shown: TypeAlias = Entry | Token
 class Stream:
     """What happens in a run, as it happens; `result` is there when the iteration has ended."""
 
-    def __init__(self, receive: MemoryObjectReceiveStream[Shown]) -> None:
-        self._receive = receive
+    def __init__(self, shown: AsyncIterator[Shown]) -> None:
+        self._shown = shown
         self.result: Result | None = None
 
     def __aiter__(self) -> AsyncIterator[Shown]:
-        return self._receive
+        return self._shown
 
 
 class _Forward:
     """A listener that passes everything on."""
 
-    def __init__(self, send: MemoryObjectSendStream[Shown]) -> None:
-        self._send = send
+    def __init__(self, show: Callable[[Shown], None]) -> None:
+        self._show = show
 
     def token(self, text: str) -> None:
-        self._send.send_nowait(Token(text))
+        self._show(Token(text))
 
     def entry(self, entry: Entry) -> None:
-        self._send.send_nowait(entry)
+        self._show(entry)
 
 
 @asynccontextmanager
@@ -248,7 +247,7 @@ async def stream(
 
     async def work() -> None:
         with send:
-            listener = _Forward(send)
+            listener = _Forward(send.send_nowait)
             events.result = await run(agent, goal, store=store, run_id=run_id, listener=listener)
 
     with receive, one_error():

@@ -5,8 +5,8 @@ ends done, not done or unknown; what is unknown is never made again by the machi
 is idempotent, has a probe that says it did not happen, or a person allowed it.
 """
 
-import asyncio
 import math
+import sys
 import traceback
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -155,8 +155,10 @@ def _being_cancelled() -> bool:
     """Whether it is us who are cancelled, or a tool raised the cancellation of something else."""
     if anyio.current_effective_deadline() == -math.inf:
         return True
-    task = asyncio.current_task()  # on trio nobody can raise it by hand
-    return task is not None and task.cancelling() > 0
+    # On trio nobody can raise it by hand. So this is asyncio, loaded by whoever runs its loop:
+    # imported here, it would be a tenth of what `import clew` takes.
+    task = sys.modules["asyncio"].current_task()
+    return task is not None and bool(task.cancelling())
 
 
 def _leave_word(journal: Journal, tool: Tool, call: Call, text: str) -> None:

@@ -9,23 +9,24 @@ import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import wait
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from anyio.from_thread import BlockingPortal, start_blocking_portal
+import anyio
 
 T = TypeVar("T")
+Portal: TypeAlias = "anyio.from_thread.BlockingPortal"  # anyio loads it when it is first named
 
 _lock = threading.Lock()
-_open: dict[int, tuple[BlockingPortal, AbstractContextManager[BlockingPortal]]] = {}
+_open: dict[int, tuple[Portal, AbstractContextManager[Portal]]] = {}
 """The portal of this process, by its id: a forked child does not inherit the thread."""
 
 
-def portal() -> BlockingPortal:
+def portal() -> Portal:
     """This process's portal, started when it is first needed."""
     with _lock:
         process = os.getpid()
         if process not in _open:
-            starting = start_blocking_portal(name="clew")
+            starting = anyio.from_thread.start_blocking_portal(name="clew")
             _open[process] = (starting.__enter__(), starting)
         return _open[process][0]
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 
-from anyio import Event
-from anyio.lowlevel import checkpoint
+import anyio
 
 from clew.errors import StoreError
 from clew.protocols import Append, Line, RunInfo
@@ -55,13 +54,15 @@ _BUMP: Final = "UPDATE runs SET epoch = epoch + 1 WHERE number = ?"
 _POST: Final = "INSERT INTO inbox (number, body) VALUES (?, ?)"
 
 
-@dataclass(slots=True, eq=False)
 class _Waiting:
     """An append on its way into a commit, and what became of it."""
 
-    append: Append
-    done: Event | None = None
-    error: Exception | None = field(default_factory=lambda: StoreError("this was not committed"))
+    __slots__ = ("append", "done", "error")
+
+    def __init__(self, append: Append) -> None:
+        self.append = append
+        self.done: anyio.Event | None = None
+        self.error: Exception | None = StoreError("this was not committed")
 
 
 class _Group(threading.local):
@@ -115,7 +116,7 @@ class SqliteStore:
         mine = _Waiting(append)
         group.waiting.append(mine)
         if group.gathering:
-            mine.done = Event()
+            mine.done = anyio.Event()
             await mine.done.wait()
         elif not append.barrier:
             # Cheaper than the turn of the loop in which others could come along; and waiting for
@@ -124,7 +125,9 @@ class SqliteStore:
         else:
             group.gathering = True
             try:
-                await checkpoint()  # whoever is ready to append shares the disk's wait
+                await (
+                    anyio.lowlevel.checkpoint()
+                )  # whoever is ready to append shares the disk's wait
             finally:
                 self._commit_group(group)
         if mine.error is not None:

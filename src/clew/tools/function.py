@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypedDict, Unpack, overload
 
 import anyio
-import anyio.to_thread
 
 from clew.errors import ConfigError
 from clew.events import Effect, Json, Trust
