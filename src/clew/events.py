@@ -221,12 +221,42 @@ class Changed(Event, frozen=True):
     origin: dict[str, Json] = {}
 
 
+class Done(Value, frozen=True):
+    """An effect that was had in the run a fork was cut from, after the cut: it stays done.
+
+    `key` is the call's own (`run_id:step.index`), `hash` identifies its arguments, `text` is the
+    call as one line for people and models.
+    """
+
+    key: str
+    tool: str
+    hash: str
+    text: str
+    outcome: Outcome = "done"
+
+
+class Forked(Event, frozen=True):
+    """The first entry that a fork has of its own: all before it is shared with the run `parent`.
+
+    `parent` is the run that made the last shared entry, and `step` the last step that was kept.
+    `what` names what was changed, `setting` and `origin` are from here on those of the fork, and
+    `done` are the effects that the cut took out of sight.
+    """
+
+    parent: str
+    step: int
+    setting: Setting
+    what: tuple[str, ...] = ()
+    done: tuple[Done, ...] = ()
+    origin: dict[str, Json] = {}
+
+
 class Thought(Event, frozen=True):
     """A model's reply, raw and as the codec read it.
 
     `answer` is the text of a reply that answers without calling finish; `fault` says why the reply
     could not be read; `repairs` name what the codec had to mend. Actions are numbered from 1 by
-    their place here.
+    their place here. `reminders` were said anew at the end of its prompt.
     """
 
     reply: Reply
@@ -236,6 +266,7 @@ class Thought(Event, frozen=True):
     answer: str | None = None
     fault: str = ""
     repairs: tuple[str, ...] = ()
+    reminders: tuple[str, ...] = ()
 
 
 class Verdict(Value, frozen=True):
@@ -351,8 +382,8 @@ class Stop(Event, frozen=True):
 
 
 AnyEvent: TypeAlias = (
-    Started | Changed | Thought | Judged | Ruling | Attempt | Observation | Note | Cancel | Landing
-    | Stop
+    Started | Changed | Forked | Thought | Judged | Ruling | Attempt | Observation | Note | Cancel
+    | Landing | Stop
 )  # fmt: skip
 
 INPUTS: Final = (Changed, Ruling, Note, Cancel)

@@ -23,6 +23,7 @@ from clew.events import (
     Changed,
     Entry,
     Evidence,
+    Forked,
     Json,
     Judged,
     Landing,
@@ -36,7 +37,7 @@ from clew.events import (
     Usage,
 )
 
-Aside: TypeAlias = Note | Landing
+Aside: TypeAlias = Note | Landing | Forked
 """What the model is told between an observation and its next thought."""
 
 
@@ -171,6 +172,8 @@ class Trajectory:
         self.landing: Landing | None = None
         self.stop: Stop | None = None
         self.cancel: Cancel | None = None
+        self.forks: list[Forked] = []
+        """Where the run was cut from others, the last one last; empty in a run that is no fork."""
         self._calls: dict[str, Call] = {}
         for entry in entries:
             self.add(entry)
@@ -247,7 +250,8 @@ class Trajectory:
 
     def _worked(self, last: Entry, entry: Entry) -> bool:
         """Whether the time between two entries was work: not waiting for a person, nor down."""
-        return last.epoch == entry.epoch and not isinstance(last.event, Stop)
+        waited = isinstance(last.event, Stop) or isinstance(entry.event, Forked)
+        return last.epoch == entry.epoch and not waited
 
     def _fold(self, event: AnyEvent) -> None:
         match event:
@@ -264,7 +268,7 @@ class Trajectory:
             case _:
                 self._turn(event)
 
-    def _turn(self, event: Started | Changed | Ruling | Cancel | Landing | Stop) -> None:
+    def _turn(self, event: Started | Changed | Forked | Ruling | Cancel | Landing | Stop) -> None:
         """What begins a run, ends it or lets it go on."""
         match event:
             case Started():
@@ -286,11 +290,21 @@ class Trajectory:
                 if event.args is not None:
                     call.revised = event.args
                 self.stop = self.landing = None
+            case Forked():
+                self._fork(event)
             case _:
                 self.setting = event.setting
                 self.rejected, self.faults_in_row = [], 0
                 if self.stop is not None and self.stop.status not in {"answered", "held"}:
                     self._go_on()
+
+    def _fork(self, event: Forked) -> None:
+        """Another run from here on: what was spent, said and landed stands, an interrupt not."""
+        self.setting = event.setting
+        self.stop = self.cancel = None
+        self.forks.append(event)
+        if event.done:
+            self.step.asides.append(event)
 
     def _judge(self, event: Judged) -> None:
         call = self.call(event.call)

@@ -11,7 +11,8 @@ from typing import Final
 
 import msgspec
 
-from clew.events import FINISH, Action, Finish, Json, Note, RawCall, Reply, encode
+from clew.codecs.effects import already_done
+from clew.events import FINISH, Action, Finish, Forked, Json, Note, RawCall, Reply, encode
 from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part
 from clew.trajectory import Aside, Call, Step
 
@@ -212,6 +213,8 @@ def _aside(aside: Aside) -> Part:
             return Part("user", f"ERROR: the answer was not accepted: {text}")
         case Note(text=text):
             return Part("user", f"NOTE: {text}")
+        case Forked():
+            return Part("user", f"NOTE: {already_done(aside)}")
         case _:
             return Part(
                 "user",

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from clew.codecs.arguments import fields, required, types
+from clew.codecs.effects import already_done
 from clew.codecs.mend import UnreadableError, whole_value
 from clew.codecs.scan import Labels
 from clew.codecs.sections import Sections, kept
-from clew.events import FINISH, Action, Finish, Landing, Reply, Thought, encode
+from clew.events import FINISH, Action, Finish, Forked, Landing, Reply, Thought, encode
 from clew.protocols import Brief, Part, Tool
 from clew.trajectory import Aside, Call, Step
 
@@ -186,6 +187,8 @@ def _aside(form: Form, brief: Brief, number: int, aside: Aside) -> Part:
             "answer that the observations above allow, and say what is missing, in this form:\n"
             + form.finish(brief, number + 1),
         )
+    if isinstance(aside, Forked):
+        return Part("user", quoted(form.labels, already_done(aside)))
     if aside.source == "person":
         return Part("user", aside.text)
     what = "Your answer was not accepted" if aside.source == "check" else "A late result"

@@ -1,0 +1,17 @@
+"""What a model is told of effects that a fork left behind: they are done in the world."""
+
+from clew.events import Done, Forked
+
+
+def already_done(fork: Forked) -> str:
+    """One line for each effect that was had after the cut."""
+    told = (
+        "Already done in the world, after this point, by the run this one was forked from "
+        "(do not do it again unless it is to happen twice):"
+    )
+    return "\n".join([told, *map(_line, fork.done)])
+
+
+def _line(done: Done) -> str:
+    doubt = " (it may or may not have happened)" if done.outcome == "unknown" else ""
+    return f"- {done.text}{doubt}"

@@ -1,0 +1,24 @@
+"""A fork's own guard: what the run it was cut from did in the world is not done again unasked."""
+
+from dataclasses import dataclass
+
+from clew.events import Verdict
+from clew.trajectory import Call, Trajectory
+
+
+@dataclass(frozen=True)
+class AlreadyDone:
+    """A guard: holds a call that repeats an effect which was had after a fork's cut.
+
+    The same tool with the same arguments counts. A run that is no fork has nothing to repeat.
+    """
+
+    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+        """Hold the call for a person, who knows whether it is to happen twice."""
+        for fork in so_far.forks:
+            for done in fork.done:
+                if done.tool == call.action.name and done.hash == call.hash:
+                    was = "may have been done" if done.outcome == "unknown" else "was done"
+                    reason = f"this {was} already, by {done.key}: allow it if it is to happen twice"
+                    return Verdict("hold", reason)
+        return None
