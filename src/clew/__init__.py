@@ -4,7 +4,7 @@ A language model thinks, acts with tools, reads what really came back, and goes 
 answer; everything that happened is in the record, and everything else is read from it.
 """
 
-from clew.agent import PROMPT, Agent
+from clew.agent import Agent
 from clew.api import (
     Stream,
     StreamSync,
@@ -38,7 +38,8 @@ from clew.errors import (
 )
 from clew.events import Entry, Evidence, Image, Observation, Usage, Verdict
 from clew.guards import NoProgress
-from clew.protocols import Example, Retry, Tool
+from clew.prompts import PROMPT, VARIANTS, Instructions, Variant, demonstrations
+from clew.protocols import Example, Left, Retry, Tool
 from clew.replay import Replayed
 from clew.result import Result
 from clew.stores import JsonlStore, MemoryStore, SqliteStore, open_store
@@ -50,6 +51,7 @@ __version__ = "0.1.0"
 __all__ = [
     "PROMPT",
     "RESEARCH",
+    "VARIANTS",
     "Agent",
     "Call",
     "ClewError",
@@ -59,8 +61,10 @@ __all__ = [
     "Example",
     "FencedError",
     "Image",
+    "Instructions",
     "JsonlStore",
     "Key",
+    "Left",
     "Limits",
     "MemoryStore",
     "ModelError",
@@ -80,11 +84,13 @@ __all__ = [
     "ToolError",
     "Trajectory",
     "Usage",
+    "Variant",
     "Verdict",
     "batch",
     "batch_sync",
     "cancel",
     "cancel_sync",
+    "demonstrations",
     "open_store",
     "read",
     "read_sync",

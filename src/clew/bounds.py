@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 
 from clew.errors import ConfigError
 from clew.events import FINISH, Verdict
-from clew.protocols import Bound, Guard
+from clew.protocols import Bound, Guard, Left
 from clew.trajectory import Call, Trajectory
 
 DEFAULT_COST = 1.0
@@ -186,18 +186,27 @@ class Limits:
         """The guard that holds the caps on calls inside a step."""
         return Caps(self.tool_calls, self.calls_per_step, self.calls_per_tool)
 
-    def left(self, so_far: Trajectory) -> list[str]:
-        """What the model should know of what is left: said when little is."""
-        steps = self.steps - so_far.spent.steps
-        calls = self.tool_calls - so_far.spent.calls.total()
-        said: list[str] = []
-        if steps == 1:
-            said.append("This is the last step: finish now.")
-        elif steps <= 3:
-            said.append(f"{steps} steps are left.")
-        if calls <= 3:
-            said.append(f"{max(calls, 0)} tool calls are left.")
-        return said
+    def left(self, so_far: Trajectory) -> Left:
+        """What may still be taken."""
+        spent = so_far.spent
+        return Left(
+            steps=max(0, self.steps - spent.steps),
+            tool_calls=max(0, self.tool_calls - spent.calls.total()),
+            tokens=max(0, self.tokens - spent.usage.tokens),
+            seconds=max(0.0, self.seconds - spent.active_ms / 1000),
+        )
+
+
+def told(left: Left, near: int) -> list[str]:
+    """What is left of steps and calls, in lines for the model: where it is at most `near`."""
+    said: list[str] = []
+    if left.last:
+        said.append("This is the last step: finish now.")
+    elif left.steps <= near:
+        said.append(f"{left.steps} steps are left.")
+    if left.tool_calls <= near:
+        said.append(f"{left.tool_calls} tool calls are left.")
+    return said
 
 
 RESEARCH = Limits(steps=40, tool_calls=80, seconds=1800.0)

@@ -61,14 +61,14 @@ async def think(agent: Agent, journal: Journal) -> None:
     """Ask the model for the next thought; in a landing, for the last one, without calls."""
     so_far = journal.trajectory
     landing = so_far.landing is not None
-    reminders = () if landing else agent.limits.left(so_far)
-    prompt, prints = _view(agent, journal).prompt(so_far, reminders, "none" if landing else "auto")
+    said = agent.reminders(so_far)
+    prompt, prints = _view(agent, journal).prompt(so_far, said, "none" if landing else "auto")
     reply = await agent.thinker.complete(prompt, _listen(agent, journal))
     read = agent.format.parse(agent.brief, reply)
     if landing and any(action.name != FINISH for action in read.actions):
         read = Parsed(text=read.text, fault="no call can be made any more: only an answer counts")
     await journal.record(
-        Thought(reply, prints, read.text, read.actions, read.answer, read.fault, read.repairs)
+        Thought(reply, prints, read.text, read.actions, read.answer, read.fault, read.repairs, said)
     )
 
 

@@ -144,13 +144,17 @@ class Example:
     steps: tuple[Step, ...]
 
 
+Shape: TypeAlias = Callable[[str], str]
+"""How a model is shown an observation: text to text. Pure, for it is done again in a replay."""
+
+
 @dataclass(frozen=True)
 class Brief:
     """What a codec may know of the agent: the same for a whole run.
 
     `tools` are those shown, in order, without `finish`; `known` are all names that may be called,
     hidden ones included. `answer` is the JSON Schema of the answer ({"type": "string"} for text).
-    `thought` says whether the model is asked to think aloud.
+    `thought` says whether the model is asked to think aloud. The view applies `shape`.
     """
 
     prompt: str
@@ -160,6 +164,7 @@ class Brief:
     known: frozenset[str] = frozenset()
     thought: bool = True
     examples: tuple[Example, ...] = ()
+    shape: Shape | None = None
 
     @property
     def answers_text(self) -> bool:
@@ -252,6 +257,25 @@ class Model(Protocol):
 
 Bound: TypeAlias = Callable[[Trajectory], str | None]
 """Says why the run may not think again, or None. Its `repr` names it in the record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a run may still take before its limits end it, the landing not counted."""
+
+    steps: int
+    tool_calls: int
+    tokens: int
+    seconds: float
+
+    @property
+    def last(self) -> bool:
+        """Whether the next thought is the last but for a landing."""
+        return self.steps == 1
+
+
+Tail: TypeAlias = Callable[[Trajectory, Left], str]
+"""What is said anew at the end of each prompt; "" for nothing. Pure: a replay asks again."""
 
 Guard: TypeAlias = Callable[[Call, Trajectory], Awaitable[Verdict | None]]
 """Judges one call before it is made; None is a plain yes."""

@@ -8,7 +8,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew import Agent, Call, Entry, ReplayError, Retry, Tool, ToolError, Trajectory, Verdict, run
+from clew import (
+    PROMPT,
+    Agent,
+    Call,
+    Entry,
+    ReplayError,
+    Retry,
+    Tool,
+    ToolError,
+    Trajectory,
+    Verdict,
+    run,
+)
 from clew.errors import ModelError
 from clew.events import Attempt, Landing, Stop, Thought
 from clew.journal import load
@@ -95,7 +107,7 @@ async def test_one_changed_byte_of_the_prompt_is_named(tmp_path: Path) -> None:
     record = await load(store, "run")
     agent = scenario.agent(tmp_path)
     with pytest.raises(ReplayError) as caught:
-        await replay(agent.but(prompt=agent.prompt + "!"), record, MemoryStore())
+        await replay(agent.but(prompt=PROMPT.but(persona="You guess.")), record, MemoryStore())
     assert (caught.value.step, caught.value.field) == (0, "setting.prompt")
 
 

@@ -35,13 +35,14 @@ class Options(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
     """What an agent of the command line is made of; written as JSON into the record's origin.
 
     `docs` is the absolute path of a folder, or empty. `tools` are names of `SHIPPED` and
-    `module:name` of a user's own; with `docs` its tools are added. Limits left out are the usual.
+    `module:name` of a user's own; with `docs` its tools are added. Limits and the format left out
+    are the usual.
     """
 
     model: str = ""
     docs: str = ""
     tools: tuple[str, ...] = USUAL
-    format: str = "native"
+    format: str = ""
     max_steps: int | None = None
     max_tokens: int | None = None
     max_cost: float | None = None
@@ -121,7 +122,7 @@ def make_agent(wanted: Options, docs: Library | None = None, model: Model | None
     return Agent(
         model=make_model(wanted) if model is None else model,
         tools=tools(wanted, library(wanted) if docs is None else docs),
-        codec=wanted.format,
+        codec=wanted.format or None,
         limits=wanted.limits,
         guards=guards(wanted),
         unknown=wanted.unknown,
@@ -130,7 +131,7 @@ def make_agent(wanted: Options, docs: Library | None = None, model: Model | None
 
 def make_model(wanted: Options) -> Model:
     """The model by its name. Raises `ConfigError`."""
-    if wanted.model == OFFLINE and not by_name(wanted.format).native:
+    if wanted.model == OFFLINE and wanted.format and not by_name(wanted.format).native:
         message = "the offline rules act in the native format only: leave --format out"
         raise ConfigError(message)
     if wanted.temperature is None:

@@ -5,11 +5,14 @@ A view is a memory of work done, not a state: dropped at any time, it comes back
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from clew.events import Json, Prints, encode
-from clew.protocols import Brief, Calls, Codec, Part, Prompt, Tool
-from clew.trajectory import Step, Trajectory
+import msgspec
+
+from clew.events import FINISH, Json, Prints, encode
+from clew.protocols import Brief, Calls, Codec, Part, Prompt, Shape, Tool
+from clew.trajectory import Call, Step, Trajectory
 
 RESTATE_CHARS: Final = 24_000
 """A prompt longer than this restates the goal at its tail, where models attend to it."""
@@ -24,6 +27,18 @@ def plain(part: Part) -> tuple[Any, ...]:
     """A part as JSON values: all that is said, nothing of how it was encoded."""
     told = (part.role, part.text, part.calls, part.call_id, part.name, part.wire)
     return (*told, [image.blob for image in part.images]) if part.images else told
+
+
+def shaped(step: Step, shape: Shape | None) -> Step:
+    """The step with its observations as they are shown; what finish was told stays."""
+
+    def seen(call: Call) -> Call:
+        if shape is None or call.observation is None or call.action.name == FINISH:
+            return call
+        text = shape(call.observation.text)
+        return replace(call, observation=msgspec.structs.replace(call.observation, content=text))
+
+    return step if shape is None else replace(step, calls=[*map(seen, step.calls)])
 
 
 class _Rendered:
@@ -93,6 +108,7 @@ class View:
             del self._parts[len(self._parts) - len(stale.parts) :]
         for step in steps[len(done) :]:
             before = done[-1].hasher if done else self._start
-            rendered = _Rendered(before, step, self._codec.render(self.brief, step))
+            shown = shaped(step, self.brief.shape)
+            rendered = _Rendered(before, step, self._codec.render(self.brief, shown))
             done.append(rendered)
             self._parts += rendered.parts
