@@ -10,103 +10,45 @@ It answers from a script, one entry a request, plain or as a stream, whichever w
         assert server.requests[0].body["messages"][0]["role"] == "system"
 
 Requests that the real service would refuse get status 400 in its own form and use up no entry of
-the script (`openai_rules`). Nothing beyond the standard library is needed to run it.
+the script (`openai_rules`). What may be said, and the server under it, are in `http_server`.
 """
 
-import asyncio
-import json
 import re
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Final, Self, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
+from clew.events import Usage
+from clew.testing.http_server import (
+    Cut,
+    Drop,
+    Fail,
+    Form,
+    HttpServer,
+    Say,
+    Script,
+    Seen,
+    Send,
+    Stall,
+    Turn,
+    sse,
+    to_json,
+)
 from clew.testing.openai_rules import Refused, check
+
+__all__ = ["Cut", "Drop", "Fail", "OpenAIServer", "Say", "Script", "Seen", "Send", "Stall", "Turn"]
 
 CREATED: Final = 1_700_000_000
 """The time that all replies claim to be of."""
 
+DONE: Final = b"data: [DONE]\n\n"
+"""The last event of a stream."""
 
-@dataclass(frozen=True)
-class Say:
-    """A reply: text, calls as (name, arguments' text or None for no such key), and how it ended.
-
-    `usage` is sent as it is (None: counted by the server, {}: left out). `more` are further keys of
-    the message (`reasoning_content` …).
-    """
-
-    text: str | None = ""
-    calls: Sequence[tuple[str, str | None]] = ()
-    finish: str | None = ""
-    usage: Mapping[str, Any] | None = None
-    refusal: str | None = None
-    more: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    model: str = ""
-
-    @property
-    def reason(self) -> str | None:
-        """The finish reason: as given, else the one that fits."""
-        return ("tool_calls" if self.calls else "stop") if self.finish == "" else self.finish
+FINISH: Final[Mapping[str, str]] = {"filter": "content_filter", "refusal": "stop"}
 
 
-@dataclass(frozen=True)
-class Fail:
-    """An error in the service's own form."""
-
-    status: int
-    message: str = "scripted error"
-    code: str | None = None
-    param: str | None = None
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
-@dataclass(frozen=True)
-class Send:
-    """Bytes as they are, whatever was asked for. The end of the body ends the connection."""
-
-    body: bytes
-    content_type: str = "application/json"
-    status: int = 200
-
-
-@dataclass(frozen=True)
-class Cut:
-    """The connection is lost after `at` bytes of the body of another entry (0: after the head)."""
-
-    of: "Say | Fail | Send"
-    at: int = 0
-
-
-@dataclass(frozen=True)
-class Drop:
-    """The connection is lost before anything is answered."""
-
-
-@dataclass(frozen=True)
-class Stall:
-    """No answer for as long as the server runs; `at` bytes of the body of `of` come before."""
-
-    of: "Say | Send | None" = None
-    at: int = 0
-
-
-Turn: TypeAlias = Say | Fail | Send | Cut | Drop | Stall
-Script: TypeAlias = Iterable[Turn] | Callable[[dict[str, Any]], Turn]
-
-
-@dataclass(frozen=True)
-class Seen:
-    """A request as it came: `body` is decoded, `raw` is not; header names are in lower case."""
-
-    path: str
-    headers: Mapping[str, str]
-    body: Any
-    raw: bytes
-
-
-class OpenAIServer:
-    """The server, as a context manager; it runs in a thread of its own, so any event loop will do.
+class OpenAIServer(HttpServer):
+    """The server; it runs in a thread of its own, so any event loop will do.
 
     Args:
         script: What to answer, in order; or a function from a request's body to the answer.
@@ -125,160 +67,92 @@ class OpenAIServer:
         listing: Send | None = None,
         piece: int = 0,
     ) -> None:
-        turns: Iterator[Turn] = iter(()) if callable(script) else iter(script)
-        self._next: Callable[[dict[str, Any]], Turn] = (
-            script
-            if callable(script)
-            else lambda _: next(turns, Fail(400, "the script has no further entry"))
+        door = Door(key, models)
+        super().__init__(
+            OpenAIService({"/chat/completions": Chat(door)}, models, listing), script, piece=piece
         )
-        self._key = key
-        self._models = models
-        self._listing = listing
-        self._piece = piece
-        self.requests: list[Seen] = []
-        """All requests to `/chat/completions`, refused ones included."""
-        self.connections = 0
-        """How many connections were opened."""
-        self.base_url = ""
-        self._ready = threading.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._end: asyncio.Event | None = None
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        self._ready.wait()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._loop is not None and self._end is not None:
-            self._loop.call_soon_threadsafe(self._end.set)
-        self._thread.join()
+@dataclass(frozen=True)
+class OpenAIService:
+    """The paths under `/v1`: a form of completion at each, and the list of models."""
 
-    async def _serve(self) -> None:
-        self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
-        open_now: set[asyncio.Task[None]] = set()
+    forms: Mapping[str, Form]
+    models: Sequence[str] = ()
+    listing: Send | None = None
+    root: str = "/v1"
+    stream_type: str = "text/event-stream; charset=utf-8"
 
-        async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.ensure_future(self._connection(reader, writer))
-            open_now.add(task)
-            await asyncio.wait([task])
-            open_now.discard(task)
+    def find(self, seen: Seen) -> Form | Send | Fail:
+        path = seen.path.removeprefix(self.root)
+        if (seen.method, path) == ("GET", "/models"):
+            listed = [{"id": name, "object": "model"} for name in self.models]
+            return self.listing or Send(to_json({"object": "list", "data": listed}))
+        if seen.method == "POST" and path in self.forms and seen.path != path:
+            return self.forms[path]
+        return Fail(404, f"Invalid URL ({seen.method} {seen.path})")
 
-        server = await asyncio.start_server(serve_one, "127.0.0.1", 0, limit=1 << 26)
-        self.base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        self._ready.set()
-        await self._end.wait()
-        server.close()
-        for task in open_now:
-            task.cancel()
-        await asyncio.gather(*open_now, return_exceptions=True)
-
-    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        try:
-            while await self._request(reader, writer):
-                pass
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client went away
-        finally:
-            writer.transport.abort()
-
-    async def _request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Answer one request; whether the connection goes on."""
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        first, *lines = head.rstrip("\r\n").split("\r\n")
-        method, path, version = first.split(" ")
-        headers = {
-            name.lower(): value.strip()
-            for name, _, value in (line.partition(":") for line in lines)
+    def error(self, fail: Fail) -> bytes:
+        error = {
+            "message": fail.message,
+            "type": "invalid_request_error" if fail.status < 500 else "server_error",
+            "param": fail.param,
+            "code": fail.code,
         }
-        raw = await reader.readexactly(int(headers.get("content-length", "0")))
-        goes_on = version == "HTTP/1.1"
-        if method == "GET" and path == "/v1/models":
-            listed = [{"id": name, "object": "model"} for name in self._models]
-            whole = Send(_json({"object": "list", "data": listed}))
-            return await self._answer(writer, self._listing or whole, {}) and goes_on
-        if (method, path) != ("POST", "/v1/chat/completions"):
-            return await self._answer(writer, Fail(404, f"Invalid URL ({method} {path})"), {})
-        try:
-            body: Any = json.loads(raw)
-        except ValueError:
-            body = None
-        self.requests.append(Seen(path, headers, body, raw))
-        turn = self._refusal(headers, body) or self._next(body)
-        return await self._answer(writer, turn, body or {})
+        return to_json({"error": error})
 
-    def _refusal(self, headers: Mapping[str, str], body: Any) -> Fail | None:
-        if self._key and headers.get("authorization") != f"Bearer {self._key}":
-            given = headers.get("authorization", "").removeprefix("Bearer ")
+
+@dataclass(frozen=True)
+class Door:
+    """Who may come in: those with the key, asking for a model that is there."""
+
+    key: str = ""
+    models: Sequence[str] = ()
+
+    def refuse(self, seen: Seen, check: Callable[[Any], None]) -> Fail | None:
+        """The error for a request without the key, against the rules, or for no such model."""
+        given = seen.headers.get("authorization", "").removeprefix("Bearer ")
+        if self.key and given != self.key:
             return Fail(401, f"Incorrect API key provided: {given}.", "invalid_api_key")
         try:
-            check(body)
+            check(seen.body)
         except Refused as refused:
             return Fail(400, str(refused), None, refused.param)
-        if self._models and body["model"] not in self._models:
-            return Fail(
-                404, f"The model '{body['model']}' does not exist.", "model_not_found", "model"
-            )
+        model = seen.body["model"]
+        if self.models and model not in self.models:
+            said = f"The model '{model}' does not exist."
+            return Fail(404, said, "model_not_found", "model")
         return None
 
-    async def _answer(self, writer: asyncio.StreamWriter, turn: Turn, body: Any) -> bool:
-        match turn:
-            case Drop():
-                return False
-            case Cut(of=of, at=at):
-                await self._send(writer, of, body, at)
-                return False
-            case Stall(of=of, at=at):
-                if of is not None:
-                    await self._send(writer, of, body, at)
-                await asyncio.Event().wait()
-                return False
-            case _:
-                return await self._send(writer, turn, body, None)
 
-    async def _send(
-        self, writer: asyncio.StreamWriter, turn: Say | Fail | Send, body: Any, at: int | None
-    ) -> bool:
-        """Send an answer, or the first `at` bytes of its body; whether the connection goes on."""
-        match turn:
-            case Say() if body.get("stream"):
-                events = list(chunks(turn, body))
-                if self._piece or at is not None:
-                    data, size = b"".join(events)[:at], self._piece or 64
-                    events = [data[i : i + size] for i in range(0, len(data), size)]
-                await _stream(writer, events, ends=at is None)
-            case Say():
-                await _whole(writer, 200, _json(reply(turn, body)), at=at)
-            case Fail():
-                error = {
-                    "message": turn.message,
-                    "type": "invalid_request_error" if turn.status < 500 else "server_error",
-                    "param": turn.param,
-                    "code": turn.code,
-                }
-                await _whole(writer, turn.status, _json({"error": error}), turn.headers, at=at)
-            case Send():
-                kind = {"content-type": turn.content_type}
-                await _whole(writer, turn.status, turn.body, kind, at=at)
-        return at is None
+@dataclass(frozen=True)
+class Chat:
+    """Chat Completions."""
+
+    door: Door
+
+    def refuse(self, seen: Seen) -> Fail | None:
+        return self.door.refuse(seen, check)
+
+    def streams(self, seen: Seen) -> bool:
+        return bool(seen.body.get("stream"))
+
+    def whole(self, say: Say, seen: Seen) -> bytes:
+        return to_json(reply(say, seen.body))
+
+    def events(self, say: Say, seen: Seen) -> Iterator[bytes]:
+        return chunks(say, seen.body)
 
 
 def reply(say: Say, body: Mapping[str, Any]) -> dict[str, Any]:
     """The body of a plain reply."""
     message: dict[str, Any] = {"role": "assistant", "content": say.text, "refusal": say.refusal}
-    message |= say.more
+    message |= _more(say)
     if say.calls:
         message["tool_calls"] = [_call(call, place) for place, call in enumerate(say.calls)]
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": say.reason}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _reason(say)}
     whole = _frame(say, body, "chat.completion") | {"choices": [choice]}
-    return whole if say.usage == {} else whole | {"usage": _usage(say, body)}
+    return whole if say.usage == {} else whole | {"usage": chat_usage(say, body["messages"])}
 
 
 def chunks(say: Say, body: Mapping[str, Any]) -> Iterator[bytes]:
@@ -287,14 +161,14 @@ def chunks(say: Say, body: Mapping[str, Any]) -> Iterator[bytes]:
 
     def event(delta: Mapping[str, Any], finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
-        return b"data: " + _json(frame | {"choices": [choice]}) + b"\n\n"
+        return sse(frame | {"choices": [choice]})
 
     yield event({"role": "assistant", "content": "", "refusal": None})
-    for key, value in say.more.items():
+    for key, value in _more(say).items():
         yield event({key: value})
     if say.refusal:
         yield event({"refusal": say.refusal})
-    for word in re.findall(r"\S+\s*|\s+", say.text or ""):
+    for word in words(say.text or ""):
         yield event({"content": word})
     for place, call in enumerate(say.calls):
         whole = _call(call, place)
@@ -302,14 +176,53 @@ def chunks(say: Say, body: Mapping[str, Any]) -> Iterator[bytes]:
         if arguments is not None:
             whole["function"]["arguments"] = ""
         yield event({"tool_calls": [{"index": place, **whole}]})
-        for piece in re.findall(r"(?s).{1,6}", arguments or ""):
+        for piece in pieces(arguments or ""):
             yield event({"tool_calls": [{"index": place, "function": {"arguments": piece}}]})
-    yield event({}, say.reason)
+    yield event({}, _reason(say))
     options: dict[str, Any] = body.get("stream_options") or {}
     if options.get("include_usage") and say.usage != {}:
         none: list[Any] = []
-        yield b"data: " + _json(frame | {"choices": none, "usage": _usage(say, body)}) + b"\n\n"
-    yield b"data: [DONE]\n\n"
+        yield sse(frame | {"choices": none, "usage": chat_usage(say, body["messages"])})
+    yield DONE
+
+
+def words(text: str) -> list[str]:
+    """The text cut before each word."""
+    return re.findall(r"\S+\s*|\s+", text)
+
+
+def pieces(text: str) -> list[str]:
+    """The text in pieces of six signs, so that cuts fall anywhere."""
+    return re.findall(r"(?s).{1,6}", text)
+
+
+def chat_usage(say: Say, asked: object) -> Mapping[str, Any]:
+    """Usage in the form of Chat Completions and completions; counted where `say` has none."""
+    usage = say.usage
+    if isinstance(usage, Usage):
+        told = {
+            "prompt_tokens_details": {"cached_tokens": usage.cached},
+            "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
+        }
+        read, written = usage.input, usage.output
+    elif usage is not None:
+        return usage
+    else:
+        told, read, written = {}, len(to_json(asked)) // 4, len(say.text or "") // 4 + 1
+    counts = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+    return counts | told
+
+
+def _reason(say: Say) -> str | None:
+    """The finish reason: as given, else the one that fits."""
+    if say.finish == "":
+        return "tool_calls" if say.calls else "stop"
+    return say.finish and FINISH.get(say.finish, say.finish)
+
+
+def _more(say: Say) -> Mapping[str, Any]:
+    thinking = {"reasoning_content": say.reasoning} if say.reasoning else {}
+    return thinking | dict(say.more)
 
 
 def _frame(say: Say, body: Mapping[str, Any], kind: str) -> dict[str, Any]:
@@ -321,44 +234,3 @@ def _call(call: tuple[str, str | None], place: int) -> dict[str, Any]:
     name, arguments = call
     function = {"name": name} | ({} if arguments is None else {"arguments": arguments})
     return {"id": f"call_{place}", "type": "function", "function": function}
-
-
-def _usage(say: Say, body: Mapping[str, Any]) -> Mapping[str, Any]:
-    if say.usage is not None:
-        return say.usage
-    read, written = len(_json(body["messages"])) // 4, len(say.text or "") // 4 + 1
-    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
-
-
-def _json(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode()
-
-
-async def _whole(
-    writer: asyncio.StreamWriter,
-    status: int,
-    body: bytes,
-    headers: Mapping[str, str] | None = None,
-    *,
-    at: int | None = None,
-) -> None:
-    lines = {"content-type": "application/json"} | dict(headers or {})
-    lines["content-length"] = str(len(body))
-    writer.write(_head(status, lines) + body[:at])
-    await writer.drain()
-
-
-async def _stream(writer: asyncio.StreamWriter, pieces: Iterable[bytes], *, ends: bool) -> None:
-    lines = {"content-type": "text/event-stream; charset=utf-8", "transfer-encoding": "chunked"}
-    writer.write(_head(200, lines))
-    for piece in pieces:
-        writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
-        await writer.drain()
-    if ends:
-        writer.write(b"0\r\n\r\n")
-    await writer.drain()
-
-
-def _head(status: int, headers: Mapping[str, str]) -> bytes:
-    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    return f"HTTP/1.1 {status} Scripted\r\n{lines}\r\n".encode("latin-1")
