@@ -103,13 +103,17 @@ def test_a_model_is_asked_over_http_and_its_cost_is_told() -> None:
     assert KEY not in done.out + done.err
 
 
-@pytest.mark.parametrize("format_", ["paper", "labelled"])
+@pytest.mark.parametrize("format_", ["paper", "labelled", "json"])
 def test_the_format_of_the_actions_can_be_chosen(format_: str) -> None:
     replies = {
         "paper": ["Thought 1: Hm.\nAction 1: calc[6*7]", "Thought 2: Done.\nAction 2: Finish[42]"],
         "labelled": [
             'Thought: Hm.\nAction: calc\nAction Input: {"expression": "6*7"}',
             "Thought: Done.\nFinal Answer: 42",
+        ],
+        "json": [
+            '{"thought": "Hm.", "action": "calc", "args": {"expression": "6*7"}}',
+            '{"thought": "Done.", "action": "finish", "args": {"answer": "42"}}',
         ],
     }
     with OpenAIServer([Say(reply) for reply in replies[format_]]) as server:

@@ -205,6 +205,7 @@ SCENARIOS = [
     Scenario("three values", three_values(), answer="a, b and c", steps=4),
     Scenario("paper", three_values(codec="paper"), answer="a, b and c", steps=4),
     Scenario("labelled", three_values(codec="labelled"), answer="a, b and c", steps=4),
+    Scenario("json", three_values(codec="json"), answer="a, b and c", steps=4),
     Scenario(
         "parallel calls, one fails",
         scripted(

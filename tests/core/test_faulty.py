@@ -78,7 +78,7 @@ async def play(folder: Path, codec: str, script: list[Any], seed: int, rate: flo
     assert replayed.trajectory.entries == so_far.entries
 
 
-@pytest.mark.parametrize("codec", ["native", "paper", "labelled"])
+@pytest.mark.parametrize("codec", ["native", "paper", "labelled", "json"])
 @settings(max_examples=60, deadline=None)
 @given(
     script=st.lists(moves, min_size=1, max_size=8),
@@ -95,7 +95,7 @@ def test_a_faulty_model_always_comes_to_a_stop_within_its_bounds(
         anyio.run(play, Path(folder), codec, script, seed, rate)
 
 
-@pytest.mark.parametrize("codec", ["native", "paper", "labelled"])
+@pytest.mark.parametrize("codec", ["native", "paper", "labelled", "json"])
 @settings(max_examples=100, deadline=None)
 @given(texts=st.lists(st.text(max_size=200), min_size=1, max_size=4))
 def test_a_model_that_says_anything_at_all_comes_to_a_stop(codec: str, texts: list[str]) -> None:

@@ -37,10 +37,10 @@ async def test_every_call_has_exactly_one_observation_and_no_effect_lacks_an_att
             assert call.attempts
 
 
-@pytest.mark.parametrize("codec", ["native", "paper", "labelled"])
+@pytest.mark.parametrize("codec", ["native", "paper", "labelled", "json"])
 async def test_one_script_gives_one_record_in_every_format(codec: str, tmp_path: Path) -> None:
-    names = {"native": "three values", "paper": "paper", "labelled": "labelled"}
-    scenario = next(s for s in SCENARIOS if s.name == names[codec])
+    name = "three values" if codec == "native" else codec
+    scenario = next(s for s in SCENARIOS if s.name == name)
     reference = next(s for s in SCENARIOS if s.name == "three values")
     stores = MemoryStore(), MemoryStore()
     await play(scenario, tmp_path, stores[0])

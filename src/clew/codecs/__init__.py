@@ -2,13 +2,19 @@
 
 from typing import Final
 
+from clew.codecs.json_object import JsonObject
 from clew.codecs.labelled import DIALECTS, Dialect, Labelled
 from clew.codecs.native import Native
 from clew.codecs.paper import Paper
 from clew.errors import ConfigError
 from clew.protocols import Codec
 
-_CODECS: Final[tuple[Codec, ...]] = (Native(), Paper(), *map(Labelled, DIALECTS))
+_CODECS: Final[tuple[Codec, ...]] = (
+    Native(),
+    Paper(),
+    *map(Labelled, DIALECTS),
+    JsonObject(),
+)
 
 
 def by_name(name: str) -> Codec:
@@ -19,4 +25,4 @@ def by_name(name: str) -> Codec:
     return codec
 
 
-__all__ = ["Dialect", "Labelled", "Native", "Paper", "by_name"]
+__all__ = ["Dialect", "JsonObject", "Labelled", "Native", "Paper", "by_name"]

@@ -1,0 +1,81 @@
+"""The JSON Schema of a reply in the format `json`, for servers that can hold a reply to one."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from clew.codecs.arguments import shown
+from clew.events import Json
+from clew.protocols import Brief, Calls, Parameters, Tool
+
+_VALUES: Final = frozenset({"const", "default", "enum", "examples"})
+"""Keywords whose values are data: nothing in them is a reference."""
+
+_DEFINED: Final = ("$defs", "definitions")
+
+
+def form(brief: Brief, calls: Calls) -> Parameters:
+    """The schema of one step: a branch for each tool, or only the one that finishes.
+
+    Definitions stand once, at the outermost schema, where their references look for them.
+    """
+    tools = shown(brief) if calls != "none" else (brief.finish,)
+    definitions: dict[str, Json] = {}
+    branches = [_branch(brief, tool, definitions) for tool in tools]
+    schema: Parameters = branches[0] if len(branches) == 1 else {"anyOf": branches}
+    return {**schema, "$defs": definitions} if definitions else schema
+
+
+def _branch(brief: Brief, tool: Tool, definitions: dict[str, Json]) -> Parameters:
+    moved = _Moved(tool.name)
+    args = moved.schema({key: it for key, it in tool.parameters.items() if key not in _DEFINED})
+    for key in _DEFINED:
+        inner: dict[str, Json] = tool.parameters.get(key, {})
+        for name, schema in inner.items():
+            definitions[f"{tool.name}.{name}"] = moved.schema(schema)
+    if moved.whole:
+        definitions[tool.name] = args
+    thought: Parameters = {"thought": {"type": "string"}} if brief.thought else {}
+    action: Parameters = {"type": "string", "enum": [tool.name]}
+    properties = {**thought, "action": action, "args": args}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+@dataclass
+class _Moved:
+    """Moves schemas from a tool's own parameters into the reply's, where references look from
+    farther out. `whole` tells that one of them means the parameters themselves.
+    """
+
+    tool: str
+    whole: bool = False
+
+    def schema(self, value: Json) -> Json:
+        """A schema with its references mended."""
+        if isinstance(value, list):
+            return [self.schema(each) for each in msgspec.convert(value, list[Any])]
+        if not isinstance(value, dict):
+            return value
+        return {
+            key: self._reference(inner)
+            if key == "$ref" and isinstance(inner, str)
+            else inner
+            if key in _VALUES
+            else self.schema(inner)
+            for key, inner in msgspec.convert(value, dict[str, Any]).items()
+        }
+
+    def _reference(self, to: str) -> str:
+        for key in _DEFINED:
+            if to.startswith(f"#/{key}/"):
+                return f"#/$defs/{self.tool}.{to.removeprefix(f'#/{key}/')}"
+        if not to.startswith("#"):
+            return to
+        self.whole = True
+        return f"#/$defs/{self.tool}{to.removeprefix('#')}"

@@ -1,0 +1,272 @@
+"""One JSON object a reply: `{"thought": "...", "action": "tool name or finish", "args": {...}}`.
+
+A server with structured outputs or a JSON mode is held to it by `form`; any other model follows the
+words of the head.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from clew.codecs import json_stream, wording
+from clew.codecs.arguments import (
+    UNKNOWN_KEY,
+    bare,
+    example,
+    fields,
+    object_args,
+    shown,
+    text_field,
+    tool_named,
+)
+from clew.codecs.calls import TRAILING, read_call, tool_name
+from clew.codecs.json_form import form
+from clew.codecs.mend import UnreadableError, Value, first_value
+from clew.codecs.scan import scan, void
+from clew.events import FINISH, Action, Json, Reply, encode
+from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
+from clew.trajectory import Step
+
+ACTION: Final = ("action", "tool", "name")
+ARGS: Final = ("args", "arguments", "action_input", "input", "parameters")
+ANSWER: Final = ("answer", "final_answer")
+"""Keys as they are asked for, each followed by what other formats have taught models to write."""
+
+_FINAL: Final = frozenset({"answer", "final answer", "final_answer"})
+_OUTER: Final = " \t\r\n`[]"
+
+
+@dataclass(frozen=True)
+class JsonObject:
+    """Each reply is one object with a thought, an action and its arguments."""
+
+    @property
+    def name(self) -> str:
+        """`name/version`."""
+        return "json/1"
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """Where a model begins to invent what its call returned; no JSON string holds this."""
+        return ("\nObservation:",)
+
+    @property
+    def native(self) -> bool:
+        """Tools are described in the text."""
+        return False
+
+    def head(self, brief: Brief, goal: str) -> tuple[Part, ...]:
+        """Prompt, rules, tools and examples in one system part, then the question."""
+        said = "what is known, what is missing, what to do next"
+        thought = f'"thought": "{said}", ' if brief.thought else ""
+        rules = (
+            "You work in steps. Each of your replies is one step: one JSON object and nothing "
+            "else, in this very form:\n\n"
+            f'{{{thought}"action": "the name of one tool", "args": {{"parameter": "value"}}}}\n\n'
+            'The result then comes to you as "Observation: ...", and you go on with the next '
+            "step.\n\n"
+            f"{wording.discipline(brief, 'the Observation')}\n"
+            f"- The answer is given by {_finish_text(brief)}, alone."
+        )
+        tools = [
+            wording.described(
+                tool, tool.name, (_turn(brief, "", Action(tool.name, one)) for one in tool.examples)
+            )
+            for tool in shown(brief)
+        ]
+        system = wording.system(_FORM, brief, rules, tools)
+        return (system, Part("user", f"Question: {goal}"))
+
+    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+        """The step in canonical form."""
+        return wording.render(_FORM, brief, step)
+
+    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+        """One part with what must be said anew."""
+        return wording.tail(notes, step)
+
+    def form(self, brief: Brief, calls: Calls) -> Parameters | None:
+        """The schema of the next object: any shown tool with its arguments, or only finish."""
+        return form(brief, calls)
+
+    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+        """The first object that a line begins with counts; prose ahead of it belongs to the
+        thought.
+        """
+        start, line = json_stream.opened(reply.text)
+        prose, repairs = _prose(reply.text[:line])
+        thought = prose
+        try:
+            found = _object(reply, start, line)
+            said, thought = _thought(found.value, prose)
+            if why := wording.cut_short(reply, whole=True):
+                raise UnreadableError(why)
+            action, mended = _action(brief, found.value)
+        except UnreadableError as error:
+            return Parsed(text=thought, fault=wording.fault(error, _example(brief)))
+        repairs += _fence(reply.text[line:start])
+        repairs += [*found.repairs, *said, *mended]
+        repairs += _behind(reply.text[(start or 0) + found.end :])
+        return Parsed(thought, (action,), repairs=tuple(dict.fromkeys(repairs)))
+
+    def cut(self, show: Callable[[str], None]) -> OnText:
+        """Shows the thought, and ends the reply behind its object."""
+        return json_stream.cut(show)
+
+
+# ----------------------------------------------------------------------------------- reading
+
+
+def _object(reply: Reply, start: int | None, end: int) -> Value:
+    """The object that begins at `start`. Raises `UnreadableError`."""
+    text = reply.text
+    try:
+        if start is not None:
+            return first_value(text[start:])
+    except UnreadableError as error:
+        raise UnreadableError(wording.cut_short(reply, whole=False) or str(error)) from error
+    if why := wording.cut_short(reply, whole=end < len(text)):
+        raise UnreadableError(why)
+    if not text.strip():
+        raise UnreadableError("the reply was empty")
+    ahead = " ahead of an observation it invented" if end < len(text) else ""
+    raise UnreadableError(f'no line of the reply begins with an object {{"action": ...}}{ahead}')
+
+
+def _prose(text: str) -> tuple[str, list[str]]:
+    """What stands ahead of the object, without the fence that was opened for it."""
+    lines = text.replace("\r\n", "\n").rstrip().split("\n")
+    repairs: list[str] = []
+    if json_stream.FENCE.fullmatch(lines[-1]):
+        del lines[-1]
+        repairs.append("code fence removed")
+    prose = "\n".join(lines).strip()
+    return prose, [*repairs, "prose before the object kept as thought"] if prose else repairs
+
+
+def _fence(text: str) -> list[str]:
+    """What stood between the start of the line and the object."""
+    fence = ["code fence removed"] if "`" in text else []
+    return [*fence, "list read as its first object"] if "[" in text else fence
+
+
+def _behind(text: str) -> list[str]:
+    """What is dropped behind the object."""
+    if not text.strip(_OUTER):
+        return []
+    if scan(json_stream.LABELS, text).dropped:
+        return ["invented observation dropped"]
+    again = json_stream.opened(text.lstrip(f"{_OUTER},"))[0] is not None
+    return ["second action dropped"] if again else [TRAILING]
+
+
+def _thought(said: dict[str, Json], prose: str) -> tuple[list[str], str]:
+    """The thought with the prose ahead of it, and what had to be mended."""
+    thought = said.get("thought")
+    repairs = [] if thought is None or isinstance(thought, str) else ["thought kept as JSON"]
+    text = thought if isinstance(thought, str) else encode(thought).decode() if repairs else ""
+    return repairs, "\n".join(filter(None, [prose, text.strip()]))
+
+
+def _action(brief: Brief, said: dict[str, Json]) -> tuple[Action, list[str]]:
+    """The action of an object. Raises `UnreadableError`."""
+    repairs: list[str] = []
+    rest = {key: value for key, value in said.items() if key != "thought"}
+    called, name = _taken(rest, ACTION, repairs)
+    given, value = _taken(rest, ARGS, repairs)
+    if name is None or (isinstance(name, str) and void(name)):
+        return _answered(rest, repairs, ignored=called)
+    if not isinstance(name, str):
+        raise UnreadableError("the action is no name of a tool")
+    if value is None and ("(" in name or "[" in name):
+        action, mended = read_call(brief, name.strip())
+        return action, [*repairs, "call written in the action", *mended, *_dropped(rest)]
+    if name.strip().lower() in _FINAL and name not in brief.known:
+        name, mended = FINISH, [f"{name.strip()} as an action read as finish"]
+    else:
+        name, mended = tool_name(brief, name)
+    tool = tool_named(brief, name)
+    names = fields(tool.parameters) if tool is not None else {}
+    if not given and rest and rest.keys() <= names.keys():
+        return Action(name, rest), [*repairs, *mended, "arguments beside the action read as args"]
+    args, read = _args(tool, value)
+    return Action(name, args), [*repairs, *mended, *read, *_dropped(rest)]
+
+
+def _taken(rest: dict[str, Json], keys: Sequence[str], repairs: list[str]) -> tuple[bool, Json]:
+    """Take the first of some keys out: whether there was one, and its value."""
+    for key in keys:
+        if key in rest:
+            if key != keys[0]:
+                repairs.append(f"{key} read as {keys[0]}")
+            return True, rest.pop(key)
+    return False, None
+
+
+def _answered(
+    rest: dict[str, Json], repairs: list[str], *, ignored: bool
+) -> tuple[Action, list[str]]:
+    """An answer that stands in the object without an action."""
+    found, answer = _taken(rest, ANSWER, repairs)
+    if not found:
+        raise UnreadableError("the object names no action")
+    why = "empty action ignored" if ignored else "answer without an action read as finish"
+    return Action(FINISH, {"answer": answer}), [*repairs, why, *_dropped(rest)]
+
+
+def _dropped(rest: dict[str, Json]) -> list[str]:
+    if not rest:
+        return []
+    return ["answer beside an action dropped" if rest.keys() & set(ANSWER) else "more keys dropped"]
+
+
+def _args(tool: Tool | None, value: Json) -> tuple[dict[str, Json], list[str]]:
+    """Arguments as an object, where they are written as something else."""
+    if isinstance(value, dict):
+        return msgspec.convert(value, dict[str, Any]), []
+    finishes = tool is not None and tool.name == FINISH
+    if value is None or (isinstance(value, str) and void(value) and not finishes):
+        return {}, ["missing args read as none"]
+    only = UNKNOWN_KEY if tool is None else text_field(tool.parameters)
+    if isinstance(value, str):
+        text = value.strip()
+        if (given := object_args(tool, text)) is not None:
+            args, found = given
+            return args, ["args written as text read as JSON", *found.repairs]
+        return bare(tool, text), [f"bare text read as {only}"]
+    if only is None:
+        raise UnreadableError("args must be one JSON object with a value for each parameter")
+    return {only: value}, [f"bare value read as {only}"]
+
+
+# ----------------------------------------------------------------------------------- writing
+
+
+def _turn(brief: Brief, thought: str, action: Action) -> str:
+    said = {"thought": thought} if thought else {}
+    return encode({**said, "action": action.name, "args": action.args}).decode()
+
+
+def _finish_text(brief: Brief) -> str:
+    answer = '"the answer"'
+    if not brief.answers_text:
+        answer = f"JSON of the schema {encode(brief.answer).decode()}"
+    thought = '"thought": "...", ' if brief.thought else ""
+    return f'{{{thought}"action": "{FINISH}", "args": {{"answer": {answer}}}}}'
+
+
+def _example(brief: Brief) -> str:
+    tool = shown(brief)[0]
+    return _turn(brief, "", Action(tool.name, example(tool)))
+
+
+_FORM: Final = wording.Form(
+    labels=json_stream.LABELS,
+    question="Question",
+    turn=lambda brief, _, thought, action: _turn(brief, thought, action),
+    thought=lambda _, text: encode({"thought": text}).decode(),
+    seen=lambda _: "Observation",
+    finish=lambda brief, _: _finish_text(brief),
+)

@@ -1,0 +1,232 @@
+"""Where the JSON object of a reply begins and ends, told as it arrives, and the thought in it.
+
+An object counts only where a line begins with it (behind a code fence or a bracket at most): what
+stands in the middle of prose is talk about a call. The parser and the stream's filter decide by
+the same lines, so that what a person saw arrive is what counted.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from clew.codecs.scan import WIDTH, Labels, Mark, Maybe
+from clew.protocols import OnText
+
+LABELS: Final = Labels((("question", "question"), ("observation", "observation")))
+"""What the person and the tools are announced by: the model itself writes none."""
+
+_OPENING: Final = re.compile(r"[ \t]*+(?:`{3,}+[\w+-]{0,20}+[ \t]*+)?+\[?+[ \t]*+\{")
+_HALF: Final = re.compile(r"[ \t]*+(?:`++(?:[\w+-]{0,20}+[ \t]*+)?+)?+\[?+[ \t]*+")
+FENCE: Final = re.compile(r"[ \t]*`{3,}[\w+-]{0,20}[ \t]*\r?")
+
+
+def decided(line: str) -> int | Maybe | Mark | None:
+    """What the start of a line says: where in it an object begins, a label, nothing, or too little.
+
+    Only the first `WIDTH` characters of the line matter.
+    """
+    line = line[:WIDTH]
+    if (opening := _OPENING.match(line)) is not None:
+        return opening.end() - 1
+    mark = LABELS.at(line)
+    if mark is None and len(line) < WIDTH and _HALF.fullmatch(line):
+        return Maybe.MAYBE
+    return mark if not isinstance(mark, Mark) or mark.role == "observation" else None
+
+
+def opened(text: str) -> tuple[int | None, int]:
+    """Where the object of a reply begins (None: nowhere), and where its line does.
+
+    Without an object the second number is where an invented observation begins, or the end.
+    """
+    at = 0
+    while at < len(text):
+        newline = text.find("\n", at)
+        end = len(text) if newline < 0 else newline
+        found = decided(text[at : min(end, at + WIDTH)])
+        if isinstance(found, Mark):
+            return None, at
+        if isinstance(found, int):
+            return at + found, at
+        at = end + 1
+    return None, len(text)
+
+
+def cut(show: Callable[[str], None]) -> OnText:
+    """A filter for a reply's stream: shows prose and thought, says True behind the whole object.
+
+    What it shows depends on the text alone, not on how it came in pieces. At the very end, the
+    start of a line that might have become an object or a label stays unshown.
+    """
+    reading = _Reading()
+
+    def take(piece: str) -> bool:
+        if text := reading.feed(piece):
+            show(text)
+        return reading.ended
+
+    return take
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A reply being read: prose, line by line, and then its object."""
+
+    ended: bool = False
+    _object: "_Object | None" = None
+    _held: str = ""
+    _fresh: bool = True
+
+    def feed(self, piece: str) -> str:
+        """Take the next piece; return what of the reply can be shown now."""
+        if self.ended:
+            return ""
+        if self._object is None:
+            return self._prose(self._held + piece)
+        shown = self._object.feed(piece)
+        self.ended = self._object.ended
+        return shown
+
+    def _prose(self, text: str) -> str:
+        self._held = ""
+        shown: list[str] = []
+        at = 0
+        while at < len(text):
+            newline = text.find("\n", at)
+            end = len(text) if newline < 0 else newline + 1
+            found = (
+                decided(text[at : min(end - (newline >= 0), at + WIDTH)]) if self._fresh else None
+            )
+            if found is Maybe.MAYBE and newline < 0:
+                self._held = text[at:]
+                break
+            if isinstance(found, Mark):
+                self.ended = True
+                break
+            if isinstance(found, int):
+                self._object = _Object()
+                shown.append(self.feed(text[at + found :]))
+                break
+            if found is None or not FENCE.fullmatch(text[at : end - 1]):
+                shown.append(text[at:end])
+            self._fresh = newline >= 0
+            at = end
+        return "".join(shown)
+
+
+_BETWEEN: Final = re.compile(r"[^\"'{}\[\]:,/#]++")
+_INSIDE: Final = {'"': re.compile(r'[^"\\]++'), "'": re.compile(r"[^'\\]++")}
+_ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"} | {c: c for c in "\"'\\/"}
+_HEX: Final = frozenset("0123456789abcdefABCDEF")
+_KEY: Final = 16
+
+
+@dataclass(slots=True)
+class _Object:
+    """An object being read, by the tokens of `mend`: how deep it is open, and what to show of it.
+
+    `_mode` is "" between tokens, else what has been opened: a quote, "/", "//" or "/*".
+    """
+
+    ended: bool = False
+    _depth: int = 0
+    _mode: str = ""
+    _key: str = ""
+    _word: str = ""
+    _star: bool = False
+    _backslash: bool = False
+    _hex: str | None = None
+    _high: int = 0
+    _shown: list[str] = field(default_factory=list[str])
+
+    def feed(self, piece: str) -> str:
+        """Take the next piece; return what of the thought it brought."""
+        self._shown.clear()
+        at = 0
+        while at < len(piece) and not self.ended:
+            if self._mode in _INSIDE:
+                at = self._string(piece, at)
+            elif self._mode:
+                at = self._comment(piece, at)
+            else:
+                at = self._between(piece, at)
+        return "".join(self._shown)
+
+    def _between(self, piece: str, at: int) -> int:
+        if (run := _BETWEEN.match(piece, at)) is not None:
+            if self._depth == 1:  # a bare key, perhaps
+                self._word = (self._word + run[0].strip())[:_KEY]
+            return run.end()
+        match mark := piece[at]:
+            case '"' | "'" | "/":
+                self._mode = mark
+            case "#":
+                self._mode = "//"
+            case "{" | "[":
+                self._depth += 1
+            case "}" | "]":
+                self._depth -= 1
+                self.ended = not self._depth
+            case _ if self._depth == 1:
+                self._key, self._word = self._word if mark == ":" else "", ""
+            case _:
+                pass
+        return at + 1
+
+    def _comment(self, piece: str, at: int) -> int:
+        if self._mode == "/":
+            self._mode = f"/{piece[at]}"
+            return at + 1
+        if self._mode == "//":
+            end = piece.find("\n", at) + 1
+            self._mode = "" if end else "//"
+            return end or len(piece)
+        if self._mode != "/*":
+            return len(piece)  # a lone slash is no JSON: nothing behind it counts
+        if self._star and piece[at] == "/":
+            self._mode, self._star = "", False
+            return at + 1
+        self._star = piece[at] == "*"
+        end = piece.find("*", at)
+        return at + 1 if self._star else end if end >= 0 else len(piece)
+
+    def _string(self, piece: str, at: int) -> int:
+        char = piece[at]
+        if self._backslash:
+            self._backslash = False
+            self._hex = "" if char == "u" else None
+            self._say(_ESCAPED.get(char, ""))
+        elif self._hex is not None and char in _HEX:
+            self._hex += char
+            if len(self._hex) == 4:
+                self._code(int(self._hex, 16))
+                self._hex = None
+        elif (run := _INSIDE[self._mode].match(piece, at)) is not None:
+            self._hex = None
+            self._say(run[0])
+            return run.end()
+        else:
+            self._hex = None
+            self._backslash = char == "\\"
+            self._mode = self._mode if self._backslash else ""
+        return at + 1
+
+    def _code(self, code: int) -> None:
+        """A character by its UTF-16 code: half of a pair waits for the other."""
+        if 0xD800 <= code < 0xDC00:
+            self._high = code
+        elif 0xDC00 <= code < 0xE000:
+            pair = 0x10000 + (self._high - 0xD800) * 0x400 + code - 0xDC00
+            self._say(chr(pair) if self._high else "")
+        else:
+            self._say(chr(code))
+
+    def _say(self, text: str) -> None:
+        if not text or self._depth != 1:
+            return
+        self._high = 0
+        if self._key == "thought":
+            self._shown.append(text)
+        elif not self._key:
+            self._word = (self._word + text)[:_KEY]
