@@ -42,6 +42,7 @@ LAYERS = {
     "agent": 4,
     "effects": 4,  # one call of one tool: deadline, retry
     "judging": 4,  # what the checks of an agent say of a call or an answer
+    "sent": 4,  # the prompt of any thought, made again from the record
     "result": 4,  # what a run came to, for the agent that ran
     "loop": 5,
     "replay": 5,

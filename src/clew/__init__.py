@@ -13,6 +13,8 @@ from clew.api import (
     batch_sync,
     cancel,
     cancel_sync,
+    prompt_of,
+    prompt_of_sync,
     read,
     read_sync,
     replay,
@@ -42,6 +44,7 @@ from clew.prompts import PROMPT, VARIANTS, Instructions, Variant, demonstrations
 from clew.protocols import Example, Left, Retry, Tool
 from clew.replay import Replayed
 from clew.result import Result
+from clew.sent import Sent
 from clew.stores import JsonlStore, MemoryStore, SqliteStore, open_store
 from clew.tools import Key, tool
 from clew.trajectory import Call, Step, Trajectory
@@ -74,6 +77,7 @@ __all__ = [
     "Replayed",
     "Result",
     "Retry",
+    "Sent",
     "SqliteStore",
     "Step",
     "StoreError",
@@ -92,6 +96,8 @@ __all__ = [
     "cancel_sync",
     "demonstrations",
     "open_store",
+    "prompt_of",
+    "prompt_of_sync",
     "read",
     "read_sync",
     "replay",

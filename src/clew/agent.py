@@ -24,6 +24,7 @@ from clew.protocols import Bound, Brief, Check, Codec, Example, Guard, Model, Pa
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
 from clew.tools.schema import checked, compile_schema, schema_hash, shown_problems
 from clew.trajectory import Trajectory
+from clew.view.brief import brief_document
 from clew.view.view import digest
 
 ALREADY_DONE: Final = AlreadyDone()
@@ -231,7 +232,8 @@ class Agent:
         }
         params = dict(self.thinker.params)
         named = (self.thinker.name, self.format.name, self.brief.prompt, params, tools, parts)
-        return Setting(digest(*named), *named)
+        shape = "" if self.brief.shape is None else words(self.brief.shape)
+        return Setting(digest(*named), *named, brief_document(self.brief, shape))
 
     @property
     def _seldom(self) -> dict[str, Json]:

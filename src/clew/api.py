@@ -38,10 +38,11 @@ from clew.events import (
 from clew.journal import Journal, load
 from clew.loop import run as go
 from clew.portal import portal, wait_for
-from clew.protocols import Listener, Store
+from clew.protocols import Codec, Listener, Shape, Store
 from clew.replay import Replayed
 from clew.replay import replay as replay_record
 from clew.result import Result, result
+from clew.sent import Sent, sent
 from clew.stores import MemoryStore, open_store
 from clew.trajectory import Trajectory
 
@@ -171,6 +172,23 @@ async def read(run_id: str, *, store: Where = None) -> Trajectory:
     """A run as recorded, without opening it."""
     async with opened(store) as place:
         return await load(place, run_id)
+
+
+async def prompt_of(
+    run_id: str,
+    step: int | None = None,
+    *,
+    store: Where = None,
+    codec: Codec | None = None,
+    shape: Shape | None = None,
+) -> Sent:
+    """The prompt that thought number `step` (the last one by default) answered, from the record.
+
+    `codec` and `shape` are those of the agent, where they do not ship with clew. Raises
+    `ConfigError` where there is no such thought or the record does not say how it was rendered.
+    """
+    async with opened(store) as place:
+        return await sent(await load(place, run_id), place, step, codec=codec, shape=shape)
 
 
 async def rule(
@@ -319,6 +337,7 @@ run_sync = _twin(run)
 resume_sync = _twin(resume)
 replay_sync = _twin(replay)
 read_sync = _twin(read)
+prompt_of_sync = _twin(prompt_of)
 rule_sync = _twin(rule)
 cancel_sync = _twin(cancel)
 batch_sync = _twin(batch)

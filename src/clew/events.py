@@ -183,7 +183,8 @@ class Setting(Value, frozen=True):
     """What an agent was made of when a run began, so that a replay can say what changed.
 
     `tools` maps each tool's name to "version effect schema-hash"; `parts` names every further part
-    (codec, limits, bounds, guards, checks) by its own words.
+    (codec, limits, bounds, guards, checks) by its own words. `brief` is what its prompts are made
+    of; in a record it lies in the blob `brief_blob`, and no comparison of settings looks at it.
     """
 
     fingerprint: str
@@ -193,6 +194,8 @@ class Setting(Value, frozen=True):
     params: dict[str, Json] = {}
     tools: dict[str, str] = {}
     parts: dict[str, Json] = {}
+    brief: Json = None
+    brief_blob: str = ""
 
 
 class Started(Event, frozen=True):

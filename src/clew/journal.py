@@ -24,6 +24,7 @@ from clew.events import (
     Note,
     Observation,
     Ruling,
+    Setting,
     Started,
     barrier,
     decode,
@@ -103,22 +104,30 @@ async def _whole(store: Store, event: Observation) -> Observation:
     return msgspec.structs.replace(event, images=tuple(images))
 
 
+def _put(data: bytes, blobs: dict[str, bytes]) -> str:
+    """Add a blob, and give its digest."""
+    digest = hashlib.sha256(data).hexdigest()
+    blobs[digest] = data
+    return digest
+
+
+def _without_brief(event: AnyEvent, setting: Setting, blobs: dict[str, bytes]) -> AnyEvent:
+    """The event with the brief of its setting in a blob, which all runs of one agent share."""
+    digest = _put(encode(setting.brief), blobs)
+    setting = msgspec.structs.replace(setting, brief=None, brief_blob=digest)
+    return msgspec.structs.replace(event, setting=setting)
+
+
 def _lay_out(event: Observation, blobs: dict[str, bytes]) -> tuple[Observation, Observation]:
     """The observation as it may be kept, and as it is written, with its long parts in `blobs`."""
-
-    def blob(data: bytes) -> str:
-        digest = hashlib.sha256(data).hexdigest()
-        blobs[digest] = data
-        return digest
-
     replace = msgspec.structs.replace
-    images = tuple(replace(image, blob=blob(image.data)) for image in event.images)
+    images = tuple(replace(image, blob=_put(image.data, blobs)) for image in event.images)
     event = replace(event, images=images)
     written = replace(event, images=tuple(replace(image, data=b"") for image in images))
     content = encode(event.content)
     if len(content) <= BLOB_BYTES:
         return event, written
-    digest = blob(content)
+    digest = _put(content, blobs)
     return replace(event, blob=digest), replace(written, blob=digest, content="")
 
 
@@ -335,6 +344,10 @@ class Journal:
         if isinstance(event, Observation) and (event.images or len(body) > BLOB_BYTES):
             event, written = _lay_out(event, blobs)
             return event, encode(written)
+        setting = getattr(event, "setting", None)
+        if isinstance(setting, Setting) and setting.brief is not None:
+            event = _without_brief(event, setting, blobs)
+            return event, encode(event)
         return event, body
 
     async def receive(self) -> None:

@@ -7,15 +7,18 @@ from typing import Final
 import anyio
 import click
 
+from clew.api import prompt_of
 from clew.cli.errors import ANSWERED
 from clew.cli.markdown import markdown
 from clew.cli.options import DEBUG, STORE
 from clew.cli.outcome import entry_document, status, usage
 from clew.cli.places import existing, find_run
-from clew.cli.render import Shown, inert, shown
+from clew.cli.render import Shown, shown
 from clew.cli.screen import console, put
+from clew.cli.sent import sent_document, sent_text
 from clew.events import Thought, encode
 from clew.journal import load
+from clew.sent import Sent
 from clew.trajectory import Trajectory
 
 
@@ -24,19 +27,37 @@ from clew.trajectory import Trajectory
 @click.option("--json", "form", flag_value="json", help="One JSON document.")
 @click.option("--jsonl", "form", flag_value="jsonl", help="One JSON document for each entry.")
 @click.option("--md", "form", flag_value="md", help="Markdown, for people.")
-@click.option("--prompt", "form", flag_value="prompt", help="Only the prompt the agent was given.")
+@click.option("--prompt", is_flag=True, help="The prompt of a thought, as it was sent.")
+@click.option("--step", metavar="K", type=int, help="Which thought's prompt.  [default: the last]")
 @STORE
 @DEBUG
-def show(run: str, form: str | None, store: str | None, *, debug: bool) -> int:
+def show(
+    run: str, form: str | None, step: int | None, store: str | None, *, prompt: bool, debug: bool
+) -> int:
     """Show the whole record of RUN: an id, its beginning or end, or `last`."""
     del debug
-    FORMS[form or "text"](anyio.run(partial(_read, run, store)))
+    if not prompt:
+        if step is not None:
+            message = "--step names the thought whose prompt is shown: add --prompt."
+            raise click.UsageError(message)
+        FORMS[form or "text"](anyio.run(partial(_read, run, store)))
+        return ANSWERED
+    if form not in {None, "json"}:
+        message = f"a prompt is shown as text or with --json, not with --{form}."
+        raise click.UsageError(message)
+    found = anyio.run(partial(_sent, run, step, store))
+    click.echo(encode(sent_document(found)) if form == "json" else sent_text(found))
     return ANSWERED
 
 
 async def _read(run: str, store: str | None) -> Trajectory:
     async with existing(store) as place:
         return await load(place, await find_run(place, run))
+
+
+async def _sent(run: str, step: int | None, store: str | None) -> Sent:
+    async with existing(store) as place:
+        return await prompt_of(await find_run(place, run), step, store=place)
 
 
 def pieces(record: Trajectory) -> Iterator[Shown]:
@@ -75,14 +96,9 @@ def _markdown(record: Trajectory) -> None:
     click.echo(markdown(record, pieces(record)))
 
 
-def _prompt(record: Trajectory) -> None:
-    click.echo(inert((record.setting or record.started.setting).prompt))
-
-
 FORMS: Final[dict[str, Callable[[Trajectory], None]]] = {
     "text": _text,
     "json": _json,
     "jsonl": _jsonl,
     "md": _markdown,
-    "prompt": _prompt,
 }

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import msgspec
+
 from clew.codecs.arguments import fields, required, types
 from clew.codecs.effects import already_done
 from clew.codecs.mend import UnreadableError, whole_value
@@ -85,10 +87,24 @@ def system(form: Form, brief: Brief, rules: str, tools: Iterable[str]) -> Part:
     sections = [brief.prompt.strip(), rules, f"Tools:\n{listed}"]
     for example in brief.examples:
         lines = [f"{form.question}: {example.goal}"]
-        for step in example.steps:
+        for step in one_by_one(example.steps):
             lines += [part.text for part in render(form, brief, step)]
         sections.append("An example:\n\n" + "\n".join(lines))
     return Part("system", "\n\n".join(section for section in sections if section))
+
+
+def one_by_one(steps: Iterable[Step]) -> list[Step]:
+    """The steps of an example as these formats have them: one call in each, numbered anew."""
+    single: list[Step] = []
+    for step in steps:
+        for place in range(max(1, len(step.calls))):
+            said = step.thought
+            if said is not None and place:
+                said = msgspec.structs.replace(said, text="")
+            calls = step.calls[place : place + 1]
+            asides = step.asides if place + 1 >= len(step.calls) else []
+            single.append(Step(len(single) + 1, said, calls, asides))
+    return single
 
 
 def discipline(brief: Brief, seen: str) -> str:

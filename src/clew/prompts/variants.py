@@ -66,9 +66,8 @@ def described(tool: Tool, variant: Variant | None) -> Tool:
     if variant is None or variant.wording is None:
         return tool
     wording = variant.wording
-    if isinstance(wording, Mapping):
-        return replace(tool, description=wording.get(tool.name, tool.description))
-    return replace(tool, description=wording(tool))
+    said = wording(tool) if callable(wording) else wording.get(tool.name, tool.description)
+    return replace(tool, description=said)
 
 
 # ----------------------------------------------------------------------------- what is shown

@@ -1,0 +1,101 @@
+"""A prompt as it was sent, for `clew show --prompt`: as text for people, as JSON for programs."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from clew.cli.render import inert
+from clew.events import Json, encode
+from clew.protocols import Part, Tool
+from clew.sent import Sent
+
+
+def sent_text(sent: Sent) -> str:
+    """The whole prompt; nothing in it is cut, and no control character gets through."""
+    return inert("\n".join(_lines(sent)))
+
+
+def _lines(sent: Sent) -> Iterator[str]:
+    prompt = sent.prompt
+    yield f"Prompt of thought {sent.step} in run {sent.run_id}: {sent.verdict}"
+    about = [sent.setting.model, sent.setting.codec, f"calls: {prompt.calls}"]
+    if prompt.stop:
+        about.append(f"stop: {_json(prompt.stop)}")
+    if sent.setting.params:
+        about.append(f"parameters: {_json(sent.setting.params)}")
+    yield ", ".join(about)
+    yield from _parts("head", prompt.head)
+    yield from _parts("steps", prompt.parts)
+    yield from _parts("tail", prompt.tail)
+    if prompt.tools:
+        yield "\n=== tools ==="
+        for tool in prompt.tools:
+            yield f"{tool.name}: {tool.description}"
+            yield f"    {_json(tool.parameters)}"
+            yield from (f"    for example: {_json(example)}" for example in tool.examples)
+    if prompt.form is not None:
+        yield f"\n=== form of the reply ===\n{_json(prompt.form)}"
+
+
+def _parts(place: str, parts: Iterable[Part]) -> Iterator[str]:
+    for part in parts:
+        answers = f" {part.name}, answering {part.call_id}" if part.role == "tool" else ""
+        yield f"\n=== {place}: {part.role}{answers} ==="
+        if part.text:
+            yield part.text
+        for call in part.calls:
+            yield f"[call {call.id}: {call.name} {call.arguments or ''}]"
+        for image in part.images:
+            yield f"[image: {image.media_type}, blob {image.blob}]"
+        if part.wire is not None and part.wire.items is not None:
+            yield f"[items of {part.wire.provider} for {part.wire.model}: see --json]"
+
+
+def _json(value: object) -> str:
+    return encode(value).decode()
+
+
+def sent_document(sent: Sent) -> dict[str, Json]:
+    """The prompt by its parts, with what was found of its fingerprints."""
+    prompt = sent.prompt
+    return {
+        "run_id": sent.run_id,
+        "step": sent.step,
+        "exact": not sent.differs,
+        "differs": sent.differs,
+        "reason": sent.reason,
+        "model": sent.setting.model,
+        "format": sent.setting.codec,
+        "params": sent.setting.params,
+        "calls": prompt.calls,
+        "stop": prompt.stop,
+        "form": prompt.form,
+        "head": [_part(part) for part in prompt.head],
+        "parts": [_part(part) for part in prompt.parts],
+        "tail": [_part(part) for part in prompt.tail],
+        "tools": [_tool(tool) for tool in prompt.tools],
+    }
+
+
+def _part(part: Part) -> dict[str, Json]:
+    images = [
+        {"media_type": image.media_type, "blob": image.blob, "text": image.text}
+        for image in part.images
+    ]
+    said: dict[str, Json] = {
+        "calls": msgspec.to_builtins(part.calls),
+        "call_id": part.call_id,
+        "name": part.name,
+        "wire": msgspec.to_builtins(part.wire),
+        "images": images,
+    }
+    return {"role": part.role, "text": part.text} | {key: it for key, it in said.items() if it}
+
+
+def _tool(tool: Tool) -> dict[str, Json]:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+        "examples": list(tool.examples),
+    }
