@@ -5,8 +5,8 @@ import importlib
 import importlib.util
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from dataclasses import dataclass, field
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import anyio
@@ -20,21 +20,32 @@ PROBE: Final = 0.3
 
 OFFLINE: Final = "offline"
 
+CHAT: Final = "clew.models.openai:openai_chat"
+FORMS: Final[Mapping[str, str]] = {
+    "responses": "clew.models.openai_responses:openai_responses",
+    "completions": "clew.models.openai_completions:openai_completions",
+}
+"""OpenAI's other formats, asked for by their name behind that of a provider that speaks `CHAT`."""
+
 
 @dataclass(frozen=True)
 class Provider:
-    """A provider that speaks Chat Completions.
+    """Where a provider is, and what makes a model of it.
 
-    `base_url` is its address, `address` the environment variable that overrides it, `key` the one
-    that holds the key (empty: it needs none) and `model` a model of it to begin with (empty: ask
-    the server).
+    `base_url` is its address (empty: it has none that all share), `address` the environment
+    variable that overrides it, `key` the one that holds the key (empty: it needs none) and `model`
+    a model of it to begin with (empty: ask the server). `make` is the function that makes a model,
+    as module:name, `extra` what must be installed for it, and `more` the variables of further
+    options of that function, by the option.
     """
 
     base_url: str
     address: str
     key: str = ""
     model: str = ""
-    extra: Literal["openai"] = "openai"
+    extra: str = "openai"
+    make: str = CHAT
+    more: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 PROVIDERS: Final[Mapping[str, Provider]] = {
@@ -114,8 +125,9 @@ class ProviderInfo:
 def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) -> Model:
     """Find a model by its name: `provider:model`, or `offline`.
 
-    `options` go to the model as they are (`params`, `prices`, `timeout`, `base_url` …); keys and
-    addresses come from `env`, the environment by default.
+    A provider that speaks Chat Completions may have `-responses` or `-completions` behind it, for
+    OpenAI's other formats. `options` go to the model as they are (`params`, `prices`, `timeout`,
+    `base_url` …); keys and addresses come from `env`, the environment by default.
 
     Raises:
         ConfigError: For an unknown provider, a missing extra or key, or a name without a model.
@@ -123,19 +135,16 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
     given = os.environ if env is None else env
     if name == OFFLINE:
         return _load("clew.models.offline", "OfflineModel")(**options)
-    provider_name, _, model = name.partition(":")
-    provider_name = SAME.get(provider_name, provider_name)
-    if (provider := PROVIDERS.get(provider_name)) is None:
-        raise ConfigError(_unknown(name, provider_name))
+    asked, _, model = name.partition(":")
+    if (found := _find(asked)) is None:
+        raise ConfigError(_unknown(name, asked))
+    provider_name, provider, make = found
     if not model:
         example = provider.model or "MODEL"
         raise ConfigError(f"{name!r} names no model: write {provider_name}:{example}, for example")
-    settings: dict[str, Any] = {
-        "base_url": given.get(provider.address) or provider.base_url,
-        "api_key": given.get(provider.key, "") if provider.key else "",
-        "key_variable": provider.key,
-        "provider": provider_name,
-    } | options
+    settings = _settings(provider_name, provider, given) | options
+    if not settings["base_url"] and "client" not in options:
+        raise ConfigError(f"{name} needs an address: set {provider.address} in the environment")
     keyless = not provider.key or is_local(settings["base_url"]) or "client" in options
     if not settings["api_key"] and not keyless:
         raise ConfigError(
@@ -143,12 +152,35 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
             f"or choose another model ({OFFLINE!r} needs none)"
         )
     try:
-        make = _load("clew.models.openai", "openai_chat")
+        factory = _load(*make.split(":"))
     except ModuleNotFoundError as missing:
         raise ConfigError(
             f"{missing.name} is not installed: run pip install 'clew[{provider.extra}]'"
         ) from missing
-    return make(model, **settings)
+    return factory(model, **settings)
+
+
+def _find(asked: str) -> tuple[str, Provider, str] | None:
+    """What a name before the colon stands for: the whole name, the provider, what makes a model."""
+    name = SAME.get(asked, asked)
+    if (provider := PROVIDERS.get(name)) is not None:
+        return name, provider, provider.make
+    base, _, form = asked.rpartition("-")
+    base = SAME.get(base, base)
+    provider = PROVIDERS.get(base)
+    if provider is None or provider.make != CHAT or form not in FORMS:
+        return None
+    return f"{base}-{form}", provider, FORMS[form]
+
+
+def _settings(name: str, provider: Provider, env: Mapping[str, str]) -> dict[str, Any]:
+    """What the environment says of a provider, as options."""
+    return {
+        "base_url": env.get(provider.address) or provider.base_url,
+        "api_key": env.get(provider.key, "") if provider.key else "",
+        "key_variable": provider.key,
+        "provider": name,
+    } | {option: env[variable] for option, variable in provider.more.items() if env.get(variable)}
 
 
 def available(env: Mapping[str, str]) -> list[ProviderInfo]:
@@ -183,8 +215,10 @@ async def default(env: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _unknown(name: str, provider: str) -> str:
+    spoken = [base for base, one in PROVIDERS.items() if one.make == CHAT]
     known = [*PROVIDERS, *SAME, OFFLINE]
-    if near := difflib.get_close_matches(provider.lower(), known, n=3, cutoff=0.5):
+    forms = [f"{base}-{form}" for base in spoken for form in FORMS]
+    if near := difflib.get_close_matches(provider.lower(), [*known, *forms], n=3, cutoff=0.5):
         return f"unknown model {name!r}: did you mean {' or '.join(near)} before the colon?"
     return (
         f"unknown model {name!r}: write provider:model, with one of these providers: "
