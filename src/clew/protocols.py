@@ -328,13 +328,25 @@ class Append:
 
 
 @dataclass(frozen=True, slots=True)
+class Base:
+    """What a fork shares: the lines of the run `run_id` up to number `seq`, that one included."""
+
+    run_id: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunInfo:
-    """A run in a listing: its first and last line tell goal and status."""
+    """A run in a listing: its first and last line tell goal and status.
+
+    `base` is what a fork shares; the run it names wrote the last shared line itself.
+    """
 
     run_id: str
     entries: int
     first: Line
     last: Line
+    base: Base | None = None
 
 
 class Store(Protocol):
@@ -344,8 +356,12 @@ class Store(Protocol):
     one raises `FencedError`. A failed append leaves nothing behind. Reading never opens.
     """
 
-    async def create(self, run_id: str) -> int:
-        """Begin an empty run and return epoch 1; the id must be new."""
+    async def create(self, run_id: str, base: Base | None = None) -> int:
+        """Begin an empty run and return epoch 1; the id must be new.
+
+        With `base` it begins where that ends, and its lines are the shared ones, then its own. They
+        are not copied, and nobody sees them until the run has a line of its own.
+        """
         ...
 
     async def open(self, run_id: str) -> int:
@@ -373,7 +389,7 @@ class Store(Protocol):
         ...
 
     async def runs(self) -> list[RunInfo]:
-        """All runs that have an entry, the last written first."""
+        """All runs that have an entry of their own, the last written first."""
         ...
 
     async def close(self) -> None:

@@ -30,7 +30,7 @@ from clew.events import (
     encode,
 )
 from clew.journal import BLOB_BYTES, Journal, chain, load, new_run_id
-from clew.protocols import Append, Line, Store
+from clew.protocols import Append, Base, Line, Store
 from clew.testing.models import ScriptedModel, act, say
 
 pytestmark = pytest.mark.anyio
@@ -160,7 +160,7 @@ async def test_a_run_whose_worker_died_before_its_first_entry_is_begun_again() -
 class Full(Failing):
     """A store that cannot begin a run."""
 
-    async def create(self, run_id: str) -> int:
+    async def create(self, run_id: str, base: Base | None = None) -> int:
         message = "the disk is full: free some space"
         raise StoreError(message)
 

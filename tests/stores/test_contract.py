@@ -8,7 +8,7 @@ import pytest
 from typing_extensions import override
 
 from clew.errors import FencedError, StoreError
-from clew.protocols import Append, Line, Store
+from clew.protocols import Append, Base, Line, Store
 from clew.stores import JsonlStore, MemoryStore, SqliteStore
 from clew.testing.store_contract import CONTRACT, Check, Make, check_store
 
@@ -115,7 +115,40 @@ class Bottomless(MemoryStore):
         return b""
 
 
-@pytest.mark.parametrize("kind", [Unfenced, Splitting, Unread, Nosy, Blunt, Bottomless])
+class Baseless(MemoryStore):
+    """Forgets what a fork shares."""
+
+    @override
+    async def create(self, run_id: str, base: Base | None = None) -> int:
+        return await super().create(run_id)
+
+
+class Early(MemoryStore):
+    """Shows the lines that a fork shares before it has one of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bases: dict[str, Base] = {}
+
+    @override
+    async def create(self, run_id: str, base: Base | None = None) -> int:
+        epoch = await super().create(run_id, base)
+        if base is not None:
+            self.bases[run_id] = base
+        return epoch
+
+    @override
+    async def read(self, run_id: str, after: int = 0) -> list[Line]:
+        found, base = await super().read(run_id, after), self.bases.get(run_id)
+        if found or base is None:
+            return found
+        return [line for line in await super().read(base.run_id, after) if line.seq <= base.seq]
+
+
+BROKEN = [Unfenced, Splitting, Unread, Nosy, Blunt, Bottomless, Baseless, Early]
+
+
+@pytest.mark.parametrize("kind", BROKEN)
 async def test_a_store_that_breaks_the_contract_is_found(kind: type[MemoryStore]) -> None:
     async def anew() -> Make:
         store = kind()
@@ -125,5 +158,5 @@ async def test_a_store_that_breaks_the_contract_is_found(kind: type[MemoryStore]
 
         return make
 
-    with pytest.raises((AssertionError, FencedError)):
+    with pytest.raises((AssertionError, FencedError, StoreError)):
         await check_store(anew)

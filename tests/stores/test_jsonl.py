@@ -1,6 +1,7 @@
 """The store of readable files: what a person finds in them, and what torn writes come to."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from clew.errors import StoreError
 from clew.events import Note, decode, encode
-from clew.protocols import Append, Line
+from clew.protocols import Append, Base, Line
 from clew.stores import JsonlStore
 from clew.stores.jsonl_rows import appends, write_append
 from clew.testing.store_contract import append, blob, numbers
@@ -104,7 +105,7 @@ async def test_a_damaged_line_is_never_passed_over(damage: bytes, tmp_path: Path
 
 
 async def test_a_file_from_a_newer_clew_says_so(tmp_path: Path) -> None:
-    (JsonlStore(tmp_path).folder / "r.jsonl").write_bytes(b'{"epoch":1,"store":2}\n')
+    (JsonlStore(tmp_path).folder / "r.jsonl").write_bytes(b'{"epoch":1,"store":3}\n')
     with pytest.raises(StoreError, match=r"newer clew .* upgrade clew"):
         await JsonlStore(tmp_path).open("r")
 
@@ -168,3 +169,51 @@ def test_rows_are_read_as_they_were_written(
     assert tuple(row.line() for row in rows) == lines
     assert rows[-1].taken == (3, 4)
     assert end == start + len(data)
+
+
+async def forked(folder: Path) -> JsonlStore:
+    """A store with a run, a fork of it and a fork of that."""
+    store = JsonlStore(folder)
+    await store.append(append("a", await store.create("a"), 1, 2, 3))
+    await store.append(append("b", await store.create("b", Base("a", 2)), 3))
+    await store.append(append("c", await store.create("c", Base("b", 3)), 4))
+    return store
+
+
+async def test_a_fork_says_what_it_shares_in_its_first_row(tmp_path: Path) -> None:
+    store = await forked(tmp_path)
+    await store.open("b")
+    rows = (tmp_path / "b.jsonl").read_text().splitlines()
+    assert [row for row in rows if "seq" not in row] == [
+        '{"epoch":1,"store":2,"base":"a","shared":2}',
+        '{"epoch":2,"store":1}',
+    ]
+    assert (tmp_path / "a.jsonl").read_text().startswith('{"epoch":1,"store":1}\n')
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        pytest.param(lambda file: file.unlink(), id="deleted"),
+        pytest.param(lambda file: file.write_bytes(b""), id="emptied"),
+        pytest.param(
+            lambda file: file.write_text('{"epoch":1,"store":2,"base":"c","shared":9}\n'),
+            id="a ring",
+        ),
+    ],
+)
+async def test_a_fork_whose_base_is_gone_says_so_and_is_still_listed(
+    gone: Callable[[Path], object], tmp_path: Path
+) -> None:
+    await forked(tmp_path)
+    gone(tmp_path / "a.jsonl")
+    store = JsonlStore(tmp_path)
+    for run_id in ("b", "c"):
+        with pytest.raises(StoreError, match="'b' shares lines 1 to 2 with run 'a', which are not"):
+            await store.read(run_id)
+    with pytest.raises(StoreError, match="'b' shares lines 1 to 2 with run 'a'"):
+        await store.create("d", Base("c", 1))
+    assert [(run.run_id, run.first) for run in await store.runs()] == [
+        ("b", (await store.read("b", 2))[0]),
+        ("c", (await store.read("c", 3))[0]),
+    ]

@@ -163,7 +163,7 @@ async def test_a_full_disk_refuses_an_append_and_loses_nothing(
         for first in range(1, 100_000, 20):
             await store.append(append("r", epoch, *range(first, first + 20), barrier=barrier))
 
-    with room(200_000):
+    with room(250_000):
         with pytest.raises(StoreError, match="make room"):
             await fill()
         head = len(await store.read("r"))

@@ -5,14 +5,14 @@ import sqlite3
 import struct
 from contextlib import closing
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import anyio
 import anyio.to_thread
 import pytest
 
 from clew.errors import FencedError, StoreError
-from clew.protocols import Append, Line
+from clew.protocols import Append, Base, Line
 from clew.stores import SqliteStore
 from clew.testing.store_contract import append, numbers
 
@@ -261,7 +261,7 @@ def make(place: Path, *statements: str) -> None:
 
 async def test_a_file_from_a_newer_clew_says_so(place: Path) -> None:
     await SqliteStore(place).close()
-    make(place, "PRAGMA user_version = 2")
+    make(place, "PRAGMA user_version = 3")
     before = place.read_bytes()
     with pytest.raises(StoreError, match=r"newer clew .* upgrade clew"):
         SqliteStore(place)
@@ -303,4 +303,44 @@ def test_making_a_store_leaves_no_half_made_one(place: Path) -> None:
     make(place, "PRAGMA journal_mode = WAL")
     anyio.run(SqliteStore(place).close)
     with closing(sqlite3.connect(place)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+
+
+async def made_by_the_first_version(place: Path) -> None:
+    """A file as it was before there were forks."""
+    store = SqliteStore(place)
+    await store.append(append("r", await store.create("r"), 1, 2))
+    await store.close()
+    make(place, "DROP TABLE forks", "PRAGMA user_version = 1")
+
+
+async def test_a_file_of_the_first_version_is_brought_up(place: Path) -> None:
+    await made_by_the_first_version(place)
+    store, other = SqliteStore(place), SqliteStore(place)
+    await store.append(append("f", await other.create("f", Base("r", 1)), 2))
+    assert await numbers(other, "f") == [1, 2]
+    assert [run.run_id for run in await other.runs()] == ["f", "r"]
+    await store.close()
+    await other.close()
+    with closing(sqlite3.connect(place)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+
+
+async def test_a_file_of_the_first_version_that_may_only_be_read_is_read(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await made_by_the_first_version(place)
+    before = place.read_bytes()
+    connect = sqlite3.connect
+
+    def read_only(place: str, **options: Any) -> sqlite3.Connection:
+        return connect(f"{place.partition('?')[0]}?mode=ro&immutable=1", **options)
+
+    monkeypatch.setattr(sqlite3, "connect", read_only)  # whoever runs this may be the superuser
+    store = SqliteStore(place)
+    assert await numbers(store, "r") == [1, 2]
+    assert [(run.run_id, run.base) for run in await store.runs()] == [("r", None)]
+    with pytest.raises(StoreError, match="cannot be opened for writing"):
+        await store.create("f", Base("r", 1))
+    await store.close()
+    assert place.read_bytes() == before

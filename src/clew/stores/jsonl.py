@@ -21,10 +21,12 @@ from urllib.parse import quote, unquote
 import anyio
 from filelock import FileLock, Timeout
 
-from clew.protocols import Append, Line, RunInfo
+from clew.errors import StoreError
+from clew.protocols import Append, Base, Line, RunInfo
 from clew.stores.jsonl_rows import (
     Record,
     appends,
+    base_of,
     messages,
     write_append,
     write_epoch,
@@ -34,7 +36,9 @@ from clew.stores.refusals import (
     failed,
     known_run,
     locked,
+    lost_base,
     missing_blob,
+    no_base,
     refusal,
     unknown_run,
 )
@@ -58,14 +62,15 @@ class JsonlStore:
             for part in ("inbox", "blobs", "locks"):
                 (folder / part).mkdir(parents=True, exist_ok=True)
 
-    async def create(self, run_id: str) -> int:
+    async def create(self, run_id: str, base: Base | None = None) -> int:
         path = self._file(run_id)
+        base = None if base is None else self._resolved(base)
         with await self._locked(run_id), _told(path):
             try:
                 path.touch(exist_ok=False)
             except FileExistsError as error:
                 raise known_run(run_id) from error
-            return self._take_up(run_id)
+            return self._take_up(run_id, base)
 
     async def open(self, run_id: str) -> int:
         with await self._locked(run_id), _told(self._file(run_id)):
@@ -82,15 +87,13 @@ class JsonlStore:
             _write(self._file(append.run_id), record.end, rows, sync=append.barrier)
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
-        path = self._file(run_id)
-        with _told(path):
-            data = self._data(run_id, 0)
-        return [
-            row.line()
-            for rows, _ in appends(data, 0, path)
-            for row in rows
-            if row.seq > max(after, 0)
-        ]
+        found, base = self._own(run_id, after)
+        while found and base is not None and base.seq > after:
+            self._shared(run_id, base)
+            lines, further = self._own(base.run_id, after)
+            found = [line for line in lines if line.seq <= base.seq] + found
+            run_id, base = base.run_id, further
+        return found
 
     async def blob(self, digest: str) -> bytes:
         path = self._blob(digest)
@@ -126,7 +129,8 @@ class JsonlStore:
                 run_id = unquote(path.name.removesuffix(".jsonl"))
                 record = self._record(run_id)
                 if record.first is not None and record.last is not None:
-                    found.append(RunInfo(run_id, record.head, record.first, record.last))
+                    first = self._first(run_id, record) or record.first
+                    found.append(RunInfo(run_id, record.head, first, record.last, record.base))
         return sorted(found, key=lambda run: run.last.at, reverse=True)
 
     async def close(self) -> None:
@@ -156,12 +160,55 @@ class JsonlStore:
                 await anyio.sleep(_PAUSE)
         raise locked(self._file(run_id))
 
-    def _take_up(self, run_id: str) -> int:
+    def _take_up(self, run_id: str, base: Base | None = None) -> int:
         record = self._record(run_id)
         epoch = record.epoch + 1
-        _write(self._file(run_id), record.end, write_epoch(epoch), sync=True)
+        _write(self._file(run_id), record.end, write_epoch(epoch, base), sync=True)
         _sync_folder(self.folder)
         return epoch
+
+    def _resolved(self, base: Base) -> Base:
+        """The base as the run's that wrote its last line, which is then safe on the disk."""
+        with _told(self._file(base.run_id)):
+            record = self._record(base.run_id)
+            if not 1 <= base.seq <= record.head:
+                raise no_base(base, record.head)
+            while (further := record.base) is not None and base.seq <= further.seq:
+                record = self._shared(base.run_id, further)
+                base = Base(further.run_id, base.seq)
+            _sync(self._file(base.run_id))
+        return base
+
+    def _shared(self, run_id: str, base: Base) -> Record:
+        """The record of the run that a fork shares lines with. Raises `StoreError` if it is gone.
+
+        Each wrote the last shared line itself, so that from fork to fork the numbers fall.
+        """
+        path = self._file(base.run_id)
+        with _told(path):
+            if not path.exists():
+                raise lost_base(run_id, base)
+            record = self._record(base.run_id)
+        if not (0 if record.base is None else record.base.seq) < base.seq <= record.head:
+            raise lost_base(run_id, base)
+        return record
+
+    def _first(self, run_id: str, record: Record) -> Line | None:
+        """Line 1, or None where the run that has it is gone: a listing tells what it can."""
+        with suppress(StoreError):
+            while record.base is not None:
+                run_id, record = record.base.run_id, self._shared(run_id, record.base)
+            return record.first
+        return None
+
+    def _own(self, run_id: str, after: int) -> tuple[list[Line], Base | None]:
+        """The lines in the run's own file, and what it shares."""
+        path = self._file(run_id)
+        with _told(path):
+            data = self._data(run_id, 0)
+        rows = [row for rows, _ in appends(data, 0, path) for row in rows]
+        base = next(filter(None, map(base_of, rows)), None)
+        return [row.line() for row in rows if row.seq > max(after, 0)], base
 
     def _record(self, run_id: str) -> Record:
         """What the run's file says now; only what is new in it is read."""
@@ -218,6 +265,12 @@ def _write(path: Path, end: int, data: bytes, *, sync: bool) -> None:
         except OSError:
             file.truncate(end)
             raise
+
+
+def _sync(file: Path) -> None:
+    """Make what was written to a file durable."""
+    with FileIO(file, "r+") as opened:
+        os.fsync(opened.fileno())
 
 
 def _sync_folder(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """How the JSONL store writes a run down: rows of JSON, and when an append counts as written.
 
-A row is an entry, or `{"epoch": n, "store": version}`: somebody took the run up. An append of
+A row is an entry, or `{"epoch": n, "store": version}`: somebody took the run up. The first row of a
+fork says what it shares: `{"epoch": 1, "store": 2, "base": run, "shared": seq}`. An append of
 several rows is whole when its last one is: each says how many `more` follow. Whatever stands after
 the last whole append is torn: its writer died, or the disk was full.
 """
@@ -12,17 +13,18 @@ from typing import Final, TypeVar
 import msgspec
 
 from clew.errors import StoreError
-from clew.protocols import Append, Line
+from clew.protocols import Append, Base, Line
 from clew.stores.refusals import newer
 
-VERSION: Final = 1
-"""Version of the rows."""
+VERSION: Final = 2
+"""Version of the rows. A file says the oldest that knows all of it: 1 unless it is a fork's."""
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     """A row of a run's file; `taken` names the inbox messages that leave with its append.
 
-    A row without `seq` opens an epoch and says which version of this format is written from here.
+    A row without `seq` opens an epoch and says which version of this format is written from here;
+    the lines up to `shared` are those of the run `base`.
     """
 
     epoch: int
@@ -33,6 +35,8 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     more: int = 0
     taken: tuple[int, ...] = ()
     store: int = 0
+    base: str = ""
+    shared: int = 0
 
     def line(self) -> Line:
         """The row as everybody else knows it."""
@@ -52,6 +56,7 @@ class Record:
 
     end: int = 0
     epoch: int = 0
+    base: Base | None = None
     first: Line | None = None
     last: Line | None = None
     taken: set[int] = field(default_factory=set[int])
@@ -59,13 +64,16 @@ class Record:
     @property
     def head(self) -> int:
         """Number of the last line, 0 when there is none."""
-        return 0 if self.last is None else self.last.seq
+        if self.last is not None:
+            return self.last.seq
+        return 0 if self.base is None else self.base.seq
 
     def add(self, rows: list[Row], end: int) -> None:
         """Take in a whole append that ends at byte `end`."""
         self.end = end
         if not rows[-1].seq:
             self.epoch = rows[-1].epoch
+            self.base = self.base or base_of(rows[-1])
             return
         self.first = self.first or rows[0].line()
         self.last = rows[-1].line()
@@ -78,9 +86,18 @@ _row = msgspec.json.Decoder(Row)
 _message = msgspec.json.Decoder(Message)
 
 
-def write_epoch(epoch: int) -> bytes:
-    """The row that says a run was taken up."""
-    return msgspec.json.encode(Row(epoch, store=VERSION)) + b"\n"
+def base_of(row: Row) -> Base | None:
+    """What a fork shares, where this row says so."""
+    return Base(row.base, row.shared) if row.shared else None
+
+
+def write_epoch(epoch: int, base: Base | None = None) -> bytes:
+    """The row that says a run was taken up, or made as a fork."""
+    if base is None:
+        row = Row(epoch, store=1)
+    else:
+        row = Row(epoch, store=VERSION, base=base.run_id, shared=base.seq)
+    return msgspec.json.encode(row) + b"\n"
 
 
 def write_append(append: Append) -> bytes:

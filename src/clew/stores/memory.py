@@ -2,16 +2,27 @@
 
 from dataclasses import dataclass, field
 
-from clew.protocols import Append, Line, RunInfo
-from clew.stores.refusals import known_run, missing_blob, refusal, unknown_run
+from clew.protocols import Append, Base, Line, RunInfo
+from clew.stores.refusals import known_run, missing_blob, no_base, refusal, unknown_run
 
 
 @dataclass(slots=True)
 class _Run:
+    base: Base | None = None
     epoch: int = 1
     lines: list[Line] = field(default_factory=list[Line])
     inbox: dict[int, bytes] = field(default_factory=dict[int, bytes])
     posted: int = 0
+
+    @property
+    def shared(self) -> int:
+        """How many lines before its own are another run's."""
+        return 0 if self.base is None else self.base.seq
+
+    @property
+    def head(self) -> int:
+        """Number of the last line."""
+        return self.shared + len(self.lines)
 
 
 class MemoryStore:
@@ -21,10 +32,10 @@ class MemoryStore:
         self._runs: dict[str, _Run] = {}
         self._blobs: dict[str, bytes] = {}
 
-    async def create(self, run_id: str) -> int:
+    async def create(self, run_id: str, base: Base | None = None) -> int:
         if run_id in self._runs:
             raise known_run(run_id)
-        self._runs[run_id] = _Run()
+        self._runs[run_id] = _Run(None if base is None else self._base(base))
         return 1
 
     async def open(self, run_id: str) -> int:
@@ -34,7 +45,7 @@ class MemoryStore:
 
     async def append(self, append: Append) -> None:
         run = self._run(append.run_id)
-        if (refused := refusal(append, run.epoch, len(run.lines))) is not None:
+        if (refused := refusal(append, run.epoch, run.head)) is not None:
             raise refused
         run.lines.extend(append.lines)
         self._blobs.update(append.blobs)
@@ -42,7 +53,12 @@ class MemoryStore:
             run.inbox.pop(message, None)
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
-        return self._run(run_id).lines[max(after, 0) :]
+        run = self._run(run_id)
+        found, start = run.lines, run.shared
+        while found and run.base is not None and start > after:
+            run = self._run(run.base.run_id)
+            found, start = run.lines[: start - run.shared] + found, run.shared
+        return found[max(after - start, 0) :]
 
     async def blob(self, digest: str) -> bytes:
         if digest not in self._blobs:
@@ -59,7 +75,7 @@ class MemoryStore:
 
     async def runs(self) -> list[RunInfo]:
         found = [
-            RunInfo(run_id, len(run.lines), run.lines[0], run.lines[-1])
+            RunInfo(run_id, run.head, self._first(run), run.lines[-1], run.base)
             for run_id, run in self._runs.items()
             if run.lines
         ]
@@ -67,6 +83,21 @@ class MemoryStore:
 
     async def close(self) -> None:
         """Nothing is held that could be let go."""
+
+    def _base(self, base: Base) -> Base:
+        """The base as the run's that wrote its last line."""
+        run = self._run(base.run_id)
+        if not 1 <= base.seq <= run.head:
+            raise no_base(base, run.head)
+        while run.base is not None and base.seq <= run.shared:
+            base = Base(run.base.run_id, base.seq)
+            run = self._run(base.run_id)
+        return base
+
+    def _first(self, run: _Run) -> Line:
+        while run.base is not None:
+            run = self._run(run.base.run_id)
+        return run.lines[0]
 
     def _run(self, run_id: str) -> _Run:
         if run_id not in self._runs:

@@ -5,7 +5,7 @@ import os
 from typing import Final
 
 from clew.errors import FencedError, StoreError
-from clew.protocols import Append
+from clew.protocols import Append, Base
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _CLOSED: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -25,6 +25,22 @@ def unknown_run(run_id: str) -> StoreError:
 def known_run(run_id: str) -> StoreError:
     """The id of a new run is taken."""
     return StoreError(f"there is a run {run_id!r} already: choose another id, or open that one")
+
+
+def no_base(base: Base, head: int) -> StoreError:
+    """The run to begin from does not have that line."""
+    return StoreError(
+        f"run {base.run_id!r} has lines 1 to {head} and cannot be forked after line {base.seq}: "
+        "fork it after one of them"
+    )
+
+
+def lost_base(run_id: str, base: Base) -> StoreError:
+    """The run that a fork shares its beginning with is gone, or has lost lines."""
+    return StoreError(
+        f"run {run_id!r} shares lines 1 to {base.seq} with run {base.run_id!r}, which are not in "
+        "this store: restore that run from a copy"
+    )
 
 
 def missing_blob(digest: str) -> StoreError:

@@ -11,38 +11,46 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 import anyio
 
 from clew.errors import StoreError
-from clew.protocols import Append, Line, RunInfo
-from clew.stores.refusals import known_run, missing_blob, refusal, unknown_run
+from clew.protocols import Append, Base, Line, RunInfo
+from clew.stores.refusals import known_run, missing_blob, no_base, refusal, unknown_run
 from clew.stores.sqlite_file import connect, explain
 
 T = TypeVar("T")
 
 _SEQ: Final = (1 << 32) - 1
 
-# The lines of a run have the keys (number << 32) + seq: they lie side by side and in order.
+# The lines of a run have the keys (number << 32) + seq: they lie side by side and in order. Those
+# that a fork shares have the key of the run that wrote them.
 _PLACE: Final = """
-    SELECT number, epoch, (
+    SELECT number, epoch, coalesce((
         SELECT max(key) FROM entries
         WHERE key BETWEEN number << 32 AND (number << 32) + 4294967295
-    ) FROM runs WHERE run_id = ?"""
+    ) & 4294967295, (SELECT shared FROM forks WHERE forks.number = runs.number), 0)
+    FROM runs WHERE run_id = ?"""
+_FORK: Final = "SELECT base, shared, root FROM forks WHERE number = ?"
+_SHARE: Final = "INSERT INTO forks (number, base, shared, root) VALUES (?, ?, ?, ?)"
 _INSERT: Final = "INSERT INTO entries (key, at, epoch, hash, body) VALUES (?, ?, ?, ?, ?)"
 _READ: Final = """
     SELECT key, at, epoch, body, hash FROM entries
-    WHERE key > (?1 << 32) + ?2 AND key <= (?1 << 32) + 4294967295 ORDER BY key"""
+    WHERE key > (?1 << 32) + ?2 AND key <= (?1 << 32) + ?3 ORDER BY key"""
 _LISTING: Final = """
-    SELECT run_id, first.key, first.at, first.epoch, first.body, first.hash,
+    SELECT runs.run_id, parents.run_id, shared,
+           first.key, first.at, first.epoch, first.body, first.hash,
            last.key, last.at, last.epoch, last.body, last.hash
     FROM runs
-    JOIN entries AS first ON first.key = (number << 32) + 1
+    LEFT JOIN forks ON forks.number = runs.number
+    LEFT JOIN runs AS parents ON parents.number = base
+    JOIN entries AS first ON first.key = (coalesce(root, runs.number) << 32) + 1
     JOIN entries AS last ON last.key = (
         SELECT max(key) FROM entries
-        WHERE key BETWEEN number << 32 AND (number << 32) + 4294967295
+        WHERE key BETWEEN runs.number << 32 AND (runs.number << 32) + 4294967295
     )
     ORDER BY last.at DESC"""
 # One row of nothing for a run whose inbox is empty: every step of a run asks for it.
@@ -93,12 +101,14 @@ class SqliteStore:
     def __post_init__(self) -> None:
         self._connection = connect(self.path, self.patience)
 
-    async def create(self, run_id: str) -> int:
+    async def create(self, run_id: str, base: Base | None = None) -> int:
         def insert() -> None:
             try:
                 self._connection.execute(_CREATE, (run_id,))
             except sqlite3.IntegrityError as error:
                 raise known_run(run_id) from error
+            if base is not None:
+                self._share(self._place(run_id)[0], base)
 
         self._within("NORMAL", insert)
         return 1
@@ -134,11 +144,7 @@ class SqliteStore:
             raise mine.error
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
-        def lines() -> list[Line]:
-            number = self._place(run_id)[0]
-            return [_line(*row) for row in self._connection.execute(_READ, (number, max(after, 0)))]
-
-        return self._told(lines)
+        return self._told(partial(self._lines, run_id, max(after, 0)))
 
     async def blob(self, digest: str) -> bytes:
         def body() -> bytes:
@@ -170,8 +176,14 @@ class SqliteStore:
     async def runs(self) -> list[RunInfo]:
         def listing() -> list[RunInfo]:
             return [
-                RunInfo(row[0], (last := _line(*row[6:])).seq, _line(*row[1:6]), last)
-                for row in self._connection.execute(_LISTING)
+                RunInfo(
+                    run_id,
+                    (last := _line(*lines[5:])).seq,
+                    _line(*lines[:5]),
+                    last,
+                    None if parent is None else Base(parent, shared),
+                )
+                for run_id, parent, shared, *lines in self._connection.execute(_LISTING)
             ]
 
         return self._told(listing)
@@ -183,11 +195,42 @@ class SqliteStore:
 
     def _place(self, run_id: str) -> tuple[int, int, int]:
         """A run's number, epoch and last line's number (0 when it has none)."""
-        row: tuple[int, int, int | None] | None
+        row: tuple[int, int, int] | None
         row = self._connection.execute(_PLACE, (run_id,)).fetchone()
         if row is None:
             raise unknown_run(run_id)
-        return row[0], row[1], 0 if row[2] is None else row[2] & _SEQ
+        return row
+
+    def _fork(self, number: int) -> tuple[int, int, int] | None:
+        """What a fork shares: the number of a run, that of a line, and the run with line 1."""
+        row: tuple[int, int, int] | None
+        row = self._connection.execute(_FORK, (number,)).fetchone()
+        return row
+
+    def _share(self, number: int, base: Base) -> None:
+        """Let a run begin with lines of another; those belong to the run that wrote them."""
+        of, _, head = self._place(base.run_id)
+        if not 1 <= base.seq <= head:
+            raise no_base(base, head)
+        root = of
+        while (fork := self._fork(of)) is not None:
+            root = fork[2]
+            if base.seq > fork[1]:
+                break
+            of = fork[0]
+        self._connection.execute(_SHARE, (number, of, base.seq, root))
+
+    def _lines(self, run_id: str, after: int) -> list[Line]:
+        number = self._place(run_id)[0]
+        found = self._part(number, after, _SEQ)
+        while found and (fork := self._fork(number)) is not None and fork[1] > after:
+            number, upto, _ = fork
+            found = self._part(number, after, upto) + found
+        return found
+
+    def _part(self, number: int, after: int, upto: int) -> list[Line]:
+        """Lines that a run wrote itself."""
+        return [_line(*row) for row in self._connection.execute(_READ, (number, after, upto))]
 
     def _told(self, work: Callable[[], T]) -> T:
         """Do `work` on the connection, alone; SQLite's errors come out as ours."""

@@ -9,7 +9,7 @@ from typing import Final
 from clew.errors import StoreError
 from clew.stores.refusals import LOCKED, NO_ROOM, failed, newer
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Version of the tables, kept in the file as `user_version`."""
 
 _OURS: Final = int.from_bytes(b"clew")  # the file's application_id
@@ -20,7 +20,13 @@ _PAGE: Final = "PRAGMA page_size = 16384"
 
 # `entries` is a rowid table: one WITHOUT ROWID would move bodies over a quarter page to overflow
 # pages. AUTOINCREMENT: the id of a message that was taken from the inbox is not given again.
-# IF NOT EXISTS: another process may have been faster.
+# IF NOT EXISTS: another process may have been faster, and a file of version 1 has all but `forks`:
+# which run a fork shares its first lines with, how many, and which run has line 1.
+_FORKS: Final = """
+CREATE {}TABLE IF NOT EXISTS forks (
+    number INTEGER PRIMARY KEY, base INTEGER NOT NULL, shared INTEGER NOT NULL,
+    root INTEGER NOT NULL
+)"""
 _TABLES: Final = f"""
 CREATE TABLE IF NOT EXISTS runs (
     number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL
@@ -34,6 +40,7 @@ CREATE TABLE IF NOT EXISTS inbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, body BLOB NOT NULL
 );
 CREATE INDEX IF NOT EXISTS inbox_of_run ON inbox (number);
+{_FORKS.format("")};
 PRAGMA application_id = {_OURS};
 PRAGMA user_version = {VERSION};
 """
@@ -113,8 +120,8 @@ def _prepare(connection: sqlite3.Connection, path: Path, patience: float) -> Non
     while True:
         try:
             _check(connection, path)
-            if _number(connection, "user_version") != VERSION:
-                _make(connection)
+            if (version := _number(connection, "user_version")) != VERSION:
+                _bring_up(connection, version)
             break
         except sqlite3.OperationalError as error:
             # SQLite's own wait does not cover two processes that turn one new file to WAL at once.
@@ -135,6 +142,17 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(f"{path} is a database of another program: name another store")
     if version > VERSION:
         raise newer(path, version, VERSION)
+
+
+def _bring_up(connection: sqlite3.Connection, version: int) -> None:
+    """Make the tables that are missing; a file that may only be read is read as it is."""
+    try:
+        _make(connection)
+    except sqlite3.OperationalError as error:
+        connection.rollback()
+        if not version or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
+            raise
+        connection.execute(_FORKS.format("TEMP "))
 
 
 def _make(connection: sqlite3.Connection) -> None:

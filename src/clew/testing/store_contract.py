@@ -14,20 +14,27 @@ async def test_my_store(check: Check, tmp_path: Path) -> None:
 ```
 """
 
-import hashlib
 from collections.abc import Awaitable, Callable
-from typing import Final, TypeAlias
+from typing import Final
 
 import anyio
 
 from clew.errors import FencedError, StoreError
-from clew.protocols import Append, Line, Store
+from clew.protocols import Append, Line
+from clew.testing.store_forks import FORKS
+from clew.testing.store_lines import (
+    Check,
+    Make,
+    append,
+    blob,
+    bodies,
+    expect,
+    numbers,
+    refused,
+    text_of,
+)
 
-Make: TypeAlias = Callable[[], Awaitable[Store]]
-"""Opens the store under test; each call over the same place."""
-
-Check: TypeAlias = Callable[[Make], Awaitable[None]]
-"""A part of the contract; raises `AssertionError`, or what the store raised, if it is broken."""
+__all__ = ["BODIES", "CONTRACT", "Check", "Make", "append", "blob", "check_store", "numbers"]
 
 
 async def check_store(make: Callable[[], Awaitable[Make]]) -> None:
@@ -145,15 +152,15 @@ async def an_older_epoch_is_fenced(make: Make) -> None:
 
 
 async def lines_keep_their_own_epoch(make: Make) -> None:
-    """A fork copies lines of other epochs: they neither change nor count as an opening."""
+    """A copied run brings lines of other epochs: they neither change nor count as an opening."""
     store = await make()
-    epoch = await store.create("fork")
+    epoch = await store.create("copy")
     copied = (Line(1, 1, 7, b"1", b"a"), Line(2, 2, 9, b"2", b"b"))
-    await store.append(Append("fork", epoch, copied))
-    await store.append(append("fork", epoch, 3))
-    lines = await store.read("fork")
+    await store.append(Append("copy", epoch, copied))
+    await store.append(append("copy", epoch, 3))
+    lines = await store.read("copy")
     expect([line.epoch for line in lines], [7, 9, epoch], "the epochs of the lines")
-    expect(await store.open("fork"), epoch + 1, "the epoch of the next opening")
+    expect(await store.open("copy"), epoch + 1, "the epoch of the next opening")
     await store.close()
 
 
@@ -268,9 +275,8 @@ async def many_runs_append_at_once(make: Make) -> None:
         for run_id in ids:
             group.start_soon(work, run_id)
     for run_id in ids:
-        bodies = [line.body for line in await store.read(run_id)]
         wanted = [text_of(run_id, seq) for seq in range(1, 11)]
-        expect(bodies, wanted, f"the lines of {run_id!r}")
+        expect(await bodies(store, run_id), wanted, f"the lines of {run_id!r}")
     await store.close()
 
 
@@ -324,56 +330,6 @@ CONTRACT: Final[tuple[Check, ...]] = (
     another_instance_sees_everything,
     many_runs_append_at_once,
     one_of_two_at_once_wins,
+    *FORKS,
 )
 """Every check, in an order that meets simple faults first."""
-
-
-def append(
-    run_id: str,
-    epoch: int,
-    *seqs: int,
-    at: int = 0,
-    barrier: bool = False,
-    blobs: dict[str, bytes] | None = None,
-    taken: tuple[int, ...] = (),
-) -> Append:
-    """An append of made-up lines with these numbers."""
-    lines = tuple(
-        Line(seq, 1_790_000_000_000 + at, epoch, text_of(run_id, seq), b"#%d" % seq) for seq in seqs
-    )
-    return Append(run_id, epoch, lines, barrier, blobs or {}, taken)
-
-
-def text_of(run_id: str, seq: int) -> bytes:
-    """The body of a made-up line."""
-    return f'"line {seq} of {run_id}"'.replace("\\", "\\\\").encode()
-
-
-def blob(text: str) -> tuple[bytes, str]:
-    """A blob and its digest."""
-    return text.encode(), hashlib.sha256(text.encode()).hexdigest()
-
-
-async def numbers(store: Store, run_id: str) -> list[int]:
-    """The sequence numbers a run has."""
-    return [line.seq for line in await store.read(run_id)]
-
-
-def expect(found: object, wanted: object, what: str) -> None:
-    """Raise `AssertionError` unless both are equal."""
-    if found != wanted:
-        raise AssertionError(f"{what}: {wanted!r:.500} expected, {found!r:.500} found")
-
-
-async def refused(work: Awaitable[object], what: str, kind: type[StoreError] = StoreError) -> None:
-    """Raise `AssertionError` unless `work` raises `kind` with one line of text."""
-    try:
-        await work
-    except StoreError as error:
-        told = str(error)
-        if not isinstance(error, kind) or not told or "\n" in told:
-            raise AssertionError(
-                f"{what}: {kind.__name__} of one line expected, {error!r} found"
-            ) from error
-    else:
-        raise AssertionError(f"{what}: {kind.__name__} expected, nothing raised")
