@@ -333,7 +333,7 @@ async def test_a_file_of_the_first_version_that_may_only_be_read_is_read(
     before = place.read_bytes()
     connect = sqlite3.connect
 
-    def read_only(place: str, **options: Any) -> sqlite3.Connection:
+    def read_only(place: str, **options: Any) -> Any:
         return connect(f"{place.partition('?')[0]}?mode=ro&immutable=1", **options)
 
     monkeypatch.setattr(sqlite3, "connect", read_only)  # whoever runs this may be the superuser

@@ -34,7 +34,10 @@ from clew.testing.store_lines import (
     text_of,
 )
 
-__all__ = ["BODIES", "CONTRACT", "Check", "Make", "append", "blob", "check_store", "numbers"]
+__all__ = [
+    "BODIES", "CONTRACT", "Check", "Make", "append", "blob", "check_store", "numbers", "refused",
+    "text_of",
+]  # fmt: skip
 
 
 async def check_store(make: Callable[[], Awaitable[Make]]) -> None:
