@@ -69,9 +69,9 @@ class Event(
 class Usage(Value, frozen=True):
     """What model replies cost: tokens, and `cost` in US dollars (None where no price is known).
 
-    `input` counts all prompt tokens, `cached` those of them that the provider read from its cache;
-    `reasoning` is the part of `output` that was hidden reasoning. `estimated` marks figures that
-    the provider did not give.
+    `input` counts all prompt tokens, `cached` those of them that the provider read from its cache,
+    `written` those it put there; `reasoning` is the part of `output` that was hidden reasoning.
+    `estimated` marks figures that the provider did not give.
     """
 
     input: int = 0
@@ -80,6 +80,7 @@ class Usage(Value, frozen=True):
     reasoning: int = 0
     cost: float | None = None
     estimated: bool = False
+    written: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         """Sum of two usages; a cost unknown on both sides stays unknown."""
@@ -91,6 +92,7 @@ class Usage(Value, frozen=True):
             reasoning=self.reasoning + other.reasoning,
             cost=sum(known) if known else None,
             estimated=self.estimated or other.estimated,
+            written=self.written + other.written,
         )
 
     @property

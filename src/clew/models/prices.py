@@ -1,8 +1,10 @@
 """What tokens cost: a dated table, and the user's own figures before it.
 
-Prices age, and these were not read off the provider's own page: the table was put together on
-5 November 2026 from copies of OpenAI's price list and public posts of 2026, and is not fetched
-again. Compare https://developers.openai.com/api/docs/pricing, and say what you really pay with
+Prices age, and these were not read off the providers' own pages: the table was put together in
+November 2026 from copies of the price lists of OpenAI and Anthropic (Anthropic's as others checked
+them on 24 October 2026) and public posts of 2026, and is not fetched again. Compare
+https://developers.openai.com/api/docs/pricing and https://claude.com/pricing, and say what you
+really pay with
 `prices={"model": Price(...)}`. Models that are not in it have no price, and what they cost stays
 unknown (it is never taken for nothing); providers whose price depends on the hour or on a routing
 of their own (DeepSeek, OpenRouter …) are left out on purpose.
@@ -28,27 +30,41 @@ LOCAL: Final = frozenset({"ollama", "llamacpp", "vllm", "lmstudio"})
 class Price:
     """US dollars per million tokens; `cached` (None: like `input`) is for those read from a cache.
 
-    Where a prompt has more than `long` tokens, all its input costs twice and its output one and a
-    half times as much (OpenAI's tariff for long prompts).
+    `written` (None: like `input`) is for those written to it. Where a prompt has more than `long`
+    tokens, all that it took is charged by the tariff `beyond`; without one its input costs twice
+    and its output one and a half times as much (OpenAI's tariff for long prompts).
     """
 
     input: float
     output: float
     cached: float | None = None
     long: int | None = None
+    written: float | None = None
+    beyond: "Price | None" = None
 
     def cost(self, usage: Usage) -> float:
         """What the tokens of one reply cost, in US dollars."""
+        long = self.long is not None and usage.input > self.long
+        if long and self.beyond is not None:
+            return self.beyond.cost(usage)
         cached = self.input if self.cached is None else self.cached
-        read = (usage.input - usage.cached) * self.input + usage.cached * cached
-        written = usage.output * self.output
-        if self.long is not None and usage.input > self.long:
-            read, written = 2 * read, 1.5 * written
-        return (read + written) / 1_000_000
+        kept = self.input if self.written is None else self.written
+        read = (usage.input - usage.cached - usage.written) * self.input
+        read += usage.cached * cached + usage.written * kept
+        said = usage.output * self.output
+        if long:
+            read, said = 2 * read, 1.5 * said
+        return (read + said) / 1_000_000
 
 
 FREE: Final = Price(0.0, 0.0)
 _LONG: Final = 272_000
+
+
+def _claude(input_: float, output: float, cached: float) -> Price:
+    """Anthropic's tariff: what is kept for five minutes costs a quarter more to write."""
+    return Price(input_, output, cached, written=1.25 * input_)
+
 
 TABLE: Final[Mapping[str, Mapping[str, Price]]] = {
     "openai": {
@@ -82,9 +98,29 @@ TABLE: Final[Mapping[str, Mapping[str, Price]]] = {
         "o3-mini": Price(1.1, 4.4, 0.55),
         "o4-mini": Price(1.1, 4.4, 0.275),
     },
+    "anthropic": {
+        "claude-fable-5-1": _claude(10.0, 50.0, 0.25),
+        "claude-mythos-5-1": _claude(10.0, 50.0, 0.25),
+        "claude-fable-5": _claude(10.0, 50.0, 1.0),
+        "claude-mythos-5": _claude(10.0, 50.0, 1.0),
+        "claude-opus-5-5": _claude(4.0, 20.0, 0.2),
+        "claude-opus-5": _claude(5.0, 25.0, 0.5),
+        "claude-opus-4-8": _claude(5.0, 25.0, 0.5),
+        "claude-opus-4-7": _claude(5.0, 25.0, 0.5),
+        "claude-opus-4-6": _claude(5.0, 25.0, 0.5),
+        "claude-opus-4-5": _claude(5.0, 25.0, 0.5),
+        "claude-sonnet-5-5": _claude(2.0, 10.0, 0.1),
+        "claude-sonnet-5": _claude(2.0, 10.0, 0.2),
+        "claude-sonnet-4-6": _claude(3.0, 15.0, 0.3),
+        "claude-sonnet-4-5": _claude(3.0, 15.0, 0.3),
+        "claude-haiku-5-5": Price(
+            0.1, 0.5, 0.01, 100_000, written=0.125, beyond=_claude(0.5, 2.5, 0.05)
+        ),
+        "claude-haiku-4-5": _claude(1.0, 5.0, 0.1),
+    },
 }
 
-_DATE: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{4}|latest)$")
+_DATE: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|latest)$")
 
 
 def price(provider: str, model: str, own: Mapping[str, Price] | None = None) -> Price | None:
