@@ -1,0 +1,225 @@
+"""The contract that ships for other people's codecs, run over our own, and over broken ones."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any, ClassVar
+
+import msgspec
+import pytest
+from typing_extensions import override
+
+from clew.codecs import JsonObject, Paper, by_name
+from clew.events import Reply
+from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part
+from clew.testing.codec_contract import CONTRACT, Check, check_codec
+from clew.trajectory import Step
+
+NAMES = ["native", "paper", "labelled", "labelled:final", "labelled:conclusion", "json"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
+def test_codec(check: Check, name: str) -> None:
+    check(by_name(name))
+
+
+def test_the_whole_contract_in_one_call() -> None:
+    check_codec(by_name("paper"))
+
+
+class Nameless(Paper):
+    """Has no version."""
+
+    @property
+    @override
+    def name(self) -> str:
+        return "paper"
+
+
+class Silent(Paper):
+    """Does not say which tools there are."""
+
+    @override
+    def head(self, brief: Brief, goal: str) -> tuple[Part, ...]:
+        return super().head(replace(brief, tools=()), goal)
+
+
+class Moody(Paper):
+    """Writes otherwise each time."""
+
+    times: ClassVar[Iterator[int]] = count()
+
+    @override
+    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+        return super().tail(brief, notes, next(self.times)) if notes else ()
+
+
+class Backward(Paper):
+    """Puts what was said last first."""
+
+    @override
+    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+        bare = Step(step.number, step.thought, step.calls)
+        parts = super().render(brief, bare)
+        return (*super().render(brief, step)[len(parts) :], *parts)
+
+
+class Forgetful(Paper):
+    """Loses the last result of a step."""
+
+    @override
+    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+        parts = super().render(brief, step)
+        return parts[:-1] if len(step.calls) > 1 else parts
+
+
+class Blind(Paper):
+    """Shows no pictures."""
+
+    @override
+    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+        return tuple(Part(part.role, part.text) for part in super().render(brief, step))
+
+
+class Tactful(Paper):
+    """Does not mention what was wrong."""
+
+    @override
+    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+        parts = super().render(brief, step)
+        return parts[:1] if step.thought is not None and step.thought.fault else parts
+
+
+class Chatty(Paper):
+    """Has a tail even where nothing is to be said."""
+
+    @override
+    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+        return (Part("user", " ".join(["Go on!", *notes])),)
+
+
+class Loose(JsonObject):
+    """Lets a last reply call a tool."""
+
+    @override
+    def form(self, brief: Brief, calls: Calls) -> Parameters | None:
+        return super().form(brief, "auto")
+
+
+class Lossy(Paper):
+    """Reads arguments without the spaces around them."""
+
+    @override
+    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+        parsed = super().parse(brief, reply)
+        return replace(parsed, actions=tuple(_stripped(action) for action in parsed.actions))
+
+
+def _stripped(action: Any) -> Any:
+    args = {key: v.strip() if isinstance(v, str) else v for key, v in action.args.items()}
+    return msgspec.structs.replace(action, args=args)
+
+
+class Strict(Paper):
+    """Raises what should be a fault."""
+
+    @override
+    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+        parsed = super().parse(brief, reply)
+        if parsed.fault:
+            raise ValueError(parsed.fault)
+        return parsed
+
+
+class Vague(Paper):
+    """Says nothing of what was wrong."""
+
+    @override
+    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+        return replace(super().parse(brief, reply), fault="")
+
+
+class Rash(JsonObject):
+    """Completes what was cut."""
+
+    @override
+    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+        parsed = super().parse(brief, Reply(reply.text))
+        return parsed if parsed.actions else super().parse(brief, Reply(f'{reply.text}"}}}}'))
+
+
+class Eager(Paper):
+    """Takes the last action of a reply for the one that counts."""
+
+    @override
+    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+        return super().parse(brief, Reply(reply.text.rpartition("it worked")[2], (), reply.finish))
+
+
+class Piecemeal(Paper):
+    """Looks at each piece of a stream by itself."""
+
+    @override
+    def cut(self, show: Callable[[str], None]) -> OnText:
+        def take(piece: str) -> bool:
+            show(piece)
+            return "Observation" in piece
+
+        return take
+
+
+class Hasty(Paper):
+    """Ends a stream at the first bracket."""
+
+    @override
+    def cut(self, show: Callable[[str], None]) -> OnText:
+        seen: list[str] = []
+
+        def take(piece: str) -> bool:
+            seen.append(piece)
+            return "[" in "".join(seen)
+
+        return take
+
+
+class Slow(Paper):
+    """Compares every word with every other."""
+
+    @override
+    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+        words = reply.text.split("word ")
+        _ = [len(one) for one in words for _ in words]
+        return super().parse(brief, reply)
+
+
+@pytest.mark.parametrize(
+    ("codec", "check"),
+    [
+        (Nameless, "it_says_what_it_is"),
+        (Silent, "the_head_says_prompt_tools_and_goal"),
+        (Moody, "what_it_writes_depends_on_what_it_is_given"),
+        (Backward, "a_prompt_only_grows"),
+        (Forgetful, "every_call_has_one_result"),
+        (Blind, "pictures_are_shown_once"),
+        (Tactful, "a_fault_is_shown"),
+        (Chatty, "the_tail_says_the_notes"),
+        (Loose, "the_form_fits_what_it_writes"),
+        (Lossy, "what_it_writes_reads_back"),
+        (Vague, "any_text_is_read"),
+        (Rash, "a_reply_that_was_cut_does_nothing"),
+        (Eager, "what_follows_a_stop_sequence_counts_for_nothing"),
+        (Piecemeal, "a_stream_is_cut_where_the_reply_ends"),
+        (Hasty, "a_stream_is_cut_where_the_reply_ends"),
+        (Slow, "work_grows_with_the_length_of_a_reply"),
+    ],
+)
+def test_a_codec_that_breaks_the_contract_is_found(codec: type[Paper], check: str) -> None:
+    (broken,) = [each for each in CONTRACT if each.__name__ == check]
+    with pytest.raises(AssertionError):
+        broken(codec())
+
+
+def test_an_exception_of_a_codec_is_let_through() -> None:
+    with pytest.raises(ValueError, match="empty"):
+        check_codec(Strict())
