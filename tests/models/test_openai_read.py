@@ -208,6 +208,26 @@ async def test_keys_of_the_providers_own_grow_with_the_stream() -> None:
     )
 
 
+async def test_what_the_model_thought_can_be_read_and_numbered_pieces_become_whole() -> None:
+    def thought(**piece: Any) -> bytes:
+        item = {"type": "reasoning.text", "index": 0, "signature": None} | piece
+        return delta(reasoning=piece.get("text"), reasoning_details=[item])
+
+    reply = await stream(
+        thought(text="First, "),
+        thought(text="then.", format="f"),
+        thought(signature="s"),
+        delta(reasoning_details=[{"type": "reasoning.encrypted", "index": 1, "data": "x"}]),
+        delta(reasoning_details=["odd", "too"]),
+        delta(content="Ok.", finish="stop"),
+    )
+    assert reply.reasoning == "First, then."
+    text = {"type": "reasoning.text", "index": 0, "text": "First, then.", "format": "f"}
+    details = [text | {"signature": "s"}, {"type": "reasoning.encrypted", "index": 1, "data": "x"}]
+    assert reply.wire is not None
+    assert reply.wire.items == {"message": {"reasoning_details": [*details, "odd", "too"]}}
+
+
 async def test_comments_other_fields_and_line_ends_of_events_are_understood() -> None:
     reply = await stream(
         b": keep-alive\r\n\r\n",

@@ -32,6 +32,13 @@ def schema(**parameters: Any) -> list[Any]:
     return [{"type": "function", "function": {"name": "search", "parameters": parameters}}]
 
 
+def form(**schema: Any) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": "reply", "strict": True} | schema}
+
+
+CLOSED: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+OPEN: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}}}
+
 FINE = [
     body(),
     body(called("a", "b"), result("b"), result("a"), USER),
@@ -42,6 +49,10 @@ FINE = [
     body(stop=["a", "b", "c", "d"], stream=True, stream_options={"include_usage": False}),
     body({"role": "developer", "content": [{"type": "text", "text": "x"}]}),
     body(tools=schema(type="object", properties={"a": {"type": ["string", "null"]}, "b": {}})),
+    body(response_format={"type": "text"}),
+    body({"role": "user", "content": "As JSON."}, response_format={"type": "json_object"}),
+    body(response_format=form(schema=CLOSED)),
+    body(response_format=form(schema=OPEN, strict=False)),
 ]
 
 REFUSED: list[tuple[Any, str]] = [
@@ -81,6 +92,12 @@ REFUSED: list[tuple[Any, str]] = [
     ({"model": "m", "messages": [USER], "tool_choice": "none"}, "only allowed when 'tools'"),
     (body(stop=["a", "b", "c", "d", "e"]), "'stop'"),
     (body(stream_options={"include_usage": True}), "only allowed when 'stream'"),
+    (body(response_format={"type": "yaml"}), "response_format.type"),
+    (body(response_format={"type": "json_object"}), "must contain the word 'json'"),
+    (body(response_format=form(schema=CLOSED, name="a.b")), "does not match pattern"),
+    (body(response_format=form()), "response_format.json_schema.schema"),
+    (body(response_format=form(schema={"type": "array"}, strict=False)), 'type: "object"'),
+    (body(response_format=form(schema=OPEN)), "Invalid schema for response_format 'reply'"),
 ]
 
 

@@ -7,7 +7,7 @@ pieces, and keys of their own that they want back with the next request.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -22,6 +22,12 @@ _PLAIN: Final = frozenset(
     {"role", "content", "tool_calls", "function_call", "refusal", "annotations", "audio"}
 )
 """Keys of a message that nobody wants back; all others are the provider's own."""
+
+_THOUGHT: Final = ("reasoning_content", "reasoning")
+"""Keys of a message in which servers tell what the model thought; people may read it."""
+
+_JOINED: Final = frozenset({"text", "summary", "data"})
+"""Keys of a numbered item that come in pieces."""
 
 _CALL: Final = frozenset({"id", "type", "function", "index"})
 _FINISH: Final[Mapping[str, Finish]] = {"length": "length", "content_filter": "filter"}
@@ -199,7 +205,7 @@ class Draft:
             finish=self._finish(),
             usage=estimate(sent, text, calls) if self.usage is None else _usage(self.usage),
             model=self.model or self.source[1],
-            reasoning=self.aloud.thought,
+            reasoning=self.aloud.thought or self._thought(),
             wire=self._wire(),
         )
 
@@ -212,10 +218,16 @@ class Draft:
             return "cut"
         return "calls" if self.calls else "stop"
 
+    def _thought(self) -> str:
+        told = (self.more.get(key) for key in _THOUGHT)
+        return next((text for text in told if isinstance(text, str)), "")
+
     def _wire(self) -> Wire | None:
+        """What else came, except reasoning that is there item by item too (at OpenRouter)."""
         items: dict[str, Json] = {}
-        if self.more:
-            items["message"] = self.more
+        twice = "reasoning" if "reasoning_details" in self.more else ""
+        if more := {key: value for key, value in self.more.items() if key != twice}:
+            items["message"] = more
         if any(call.more for call in self.calls):
             items["calls"] = [call.more for call in self.calls]
         provider, model = self.source
@@ -234,8 +246,26 @@ def _grown(before: Any, piece: Any) -> Any:
     if isinstance(before, str) and isinstance(piece, str):
         return before + piece
     if isinstance(before, list) and isinstance(piece, list):
-        return [*before, *piece]
+        grown: list[Any] = [*before]
+        for item in msgspec.convert(piece, list[Any]):
+            _add(grown, item)
+        return grown
     return piece
+
+
+def _add(items: list[Any], item: Any) -> None:
+    """Add an item, or what it brings to the last one where both have the same number."""
+    last: Any = items[-1] if items else None
+    if not isinstance(item, dict) or not isinstance(last, dict):
+        items.append(item)
+        return
+    piece, before = cast("dict[str, Any]", item), cast("dict[str, Any]", last)
+    if piece.get("index") is None or piece["index"] != before.get("index"):
+        items.append(piece)
+        return
+    told = {key: value for key, value in piece.items() if value is not None}
+    joined = {key: before[key] + told[key] for key in _JOINED & told.keys() & before.keys()}
+    items[-1] = before | told | joined
 
 
 def _usage(usage: dict[str, Any]) -> Usage:

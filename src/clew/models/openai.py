@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Unpack
 
+import msgspec
 import openai
 
-from clew.events import Json, Wire
+from clew.events import Json, Wire, encode
 from clew.models.chat_prompt import NAMES, body, declare, head, kept_keys, message, stops
 from clew.models.chat_reply import Draft
 from clew.models.endpoint import Endpoint, Settings
 from clew.models.failures import Trouble
+from clew.models.forms import fit
 from clew.models.openai_client import openai_carrier, openai_source
 from clew.models.toolbox import Boxes
 from clew.protocols import Part, Prompt
@@ -26,6 +28,16 @@ _OPTIONAL: Final = {
     "stop": re.compile(r"['\"`]stop['\"`]|\bstop (?:words?|sequences?)"),
     "images": re.compile(r"\bimages?\b|image_url|\bvision\b"),
 }
+_FORM: Final = re.compile(
+    r"response_format|json_(?:schema|object)|json mode|json_validate_failed|structured[ _]outputs?"
+    r"|\bgrammar",
+    re.IGNORECASE,
+)
+"""How a server names the form of a reply when it refuses it."""
+
+_FORMS: Final = ("schema", "json")
+"""What is left out, one after the other, of the form asked for."""
+
 _PER_PART: Final = frozenset({"wire", "images"})
 """What is left out of the parts themselves, so that they have to be encoded anew."""
 
@@ -64,8 +76,8 @@ def openai_chat(
 @dataclass
 class ChatApi:
     """Chat Completions. A server may refuse usage in streams (`stream_options`), stop sequences
-    (codecs cut by themselves), pictures (then they are named instead), and what it sent earlier
-    beside text and calls (`wire`).
+    (codecs cut by themselves), pictures (then they are named instead), what it sent earlier beside
+    text and calls (`wire`), and the form of a reply: then JSON mode is asked for instead, or none.
     """
 
     provider: str
@@ -74,6 +86,7 @@ class ChatApi:
     hint: str = "that of a Chat Completions server (most end in /v1)"
     _boxes: Boxes = field(default_factory=lambda: Boxes(NAMES, declare))
     _wired: set[str] = field(default_factory=set[str])
+    _formed: bool = False
 
     def __post_init__(self) -> None:
         self._head = head(self.model, self.params)
@@ -85,8 +98,12 @@ class ChatApi:
         return Draft((self.provider, self.model), self._boxes.of(prompt.tools))
 
     def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
-        said = f"{trouble.message} '{trouble.param}'"
-        if trouble.status not in {400, 422} or not _REFUSED.search(said):
+        said = f"{trouble.message} '{trouble.param}' {trouble.code}"
+        if trouble.status not in {400, 422}:
+            return ""
+        if self._formed and _FORM.search(said):
+            return next((key for key in _FORMS if key not in without), "")
+        if not _REFUSED.search(said):
             return ""
         if self._wired - without and any(key in said for key in self._wired):
             return "" if "wire" in without else "wire"
@@ -113,6 +130,8 @@ class ChatApi:
             more["stream"] = True
             if "stream_options" not in without:
                 more["stream_options"] = {"include_usage": True}
+        if prompt.form is not None and "response_format" not in self.params:
+            more |= self._form(encode(prompt.form), without)
         return body(self._head, messages, prompt, box, more)
 
     def _wire(self, part: Part, without: frozenset[str]) -> Wire | None:
@@ -124,3 +143,17 @@ class ChatApi:
             return None
         self._wired.update(kept_keys(wire))
         return wire
+
+    def _form(self, schema: bytes, without: frozenset[str]) -> dict[str, Json]:
+        """The form of the reply: that of the schema, any JSON object, or none.
+
+        OpenAI takes schemas of objects only; servers that run models themselves take all.
+        """
+        if "json" in without:
+            return {}
+        self._formed = True
+        how = fit(schema)
+        if "schema" in without or (how == "other" and self.provider in {"openai", "azure"}):
+            return {"response_format": {"type": "json_object"}}
+        named = {"name": "reply", "strict": how == "strict", "schema": msgspec.Raw(schema)}
+        return {"response_format": {"type": "json_schema", "json_schema": named}}

@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
+from clew.testing.openai_schemas import complaint
+
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool"})
 _CHOICES: Final = frozenset({"none", "auto", "required"})
@@ -113,6 +115,32 @@ def _check_rest(body: dict[str, Any]) -> None:
             "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
             "stream_options",
         )
+    if "response_format" in body:
+        _check_form(body["response_format"], body["messages"])
+
+
+def _check_form(form: Any, messages: list[Any]) -> None:
+    known = _object(form) or {}
+    kind, where = known.get("type"), "response_format"
+    if kind not in {"text", "json_object", "json_schema"}:
+        raise Refused(f"Invalid value: {kind!r} in '{where}.type'.", f"{where}.type")
+    if kind == "json_object" and "json" not in str(messages).lower():
+        raise Refused(
+            "'messages' must contain the word 'json' in some form, to use 'response_format' of "
+            "type 'json_object'.",
+            "messages",
+        )
+    if kind == "json_schema":
+        check_schema_form(_object(known.get("json_schema")) or {}, where, f"{where}.json_schema")
+
+
+def check_schema_form(form: dict[str, Any], where: str, place: str) -> None:
+    """The name, and the schema, held to its rules where it is to be strict."""
+    _check_name(form.get("name"), f"{place}.name")
+    if (schema := _object(form.get("schema"))) is None:
+        raise Refused(f"Missing required parameter: '{place}.schema'.", f"{place}.schema")
+    if said := complaint(schema, strict=bool(form.get("strict"))):
+        raise Refused(f"Invalid schema for {where} {form['name']!r}: {said}", where)
 
 
 def _check_messages(messages: list[Any]) -> None:

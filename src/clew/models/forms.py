@@ -1,0 +1,117 @@
+"""Which JSON Schemas OpenAI can hold a reply to, and in what manner. Pure.
+
+Rules: https://developers.openai.com/api/docs/guides/structured-outputs
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from clew.events import Json
+
+Fit: TypeAlias = Literal["strict", "object", "other"]
+"""What a schema is to OpenAI: held to word by word; taken as a hint; not taken, since what meets it
+need not be an object."""
+
+_DEPTH: Final = 10
+_PROPERTIES: Final = 5000
+_VALUES: Final = 1000
+_LETTERS: Final = 120_000
+
+_Kind: TypeAlias = Literal["string", "number", "integer", "boolean", "object", "array", "null"]
+_Format: TypeAlias = Literal[
+    "date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"
+]
+
+
+class _Schema(msgspec.Struct, forbid_unknown_fields=True):
+    """The subset: whatever else a schema has, makes it another."""
+
+    type: _Kind | list[_Kind] | None = None
+    enum: list[Json] = []
+    const: Json | msgspec.UnsetType = msgspec.UNSET
+    title: str = ""
+    description: str = ""
+    any_of: list["_Schema"] | None = msgspec.field(default=None, name="anyOf")
+    ref: str = msgspec.field(default="", name="$ref")
+    defs: dict[str, "_Schema"] = msgspec.field(default={}, name="$defs")
+    properties: dict[str, "_Schema"] = {}
+    required: list[str] = []
+    more: Json = msgspec.field(default=True, name="additionalProperties")
+    items: "_Schema | None" = None
+    min_items: int = msgspec.field(default=0, name="minItems")
+    max_items: int | None = msgspec.field(default=None, name="maxItems")
+    pattern: str = ""
+    format: _Format | None = None
+    multiple_of: float = msgspec.field(default=1, name="multipleOf")
+    minimum: float = 0
+    maximum: float = 0
+    above: float = msgspec.field(default=0, name="exclusiveMinimum")
+    below: float = msgspec.field(default=0, name="exclusiveMaximum")
+
+    @property
+    def kinds(self) -> list[_Kind]:
+        if isinstance(self.type, list):
+            return self.type
+        return [] if self.type is None else [self.type]
+
+    @property
+    def inner(self) -> Iterator["_Schema"]:
+        yield from self.any_of or ()
+        yield from self.defs.values()
+        if self.items is not None:
+            yield self.items
+
+
+@lru_cache(maxsize=256)
+def fit(schema: bytes) -> Fit:
+    """How OpenAI can take this (encoded) schema of a reply."""
+    if msgspec.json.decode(schema).get("type") != "object":
+        return "other"
+    try:
+        known = msgspec.json.decode(schema, type=_Schema)
+    except (msgspec.ValidationError, RecursionError):
+        return "object"
+    size = _Size()
+    held = known.any_of is None and size.takes(known, 1) and size.fits
+    return "strict" if held else "object"
+
+
+class _Size:
+    """Walks a schema, and counts what there may not be too much of."""
+
+    def __init__(self) -> None:
+        self.properties = self.values = self.letters = 0
+
+    @property
+    def fits(self) -> bool:
+        return (
+            self.properties <= _PROPERTIES and self.values <= _VALUES and self.letters <= _LETTERS
+        )
+
+    def takes(self, schema: _Schema, depth: int) -> bool:
+        """Whether everything is of a kind, each reference stands alone, each list says of what, and
+        each object is closed, with nothing optional.
+        """
+        if schema.ref:
+            return schema.ref.startswith("#") and schema == _Schema(ref=schema.ref)
+        kinds = schema.kinds
+        if depth > _DEPTH or not (kinds or schema.any_of):
+            return False
+        self._count(schema)
+        closed = schema.more is False and set(schema.required) == schema.properties.keys()
+        return (
+            (closed or "object" not in kinds)
+            and (schema.items is not None or "array" not in kinds)
+            and all(self.takes(each, depth) for each in schema.inner)
+            and all(self.takes(each, depth + 1) for each in schema.properties.values())
+        )
+
+    def _count(self, schema: _Schema) -> None:
+        values = [*schema.enum, *(() if schema.const is msgspec.UNSET else (schema.const,))]
+        self.properties += len(schema.properties)
+        self.values += len(values)
+        self.letters += sum(len(str(each)) for each in values)
+        self.letters += sum(map(len, [*schema.properties, *schema.defs]))

@@ -1,0 +1,166 @@
+"""Replies held to a schema: what is asked for, and what is done where it is refused."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.errors import ModelError
+from clew.models.forms import fit
+from clew.testing.openai_schemas import complaint
+from clew.testing.openai_server import Fail, Say
+from tests.models.support import ask, over, tool
+
+TEXT: dict[str, Any] = {"type": "string"}
+
+
+def closed(**properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def deep(levels: int) -> dict[str, Any]:
+    return closed(a=deep(levels - 1)) if levels else TEXT
+
+
+STRICT = [
+    closed(),
+    closed(a=TEXT, b={"type": ["integer", "null"], "minimum": 1, "maximum": 9}),
+    closed(a={"type": "array", "items": closed(b={"type": "string", "enum": ["x", "y"]})}),
+    closed(a={"anyOf": [TEXT, {"type": "null"}], "description": "Maybe."}),
+    closed(a={"$ref": "#/$defs/one"}) | {"$defs": {"one": closed(b={"$ref": "#"})}},
+    closed(a={"type": "string", "format": "date-time"}, b={"type": "string", "const": "x"}),
+    deep(9),
+]
+LOOSE = [
+    {"type": "object"},
+    {"type": "object", "properties": {"a": TEXT}, "additionalProperties": False},
+    closed(a=TEXT) | {"additionalProperties": True},
+    closed(a=TEXT) | {"required": ["a", "b"]},
+    closed(a={}),
+    closed(a={"enum": ["x"]}),
+    closed(a={"type": "array"}),
+    closed(a={"type": "string", "minLength": 1}),
+    closed(a={"type": "string", "format": "uri"}),
+    closed(a={"type": "string", "default": "x"}),
+    closed(a={"type": "text"}),
+    closed(a={"$ref": "#", "description": "This one."}),
+    closed(a={"allOf": [TEXT]}),
+    closed(a={"type": "array", "items": closed() | {"additionalProperties": True}}),
+    closed() | {"$defs": {"one": {}}},
+    deep(10),
+]
+OTHER: list[dict[str, Any]] = [{"anyOf": [closed(), closed(a=TEXT)]}, TEXT, {}]
+
+
+def how(schema: Any) -> str:
+    return fit(msgspec.json.encode(schema))
+
+
+def test_which_schemas_can_be_held_to() -> None:
+    assert [how(schema) for schema in STRICT] == ["strict"] * len(STRICT)
+    assert [how(schema) for schema in LOOSE] == ["object"] * len(LOOSE)
+    assert [how(schema) for schema in OTHER] == ["other"] * len(OTHER)
+    assert how(closed(a=TEXT) | {"anyOf": [closed()]}) == "object"
+
+
+def test_which_are_too_large() -> None:
+    wide = closed(**{f"p{number}": TEXT for number in range(5001)})
+    many = closed(a={"type": "integer", "enum": list(range(1001))})
+    long = closed(a={"type": "string", "const": "x" * 120_001})
+    assert [how(schema) for schema in (wide, many, long)] == ["object"] * 3
+
+
+def schemas() -> st.SearchStrategy[Any]:
+    plain = st.sampled_from(
+        [TEXT, {"type": "null"}, {"type": ["number", "null"]}, {}, {"$ref": "#"}]
+    )
+    odd = st.sampled_from([{}, {}, {}, {"minLength": 1}, {"title": "T"}, {"format": "date"}])
+
+    def wider(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        objects = st.dictionaries(st.sampled_from("abc"), inner).map(lambda found: closed(**found))
+        arrays = inner.map(lambda found: {"type": "array", "items": found})
+        unions = st.lists(inner, min_size=1, max_size=2).map(lambda found: {"anyOf": found})
+        return st.builds(lambda one, more: one | more, objects | arrays | unions, odd)
+
+    return st.recursive(plain, wider, max_leaves=8)
+
+
+@given(schemas())
+def test_the_server_agrees_on_what_is_strict(inner: Any) -> None:
+    schema = closed(a=inner)
+    assert (how(schema) == "strict") == (complaint(schema, strict=True) == "")
+
+
+@pytest.mark.parametrize(
+    ("provider", "schema", "strict"),
+    [
+        ("openai", STRICT[1], True),
+        ("openai", LOOSE[1], False),
+        ("vllm", LOOSE[1], False),
+        ("openai", OTHER[0], None),
+        ("azure", OTHER[0], None),
+    ],
+)
+async def test_the_form_is_asked_for(provider: str, schema: Any, strict: bool | None) -> None:
+    async with over([Say("{}"), Say("Ok.")], provider=provider) as (model, server, _):
+        assert (await model.complete(ask("Reply in JSON.", form=schema))).text == "{}"
+        await model.complete(ask())
+    first, second = (request.body for request in server.requests)
+    named = {"name": "reply", "strict": strict, "schema": schema}
+    expected = {"type": "json_schema", "json_schema": named}
+    assert first["response_format"] == ({"type": "json_object"} if strict is None else expected)
+    assert "response_format" not in second
+
+
+async def test_servers_that_run_models_themselves_are_asked_for_any_schema() -> None:
+    async with over([Say("{}")], provider="vllm") as (model, server, _):
+        await model.complete(ask("Reply in JSON.", form=OTHER[0]))  # this server is like OpenAI's
+    forms = [request.body["response_format"] for request in server.requests]
+    assert forms[0]["json_schema"] == {"name": "reply", "strict": False, "schema": OTHER[0]}
+    assert forms[1] == {"type": "json_object"}
+
+
+@pytest.mark.parametrize(
+    "fail",
+    [
+        Fail(400, "Invalid schema for response_format 'reply': no."),
+        Fail(400, "This response_format type is unavailable now"),
+        Fail(422, "json mode cannot be combined with tool/function calling"),
+        Fail(400, "Cannot use custom grammar constraints with tools."),
+        Fail(400, "Failed to generate JSON.", "json_validate_failed"),
+    ],
+)
+async def test_a_form_that_is_refused_gives_way_to_a_wider_one_and_then_to_none(fail: Fail) -> None:
+    async with over([fail, Say("{}"), fail, Say("{}"), Say("{}")]) as (model, server, waits):
+        for _ in range(3):
+            await model.complete(ask("Reply in JSON.", form=STRICT[1], tools=(tool("search"),)))
+    kinds = [request.body.get("response_format", {}).get("type") for request in server.requests]
+    assert kinds == ["json_schema", "json_object", "json_object", None, None]
+    assert waits == []
+
+
+async def test_without_the_word_json_there_is_no_json_mode() -> None:
+    async with over([Say("{}")]) as (model, server, _):
+        await model.complete(ask("What?", form=OTHER[0]))
+    kinds = [request.body.get("response_format", {}).get("type") for request in server.requests]
+    assert kinds == ["json_object", "json_object", None]
+
+
+async def test_the_users_own_form_wins_and_its_refusal_is_told() -> None:
+    own = {"response_format": {"type": "text"}}
+    refusal = Fail(400, "response_format is not supported with this model")
+    async with over([Say("Ok."), refusal], params=own) as (model, server, _):
+        await model.complete(ask(form=STRICT[1]))
+        with pytest.raises(ModelError, match="response_format is not supported"):
+            await model.complete(ask(form=STRICT[1]))
+    assert [request.body["response_format"] for request in server.requests] == [
+        {"type": "text"},
+        {"type": "text"},
+    ]
