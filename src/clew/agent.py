@@ -94,7 +94,7 @@ class Agent:
         """Raise where an example makes a call, and sees it done, that this agent cannot make."""
         for call in (call for step in example.steps for call in step.calls):
             name, args = call.action.name, call.action.args
-            if call.observation is None or not call.observation.ok:
+            if call.observation is not None and not call.observation.ok:
                 continue
             if name not in self.by_name:
                 has = ", ".join(self.by_name)

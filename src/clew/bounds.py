@@ -200,10 +200,9 @@ class Limits:
 def told(left: Left, near: int) -> list[str]:
     """What is left of steps and calls, in lines for the model: where it is at most `near`."""
     said: list[str] = []
-    if left.last:
-        said.append("This is the last step: finish now.")
-    elif left.steps <= near:
-        said.append(f"{left.steps} steps are left.")
+    if left.steps <= near:
+        last = "This is the last step: finish now."
+        said.append(last if left.last else f"{left.steps} steps are left.")
     if left.tool_calls <= near:
         said.append(f"{left.tool_calls} tool calls are left.")
     return said

@@ -127,8 +127,9 @@ VARIANTS: Final = (
         shape=shortened,
     ),
     Variant(
-        name="small",
+        name="small, text",
         match=_SMALL,
+        native=False,
         shape=shortened,  # for the same reason
     ),
     Variant(
