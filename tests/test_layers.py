@@ -47,6 +47,7 @@ LAYERS = {
     "loop": 5,
     "replay": 5,
     "testing": 5.5,  # doubles, servers and contracts: from anything below 6, for no one below 6
+    "agent_files": 6,
     "drivers": 6,
     "strategies": 6,
     "subagents": 6,
@@ -69,7 +70,7 @@ NEVER = {  # who may not import what, where the layers alone would let them
 SERIALISER = "msgspec"
 BY_NAME = {  # who may import a module whose name is data
     "models/resolve.py": "an optional extra is loaded here, when its provider is asked for",
-    "cli/own_tools.py": "a user's own tool is named module:name on the command line",
+    "agent_files/imported.py": "a user's own part is named module:name in a file or on the command line",
     "tools/docs/extract.py": "what reads PDF and HTML is an optional extra too",
     "tools/process.py": "a killable tool is named module:function and loaded in its own process",
 }

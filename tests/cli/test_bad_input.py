@@ -37,7 +37,7 @@ OFFLINE = ("--model", "offline")
         (["ask", "hm?", "--model", "opnai:gpt-4o"], 2, "did you mean openai"),
         (["ask", "hm?", "--model", "openai:gpt-4o"], 2, "set OPENAI_API_KEY"),
         (["ask", "hm?", *OFFLINE, "--format", "papr"], 2, "choose one of: native, paper"),
-        (["ask", "hm?", *OFFLINE, "--format", "paper"], 2, "leave --format out"),
+        (["ask", "hm?", *OFFLINE, "--format", "paper"], 2, "leave the format out"),
         (["ask", "hm?", *OFFLINE, "--max-steps", "0"], 2, "give a finite number over 0"),
         (["ask", "hm?", *OFFLINE, "--max-steps", "few"], 2, "not a valid integer"),
         (["ask", "hm?", *OFFLINE, "--temperature", "1"], 2, "no temperature"),

@@ -76,7 +76,7 @@ def test_version_and_help() -> None:
     shown = clew("--help")
     assert shown.code == 0
     commands = re.findall(r"^  (\w+)  +\S", shown.out.split("Commands:")[1], re.MULTILINE)
-    assert len(commands) == 10
+    assert {"ask", "chat", "init", "resume", "show", "replay"} <= set(commands)
     for command in commands:  # what a process adds has been seen above
         shown_of = CliRunner().invoke(main, [command, "--help"], prog_name="clew")
         assert shown_of.output.startswith(f"Usage: clew {command} ")

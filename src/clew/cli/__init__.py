@@ -8,6 +8,7 @@ from clew.cli.ask import ask
 from clew.cli.chat import chat
 from clew.cli.doctor import doctor
 from clew.cli.errors import Shell, Told
+from clew.cli.init import init
 from clew.cli.places import read_env
 from clew.cli.replay import replay
 from clew.cli.resume import resume
@@ -31,7 +32,7 @@ Keys come from the environment or a .env file; `clew doctor` says what is usable
 @click.group(
     cls=Told,
     epilog=EPILOG,
-    commands=[ask, chat, resume, approve, reject, runs, show, replay, tools, doctor],
+    commands=[ask, chat, init, resume, approve, reject, runs, show, replay, tools, doctor],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="clew", message="%(prog)s %(version)s")

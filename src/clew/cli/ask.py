@@ -7,8 +7,9 @@ import anyio
 import anyio.lowlevel
 import click
 
+from clew.agent_files import Spec, make_agent, make_library
 from clew.api import opened, start
-from clew.cli.agents import Options, library, make_agent, options, with_model
+from clew.cli.agents import options, origin, with_model
 from clew.cli.options import DEBUG, JSON, QUIET, STORE, agent_options
 from clew.cli.outcome import Outcome, finish
 from clew.cli.screen import Screen, console
@@ -49,15 +50,16 @@ def ask(
     return finish(end, as_json=as_json)
 
 
-async def _ask(question: str, wanted: Options, store: str | None, screen: Screen) -> Outcome:
+async def _ask(question: str, wanted: Spec, store: str | None, screen: Screen) -> Outcome:
     wanted, why = await with_model(wanted)
     tell_model(wanted, why)
-    docs = library(wanted, screen.indexing)
+    docs = make_library(wanted, screen.indexing)
     agent = make_agent(wanted, docs)
     screen.warn(agent.warnings)
+    store = store or wanted.store or None
     async with opened(store) as place:
         await anyio.lowlevel.checkpoint()  # no record after a Ctrl-C while the parts were imported
-        journal = await start(agent, question, place, listener=screen, origin=wanted.origin)
+        journal = await start(agent, question, place, listener=screen, origin=origin(wanted))
         screen.so_far = journal.trajectory
         return await carry_on(agent, journal, docs, store=store, why=why)
 
@@ -85,7 +87,7 @@ def watching(*, as_json: bool, quiet: bool, debug: bool) -> Screen:
     return Screen(progress if debug or progress.is_terminal else None, debug=debug)
 
 
-def tell_model(wanted: Options, why: str) -> None:
+def tell_model(wanted: Spec, why: str) -> None:
     """Say which model was chosen, and why, where nobody named one."""
     if why:
         console(stderr=True).print(f"Model: {wanted.model} ({why})", style="dim")

@@ -9,8 +9,9 @@ from typing import Final
 import click
 
 from clew.agent import Agent
+from clew.agent_files import Spec, make_agent, make_library
 from clew.api import start, take_up
-from clew.cli.agents import Options, library, make_agent, options, recorded, with_model
+from clew.cli.agents import options, origin, recorded, with_model
 from clew.cli.ask import readable, tell_model
 from clew.cli.errors import ANSWERED, Shell, tell
 from clew.cli.options import DEBUG, STORE, agent_options
@@ -47,7 +48,7 @@ Ctrl-C           interrupts the step, not the session"""
 class Session:
     """A chat: who answers, where the record lies, and the record itself once there is one."""
 
-    wanted: Options
+    wanted: Spec
     agent: Agent
     docs: Library | None
     place: Store
@@ -83,9 +84,10 @@ async def _open(earlier: str, store: str | None, screen: Screen, given: dict[str
             said = recorded(await load(place, run_id), given)
     wanted, why = await with_model(said)
     tell_model(wanted, why)
-    docs = library(wanted, screen.indexing)
+    docs = make_library(wanted, screen.indexing)
     agent = make_agent(wanted, docs)
     screen.warn(agent.warnings)
+    store = store or wanted.store or None
     session = Session(wanted, agent, docs, open_store(store), store, screen)
     if run_id:
         session.journal = await take_up(agent, run_id, session.place, listener=screen)
@@ -162,7 +164,7 @@ async def _turn(session: Session, text: str) -> Outcome:
     agent, journal = session.agent, session.journal
     if journal is None:
         journal = session.journal = await start(
-            agent, text, session.place, listener=session.screen, origin=session.wanted.origin
+            agent, text, session.place, listener=session.screen, origin=origin(session.wanted)
         )
         session.screen.so_far = journal.trajectory
     elif text:

@@ -45,8 +45,16 @@ JSON: Final = click.option(
 QUIET: Final = click.option(
     "--quiet", "-q", is_flag=True, help="Show only the end: answer, sources, cost."
 )
+AGENT: Final = click.option(
+    "--agent",
+    callback=_named,
+    metavar="FILE",
+    type=click.Path(),
+    help="An agent file (TOML; `clew init` writes one); other options go over it.",
+)
 
 _AGENT: Final = (
+    AGENT,
     click.option(
         "--model",
         callback=_named,

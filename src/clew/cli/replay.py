@@ -8,8 +8,9 @@ import click
 import msgspec
 
 from clew.agent import Agent
+from clew.agent_files import make_agent
 from clew.api import replay as replay_run
-from clew.cli.agents import make_agent, recorded, stand_in
+from clew.cli.agents import agent_store, recorded, stand_in
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, STORE, agent_options
 from clew.cli.places import existing, find_run
@@ -41,7 +42,7 @@ def replay(run: str, store: str | None, *, debug: bool, **given: Json) -> int:
 
 
 async def _replay(run: str, store: str | None, given: dict[str, Json]) -> Replayed:
-    async with existing(store) as place:
+    async with existing(store or agent_store(given)) as place:
         run_id = await find_run(place, run)
         record = await load(place, run_id)
         return await replay_run(_agent(record, given), run_id, store=place)

@@ -7,8 +7,9 @@ import anyio
 import anyio.lowlevel
 import click
 
+from clew.agent_files import make_agent, make_library
 from clew.api import take_up
-from clew.cli.agents import library, make_agent, recorded, with_model
+from clew.cli.agents import agent_store, origin, recorded, with_model
 from clew.cli.ask import readable, tell_model, watching
 from clew.cli.options import DEBUG, JSON, QUIET, STORE, agent_options
 from clew.cli.outcome import Outcome, finish
@@ -72,11 +73,12 @@ def resume(
 
 
 async def _resume(wish: Wish, store: str | None, screen: Screen) -> Outcome:
+    store = store or agent_store(wish.given)
     async with existing(store) as place:
         run_id = await find_run(place, wish.run)
         wanted, why = await with_model(recorded(await load(place, run_id), wish.given))
         tell_model(wanted, why)
-        docs = library(wanted, screen.indexing)
+        docs = make_library(wanted, screen.indexing)
         agent = make_agent(wanted, docs)
         await anyio.lowlevel.checkpoint()  # nothing is taken up after a Ctrl-C
         try:
@@ -86,7 +88,7 @@ async def _resume(wish: Wish, store: str | None, screen: Screen) -> Outcome:
                 place,
                 accept_change=wish.accept_change,
                 listener=screen,
-                origin=wanted.origin,
+                origin=origin(wanted),
             )
         except ConfigError as error:
             error.add_note("to go on all the same, add --accept-change")

@@ -5,10 +5,10 @@ from typing import cast
 
 import click
 
-from clew.cli.agents import SHIPPED, Options, options
-from clew.cli.agents import tools as by_names
+from clew.agent_files import DOCS, SHIPPED, Spec, make_tools
+from clew.cli.agents import options
 from clew.cli.errors import ANSWERED
-from clew.cli.options import DEBUG, JSON
+from clew.cli.options import AGENT, DEBUG, JSON
 from clew.cli.render import Shown, inert
 from clew.cli.screen import console, put
 from clew.events import Json, encode
@@ -18,6 +18,7 @@ from clew.tools.docs import Library
 
 @click.command(short_help="List the tools.")
 @click.option("--tools", metavar="NAMES", help="Only these: names, or module:name of your own.")
+@AGENT
 @JSON
 @DEBUG
 def tools(*, as_json: bool, debug: bool, **given: Json) -> int:
@@ -26,10 +27,10 @@ def tools(*, as_json: bool, debug: bool, **given: Json) -> int:
     `docs` and `docs_read` come with --docs FOLDER; the others are named in --tools.
     """
     del debug
-    wanted = options(given) if given.get("tools") else Options(tools=SHIPPED)
-    listed = not given.get("tools") or "docs" in wanted.tools
+    wanted = options(given) if any(given.values()) else Spec(tools=SHIPPED)
+    listed = DOCS in wanted.tools
     # No folder is read to list its tools.
-    found = by_names(wanted, Library(Path.cwd()) if listed else None)
+    found = make_tools(wanted, Library(Path.cwd()) if listed else None)
     if as_json:
         click.echo(encode([described(tool) for tool in found]))
         return ANSWERED

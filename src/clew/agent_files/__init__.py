@@ -1,0 +1,33 @@
+"""Agent files: an agent as a TOML file, and the same values as the command line and records have.
+
+Everything in a file can be said in Python too; a file is for those who would rather not.
+"""
+
+from clew.agent_files.make import (
+    DOCS,
+    SHIPPED,
+    Loaded,
+    load_agent,
+    make_agent,
+    make_library,
+    make_model,
+    make_tools,
+)
+from clew.agent_files.read import PartError, read_agent_file
+from clew.agent_files.spec import Spec
+from clew.agent_files.template import TEMPLATE
+
+__all__ = [
+    "DOCS",
+    "SHIPPED",
+    "TEMPLATE",
+    "Loaded",
+    "PartError",
+    "Spec",
+    "load_agent",
+    "make_agent",
+    "make_library",
+    "make_model",
+    "make_tools",
+    "read_agent_file",
+]

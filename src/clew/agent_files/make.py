@@ -1,0 +1,239 @@
+"""From a `Spec` to an agent. What cannot be made is told with the part that asked for it."""
+
+import difflib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from clew.agent import Agent
+from clew.agent_files.imported import imported, imported_function, imported_tools
+from clew.agent_files.read import part, read_agent_file, told
+from clew.agent_files.spec import Program, Spec, Words
+from clew.bounds import Limits
+from clew.codecs import by_name
+from clew.errors import ConfigError
+from clew.models.prices import Price
+from clew.models.resolve import OFFLINE, resolve
+from clew.prompts import Instructions, demonstrations
+from clew.protocols import Example, Guard, Model, Tool
+from clew.tools.calc import calc
+from clew.tools.docs import Library, OnProgress, docs_tools
+from clew.tools.person import ASK, HoldQuestions, ask_person
+from clew.tools.planner import planner
+from clew.tools.program import program
+
+DOCS: Final = "docs"
+SHIPPED: Final = ("calc", "planner", DOCS, ASK)
+
+_VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
+
+
+class Loaded(NamedTuple):
+    """What an agent file describes: the agent, and the place for its records ("" if none)."""
+
+    agent: Agent
+    store: str
+
+
+def load_agent(path: str | Path, **changes: Any) -> Loaded:
+    """The agent that a TOML file describes, and its store.
+
+    `changes` are fields of `Agent` that take the place of those of the file. Raises `ConfigError`
+    with file and line.
+    """
+    spec = read_agent_file(path)
+    model = changes.pop("model", None)
+    if isinstance(model, str):
+        spec, model = spec.but({"model": model}), None
+    return Loaded(make_agent(spec, model=model).but(**changes), spec.store)
+
+
+def make_agent(spec: Spec, docs: Library | None = None, model: Model | None = None) -> Agent:
+    """The agent; `docs` and `model` take the place of those that the spec names.
+
+    Raises `ConfigError` where the spec does not fit or names what is not there.
+    """
+    with told(spec):
+        return _agent(spec, docs, model)
+
+
+def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
+    thinker = make_model(spec) if model is None else model
+    found = make_tools(spec, make_library(spec) if docs is None else docs)
+    fields: dict[str, Any] = {
+        "model": thinker,
+        "tools": found,
+        "codec": spec.format or None,
+        "guards": _guards(spec),
+        "bounds": [_function(spec, "bounds", name) for name in spec.bounds],
+        "checks": [_function(spec, "checks", name) for name in spec.checks],
+        "examples": _examples(spec, found),
+    }
+    for name, number in msgspec.to_builtins(spec.limits).items():
+        with part("limits", name):
+            Limits(**{name: number})
+    fields["limits"] = spec.limits.limits
+    if spec.limits.cost is not None:
+        with part("limits", "cost"):
+            fields["limits"].bounds(priced=thinker.priced)
+    with part("format"):
+        by_name(spec.format or "native")
+    if spec.prompt is not None:
+        fields["prompt"] = _prompt(spec.prompt)
+    if spec.answer:
+        with part("answer"):
+            fields["answer"] = imported(spec.answer, "type", spec.folder)
+    said = {
+        name: getattr(spec, name)
+        for name in ("tries", "thought", "landing", "unknown", "tell_left")
+        if getattr(spec, name) is not None
+    }
+    with part():
+        return Agent(**fields, **said)
+
+
+def make_library(spec: Spec, on_progress: OnProgress | None = None) -> Library | None:
+    """The documents, not yet read; None where no folder was given. Raises `ConfigError`."""
+    with told(spec), part("docs"):
+        return Library(spec.docs, on_progress=on_progress) if spec.docs else None
+
+
+def make_model(spec: Spec) -> Model:
+    """The model by its name. Raises `ConfigError`."""
+    with told(spec):
+        settings = _settings(spec)
+        if spec.model == OFFLINE:
+            _check_offline(spec, settings)
+        with part("model"):
+            if not spec.model:
+                message = f'no model is named: add model = "provider:model", or "{OFFLINE}"'
+                raise ConfigError(message)
+            return resolve(spec.model, **settings)
+
+
+def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
+    with part("format"):
+        if spec.format and not by_name(spec.format).native:
+            message = "the offline rules act in the native format only: leave the format out"
+            raise ConfigError(message)
+    with part("params" if spec.params else "connection"):
+        if settings:
+            word = next(iter(spec.params or settings))
+            message = f"the offline rules have no {word}: leave it out, or name another model"
+            raise ConfigError(message)
+
+
+def make_tools(spec: Spec, docs: Library | None) -> list[Tool]:
+    """The tools by their names, each once, in the order given; those of the documents last."""
+    with told(spec):
+        return [*_named_tools(spec, docs), *(docs_tools(docs) if docs is not None else ())]
+
+
+def _named_tools(spec: Spec, docs: Library | None) -> list[Tool]:
+    found: list[Tool] = []
+    for name in dict.fromkeys(spec.tools):
+        with part("tools", name):
+            if name == DOCS:
+                if docs is None:
+                    message = "the tool docs needs a folder to search: add --docs FOLDER"
+                    raise ConfigError(message)
+            else:
+                found += imported_tools(name, spec.folder) if ":" in name else [shipped(name)]
+    for place, each in enumerate(spec.programs):
+        with part("programs", place):
+            found.append(_program(each))
+    return found
+
+
+def shipped(name: str) -> Tool:
+    """The shipped tool of that name. Raises `ConfigError` with the nearest one."""
+    match name:
+        case "calc":
+            return calc()
+        case "planner":
+            return planner()
+        case _ if name == ASK:
+            return ask_person()
+        case _:
+            near = difflib.get_close_matches(name, SHIPPED, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(SHIPPED)}"
+            message = f"there is no tool {name!r}: {hint} (one of your own is module:name)"
+            raise ConfigError(message)
+
+
+def _program(each: Program) -> Tool:
+    return program(
+        each.name,
+        each.argv,
+        each.description,
+        parameters=each.parameters,
+        dashes=each.dashes,
+        effect=each.effect,
+        timeout=each.timeout,
+        cwd=each.cwd or None,
+        env=each.env,
+        limit=each.limit,
+    )
+
+
+def _guards(spec: Spec) -> list[Guard]:
+    """The user's own; questions to a person are held until they are answered."""
+    own = [_function(spec, "guards", name) for name in spec.guards]
+    return [*own, HoldQuestions()] if ASK in spec.tools else own
+
+
+def _function(spec: Spec, kind: str, name: str) -> Any:
+    with part(kind, name):
+        return imported_function(name, kind.removesuffix("s"), spec.folder)
+
+
+def _examples(spec: Spec, tools: list[Tool]) -> tuple[Example, ...]:
+    with part("examples"):
+        return demonstrations(spec.examples, [tool.name for tool in tools] or ["finish"])
+
+
+def _prompt(words: str | Words) -> str | Instructions:
+    if isinstance(words, str):
+        return words
+    return Instructions(words.persona, words.constraints, words.output)
+
+
+def _settings(spec: Spec) -> dict[str, Any]:
+    """What the model is told of parameters, prices and the way to its server."""
+    reached = spec.connection
+    settings: dict[str, Any] = {}
+    if spec.params:
+        settings["params"] = spec.params
+    if spec.prices:
+        settings["prices"] = {
+            name: Price(each.input, each.output, each.cached) for name, each in spec.prices.items()
+        }
+    for name in ("timeout", "patience"):
+        if (number := getattr(reached, name)) is not None:
+            settings[name] = number
+    for name in ("base_url", "proxy"):
+        if text := getattr(reached, name):
+            settings[name] = _filled(text, "connection", name)
+    if reached.headers:
+        settings["headers"] = {
+            name: _filled(text, "connection", "headers", name)
+            for name, text in reached.headers.items()
+        }
+    return settings
+
+
+def _filled(text: str, *path: str) -> str:
+    """The text with variables of the environment in their places."""
+
+    def value(found: re.Match[str]) -> str:
+        if (known := os.environ.get(found[1])) is None:
+            message = f"{'.'.join(path)} names the variable {found[1]}, which is not set: set it"
+            raise ConfigError(message)
+        return known
+
+    with part(*path):
+        return _VARIABLE.sub(value, text)

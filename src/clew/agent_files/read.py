@@ -1,0 +1,148 @@
+"""From a TOML file to a `Spec`; what is wrong is told with its line."""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import msgspec
+
+from clew.agent_files.lines import line_of
+from clew.agent_files.spec import Spec
+from clew.errors import ConfigError
+
+_UNKNOWN: Final = re.compile(r"unknown field `([^`]*)`")
+_MISSING: Final = re.compile(r"missing required field `([^`]*)`")
+_AT: Final = re.compile(r" - at `(?:key in )?\$([^`]*)`")
+_STEP: Final = re.compile(r"\.(\w+)|\[(\d+)\]")
+_TOLD: Final = re.compile(r"\(at line (\d+)")
+
+
+class PartError(ConfigError):
+    """A part of an agent cannot be made; `path` says where its description stands."""
+
+    def __init__(self, path: tuple[str | int, ...], message: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+@contextmanager
+def part(*path: str | int) -> Generator[None]:
+    """Whatever does not fit in here is a fault of this part of the description."""
+    try:
+        yield
+    except PartError:
+        raise
+    except ConfigError as error:
+        raise PartError(path, str(error)) from error
+
+
+@contextmanager
+def told(spec: Spec) -> Generator[None]:
+    """Say of a part that cannot be made where it is described, if that is in the spec's file."""
+    try:
+        yield
+    except PartError as error:
+        if (where := _described(spec, error.path)) is None:
+            raise
+        raise ConfigError(f"{where}: {error}") from error
+
+
+def _described(spec: Spec, path: tuple[str | int, ...]) -> str | None:
+    """File and line of a part; None where something else said it, or the file has changed since."""
+    if not spec.file or not path:
+        return spec.file or None
+    try:
+        same = getattr(read_agent_file(spec.file), str(path[0])) == getattr(spec, str(path[0]))
+    except ConfigError:
+        return None
+    text = Path(spec.file).read_text("utf-8")
+    return f"{spec.file}, line {line_of(text, path)}" if same else None
+
+
+def read_agent_file(path: str | Path) -> Spec:
+    """Read an agent file. Raises `ConfigError` with the file and the line.
+
+    Its folder is where its own relative places are looked for, and its modules first.
+    """
+    place = Path(path).expanduser().absolute()
+    try:
+        text = place.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        message = f"the agent file {path} cannot be read ({why}): `clew init` writes one"
+        raise ConfigError(message) from error
+    try:
+        said = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        at = _TOLD.search(str(error))
+        line = int(at[1]) if at else max(1, len(text.splitlines()))
+        raise ConfigError(f"{place}, line {line}: this is not TOML: {error}") from error
+    try:
+        if "file" in said:  # is known here, but not for a file to say
+            raise msgspec.ValidationError("Object contains unknown field `file`")
+        spec = msgspec.convert(said, Spec)
+    except msgspec.ValidationError as error:
+        where, why = _explained(str(error))
+        message = f"{place}, line {line_of(text, where)}: {why}"
+        raise ConfigError(message) from error
+    return _settled(spec, place)
+
+
+def _settled(spec: Spec, file: Path) -> Spec:
+    """The spec with its places made absolute: a record outlives the working folder."""
+    folder = file.parent
+
+    def place(given: str) -> str:
+        return str(folder / Path(given).expanduser()) if given else ""
+
+    store = spec.store if spec.store == "memory:" else place(spec.store)
+    if spec.store.endswith("/"):  # which makes it a folder
+        store += "/"
+    programs = tuple(
+        msgspec.structs.replace(each, cwd=place(each.cwd or ".")) for each in spec.programs
+    )
+    return msgspec.structs.replace(
+        spec, docs=place(spec.docs), store=store, programs=programs, file=str(file)
+    )
+
+
+def _explained(error: str) -> tuple[tuple[str | int, ...], str]:
+    """Where a description does not fit, and why, in our own words."""
+    at = _AT.search(error)
+    steps = _STEP.findall(at[1].partition("[...]")[0]) if at else []  # it names no free keys
+    path = tuple(key or int(place) for key, place in steps)
+    name = ".".join(map(str, path))
+    if unknown := _UNKNOWN.search(error):
+        near = difflib.get_close_matches(unknown[1], _fields(path), n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(_fields(path))}"
+        where = f" in {name}" if name else ""
+        return (*path, unknown[1]), f"unknown key {unknown[1]!r}{where}: {hint}"
+    if missing := _MISSING.search(error):
+        return path, f"{name} lacks {missing[1]!r}: give it"
+    why = _AT.sub("", error)
+    return path, f"{name}: {why[:1].lower()}{why[1:].replace('`', '')}"
+
+
+def _fields(path: tuple[str | int, ...]) -> list[str]:
+    """The keys that a table may have."""
+    kind: Any = Spec
+    for key in path:
+        if isinstance(key, int):
+            continue
+        types = {field.name: field.type for field in msgspec.structs.fields(kind)}
+        kind = _struct(types.get(key))
+        if kind is None:
+            return []
+    return [field.name for field in msgspec.structs.fields(kind) if field.name != "file"]
+
+
+def _struct(kind: Any) -> type[msgspec.Struct] | None:
+    """The table in a type, or in what it is a list, a mapping or a choice of."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return kind
+    inner = get_args(kind)
+    return next(filter(None, map(_struct, inner)), None)

@@ -1,0 +1,136 @@
+"""What an agent is made of, as plain values: an agent file, the options of a command, an origin."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+
+from clew.bounds import Limits
+from clew.events import Effect, Json
+
+USUAL: Final = ("calc", "planner")
+"""The tools of an agent that names none."""
+
+Schema: TypeAlias = dict[str, Json]
+
+
+class Part(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """Base of the tables of an agent file: what is not known there is an error, not a default."""
+
+
+class Words(Part, frozen=True):
+    """The table `prompt`: instructions in three parts."""
+
+    persona: str
+    constraints: tuple[str, ...] = ()
+    output: str = ""
+
+
+class Connection(Part, frozen=True):
+    """How the model's server is reached; seconds, addresses, header lines.
+
+    `${NAME}` in an address or a header is the environment variable of that name, so that no key
+    need stand in a file.
+    """
+
+    base_url: str = ""
+    timeout: float | None = None
+    patience: float | None = None
+    proxy: str = ""
+    headers: dict[str, str] = {}
+
+
+class Tariff(Part, frozen=True):
+    """What a model costs: US dollars per million tokens."""
+
+    input: float
+    output: float
+    cached: float | None = None
+
+
+class Numbers(Part, frozen=True):
+    """The limits of a run; those left out are the usual ones (`clew.Limits`)."""
+
+    steps: int | None = None
+    tool_calls: int | None = None
+    calls_per_step: int | None = None
+    calls_per_tool: dict[str, int] | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    seconds: float | None = None
+    faults: int | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """The limits meant; `ConfigError` for a number that bounds nothing."""
+        return Limits(**msgspec.to_builtins(self))
+
+
+class Program(Part, frozen=True):
+    """A command-line program as a tool (`clew.tools.program`); `cwd` is relative to the file."""
+
+    name: str
+    description: str
+    argv: tuple[str, ...]
+    parameters: dict[str, Schema] = {}
+    effect: Effect = "unsafe"
+    timeout: float = 30.0
+    dashes: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    cwd: str = ""
+    limit: int = 50_000
+
+
+class Spec(Part, frozen=True):
+    """An agent as plain values; written as JSON into the record of each of its runs.
+
+    `model` is `provider:model`, or empty for the first that is usable. `docs` and `store` are
+    places; `tools` are names of those that ship and `module:name` of a user's own, looked for
+    beside `file` first (the agent file; empty: in the working folder), as are `guards`, `bounds`,
+    `checks` and the type `answer`. What is left out is as `Agent` has it.
+    """
+
+    model: str = ""
+    format: str = ""
+    prompt: str | Words | None = None
+    docs: str = ""
+    store: str = ""
+    tools: tuple[str, ...] = USUAL
+    programs: tuple[Program, ...] = ()
+    params: dict[str, Json] = {}
+    prices: dict[str, Tariff] = {}
+    connection: Connection = Connection()
+    limits: Numbers = Numbers()
+    guards: tuple[str, ...] = ()
+    bounds: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    answer: str = ""
+    tries: int | None = None
+    examples: int = 0
+    thought: bool | None = None
+    landing: bool | None = None
+    unknown: Literal["tell", "hold"] | None = None
+    tell_left: Literal["near", "always", "never"] | None = None
+    file: str = ""
+
+    @property
+    def folder(self) -> str:
+        """Where modules are looked for first; empty for the working folder."""
+        return str(Path(self.file).parent) if self.file else ""
+
+    def but(self, changes: Mapping[str, Any]) -> "Spec":
+        """The same with other values, by dotted names: `{"limits.steps": 3}`.
+
+        Raises `msgspec.ValidationError` for what does not fit.
+        """
+        told: dict[str, Any] = msgspec.to_builtins(self)
+        for name, value in changes.items():
+            *tables, last = name.split(".")
+            table = told
+            for each in tables:
+                table = table.setdefault(each, {})
+            table[last] = value
+        return msgspec.convert(told, Spec)

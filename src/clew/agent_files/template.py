@@ -1,0 +1,81 @@
+"""What `clew init` writes: an agent file that works as it is, with every key explained."""
+
+from typing import Final
+
+TEMPLATE: Final = """\
+# An agent of clew. Ask it:  clew ask "What is 17 * 23?" --agent agent.toml
+# What starts with "# " and a key is there to be uncommented. Wrong keys and values are told with
+# their line before the first model call. Places are relative to this file.
+
+# Who thinks: provider:model (`clew models` lists some), or "offline" for the rules that need none.
+# Left out, it is the first that is usable (`clew doctor` says which).
+model = "offline"
+
+# How the model writes its actions: native, paper, labelled, json.
+# format = "native"
+
+# A folder of text, Markdown, HTML and PDF to search and cite.
+# docs = "notes"
+
+# Where records lie: a file (SQLite) or a folder/ (JSONL). Left out: your data folder.
+# store = "runs.sqlite"
+
+# Tools that ship (`clew tools`), and your own as module:name, from files beside this one.
+tools = ["calc", "planner"]
+# tools = ["calc", "ask_person", "my_tools:weather"]
+
+# Guards (may this call happen?), bounds (may it go on?) and checks of the answer, as module:name.
+# guards = ["my_guards:no_mail_outside"]
+# bounds = ["my_bounds:office_hours"]
+# checks = ["my_checks:has_a_source"]
+
+# The type of the answer, as module:name of a dataclass or model. Left out: text.
+# answer = "my_types:Invoice"
+# tries = 2             # how often an answer that fails a check goes back
+# examples = 0          # worked examples shown first, of those that ship: 0 to 6
+# thought = true        # ask for a thought before each action
+# landing = true        # at a limit, ask for the best answer so far
+# tell_left = "near"    # tell the model what is left: near, always, never
+# unknown = "tell"      # after a call whose effect is unknown: tell the model, or hold for you
+
+# What the model is told first, in the place of the usual. As one text: prompt = "…"
+# [prompt]
+# persona = "You answer questions about our products from the documents."
+# constraints = ["Cite what you use as [doc_id].", "If it cannot be found, say so."]
+# output = "One sentence, then the sources."
+
+# Sampling parameters, sent as they are.
+# [params]
+# temperature = 0.2
+
+# How the server is reached. ${NAME} is a variable of the environment: keys do not belong here.
+# [connection]
+# base_url = "http://localhost:8000/v1"
+# timeout = 60
+# proxy = "http://proxy.example:3128"
+# headers = { X-Team = "research" }
+
+# What the model costs, where the table does not know it: US dollars per million tokens.
+# [prices."my-model"]
+# input = 1.0
+# output = 2.0
+
+[limits]
+steps = 15
+# tool_calls = 30
+# calls_per_tool = { web_search = 5 }
+# tokens = 1000000
+# cost = 1.0
+# seconds = 600
+
+# A command-line program as a tool: an argument list, never a shell.
+# [[programs]]
+# name = "git_log"
+# description = "The latest commits of this repository."
+# argv = ["git", "log", "--oneline", "-n", "{count}"]
+# effect = "read"                       # pure, read, idempotent, or unsafe (the default)
+# timeout = 10
+# [programs.parameters.count]
+# type = "integer"
+# description = "How many commits."
+"""

@@ -1,0 +1,32 @@
+"""`clew init`: an agent file to begin with."""
+
+from pathlib import Path
+
+import click
+
+from clew.agent_files import TEMPLATE
+from clew.cli.errors import ANSWERED
+from clew.cli.options import DEBUG
+from clew.errors import ConfigError
+
+
+@click.command(short_help="Write an agent file to begin with.")
+@click.argument("file", default="agent.toml", type=click.Path())
+@DEBUG
+def init(file: str, *, debug: bool) -> int:
+    """Write a commented agent file to FILE (agent.toml), which must not be there yet.
+
+    It works as it is; every further key stands in it as a comment.
+    """
+    del debug
+    try:
+        with Path(file).open("x", encoding="utf-8") as opened:
+            opened.write(TEMPLATE)
+    except FileExistsError as error:
+        message = f"{file} is there already: name another file, or move it away"
+        raise ConfigError(message) from error
+    except OSError as error:
+        message = f"{file} cannot be written ({error.strerror}): name a file in a folder of yours"
+        raise ConfigError(message) from error
+    click.echo(f'wrote {file}; try:  clew ask "What is 17 * 23?" --agent {file}')
+    return ANSWERED

@@ -1,0 +1,261 @@
+"""Agent files: what they say, what is told of them where they are wrong, and with which line."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew import ConfigError, MemoryStore, run
+from clew.agent_files import TEMPLATE, load_agent, make_agent, read_agent_file
+from clew.agent_files.lines import line_of
+from clew.agent_files.spec import Spec
+from clew.models.endpoint import Endpoint
+from clew.testing.models import ScriptedModel, act, finish
+from clew.testing.openai_server import OpenAIServer, Say
+
+OWN = '''
+from dataclasses import dataclass
+from clew import Verdict, tool
+
+@tool(effect="pure")
+def weather(city: str) -> str:
+    """The weather."""
+    return f"sunny in {city}"
+
+async def no_paris(call, so_far):
+    """A guard."""
+    return Verdict("deny", "not Paris") if call.args.get("city") == "Paris" else None
+
+def never(so_far):
+    return None
+
+async def short(answer, so_far):
+    return None if len(answer.text) < 20 else "too long"
+
+@dataclass
+class Said:
+    text: str
+
+not_callable = 3
+'''
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "own_parts.py").write_text(OWN)
+    file = folder / "my.toml"
+    file.write_text(text)
+    return file
+
+
+async def test_an_agent_is_what_its_file_says(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("Lighthouses are kept by Ada.")
+    file = written(
+        tmp_path,
+        """
+        model = "offline"
+        docs = "notes"
+        store = "runs.sqlite"
+        tools = ["calc", "ask_person", "own_parts:weather"]
+        guards = ["own_parts:no_paris"]
+        bounds = ["own_parts:never"]
+        checks = ["own_parts:short"]
+        answer = "own_parts:Said"
+        tries = 1
+        thought = false
+        landing = false
+        tell_left = "always"
+        unknown = "hold"
+        [prompt]
+        persona = "You are brief."
+        constraints = ["Say it in one line."]
+        output = "One line."
+        [limits]
+        steps = 4
+        calls_per_tool = { weather = 2 }
+        seconds = 60.0
+        [[programs]]
+        name = "list"
+        description = "List files."
+        argv = ["ls", "{where}"]
+        effect = "read"
+        timeout = 5
+        [programs.parameters.where]
+        type = "string"
+        """,
+    )
+    agent, store = load_agent(file)
+    names = [tool.name for tool in agent.tools]
+    assert names == ["calc", "ask_person", "weather", "list", "docs", "docs_read"]
+    assert agent.brief.prompt.startswith("You are brief.\n- Say it in one line.")
+    assert (agent.limits.steps, agent.limits.tool_calls) == (4, 30)
+    assert agent.limits.calls_per_tool == {"weather": 2}
+    assert (agent.tries, agent.landing, agent.unknown, len(agent.guards)) == (1, False, "hold", 2)
+    assert not agent.brief.thought
+    assert store == str(tmp_path / "runs.sqlite")
+    assert "own_parts" in repr(agent.answer)
+    listed = await agent.by_name["list"].call({"where": "notes"}, "k")
+    assert listed["stdout"] == "a.md\n"  # it runs in the folder of the file
+
+
+async def test_fields_of_the_agent_take_the_place_of_those_of_the_file(tmp_path: Path) -> None:
+    file = written(tmp_path, 'model = "offline"\ntools = ["own_parts:weather"]\nstore = "runs/"\n')
+    model = ScriptedModel([act("weather", city="Paris"), finish("sunny")])
+    agent, store = load_agent(file, model=model)
+    done = await run(agent, "How is it in Paris?", store=MemoryStore())
+    assert done.answer == "sunny"
+    assert store == f"{tmp_path}/runs/"
+
+
+async def test_a_server_is_reached_as_the_file_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEAM_NAME", "research")
+    with OpenAIServer([Say("It is 42.")]) as server:
+        file = written(
+            tmp_path,
+            f"""
+            model = "vllm:m"
+            prompt = "Be brief."
+            [connection]
+            base_url = "{server.base_url}"
+            timeout = 20
+            patience = 5.0
+            headers = {{ X-Team = "${{TEAM_NAME}}" }}
+            [params]
+            temperature = 0.5
+            [prices.m]
+            input = 1.0
+            output = 2.0
+            [limits]
+            cost = 0.5
+            """,
+        )
+        agent, _ = load_agent(file)
+        done = await run(agent, "What is it?", store=MemoryStore())
+        assert isinstance(agent.thinker, Endpoint)
+        await agent.thinker.close()
+    assert done.answer == "It is 42."
+    assert done.usage.cost is not None
+    assert server.requests[0].headers["x-team"] == "research"
+    assert server.requests[0].body["temperature"] == 0.5
+
+
+WRONG: list[tuple[str, int, str]] = [
+    ('model = "offline"\nmodle = "x"', 2, "unknown key 'modle': did you mean 'model'?"),
+    ("[limits]\nsteps = 3\nstep = 4", 3, "unknown key 'step' in limits: did you mean 'steps'?"),
+    ("zzz = 1", 1, "unknown key 'zzz': known are model, format, prompt"),
+    ('file = "x"', 1, "unknown key 'file'"),
+    ('\n\n[limits]\nsteps = "three"', 4, "limits.steps: expected int | null, got str"),
+    ('model = "offline"\n[limits]\nsteps = 0', 3, "limit steps is 0: give a finite number over 0"),
+    ('model = "offline"\ntools = [\n  "calc",\n  "clac",\n]', 4, "there is no tool 'clac'"),
+    ('model = "offline"\ntools = ["no_such_module:tool"]', 2, "cannot be imported"),
+    ('model = "offline"\ntools = ["own_parts:not_callable"]', 2, "is no Tool"),
+    ('model = "offline"\ntools = ["docs"]', 2, "needs a folder to search"),
+    ('model = "offline"\nguards = ["own_parts:not_callable"]', 2, "name a function"),
+    ('model = "offline"\nchecks = ["own_parts:absent"]', 2, "the check 'own_parts:absent' cannot"),
+    ('model = "offline"\nanswer = "own_parts:Absent"', 2, "the type 'own_parts:Absent' cannot"),
+    ('model = "offline"\ndocs = "nowhere"', 2, "there is no folder"),
+    ('model = "offline"\nexamples = 7', 2, "demonstrations"),
+    ("tools = []", 1, "no model is named"),
+    ('model = "opnai:gpt-4.1"', 1, "did you mean openai"),
+    ('model = "offline"\nformat = "papr"', 2, "papr"),
+    ('model = "offline"\nformat = "paper"', 2, "native format only"),
+    ('model = "offline"\n[params]\ntemperature = 1', 2, "no temperature"),
+    ('model = "offline"\n[connection]\ntimeout = 3', 2, "no timeout"),
+    ('model = "vllm:m"\n[connection]\nbase_url = "${ABSENT_HERE}"', 3, "ABSENT_HERE, which is not"),
+    ('model = "vllm:m"\n[connection]\nheaders = { A = 1 }', 3, "expected str, got int"),
+    (
+        'model = "openrouter:m/m"\n[limits]\nsteps = 3\ncost = 1.0',
+        4,
+        "a cost limit needs a model with a known price",
+    ),
+    ('[prices."a b"]\ninput = 1.0', 1, "lacks 'output'"),
+    ('[prices."a b"]\ninput = 1.0\noutput = 1.0\ninpt = 2', 4, "unknown key 'inpt' in prices"),
+    (
+        'model = "offline"\n[[programs]]\nname = "a"\ndescription = "b"\nargv = ["no-such"]',
+        2,
+        "there is no program 'no-such'",
+    ),
+    (
+        '[[programs]]\nname = "a"\ndescription = "b"\nargv = ["ls"]\n[[programs]]\nname = "c"',
+        5,
+        "lacks 'description'",
+    ),
+    ("model = ", 1, "this is not TOML"),
+    ("a = 1\nb = = 2", 2, "this is not TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "said"), WRONG, ids=[text for text, _, _ in WRONG])
+def test_what_is_wrong_is_told_with_file_and_line(
+    tmp_path: Path, text: str, line: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENROUTER_API_KEY", "k")
+    file = written(tmp_path, text)
+    with pytest.raises(ConfigError) as caught:
+        load_agent(file)
+    message = str(caught.value)
+    assert message.startswith(f"{file}, line {line}: ")
+    assert said in message
+    assert "\n" not in message
+
+
+async def test_worked_examples_that_ship_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    text = 'model = "offline"\ndocs = "notes"\nexamples = 6\n'
+    agent, _ = load_agent(written(tmp_path, text))
+    assert len(agent.examples) == 6
+    typed = written(tmp_path, text + 'answer = "own_parts:Said"\n')
+    with pytest.raises(ConfigError, match=r"my.toml: example 1 calls finish wrongly"):
+        load_agent(typed)
+
+
+def test_a_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_agent(tmp_path / "absent.toml")
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        load_agent(tmp_path / "bytes.toml")
+
+
+def test_a_file_that_changed_meanwhile_gives_no_line(tmp_path: Path) -> None:
+    from_file = read_agent_file(written(tmp_path, 'model = "offline"\ntools = ["calc"]\n'))
+    changed = from_file.but({"tools": ["clac"]})  # as the command line does it
+    with pytest.raises(ConfigError, match=r"^there is no tool 'clac'"):
+        make_agent(changed)
+    Path(changed.file).unlink()
+    with pytest.raises(ConfigError, match=r"^there is no tool 'clac'"):
+        make_agent(changed)
+
+
+def test_every_key_of_the_template_is_one(tmp_path: Path) -> None:
+    """What is commented out is read as well."""
+    key = re.compile(r"# ((?:[a-z_]+ = .*)|(?:\[.*\]))$")
+    told = [key.sub(r"\1", line) for line in TEMPLATE.splitlines()]
+    told = [line for line in told if not line.startswith(('tools = ["calc", "p', 'model = "off'))]
+    spec = read_agent_file(written(tmp_path, "\n".join(told)))
+    defaults = read_agent_file(written(tmp_path, ""))
+    same = {
+        name for name in Spec.__struct_fields__ if getattr(spec, name) == getattr(defaults, name)
+    }
+    assert same == {"model", "examples", "file"}  # which the template sets, or shows the usual of
+    assert spec.programs[0].parameters["count"]["type"] == "integer"
+
+
+@given(st.text(max_size=300), st.lists(st.sampled_from(["a", "b", "tools", 0, 1]), max_size=3))
+def test_a_line_is_found_in_any_text(text: str, path: list[str | int]) -> None:
+    assert 1 <= line_of(text, path) <= max(1, len(text.splitlines()))
+
+
+def test_lines_of_keys_in_long_texts_and_tables_in_arrays() -> None:
+    text = (
+        'a = """\nb = 1\n"""\nb = 2\n[[t]]\nx = 1\n[t.u]\ny = 1\n[[t]]\nx = 2\n[v."w z"]\nk.l = 3\n'
+    )
+    assert line_of(text, ["b"]) == 4
+    assert line_of(text, ["t", 0, "u", "y"]) == 8
+    assert line_of(text, ["t", 1, "x"]) == 10
+    assert line_of(text, ["v", "w z", "k", "l"]) == 12
+    assert line_of(text, ["absent"]) == 1
