@@ -40,6 +40,7 @@ LAYERS = {
     "view": 3,
     "portal": 0,  # one event loop for callers without one
     "agent": 4,
+    "cut": 4,  # where a record may be cut for a fork, and what the cut takes out of sight
     "effects": 4,  # one call of one tool: deadline, retry
     "judging": 4,  # what the checks of an agent say of a call or an answer
     "sent": 4,  # the prompt of any thought, made again from the record
@@ -54,6 +55,7 @@ LAYERS = {
     "api": 7,
     "apps": 7,
     "evals": 7,
+    "forking": 7,  # a face of the core, as api
     "clew": 7,  # the package itself: what a user's own code could import
     "cli": 8,
     "serve": 8,

@@ -39,6 +39,7 @@ from clew.errors import (
     ToolError,
 )
 from clew.events import Entry, Evidence, Image, Observation, Usage, Verdict
+from clew.forking import fork, fork_sync
 from clew.guards import NoProgress
 from clew.prompts import PROMPT, VARIANTS, Instructions, Variant, demonstrations
 from clew.protocols import Example, Left, Retry, Tool
@@ -95,6 +96,8 @@ __all__ = [
     "cancel",
     "cancel_sync",
     "demonstrations",
+    "fork",
+    "fork_sync",
     "open_store",
     "prompt_of",
     "prompt_of_sync",

@@ -323,24 +323,24 @@ async def batch(
     return [state.results[index] for index in range(len(goals))]
 
 
-def _twin(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+def twin(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     """The same function for callers without an event loop (or with one of their own running)."""
 
     @wraps(function)
-    def twin(*args: P.args, **options: P.kwargs) -> T:
+    def waiting(*args: P.args, **options: P.kwargs) -> T:
         return wait_for(partial(function, *args, **options))
 
-    return twin
+    return waiting
 
 
-run_sync = _twin(run)
-resume_sync = _twin(resume)
-replay_sync = _twin(replay)
-read_sync = _twin(read)
-prompt_of_sync = _twin(prompt_of)
-rule_sync = _twin(rule)
-cancel_sync = _twin(cancel)
-batch_sync = _twin(batch)
+run_sync = twin(run)
+resume_sync = twin(resume)
+replay_sync = twin(replay)
+read_sync = twin(read)
+prompt_of_sync = twin(prompt_of)
+rule_sync = twin(rule)
+cancel_sync = twin(cancel)
+batch_sync = twin(batch)
 
 
 class StreamSync:

@@ -245,7 +245,8 @@ class Forked(Event, frozen=True):
 
     `parent` is the run that made the last shared entry, and `step` the last step that was kept.
     `what` names what was changed, `setting` and `origin` are from here on those of the fork, and
-    `done` are the effects that the cut took out of sight.
+    `done` are the effects that the cut took out of sight. The `again` entries that follow complete
+    the step: they were found in the record, or given with the fork, and are no work of its own.
     """
 
     parent: str
@@ -253,6 +254,7 @@ class Forked(Event, frozen=True):
     setting: Setting
     what: tuple[str, ...] = ()
     done: tuple[Done, ...] = ()
+    again: int = 0
     origin: dict[str, Json] = {}
 
 

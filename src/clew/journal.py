@@ -30,7 +30,7 @@ from clew.events import (
     decode,
     encode,
 )
-from clew.protocols import Append, Line, Listener, Store
+from clew.protocols import Append, Base, Line, Listener, Store
 from clew.trajectory import Trajectory
 
 BLOB_BYTES: Final = 16_384
@@ -186,7 +186,7 @@ def _fail(waiting: Iterable[_Waiting], error: Exception) -> None:
 
 
 class Journal:
-    """A run opened for work. Make one with `create` or `open`.
+    """A run opened for work. Make one with `create`, `fork` or `open`.
 
     `folds` is room for what others derive from the record and keep between steps (the view); it may
     be emptied at any time and changes nothing but speed. `words` is where threads leave the results
@@ -232,6 +232,23 @@ class Journal:
             epoch = await store.open(run_id)
         journal = cls(store, epoch, Trajectory(run_id), **circumstances)
         await journal.record(started)
+        return journal
+
+    @classmethod
+    async def fork(
+        cls,
+        store: Store,
+        base: Base,
+        shared: Iterable[Entry],
+        events: Iterable[AnyEvent],
+        run_id: str = "",
+        **circumstances: Any,
+    ) -> Self:
+        """Begin a new run that shares the entries of another, with the first of its own."""
+        run_id = run_id or new_run_id()
+        epoch = await store.create(run_id, base)
+        journal = cls(store, epoch, Trajectory(run_id, shared), **circumstances)
+        await journal.record(*events)
         return journal
 
     @classmethod

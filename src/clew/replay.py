@@ -1,5 +1,8 @@
 """Replay: the same agent and the same loop, with the world taken from a record.
 
+What another agent did is taken as it is: of a fork, and of a run that went on with a change, only
+what follows the last change is derived.
+
 The model, the tools, the user's guards and checks give what the record says they gave; notes,
 rulings, the clock and every interruption come from it too. No call leaves the process. Whatever the
 loop derives is compared with the record, byte by byte; the first difference ends the replay.
@@ -22,11 +25,13 @@ from clew.events import (
     Cancel,
     Changed,
     Entry,
+    Forked,
     Json,
     Judged,
     Note,
     Observation,
     Reply,
+    Setting,
     Stop,
     Thought,
     Verdict,
@@ -51,15 +56,15 @@ async def replay(agent: Agent, record: Trajectory, store: Store) -> Replayed:
 
     Raises `ReplayError` with step and field of the first divergence.
     """
-    setting = record.started.setting
-    _of_one_agent(record)
+    given, setting, passed_over = _given(record)
     if different := [name for name in changes(setting, agent.setting) if name != "codec"]:
         message = f"the agent has another {different[0]} than the record"
         raise ReplayError(0, f"setting.{different[0]}", message)
     same_codec = setting.codec == agent.setting.codec
     journal = _Replaying(store, record, same_codec=same_codec)
     stand_in = _with_recorded_world(agent, journal)
-    journal.follow()
+    for _ in range(given):
+        journal.follow()
     while journal.upcoming is not None:
         before = len(journal.trajectory)
         with one_error():
@@ -70,18 +75,25 @@ async def replay(agent: Agent, record: Trajectory, store: Store) -> Replayed:
                 work.cancel_scope.cancel()
         if len(journal.trajectory) == before:
             raise journal.diverged("event", "the loop stops here, the record goes on")
-    passed_over = () if same_codec else (f"prompts: rendered by {setting.codec} then",)
-    return Replayed(journal.trajectory, passed_over)
+    if not same_codec:
+        passed_over.append(f"prompts: rendered by {setting.codec} then")
+    return Replayed(journal.trajectory, tuple(passed_over))
 
 
-def _of_one_agent(record: Trajectory) -> None:
-    """Raise where the run went on with another agent: there is no one agent to replay it."""
-    step = 0
-    for entry in record.entries:
-        step += isinstance(entry.event, Thought)
-        if isinstance(entry.event, Changed) and entry.event.what:
-            message = f"the run went on with another agent here ({', '.join(entry.event.what)})"
-            raise ReplayError(step, f"setting.{entry.event.what[0]}", message)
+def _given(record: Trajectory) -> tuple[int, Setting, list[str]]:
+    """How many entries are taken as they are, the setting from there on, and what to say of it."""
+    for entry in reversed(record.entries):
+        event = entry.event
+        if isinstance(event, Forked):
+            given = entry.seq + event.again
+            why = f"shared with run {event.parent}, from which this one was forked"
+        elif isinstance(event, Changed) and event.what:
+            given = entry.seq
+            why = f"the run went on with another agent then ({', '.join(event.what)})"
+        else:
+            continue
+        return given, event.setting, [f"entries 1 to {given} were taken as they are: {why}"]
+    return 1, record.started.setting, []
 
 
 def first_difference(old: Json, new: Json, path: str = "") -> str | None:
