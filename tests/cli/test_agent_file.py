@@ -1,0 +1,76 @@
+"""Agent files on the command line: written, used, kept in the record, told with a line."""
+
+from pathlib import Path
+
+from tests.cli.shell import clew
+
+FILE = """
+model = "offline"
+store = "here.sqlite"
+tools = ["calc", "parts:double"]
+
+[limits]
+steps = 6
+"""
+PARTS = '''
+from clew import tool
+
+@tool(effect="pure")
+def double(number: int) -> int:
+    """Twice the number."""
+    return 2 * number
+'''
+
+
+def test_init_writes_a_file_that_works_and_never_over_another() -> None:
+    wrote = clew("init")
+    assert wrote.code == 0
+    assert "agent.toml" in wrote.out
+    asked = clew("ask", "What is 17 * 23?", "--agent", "agent.toml", "--quiet")
+    assert (asked.code, "391" in asked.out) == (0, True)
+    again = clew("init")
+    assert (again.code, again.err) == (
+        2,
+        "clew: agent.toml is there already: name another file, or move it away\n",
+    )
+    assert "cannot be written" in clew("init", "no/such/folder/a.toml").err
+
+
+def test_the_record_keeps_what_the_file_said(tmp_path: Path) -> None:
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    (place / "parts.py").write_text(PARTS)
+    file = place / "my.toml"
+    file.write_text(FILE)
+    asked = clew("ask", "What is 6 * 7?", "--agent", str(file), "--max-steps", "5", "--json")
+    assert asked.document["answer"].startswith("6 * 7 = 42")
+    store = str(place / "here.sqlite")  # which the file named
+    shown = clew("show", "last", "--store", store, "--json").document
+    origin = shown["entries"][0]["origin"]["cli"]
+    assert origin["limits"] == {"steps": 5}  # the option goes over the file
+    assert origin["tools"] == ["calc", "parts:double"]
+    file.unlink()
+    resumed = clew("resume", "last", "--say", "And 6 * 8?", "--store", store, "--json")
+    assert resumed.document["answer"].startswith("6 * 8 = 48")
+    assert clew("replay", "last", "--store", store).code == 0
+
+
+def test_a_store_of_the_file_is_found_again_by_the_file() -> None:
+    Path("parts.py").write_text(PARTS)
+    Path("my.toml").write_text(FILE)
+    assert clew("ask", "What is 6 * 7?", "--agent", "my.toml", "--quiet").code == 0
+    assert clew("replay", "last", "--agent", "my.toml").code == 0
+    resumed = clew("resume", "last", "--agent", "my.toml", "--say", "What is 2 * 4?", "--quiet")
+    assert "2 * 4 = 8" in resumed.out
+    listed = clew("tools", "--agent", "my.toml").out
+    assert "double(number: integer): pure" in listed
+
+
+def test_what_is_wrong_is_one_line_with_file_and_line() -> None:
+    Path("my.toml").write_text(FILE.replace("parts:double", "parts:absent"))
+    Path("parts.py").write_text(PARTS)
+    failed = clew("ask", "Why?", "--agent", "my.toml")
+    assert failed.code == 2
+    assert failed.err.count("\n") == 1
+    assert "my.toml, line 4: the tool 'parts:absent' cannot be imported" in failed.err
+    assert "absent.toml cannot be read" in clew("ask", "Why?", "--agent", "absent.toml").err
