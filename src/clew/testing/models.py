@@ -5,9 +5,12 @@ part for each thought so far), so a run can be cut anywhere and resumed with the
 """
 
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
+
+from msgspec.structs import replace
 
 from clew.codecs import by_name
 from clew.errors import ModelError
@@ -75,12 +78,12 @@ class ScriptedModel:
     priced: bool = True
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        """The next line as a reply; its text is streamed word by word."""
+        """The next line as a reply; its text is streamed word by word, as long as it is wanted."""
         reply = self.reply(prompt, place(prompt))
         if on_text is not None:
-            for word in reply.text.split(" "):
-                if on_text(word + " "):
-                    break
+            for word in re.finditer(r"\s*\S+|\s+", reply.text):
+                if on_text(word[0]):
+                    return replace(reply, text=reply.text[: word.end()])
         return reply
 
     def reply(self, prompt: Prompt, index: int) -> Reply:

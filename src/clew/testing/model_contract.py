@@ -1,0 +1,427 @@
+"""What every model must do, as checks to run over one's own.
+
+A check takes a `Maker`, which opens models that answer a script: what is to be said, in no
+provider's words (`Say`, `Fail` and `Stall` of `http_server`). A provider plugs in with a local
+server that says it in the provider's own form, the official client, and an adapter; with pytest:
+
+```python
+@asynccontextmanager
+async def opened(script: Script) -> AsyncGenerator[Model]:
+    with MyServer(script) as server:
+        model = MyModel("scripted", base_url=server.base_url)
+        yield model
+        await model.close()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
+async def test_my_model(check: Check) -> None:
+    await check(Maker(opened))
+```
+
+`CONTRACT` is for models that call tools. Leave out what cannot be had: `BASICS` hold for whatever
+completes a prompt, even without a script; `SAYS` for a model that writes text and no calls; `CALLS`
+are about tools; `THINKS` is for models that think apart from what they say, `LOOPS` for those that
+work on one event loop after the other.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from clew.codecs import by_name
+from clew.errors import ModelError, one_error
+from clew.events import Image, Observation, Prints, Reply, Thought, Usage, Wire, decode, encode
+from clew.protocols import Model, Part, Prompt
+from clew.testing.codec_samples import TEXT, brief, tool
+from clew.testing.expect import expect, require
+from clew.testing.http_server import Fail, Say, Stall
+from clew.trajectory import Call, Step
+
+Script: TypeAlias = Sequence[Say | Fail | Stall]
+"""What a model says, one entry for each completion, in order.
+
+The entry that is due is also told by the prompt: the first for a prompt without a thought, the
+second for one with one.
+"""
+
+
+def as_it_is(name: str) -> str:
+    """The name itself."""
+    return name
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Opens models to test.
+
+    `alias` is how the provider is told the name of a tool, where it does not take every name: the
+    script's calls are made by it.
+    """
+
+    open: Callable[[Script], AbstractAsyncContextManager[Model]]
+    alias: Callable[[str], str] = as_it_is
+
+
+Check: TypeAlias = Callable[[Maker], Awaitable[None]]
+"""A part of the contract; raises `AssertionError`, or what the model raised, if it is broken."""
+
+PATIENCE: Final = 30.0
+"""Seconds after which a model that gives no sign is given up."""
+
+WORDS: Final = "Ariadne gave Theseus a ball of thread – a clew, κλωστή, 🧶 –\nand he came back."
+TOOLS: Final = (
+    tool("look", "read", {"query": TEXT}),
+    tool("zoo.animal-2", "read", {"query": TEXT}),
+    tool("9.lives." + "x" * 56, "read", {"query": TEXT}),
+)
+"""Names that every provider takes, and such as some refuse: dots, a digit first, 64 signs."""
+
+PIXEL: Final = bytes.fromhex(
+    "89504e470d0a1a0a0000000d494844520000000100000001080600000"
+    "01f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
+)
+
+
+async def check_model(maker: Maker) -> None:
+    """Run the whole contract of a model that calls tools."""
+    for check in CONTRACT:
+        await check(maker)
+
+
+def ask(*parts: Part, **more: Any) -> Prompt:
+    """A prompt with a question and what came since."""
+    head = (Part("system", "Be brief."), Part("user", "What is a clew?"))
+    return Prompt(head, parts, **more)
+
+
+def hear(pieces: list[str], enough: str = "") -> Callable[[str], bool]:
+    """An `on_text` that keeps the pieces, and wants no more after a certain word."""
+
+    def on_text(piece: str) -> bool:
+        pieces.append(piece)
+        return bool(enough) and enough in "".join(pieces)
+
+    return on_text
+
+
+# ------------------------------------------------------------------------------------ basics
+
+
+async def it_says_what_it_is(maker: Maker) -> None:
+    """The record names it, its parameters, and whether its replies say what they cost."""
+    async with maker.open([Say(WORDS)]) as model:
+        require(model.name and model.name.isprintable(), f"its name is {model.name!r}")
+        params = dict(model.params)
+        expect(msgspec.json.decode(encode(params)), params, "its parameters, read from JSON")
+        expect(model.priced in {True, False}, True, "priced is a bool")
+
+
+async def a_reply_can_be_recorded(maker: Maker) -> None:
+    """Whatever comes back is read from the record as it was, its wire items too; a model that is
+    priced says what each reply cost.
+    """
+    async with maker.open([Say(WORDS)]) as model:
+        reply = await model.complete(ask())
+        thought = Thought(reply, Prints("", "", "", ""))
+        expect(decode(encode(thought)), thought, "the thought, as a record gives it back")
+        require(reply.model, "a reply must name the model that gave it")
+        known = reply.usage.cost is not None
+        expect(known, model.priced, f"a price is given by a model whose priced is {model.priced}")
+        if reply.wire is not None:
+            require(reply.wire.provider and reply.wire.model, "wire items must name their model")
+
+
+async def a_stream_says_the_same(maker: Maker) -> None:
+    """Streamed, the reply is the same, and its text is what `on_text` was given, piece by piece."""
+    async with maker.open([Say(WORDS), Say(WORDS)]) as model:
+        pieces: list[str] = []
+        plain = await model.complete(ask())
+        streamed = await model.complete(ask(), hear(pieces))
+        expect("".join(pieces), streamed.text, "the pieces of the stream together")
+        expect(_measured(streamed), _measured(plain), "the reply that was streamed")
+
+
+async def enough_is_enough(maker: Maker) -> None:
+    """After `on_text` said that nothing more is wanted, nothing comes, and the reply is complete
+    as it is.
+    """
+    async with maker.open([Say(WORDS)]) as model:
+        pieces: list[str] = []
+        reply = await model.complete(ask(), hear(pieces, enough=" "))
+        at = next((n for n in range(len(pieces)) if " " in "".join(pieces[: n + 1])), len(pieces))
+        expect(len(pieces[at + 1 :]), 0, "pieces that came after it was enough")
+        expect(reply.text, "".join(pieces), "the text of the reply")
+        expect(reply.finish, "stop", "how the reply ended")
+
+
+async def a_prompt_is_left_as_it_was(maker: Maker) -> None:
+    """Parts are shared by all prompts of a run: a model may remember what it made of them only."""
+    async with maker.open([Say(WORDS), Say(WORDS)]) as model:
+        prompt = ask(Part("user", "Tell me more.", images=(Image("image/png", PIXEL, "a dot"),)))
+        before = repr(prompt)
+        first, second = await model.complete(prompt), await model.complete(prompt)
+        expect(repr(prompt), before, "the prompt, after it was completed")
+        expect(second.text, first.text, "what is said to the same prompt")
+
+
+# ------------------------------------------------------------------------------ what is said
+
+
+async def text_comes_as_it_was_said(maker: Maker) -> None:
+    """Line breaks, accents and pictures in the text are kept; it ended by itself."""
+    for text in (WORDS, " spaced \n", "{}", "Action 1: look[x]"):
+        async with maker.open([Say(text), Say(text)]) as model:
+            for on_text in (None, hear([])):
+                reply = await model.complete(ask(), on_text)
+                expect((reply.text, reply.calls, reply.finish), (text, (), "stop"), "the reply")
+
+
+async def how_a_reply_ended_is_told(maker: Maker) -> None:
+    """A reply that a limit or a filter cut says so: nothing in it may be acted on."""
+    for finish in ("length", "filter"):
+        async with maker.open([Say("Ariad", finish=finish)] * 2) as model:
+            for on_text in (None, hear([])):
+                reply = await model.complete(ask(), on_text)
+                expect((reply.text, reply.finish), ("Ariad", finish), "the reply")
+
+
+async def usage_is_given_or_estimated(maker: Maker) -> None:
+    """Tokens are counted as the provider says; where it does not, they are marked as estimated."""
+    async with maker.open([Say(WORDS, usage=Usage(input=2000, output=50))] * 2) as model:
+        for on_text in (None, hear([])):
+            usage = (await model.complete(ask(), on_text)).usage
+            expect((usage.input, usage.output), (2000, 50), "input and output tokens")
+            expect(usage.estimated, False, "usage that the provider gave is estimated")
+    async with maker.open([Say(WORDS, usage={})] * 2) as model:
+        for on_text in (None, hear([])):
+            usage = (await model.complete(ask(), on_text)).usage
+            require(usage.estimated and usage.tokens > 0, f"usage must be estimated, not {usage}")
+
+
+async def a_format_of_text_can_be_asked_for(maker: Maker) -> None:
+    """Stop sequences and a schema for the reply are taken, or left out: a provider's refusal of
+    them is not the person's affair.
+    """
+    schema = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+    async with maker.open([Say('{"x": 1}')] * 2) as model:
+        for on_text in (None, hear([])):
+            prompt = ask(stop=("\nObservation:",), form=schema | {"additionalProperties": False})
+            expect((await model.complete(prompt, on_text)).text, '{"x": 1}', "the reply")
+
+
+async def several_at_once_are_kept_apart(maker: Maker) -> None:
+    """One model serves many runs: eight completions at once get a reply each."""
+    said = [Say(f"{n} {WORDS}") for n in range(8)]
+    got: list[str] = []
+    async with maker.open(said) as model:
+
+        async def one(number: int) -> None:
+            prompt = ask(*[part for _ in range(number) for part in (_SAID, _MORE)])
+            pieces: list[str] = []
+            reply = await model.complete(prompt, hear(pieces) if number % 2 else None)
+            expect("".join(pieces), reply.text if number % 2 else "", "the pieces of one stream")
+            got.append(reply.text)
+
+        with one_error():
+            async with anyio.create_task_group() as group:
+                for number in range(8):
+                    group.start_soon(one, number)
+    expect(sorted(got), [say.text for say in said], "what was said to eight prompts at once")
+
+
+async def it_can_be_cancelled(maker: Maker) -> None:
+    """A completion that is cancelled ends at once, and the next one is as any other."""
+    begun = anyio.Event()
+
+    def on_text(piece: str) -> bool:
+        begun.set()
+        return False
+
+    async with maker.open([Stall(of=Say(WORDS * 400), at=8_000), Say("Again.")]) as model:
+        with anyio.fail_after(PATIENCE):
+            async with anyio.create_task_group() as group:
+                group.start_soon(model.complete, ask(), on_text)
+                await begun.wait()
+                group.cancel_scope.cancel()
+            expect((await model.complete(ask(_SAID, _MORE))).text, "Again.", "the next reply")
+
+
+async def a_refusal_is_a_model_error(maker: Maker) -> None:
+    """What the provider will not do is said in one line that names the model and its reason."""
+    for on_text in (None, hear([])):
+        async with maker.open([Fail(400, "we do not serve sphinxes")]) as model:
+            try:
+                await model.complete(ask(), on_text)
+            except ModelError as error:
+                told = str(error)
+                require("we do not serve sphinxes" in told, f"the reason is missing: {told}")
+                require(model.name in told and "\n" not in told, f"one line, with the name: {told}")
+            else:
+                raise AssertionError("ModelError expected, nothing raised")
+
+
+# ------------------------------------------------------------------------------------- calls
+
+
+async def calls_come_as_they_were_made(maker: Maker) -> None:
+    """Several calls in one reply, with text or without, keep their order, names and arguments."""
+    made = [(TOOLS[0], {"query": "x"}), (TOOLS[0], {"query": "x"}), (TOOLS[1], {"query": "é\n🧶"})]
+    calls = [(maker.alias(each.name), json.dumps(args)) for each, args in made]
+    for text in ("I look.", ""):
+        async with maker.open([Say(text, calls=calls)] * 2) as model:
+            for on_text in (None, hear([])):
+                reply = await model.complete(ask(tools=TOOLS), on_text)
+                read = [(call.name, json.loads(call.arguments or "")) for call in reply.calls]
+                expect(read, [(each.name, args) for each, args in made], "the calls of the reply")
+                expect((reply.text, reply.finish), (text, "calls"), "its text and how it ended")
+
+
+async def any_name_of_a_tool_will_do(maker: Maker) -> None:
+    """A name that the provider refuses is changed on the way there and back; the record, and all
+    that goes back to the provider, have it as the person wrote it.
+    """
+    for each in TOOLS:
+        calls = [(maker.alias(each.name), '{"query": "x"}')]
+        async with maker.open([Say("", calls=calls), Say("Done.")]) as model:
+            reply = await model.complete(ask(tools=TOOLS))
+            expect([call.name for call in reply.calls], [each.name], "the tool that was called")
+            after = await model.complete(ask(*_step(1, reply), tools=TOOLS))
+            expect(after.text, "Done.", "the next reply")
+
+
+async def a_long_conversation_is_taken(maker: Maker) -> None:
+    """Parallel calls, ids that come again, an unreadable reply, a reply without text, words of a
+    person: what a provider's server would refuse is not sent; and it is the same when streamed.
+    """
+    look, zoo = maker.alias(TOOLS[0].name), maker.alias(TOOLS[1].name)
+    script = [
+        Say("I look.", calls=[(look, '{"query": "a"}'), (zoo, '{"query": "b"}')]),
+        Say("", calls=[(look, '{"query": "c"}')]),
+        Say("Well …", finish="length"),
+        Say("Now I know.", calls=[(look, '{"query": "d"}')]),
+        Say("A ball of thread."),
+        Say("As I said."),
+    ]
+    for stream in (False, True):
+        parts: list[Part] = []
+        async with maker.open(script) as model:
+            for number, say in enumerate(script, start=1):
+                prompt = ask(*parts, tools=TOOLS)
+                reply = await model.complete(prompt, hear([]) if stream else None)
+                expect((reply.text, len(reply.calls)), (say.text, len(say.calls)), "the reply")
+                parts += _step(number, reply)
+                parts += [_MORE] if not reply.calls else []
+
+
+async def another_models_items_are_left_out(maker: Maker) -> None:
+    """Wire items of another model are not sent: text and calls of its steps are."""
+    async with maker.open([Say(WORDS)] * 2) as model:
+        foreign = Wire("elsewhere", "another", [{"type": "reasoning", "encrypted": "?"}])
+        for on_text in (None, hear([])):
+            prompt = ask(Part("assistant", "Hm.", wire=foreign), _MORE, tools=TOOLS)
+            expect((await model.complete(prompt, on_text)).text, WORDS, "the reply")
+
+
+async def in_a_landing_calls_are_forbidden(maker: Maker) -> None:
+    """With `calls` "none" the same tools stay declared, after steps that called them, and only
+    text comes; with "required" a call.
+    """
+    call = Say("", calls=[(maker.alias(TOOLS[0].name), '{"query": "x"}')])
+    async with maker.open([call, Say("The best I have.")]) as model:
+        first = await model.complete(ask(tools=TOOLS, calls="required"))
+        expect(len(first.calls), 1, "the calls of the reply that had to call")
+        last = await model.complete(ask(*_step(1, first), tools=TOOLS, calls="none"))
+        expect((last.text, last.calls), ("The best I have.", ()), "the last reply")
+
+
+# ---------------------------------------------------------------------------------- thinking
+
+
+async def thinking_is_kept_apart(maker: Maker) -> None:
+    """Thinking is no part of the text nor of its stream. It is kept (as text for people, as wire
+    items, or both), and the provider takes the next prompt with it.
+    """
+    calls = [(maker.alias(TOOLS[0].name), '{"query": "x"}')]
+    script = [Say("I look.", calls=calls, reasoning="Six by seven."), Say("So it is.")]
+    for stream in (False, True):
+        pieces: list[str] = []
+        async with maker.open(script) as model:
+            reply = await model.complete(ask(tools=TOOLS), hear(pieces) if stream else None)
+            expect((reply.text, "".join(pieces)), ("I look.", "I look." * stream), "the text")
+            require(reply.reasoning or reply.wire is not None, "the thinking was lost")
+            after = await model.complete(ask(*_step(1, reply), tools=TOOLS))
+            expect(after.text, "So it is.", "the next reply")
+
+
+async def another_event_loop_will_do(maker: Maker) -> None:
+    """The sync twins of the API begin an event loop each: the same model works on both."""
+    async with maker.open([Say(WORDS)] * 2) as model:
+
+        async def once() -> str:
+            reply = await model.complete(ask())
+            if (close := getattr(model, "close", None)) is not None:
+                await close()
+            return reply.text
+
+        first = await anyio.to_thread.run_sync(partial(anyio.run, once))
+        second = await anyio.to_thread.run_sync(partial(anyio.run, once))
+        expect(second, first, "the reply, on another event loop")
+
+
+BASICS: Final[tuple[Check, ...]] = (
+    it_says_what_it_is,
+    a_reply_can_be_recorded,
+    a_stream_says_the_same,
+    enough_is_enough,
+    a_prompt_is_left_as_it_was,
+)
+SAYS: Final[tuple[Check, ...]] = (
+    text_comes_as_it_was_said,
+    how_a_reply_ended_is_told,
+    usage_is_given_or_estimated,
+    a_format_of_text_can_be_asked_for,
+    several_at_once_are_kept_apart,
+    it_can_be_cancelled,
+    a_refusal_is_a_model_error,
+)
+CALLS: Final[tuple[Check, ...]] = (
+    calls_come_as_they_were_made,
+    any_name_of_a_tool_will_do,
+    a_long_conversation_is_taken,
+    another_models_items_are_left_out,
+    in_a_landing_calls_are_forbidden,
+)
+THINKS: Final[tuple[Check, ...]] = (thinking_is_kept_apart,)
+LOOPS: Final[tuple[Check, ...]] = (another_event_loop_will_do,)
+CONTRACT: Final[tuple[Check, ...]] = (*BASICS, *SAYS, *CALLS)
+"""Every check for a model that calls tools, in an order that meets simple faults first."""
+
+_SAID: Final = Part("assistant", "A ball of thread.")
+_MORE: Final = Part("user", "Tell me more.")
+_NATIVE: Final = by_name("native")
+
+
+def _measured(reply: Reply) -> Reply:
+    """A reply without a usage that was only estimated."""
+    return msgspec.structs.replace(reply, usage=Usage()) if reply.usage.estimated else reply
+
+
+def _step(number: int, reply: Reply) -> tuple[Part, ...]:
+    """A reply as the native codec puts it into the next prompt, with a result for each call."""
+    asked = brief(tools=TOOLS, known=frozenset(each.name for each in TOOLS))
+    read = _NATIVE.parse(asked, reply)
+    thought = Thought(
+        reply, Prints("", "", "", ""), read.text, read.actions, read.answer, read.fault
+    )
+    calls = [Call(f"{number}.{place}", each) for place, each in enumerate(read.actions, start=1)]
+    for call in calls:
+        call.observation = Observation(content={"key": call.key})
+    return _NATIVE.render(asked, Step(number, thought, calls))

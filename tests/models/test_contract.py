@@ -1,0 +1,256 @@
+"""The contract that ships for other people's models, run over our own, and over broken ones."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import msgspec
+import pytest
+
+from clew.errors import ModelError
+from clew.events import RawCall, Reply, Usage
+from clew.models.chat_prompt import NAMES
+from clew.models.offline import OfflineModel
+from clew.models.openai import openai_chat
+from clew.protocols import Model, OnText, Prompt, Retry
+from clew.testing.http_server import Fail, Say, Stall
+from clew.testing.model_contract import (
+    BASICS,
+    CONTRACT,
+    LOOPS,
+    SAYS,
+    THINKS,
+    Check,
+    Maker,
+    Script,
+    check_model,
+)
+from clew.testing.models import ScriptedModel, place
+from clew.testing.openai_server import OpenAIServer
+
+KEY = "sk-test-0123456789"
+
+
+@asynccontextmanager
+async def chat(script: Script) -> AsyncGenerator[Model]:
+    """Chat Completions, over the official client and a local server."""
+    with OpenAIServer(script, key=KEY) as server:
+        model = openai_chat(
+            "scripted", base_url=server.base_url, api_key=KEY, retries=Retry(times=0)
+        )
+        yield model
+        await model.close()
+
+
+def reply(say: Say) -> Reply:
+    """What is said, as a scripted model gives it back."""
+    calls = [RawCall(name, args, f"call_{n}") for n, (name, args) in enumerate(say.calls)]
+    usage = say.usage if isinstance(say.usage, Usage) else Usage(5, 5, estimated=say.usage == {})
+    finish: Any = say.finish or ("calls" if calls else "stop")
+    usage = msgspec.structs.replace(usage, cost=0.0)
+    return Reply(say.text or "", tuple(calls), finish, usage, "scripted", None, say.reasoning)
+
+
+def line(turn: Say | Fail | Stall) -> Any:
+    if isinstance(turn, Fail):
+
+        def fail(prompt: Prompt) -> Reply:
+            raise ModelError(f"scripted:test: {turn.message}")
+
+        return fail
+    return reply(turn) if isinstance(turn, Say) else "never"
+
+
+@dataclass(frozen=True)
+class Stalling(ScriptedModel):
+    """A scripted model that can also stop in the middle of a reply."""
+
+    turns: Script = ()
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        turn = self.turns[min(place(prompt), len(self.turns) - 1)]
+        if isinstance(turn, Stall) and isinstance(turn.of, Say) and on_text is not None:
+            on_text((turn.of.text or "")[: turn.at])
+            await anyio.sleep_forever()
+        return await super().complete(prompt, on_text)
+
+
+@asynccontextmanager
+async def scripted(script: Script) -> AsyncGenerator[Model]:
+    yield Stalling([line(turn) for turn in script], turns=script)
+
+
+@asynccontextmanager
+async def offline(script: Script) -> AsyncGenerator[Model]:
+    """Rules that say what they say, whatever the script."""
+    yield OfflineModel()
+
+
+EVERYTHING = (*CONTRACT, *THINKS, *LOOPS)
+MAKERS = {
+    "openai chat": (Maker(chat, NAMES.legal), EVERYTHING),
+    "scripted": (Maker(scripted), EVERYTHING),
+    "offline": (Maker(offline), (*BASICS, *LOOPS)),
+}
+CASES = [
+    pytest.param(maker, check, id=f"{name}-{check.__name__}")
+    for name, (maker, checks) in MAKERS.items()
+    for check in checks
+]
+
+
+@pytest.mark.parametrize(("maker", "check"), CASES)
+async def test_model(maker: Maker, check: Check) -> None:
+    await check(maker)
+
+
+async def test_the_whole_contract_in_one_call() -> None:
+    await check_model(Maker(scripted))
+
+
+@dataclass(frozen=True)
+class Bent(Stalling):
+    """A scripted model that does one thing wrong."""
+
+    bend: Callable[[Reply, Prompt], Reply] = lambda reply, prompt: reply
+    loops: list[object] = field(default_factory=list[object])
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        reply = await super().complete(prompt, self.listen(on_text))
+        self.loops.append(anyio.lowlevel.current_token())
+        return self.bend(reply, prompt)
+
+    def listen(self, on_text: OnText | None) -> OnText | None:
+        return on_text
+
+
+@dataclass(frozen=True)
+class Stuttering(Bent):
+    def listen(self, on_text: OnText | None) -> OnText | None:
+        return None if on_text is None else lambda text: on_text(text) or on_text(text)
+
+
+@dataclass(frozen=True)
+class Deaf(Bent):
+    def listen(self, on_text: OnText | None) -> OnText | None:
+        return None if on_text is None else lambda text: on_text(text) and False
+
+
+@dataclass(frozen=True)
+class Selfish(Bent):
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        if self.loops and self.loops[0] != anyio.lowlevel.current_token():
+            raise ModelError("scripted:test: it is bound to its first event loop")
+        return await super().complete(prompt, on_text)
+
+
+@dataclass(frozen=True)
+class Crude(Bent):
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        try:
+            return await super().complete(prompt, on_text)
+        except ModelError as error:
+            raise ModelError(f"failed:\n{error}") from error
+
+
+@dataclass(frozen=True)
+class Lost(Bent):
+    """Gives every prompt the reply to the longest one so far."""
+
+    seen: list[Reply] = field(default_factory=list[Reply])
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        self.seen.append(await super().complete(prompt, on_text))
+        await anyio.lowlevel.checkpoint()
+        return self.seen[-1]
+
+
+def but(**changes: Any) -> Callable[[Reply, Prompt], Reply]:
+    return lambda reply, prompt: msgspec.structs.replace(reply, **changes)
+
+
+def scribble(reply: Reply, prompt: Prompt) -> Reply:
+    prompt.parts[0].text += " (read)"
+    return reply
+
+
+def strip(reply: Reply, prompt: Prompt) -> Reply:
+    return msgspec.structs.replace(reply, text=reply.text.strip())
+
+
+def prefer(reply: Reply, prompt: Prompt) -> Reply:
+    return msgspec.structs.replace(reply, text="As JSON:" + reply.text) if prompt.form else reply
+
+
+def insist(reply: Reply, prompt: Prompt) -> Reply:
+    more = {"calls": (RawCall("look", "{}"),)} if prompt.calls == "none" else {}
+    return msgspec.structs.replace(reply, **more)
+
+
+def reverse(reply: Reply, prompt: Prompt) -> Reply:
+    return msgspec.structs.replace(reply, calls=reply.calls[::-1])
+
+
+def alias(reply: Reply, prompt: Prompt) -> Reply:
+    calls = [RawCall(call.name.replace(".", "_"), call.arguments) for call in reply.calls]
+    return msgspec.structs.replace(reply, calls=tuple(calls))
+
+
+def read_wire(reply: Reply, prompt: Prompt) -> Reply:
+    wired = [part for part in prompt.parts if part.wire is not None]
+    return msgspec.structs.replace(reply, text=str(wired)) if wired else reply
+
+
+def grumble(reply: Reply, prompt: Prompt) -> Reply:
+    if len(prompt.parts) > 4:
+        raise ModelError("scripted:test: two results for one call")
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("check", "kind", "bent"),
+    [
+        ("it_says_what_it_is", Bent, {"name": "a\nb"}),
+        ("a_reply_can_be_recorded", Bent, {"priced": False}),
+        ("a_reply_can_be_recorded", Bent, {"bend": but(model="")}),
+        ("a_stream_says_the_same", Stuttering, {}),
+        ("enough_is_enough", Deaf, {}),
+        ("a_prompt_is_left_as_it_was", Bent, {"bend": scribble}),
+        ("text_comes_as_it_was_said", Bent, {"bend": strip}),
+        ("how_a_reply_ended_is_told", Bent, {"bend": but(finish="stop")}),
+        ("usage_is_given_or_estimated", Bent, {"bend": but(usage=Usage(1, 1, cost=0.0))}),
+        ("a_format_of_text_can_be_asked_for", Bent, {"bend": prefer}),
+        ("several_at_once_are_kept_apart", Lost, {}),
+        ("a_refusal_is_a_model_error", Crude, {}),
+        ("calls_come_as_they_were_made", Bent, {"bend": reverse}),
+        ("any_name_of_a_tool_will_do", Bent, {"bend": alias}),
+        ("a_long_conversation_is_taken", Bent, {"bend": grumble}),
+        ("another_models_items_are_left_out", Bent, {"bend": read_wire}),
+        ("in_a_landing_calls_are_forbidden", Bent, {"bend": insist}),
+        ("thinking_is_kept_apart", Bent, {"bend": but(reasoning="")}),
+        ("another_event_loop_will_do", Selfish, {}),
+    ],
+)
+async def test_a_model_that_breaks_the_contract_is_found(
+    check: str, kind: type[Bent], bent: dict[str, Any]
+) -> None:
+    @asynccontextmanager
+    async def opened(script: Script) -> AsyncGenerator[Model]:
+        yield kind([line(turn) for turn in script], turns=script, **bent)
+
+    (broken,) = [each for each in EVERYTHING if each.__name__ == check]
+    with pytest.raises((AssertionError, ModelError)):
+        await broken(Maker(opened))
+
+
+async def test_a_refusal_that_is_none_is_found() -> None:
+    @asynccontextmanager
+    async def opened(script: Script) -> AsyncGenerator[Model]:
+        yield ScriptedModel(["Of course."])
+
+    (check,) = [each for each in SAYS if each.__name__ == "a_refusal_is_a_model_error"]
+    with pytest.raises(AssertionError, match="nothing raised"):
+        await check(Maker(opened))
