@@ -254,6 +254,11 @@ OWN = Variant(
 )
 
 
+def test_one_pattern_in_the_place_of_several_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"match is one text: give a tuple of them, \('gpt\*',\)"):
+        Variant(name="own", match="gpt*")  # type: ignore[arg-type]  # "*" alone would fit all
+
+
 def test_a_users_own_variant_comes_first_and_what_the_agent_says_comes_before_it() -> None:
     model = named("scripted:gpt-x")
     agent = Agent(model=model, variants=(OWN, *VARIANTS))

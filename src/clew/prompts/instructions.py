@@ -7,6 +7,13 @@ from clew.errors import ConfigError
 from clew.protocols import Tail
 
 
+def several(name: str, given: object) -> None:
+    """Raise `ConfigError` where a text stands in the place of a tuple of texts."""
+    if isinstance(given, str):
+        message = f"{name} is one text: give a tuple of them, ({given!r},)"
+        raise ConfigError(message)
+
+
 @dataclass(frozen=True)
 class Instructions:
     """What stands at the head of every prompt, ahead of what the format itself has to say.
@@ -23,10 +30,7 @@ class Instructions:
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for one text in the place of several."""
-        given: object = self.constraints
-        if isinstance(given, str):
-            message = f"constraints is one text: give a tuple of them, ({given!r},)"
-            raise ConfigError(message)
+        several("constraints", self.constraints)
 
     def but(self, **changes: Any) -> Self:
         """The same instructions with some fields changed."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final, TypeAlias
 
-from clew.prompts.instructions import PROMPT, Instructions
+from clew.prompts.instructions import PROMPT, Instructions, several
 from clew.protocols import Codec, Shape, Tool
 
 Wording: TypeAlias = Mapping[str, str] | Callable[[Tool], str]
@@ -38,6 +38,11 @@ class Variant:
     thought: bool | None = None
     wording: Wording | None = None
     shape: Shape | None = None
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for one text in the place of several."""
+        several("match", self.match)
+        several("constraints", self.constraints)
 
     def fits(self, model: str, *, native: bool) -> bool:
         """Whether it is for this model in such a format."""
