@@ -78,10 +78,11 @@ class Native:
                 Part("assistant", said),
                 Part("user", f"ERROR: unreadable reply: {thought.fault}"),
             ]
+        wire = None if thought.repairs else thought.reply.wire  # signed is what was not mended
         if thought.answer is not None:
-            return [Part("assistant", thought.answer, wire=thought.reply.wire)]
+            return [Part("assistant", thought.answer, wire=wire)]
         raw = _raw_calls(step, prefix)
-        parts = [Part("assistant", thought.text, calls=raw, wire=thought.reply.wire)]
+        parts = [Part("assistant", thought.text, calls=raw, wire=wire)]
         for call, made in zip(step.calls, raw, strict=True):
             parts.append(Part("tool", _result(call), call_id=made.id, name=made.name))
         parts += [  # a tool's message is text at every provider, so pictures follow in one of ours
