@@ -14,11 +14,16 @@ from clew.models.resolve import is_local
 
 
 def http_client(
-    base_url: str, timeout: float, *, headers: Mapping[str, str] | None = None, proxy: str = ""
+    base_url: str,
+    timeout: float,
+    *,
+    headers: Mapping[str, str] | None = None,
+    proxy: str = "",
+    kind: type[httpx2.AsyncClient] = httpx2.AsyncClient,
 ) -> httpx2.AsyncClient:
     """Connections to a server, in lanes unless a proxy stands before it; `timeout` is in seconds.
 
-    Raises `ConfigError` where the proxy's address cannot be one.
+    They are of the class `kind`. Raises `ConfigError` where the proxy's address cannot be one.
     """
     waits = httpx2.Timeout(timeout, connect=min(timeout, 10.0))
     limits = httpx2.Limits(max_connections=MOST, max_keepalive_connections=MOST)
@@ -26,18 +31,16 @@ def http_client(
     if proxy:
         if not urlsplit(proxy).hostname:
             raise ConfigError(f"{proxy!r} is no address of a proxy; give http://host:port")
-        return httpx2.AsyncClient(
-            timeout=waits, limits=limits, headers=more, follow_redirects=True, proxy=proxy
-        )
+        return kind(timeout=waits, limits=limits, headers=more, follow_redirects=True, proxy=proxy)
     local = is_local(base_url)  # no proxy stands before one's own machine
     if getproxies() and not local:
-        return httpx2.AsyncClient(timeout=waits, limits=limits, headers=more, follow_redirects=True)
+        return kind(timeout=waits, limits=limits, headers=more, follow_redirects=True)
     lane = partial(
         httpx2.AsyncHTTPTransport,
         verify=httpx2.create_ssl_context(trust_env=not local),
         limits=httpx2.Limits(max_keepalive_connections=1),
     )
-    return httpx2.AsyncClient(
+    return kind(
         timeout=waits,
         headers=more,
         transport=Lanes(lane),
