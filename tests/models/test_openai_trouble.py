@@ -46,7 +46,6 @@ def watcher(*, streamed: bool) -> OnText | None:
     [
         (Fail(408), r"failed \(408\): scripted error"),
         (Fail(409), r"failed \(409\)"),
-        (Fail(429, "slow down"), r"is limiting the rate \(429\): slow down"),
         (Fail(500), r"failed \(500\)"),
         (Fail(503), r"failed \(503\)"),
         (Send(b"<html>Bad gateway</html>", "text/html", 502), r"failed \(502\)"),
@@ -174,6 +173,46 @@ async def test_how_long_it_waits() -> None:
     assert waits[2:] == [7.0, 1.5]
 
 
+@pytest.mark.parametrize("streamed", CASES)
+@pytest.mark.parametrize(
+    ("turn", "said"),
+    [
+        (Fail(429, "slow down"), r"is limiting the rate \(429\): slow down"),
+        (Fail(503, headers={"retry-after": "9"}), r"failed \(503\)"),
+        (Fail(529, headers={"retry-after": "9"}), r"failed \(529\)"),
+        (Send(b'{"error": {"message": "slow", "code": "rate_limit_exceeded"}}'), "slow"),
+    ],
+    ids=str,
+)
+async def test_being_asked_too_much_uses_up_patience_and_no_tries(
+    turn: Turn, said: str, streamed: bool
+) -> None:
+    async with over([turn] * 9 + [OK], retries=few(0)) as (model, server, waits):
+        assert (await model.complete(ask(), watcher(streamed=streamed))).text == "Ok."
+        assert (len(server.requests), len(waits)) == (10, 9)
+        assert sum(waits) < 120
+    async with over(lambda _: turn) as (model, _, waits):
+        with pytest.raises(ModelError, match=said + ".*beyond the patience of 120 s"):
+            await model.complete(ask(), watcher(streamed=streamed))
+        assert 100 < sum(waits) <= 120
+
+
+async def test_a_server_that_hangs_is_not_waited_for_at_every_try() -> None:
+    async with over([Fail(500), Stall(), OK], timeout=0.2, total=0.3) as (model, server, _):
+        assert (await model.complete(ask())).text == "Ok."
+    async with over([Stall(), Stall(), OK], timeout=0.2, total=0.3) as (model, server, _):
+        with pytest.raises(ModelError, match=r"did not answer within 0.3 s, over all tries"):
+            await model.complete(ask())
+        assert len(server.requests) == 2
+
+
+async def test_a_stream_that_has_begun_may_take_longer() -> None:
+    async with over([Stall(SAID, 700)], timeout=0.3, total=0.3) as (model, server, _):
+        reply = await model.complete(ask(), listener([]))
+        assert (reply.text, reply.finish) == ("One two ", "cut")
+        assert len(server.requests) == 1  # for another there was no time left
+
+
 async def test_it_does_not_wait_beyond_its_patience() -> None:
     script: list[Turn] = [
         Fail(429, headers={"retry-after": "7"}),
@@ -275,7 +314,6 @@ async def test_a_stream_that_ends_early_without_an_error_is_cut_too() -> None:
     ("error", "tries", "said"),
     [
         ({"message": "overloaded", "code": 529}, 2, r"failed \(529\): overloaded"),
-        ({"message": "slow", "type": "rate_limit_exceeded"}, 2, r"limiting the rate \(429\)"),
         ({"message": "who knows", "code": "odd"}, 2, r"failed \(500\): who knows"),
         ("just words", 2, r"failed \(500\): just words"),
         ({"message": "no", "code": "invalid_api_key"}, 1, r"refused the key"),

@@ -10,6 +10,7 @@ import pytest
 from clew.errors import ConfigError
 from clew.models.endpoint import Endpoint
 from clew.models.openai import openai_chat
+from clew.models.pace import Rate, pace_of
 from clew.models.prices import Price
 from clew.models.resolve import PROVIDERS, available, default, resolve
 from clew.testing.openai_server import OpenAIServer, Say, Send
@@ -76,6 +77,32 @@ def test_other_names_of_a_provider() -> None:
 def test_what_does_not_fit_is_said_at_once(name: str, env: Mapping[str, str], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         resolve(name, env=env)
+
+
+KEYED = {name: provider for name, provider in PROVIDERS.items() if provider.key}
+
+
+@pytest.mark.parametrize("name", KEYED)
+def test_a_key_that_is_missing_is_named_for_every_provider(name: str) -> None:
+    """Also where all other keys are there."""
+    provider = KEYED[name]
+    env = {other.key: KEY for other in KEYED.values() if other.key != provider.key}
+    env |= {provider.address: "https://example.org/v1"}
+    said = rf"^{name}:any needs a key: set {provider.key} in the environment or in \.env"
+    with pytest.raises(ConfigError, match=said):
+        resolve(f"{name}:any", env=env)
+
+
+def test_rate_and_timeout_come_from_the_environment() -> None:
+    env = {"CLEW_RATE": "7 requests", "CLEW_TIMEOUT": "20"}
+    kept = resolve("ollama:paced", env=env)  # a line lasts as long as its models
+    assert pace_of(kept.name, PROVIDERS["ollama"].base_url, "", None).rate == Rate(requests=7)
+    for wrong, said in (
+        ({"CLEW_RATE": "fast"}, "'fast' is no rate: write '60 requests, 100000 tokens'"),
+        ({"CLEW_TIMEOUT": "soon"}, "CLEW_TIMEOUT is 'soon': give a number of seconds"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            resolve("ollama:paced", env=wrong)
 
 
 def test_offline_is_a_model_without_a_key() -> None:

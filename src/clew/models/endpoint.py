@@ -10,8 +10,9 @@ are off; `retry.persist` does all of them, those after a malformed reply or a cu
 """
 
 import contextlib
+import math
 from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypedDict
 
 import anyio
@@ -21,14 +22,30 @@ import msgspec
 
 from clew.errors import ModelError
 from clew.events import Json, Reply
-from clew.models.failures import Source, Trouble, failure
+from clew.models.failures import (
+    BadReplyError,
+    LostError,
+    SilentError,
+    Source,
+    StatusError,
+    Trouble,
+    failure,
+)
+from clew.models.pace import GivenRate, Ticket, pace_of, read_rate
 from clew.models.prices import Price, price, priced
-from clew.models.retry import Again, Sleep, persist
+from clew.models.retry import Again, Busy, Sleep, persist
+from clew.models.streaming import mute, pieces_of
 from clew.protocols import OnText, Prompt, Retry
+
+__all__ = [
+    "PATIENCE", "RETRIES", "TIMEOUT", "TOTAL", "Api", "Ask", "BadReplyError", "Carrier", "Draft",
+    "Endpoint", "Incoming", "LostError", "Settings", "SilentError", "StatusError", "current_loop",
+]  # fmt: skip
 
 RETRIES: Final = Retry(times=5)
 TIMEOUT: Final = 600.0
 PATIENCE: Final = 120.0
+TOTAL: Final = 900.0
 
 DRAIN: Final = 0.5
 """Seconds to wait for the end of a stream after its last event, so that the connection is kept."""
@@ -40,9 +57,11 @@ class Settings(TypedDict, total=False):
     `params` are sampling parameters, sent as they are; `prices` US dollars by model name, before
     those of the dated table; `timeout` seconds to wait for a reply, or for the next piece of a
     streamed one; `retries` how often, and after which waits, a failed request is made again;
-    `patience` seconds that all waits of one completion may take together; `headers` are sent with
-    every request; `proxy` is the address of one, in the place of the environment's; `sleep` waits
-    the given number of seconds before another try.
+    `patience` seconds that all waits of one completion may take together, and for how long the
+    provider may refuse everybody for being asked too much; `total` seconds that its requests may
+    take together, but for a stream that has begun; `rate` what all runs of the process together may
+    ask of the model; `headers` are sent with every request; `proxy` is the address of one, in the
+    place of the environment's; `sleep` waits the given number of seconds.
     """
 
     params: Mapping[str, Json]
@@ -50,30 +69,11 @@ class Settings(TypedDict, total=False):
     timeout: float
     retries: Retry
     patience: float
+    total: float
+    rate: GivenRate | None
     headers: Mapping[str, str]
     proxy: str
     sleep: Sleep
-
-
-class StatusError(Exception):
-    """The provider answered with an error, by its HTTP status or inside a reply."""
-
-    def __init__(self, trouble: Trouble, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(trouble.message)
-        self.trouble = trouble
-        self.headers = headers or {}
-
-
-class SilentError(Exception):
-    """The provider did not answer in time."""
-
-
-class LostError(Exception):
-    """There is no connection to the provider, or it was lost."""
-
-
-class BadReplyError(Exception):
-    """What came is no reply of this provider; the message goes on after the model's name."""
 
 
 class Draft(Protocol):
@@ -188,11 +188,15 @@ class Ask:
     """One completion under way, over all its attempts.
 
     `shown` says that a piece of a reply went to `on_text`; `cut` is what the last attempt brought
-    before it broke off.
+    before it broke off. `left` are the seconds that its requests may still take; the one under way
+    runs `within` them.
     """
 
     prompt: Prompt
     on_text: OnText | None
+    ticket: Ticket
+    left: float
+    within: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     shown: bool = False
     cut: Reply | None = None
 
@@ -220,6 +224,10 @@ class Endpoint:
         self._timeout = settings.get("timeout", TIMEOUT)
         self._retries = settings.get("retries", RETRIES)
         self._patience = settings.get("patience", PATIENCE)
+        self._total = max(settings.get("total", TOTAL), self._timeout)
+        self._pace = pace_of(
+            self.name, source.base_url, source.key, read_rate(settings.get("rate"))
+        )
         self._sleep = settings.get("sleep", anyio.sleep)
         self._made: tuple[object, Carrier] | None = None
         self._without: frozenset[str] = frozenset()
@@ -237,7 +245,7 @@ class Endpoint:
                 where the prompt does not fit).
             ConfigError: The prompt has what the provider cannot take.
         """
-        ask = Ask(prompt, on_text)
+        ask = Ask(prompt, on_text, self._pace.ticket(), self._total)
         try:
             return await persist(
                 lambda: self._attempt(ask), self._retries, self._patience, self._sleep
@@ -255,18 +263,23 @@ class Endpoint:
 
     async def _attempt(self, ask: Ask) -> Reply:
         """One request and its reply. Raises `Again` where another try may help."""
+        if ask.left <= 0:
+            raise self._overdue()
         ask.cut = None
         while True:
             without = self._without
             content = self._api.body(ask.prompt, stream=ask.on_text is not None, without=without)
+            await self._pace.pass_through(ask.ticket, len(content), self._sleep)
             try:
-                post = self._streamed if ask.on_text else self._plain
-                return priced(await post(ask, content), self._price)
+                return await self._within(ask, content)
             except StatusError as error:
                 if left := self._api.lighter(error.trouble, without):
                     self._without |= {left}
                     continue
-                raise failure(self._source, error.trouble, error.headers) from error
+                problem = failure(self._source, error.trouble, error.headers)
+                if not isinstance(problem, Busy):
+                    raise problem from error
+                self._pace.refuse(ask.ticket, problem, self._retries, self._patience)
             except (SilentError, httpx2.TimeoutException) as error:
                 raise Again(f"{self.name} did not answer within {self._timeout:g} s") from error
             except (LostError, httpx2.HTTPError) as error:
@@ -283,6 +296,22 @@ class Endpoint:
                 ) from error
             except BadReplyError as error:
                 raise Again(f"{self.name} {self._source.tell(error)}") from error
+
+    async def _within(self, ask: Ask, content: bytes) -> Reply:
+        """Make the request in the time that the completion has left."""
+        begun = anyio.current_time()
+        with anyio.CancelScope(deadline=begun + ask.left) as ask.within:
+            post = self._streamed if ask.on_text else self._plain
+            try:
+                reply = priced(await post(ask, content), self._price)
+            finally:
+                ask.left -= anyio.current_time() - begun
+            self._pace.answered(ask.ticket, reply.usage)
+            return reply
+        raise self._overdue()
+
+    def _overdue(self) -> ModelError:
+        return ModelError(f"{self.name} did not answer within {self._total:g} s, over all tries")
 
     async def _plain(self, ask: Ask, content: bytes) -> Reply:
         data = await self._carrier().send(self._api.path(stream=False), content)
@@ -312,7 +341,7 @@ class Endpoint:
 
     async def _read(self, incoming: Incoming, draft: Draft, ask: Ask) -> bool:
         """Take what the stream brings; whether it came to its end, or nothing more is wanted."""
-        show = _mute if ask.shown or ask.on_text is None else ask.on_text
+        show = mute if ask.shown or ask.on_text is None else ask.on_text
         if incoming.headers.get("content-type", "").startswith(("application/json", "text/html")):
             text = draft.take(await incoming.aread(), whole=True)
             ask.shown = True
@@ -320,8 +349,9 @@ class Endpoint:
             return True
         rest, state, failed = b"", "more", None
         with anyio.CancelScope() as scope:
-            async with contextlib.aclosing(_pieces(incoming)) as pieces:
+            async with contextlib.aclosing(pieces_of(incoming.aiter_bytes())) as pieces:
                 async for piece in pieces:
+                    ask.within.deadline = math.inf
                     if state != "more":
                         continue
                     *lines, rest = (rest + piece).split(b"\n")
@@ -366,15 +396,3 @@ def _take_lines(
         if draft.done:
             return "done"
     return "more"
-
-
-async def _pieces(incoming: Incoming) -> AsyncGenerator[bytes, None]:
-    """The body as it arrives, and a line's end after the last."""
-    async with contextlib.aclosing(incoming.aiter_bytes()) as pieces:
-        async for piece in pieces:
-            yield piece
-    yield b"\n"
-
-
-def _mute(_: str) -> bool:
-    return False

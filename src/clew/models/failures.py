@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from clew.errors import ModelError
-from clew.models.retry import Again, retry_after
+from clew.models.retry import Again, Busy, retry_after
 
 PASSING: Final = frozenset({408, 409, 425, 429})
 """Statuses below 500 that may pass by themselves."""
 
+OVERLOADED: Final = frozenset({503, 529})
+"""Statuses that mean too many requests, by whomever, where they name a time to come back."""
+
 _TOO_LONG: Final = re.compile(
-    r"context[ _](?:length|window|size)|maximum context|too many tokens|prompt is too long",
+    r"context[ _](?:length|window|size|limit)|maximum context|too many tokens|prompt is too long"
+    r"|exceeds the maximum size",
     re.IGNORECASE,
 )
 _STATUS: Final = {
@@ -24,6 +28,13 @@ _STATUS: Final = {
     "model_not_found": 404,
     "invalid_request_error": 400,
     "context_length_exceeded": 400,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "timeout_error": 504,
+    "overloaded_error": 529,
 }
 
 
@@ -56,6 +67,27 @@ class Source:
         return (line.replace(self.key, "***") if self.key else line)[:300]
 
 
+class StatusError(Exception):
+    """The provider answered with an error, by its HTTP status or inside a reply."""
+
+    def __init__(self, trouble: Trouble, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(trouble.message)
+        self.trouble = trouble
+        self.headers = headers or {}
+
+
+class SilentError(Exception):
+    """The provider did not answer in time."""
+
+
+class LostError(Exception):
+    """There is no connection to the provider, or it was lost."""
+
+
+class BadReplyError(Exception):
+    """What came is no reply of this provider; the message goes on after the model's name."""
+
+
 def read_trouble(status: int, body: object) -> Trouble:
     """Read an error's body: `{"error": {"message", "code", "param"}}` or whatever came instead.
 
@@ -79,14 +111,20 @@ def read_trouble(status: int, body: object) -> Trouble:
 
 
 def failure(source: Source, trouble: Trouble, headers: Mapping[str, str]) -> Exception:
-    """The exception to raise: `Again` where another try may help, else a `ModelError`."""
+    """The exception to raise: `Again` where another try may help, else a `ModelError`.
+
+    `Busy` where nobody should try before some time.
+    """
     status, said = trouble.status, source.tell(trouble.message)
     told = f" ({status}){': ' if said else ''}{said}"
-    if trouble.code == "insufficient_quota":
+    if trouble.code == "insufficient_quota" or status == 402:
         return ModelError(f"{source.name}: the account has no credit left{told}; top it up")
     if status in PASSING or status >= 500:
-        word = "is limiting the rate" if status == 429 else "failed"
-        return Again(f"{source.name} {word}{told}", retry_after(headers, time.time()))
+        after = retry_after(headers, time.time())
+        if status == 429:
+            return Busy(f"{source.name} is limiting the rate{told}", after)
+        kind = Busy if status in OVERLOADED and after is not None else Again
+        return kind(f"{source.name} failed{told}", after)
     if status == 401:
         where = f"in {source.variable}" if source.variable else "given"
         return ModelError(
@@ -99,6 +137,7 @@ def failure(source: Source, trouble: Trouble, headers: Mapping[str, str]) -> Exc
             f"{source.name}: nothing of that name at {source.base_url}{told}; "
             "check the model's name and the address"
         )
-    if trouble.code == "context_length_exceeded" or _TOO_LONG.search(trouble.message):
+    long = trouble.code == "context_length_exceeded" or status == 413
+    if long or _TOO_LONG.search(trouble.message):
         return TooLongError(f"{source.name}: the prompt is too long for it{told}")
     return ModelError(f"{source.name} refused the request{told}")

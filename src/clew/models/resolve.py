@@ -127,7 +127,8 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
 
     A provider that speaks Chat Completions may have `-responses` or `-completions` behind it, for
     OpenAI's other formats. `options` go to the model as they are (`params`, `prices`, `timeout`,
-    `base_url` …); keys and addresses come from `env`, the environment by default.
+    `base_url` …); keys, addresses, CLEW_RATE and CLEW_TIMEOUT come from `env`, the environment by
+    default.
 
     Raises:
         ConfigError: For an unknown provider, a missing extra or key, or a name without a model.
@@ -180,7 +181,24 @@ def _settings(name: str, provider: Provider, env: Mapping[str, str]) -> dict[str
         "api_key": env.get(provider.key, "") if provider.key else "",
         "key_variable": provider.key,
         "provider": name,
-    } | {option: env[variable] for option, variable in provider.more.items() if env.get(variable)}
+        **{
+            option: env[variable] for option, variable in provider.more.items() if env.get(variable)
+        },
+        **_common(env),
+    }
+
+
+def _common(env: Mapping[str, str]) -> dict[str, Any]:
+    """What the environment says of all models behind HTTP."""
+    settings: dict[str, Any] = {}
+    if said := env.get("CLEW_RATE"):
+        settings["rate"] = said
+    if said := env.get("CLEW_TIMEOUT"):
+        try:
+            settings["timeout"] = float(said)
+        except ValueError as error:
+            raise ConfigError(f"CLEW_TIMEOUT is {said!r}: give a number of seconds") from error
+    return settings
 
 
 def available(env: Mapping[str, str]) -> list[ProviderInfo]:

@@ -1,6 +1,7 @@
 """Trying a model again: how often, how long to wait, and when to give up."""
 
 import email.utils
+import logging
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias, TypeVar
@@ -10,6 +11,8 @@ from clew.protocols import Retry
 
 T = TypeVar("T")
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
+
+LOG: Final = logging.getLogger("clew.models")
 
 JITTER: Final = 0.25
 """The part of a computed wait that chance may take off, so that clients do not return together."""
@@ -21,6 +24,10 @@ class Again(Exception):  # noqa: N818 - it says what to do, and never leaves thi
     def __init__(self, why: str, after: float | None = None) -> None:
         super().__init__(why)
         self.after = after
+
+
+class Busy(Again):
+    """The provider is asked too much, by all runs together: nobody asks again before `after`."""
 
 
 async def persist(
@@ -37,7 +44,7 @@ async def persist(
         try:
             return await attempt()
         except Again as failure:
-            wait = _wait(retry, number) if failure.after is None else failure.after
+            wait = backoff(retry, number) if failure.after is None else failure.after
             number += 1
             if number > retry.times:
                 raise ModelError(f"{failure}; gave up after {number} tries") from failure
@@ -46,11 +53,14 @@ async def persist(
                     f"{failure}; the next try is due in {wait:.0f} s, which is beyond the patience "
                     f"of {patience:.0f} s"
                 ) from failure
+            tries = f"try {number + 1} of {retry.times + 1}"
+            LOG.warning("%s; %s in %.1f s", failure, tries, wait)
         waited += wait
         await sleep(wait)
 
 
-def _wait(retry: Retry, number: int) -> float:
+def backoff(retry: Retry, number: int) -> float:
+    """The wait before further attempt `number` (from 0), shorter by some chance."""
     longest = min(retry.most, retry.delay * 2.0 ** min(number, 60))
     return longest * (1 - JITTER * random.random())  # noqa: S311 - spreads load, hides nothing
 
