@@ -13,6 +13,7 @@ from clew import (
     MemoryStore,
     SqliteStore,
     demonstrations,
+    fork,
     prompt_of,
     prompt_of_sync,
     read,
@@ -81,6 +82,22 @@ async def test_after_a_change_prompts_are_those_of_the_other_agent() -> None:
     heads = [one.prompt.head[0].text for one in prompts]
     assert heads[0].startswith(PROMPT.text)
     assert heads[1] == "Be brief."
+
+
+async def test_a_fork_has_the_prompts_of_both_agents() -> None:
+    store = MemoryStore()
+    model = watched(*(act("lookup", key=key) for key in "abc"), say("ok"))
+    agent = Agent(model=model, tools=TOOLS)
+    result = await run(agent, "What?", store=store)
+    brief = agent.but(prompt="Be brief.")
+    seen = {"2.1": "something else"}
+    forked = await fork(brief, result.run_id, at=2, observations=seen, store=store)
+    expected = [*model.sent[:2], *model.sent[4:]]
+    for number, prompt in enumerate(expected, start=1):
+        again = await prompt_of(forked.run_id, number, store=store)
+        assert told(again.prompt) == told(prompt)
+        assert again.differs == ()
+    assert "something else" in [part.text for part in expected[-1].parts]
 
 
 async def test_a_shape_of_ones_own_is_named_and_can_be_given() -> None:
