@@ -283,6 +283,9 @@ Guard: TypeAlias = Callable[[Call, Trajectory], Awaitable[Verdict | None]]
 Check: TypeAlias = Callable[[Any, Trajectory], Awaitable[str | None]]
 """Says what is wrong with a (decoded) answer, or None."""
 
+Scorer: TypeAlias = Callable[[Trajectory], Awaitable[float]]
+"""How good a run is, in [0, 1]."""
+
 
 class Listener(Protocol):
     """Sees what happens as it happens. May look, never answer."""
