@@ -27,10 +27,11 @@ from clew.cli.render import inert
 from clew.cli.screen import console
 from clew.errors import ClewError
 from clew.events import encode
-from clew.models.resolve import ProviderInfo, available, default
+from clew.models.resolve import ProviderInfo, available, default, installed
 
 EXTRAS: Final = {
     "openai": ("openai",),
+    "google": ("google.genai",),
     "documents": ("bs4", "pypdf"),
     "pydantic": ("pydantic",),
 }
@@ -153,7 +154,7 @@ def _try_to_write_above(name: str) -> None:
 
 
 def _extra(name: str, modules: tuple[str, ...]) -> Finding:
-    missing = [module for module in modules if importlib.util.find_spec(module) is None]
+    missing = [module for module in modules if not installed(module)]
     said = f"pip install 'clew[{name}]' brings {', '.join(missing)}" if missing else "installed"
     return Finding("extra", name, not missing, said)
 

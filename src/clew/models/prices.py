@@ -1,10 +1,11 @@
 """What tokens cost: a dated table, and the user's own figures before it.
 
 Prices age, and these were not read off the providers' own pages: the table was put together in
-November 2026 from copies of the price lists of OpenAI and Anthropic (Anthropic's as others checked
-them on 24 October 2026) and public posts of 2026, and is not fetched again. Compare
-https://developers.openai.com/api/docs/pricing and https://claude.com/pricing, and say what you
-really pay with
+November 2026 from copies of the price lists of OpenAI, Anthropic (as others checked them on
+24 October 2026) and Google (as others read them on 7 October 2026; of its models that are cheaper
+for a while the usual price) and public posts of 2026, and is not fetched again. Compare
+https://developers.openai.com/api/docs/pricing, https://claude.com/pricing and
+https://ai.google.dev/gemini-api/docs/pricing, and say what you really pay with
 `prices={"model": Price(...)}`. Models that are not in it have no price, and what they cost stays
 unknown (it is never taken for nothing); providers whose price depends on the hour or on a routing
 of their own (DeepSeek, OpenRouter …) are left out on purpose.
@@ -32,7 +33,7 @@ class Price:
 
     `written` (None: like `input`) is for those written to it. Where a prompt has more than `long`
     tokens, all that it took is charged by the tariff `beyond`; without one its input costs twice
-    and its output one and a half times as much (OpenAI's tariff for long prompts).
+    and its output one and a half times as much (the tariff of OpenAI and Google for long prompts).
     """
 
     input: float
@@ -117,6 +118,17 @@ TABLE: Final[Mapping[str, Mapping[str, Price]]] = {
             0.1, 0.5, 0.01, 100_000, written=0.125, beyond=_claude(0.5, 2.5, 0.05)
         ),
         "claude-haiku-4-5": _claude(1.0, 5.0, 0.1),
+    },
+    "google": {  # text in and out; storing a cache costs by the hour, which no reply tells
+        "gemini-3.8-flash": Price(1.5, 7.5, 0.15),  # half of it until 31 December 2026
+        "gemini-3.5-flash": Price(1.5, 9.0, 0.15),
+        "gemini-3.5-flash-lite": Price(0.3, 2.5, 0.03),
+        "gemini-3.1-pro-preview": Price(2.0, 12.0, 0.2, 200_000),
+        "gemini-3.1-flash-lite": Price(0.25, 1.5, 0.025),
+        "gemini-3-flash-preview": Price(0.5, 3.0, 0.05),
+        "gemini-2.5-pro": Price(1.25, 10.0, 0.125, 200_000),
+        "gemini-2.5-flash": Price(0.3, 2.5, 0.03),
+        "gemini-2.5-flash-lite": Price(0.1, 0.4, 0.01),
     },
 }
 

@@ -36,7 +36,8 @@ class Provider:
     variable that overrides it, `key` the one that holds the key (empty: it needs none) and `model`
     a model of it to begin with (empty: ask the server). `make` is the function that makes a model,
     as module:name, `extra` what must be installed for it, and `more` the variables of further
-    options of that function, by the option.
+    options of that function, by the option. `first` is a variable that goes before `key` where both
+    are set.
     """
 
     base_url: str
@@ -46,11 +47,25 @@ class Provider:
     extra: str = "openai"
     make: str = CHAT
     more: Mapping[str, str] = field(default_factory=dict[str, str])
+    first: str = ""
+
+    def variable(self, env: Mapping[str, str]) -> str:
+        """The variable that holds the key in this environment, or would."""
+        return self.first if self.first and env.get(self.first) else self.key
 
 
 PROVIDERS: Final[Mapping[str, Provider]] = {
     "openai": Provider(
         "https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY", "gpt-4.1-mini"
+    ),
+    "google": Provider(
+        "https://generativelanguage.googleapis.com",
+        "GOOGLE_GEMINI_BASE_URL",
+        "GEMINI_API_KEY",
+        "gemini-3.8-flash",
+        extra="google",
+        make="clew.models.gemini:google_gemini",
+        first="GOOGLE_API_KEY",  # before the other in Google's own client too
     ),
     "openrouter": Provider(
         "https://openrouter.ai/api/v1",
@@ -95,8 +110,15 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
 }
 """All providers, those with keys in the order in which `default` looks at them."""
 
-SAME: Final[Mapping[str, str]] = {"qwen": "dashscope", "qwen-intl": "dashscope-intl"}
+SAME: Final[Mapping[str, str]] = {
+    "gemini": "google",
+    "qwen": "dashscope",
+    "qwen-intl": "dashscope-intl",
+}
 """Other names of providers."""
+
+MODULES: Final[Mapping[str, str]] = {"google": "google.genai"}
+"""What an extra is imported as, where that is not its name."""
 
 PROBED: Final = ("ollama", "llamacpp")
 """Local servers that `default` looks for, in this order."""
@@ -176,10 +198,11 @@ def _find(asked: str) -> tuple[str, Provider, str] | None:
 
 def _settings(name: str, provider: Provider, env: Mapping[str, str]) -> dict[str, Any]:
     """What the environment says of a provider, as options."""
+    key = provider.variable(env)
     return {
         "base_url": env.get(provider.address) or provider.base_url,
-        "api_key": env.get(provider.key, "") if provider.key else "",
-        "key_variable": provider.key,
+        "api_key": env.get(key, "") if key else "",
+        "key_variable": key,
         "provider": name,
         **{
             option: env[variable] for option, variable in provider.more.items() if env.get(variable)
@@ -207,9 +230,9 @@ def available(env: Mapping[str, str]) -> list[ProviderInfo]:
         ProviderInfo(
             name=name,
             extra=provider.extra,
-            installed=_installed(provider.extra),
-            key=provider.key,
-            key_set=bool(env.get(provider.key)),
+            installed=installed(MODULES.get(provider.extra, provider.extra)),
+            key=provider.variable(env),
+            key_set=bool(env.get(provider.variable(env))),
             base_url=env.get(provider.address) or provider.base_url,
         )
         for name, provider in PROVIDERS.items()
@@ -244,8 +267,12 @@ def _unknown(name: str, provider: str) -> str:
     )
 
 
-def _installed(package: str) -> bool:
-    return importlib.util.find_spec(package) is not None
+def installed(module: str) -> bool:
+    """Whether a module can be imported."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # the package that it would be in
+        return False
 
 
 def _load(module: str, name: str) -> Callable[..., Model]:
