@@ -21,11 +21,13 @@ from clew.events import (
     AnyEvent,
     Cancel,
     Entry,
+    Forked,
     Note,
     Observation,
     Ruling,
     Setting,
     Started,
+    Stop,
     barrier,
     decode,
     encode,
@@ -37,6 +39,7 @@ BLOB_BYTES: Final = 16_384
 """Observations whose content is longer lie in a blob, once per content."""
 
 LOG: Final = logging.getLogger("clew")
+LOG.addHandler(logging.NullHandler())  # whether anything is shown is up to the program
 
 Clock = Callable[[], int]
 """Unix time in milliseconds."""
@@ -255,7 +258,9 @@ class Journal:
     async def open(cls, store: Store, run_id: str, **circumstances: Any) -> Self:
         """Take an existing run up for work: whoever worked on it before is fenced off."""
         epoch = await store.open(run_id)
-        return cls(store, epoch, await load(store, run_id), **circumstances)
+        journal = cls(store, epoch, await load(store, run_id), **circumstances)
+        LOG.info("run %s: taken up by worker %d", run_id, epoch)
+        return journal
 
     @property
     def run_id(self) -> str:
@@ -308,6 +313,10 @@ class Journal:
 
     def _follow(self, entry: Entry) -> None:
         self.trajectory.add(entry)
+        if isinstance(entry.event, (Started, Forked)):
+            LOG.info("run %s: begun with %s", self.run_id, entry.event.setting.model)
+        elif isinstance(entry.event, Stop):
+            LOG.info("run %s: stopped, %s", self.run_id, entry.event.status)
         self._tell(lambda listener: listener.entry(entry))
 
     def token(self, text: str) -> None:

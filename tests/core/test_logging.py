@@ -1,0 +1,53 @@
+"""What the loggers of clew say of a run, and that nothing is printed unasked."""
+
+import logging
+import subprocess
+import sys
+
+import pytest
+
+from clew import Agent, MemoryStore, Retry, ToolError, replay, resume, run, tool
+from clew.testing.models import ScriptedModel, act, finish
+
+SECRET = "sk-0123456789abcdef"
+tries: list[str] = []
+
+
+@tool(effect="read", retry=Retry(times=2, delay=0.0))
+async def look(where: str) -> str:
+    """Look somewhere."""
+    tries.append(where)
+    if len(tries) < 2:
+        raise ToolError(f"no luck with {SECRET}")
+    return "found"
+
+
+async def test_the_ways_of_a_run_are_logged_without_what_was_said(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, logger="clew")
+    tries.clear()
+    store = MemoryStore()
+    agent = Agent(
+        model=ScriptedModel([act("look", where="here"), finish("Yes."), finish("No.")]),
+        tools=[look],
+    )
+    run_id = (await run(agent, "Where?", store=store)).run_id
+    await resume(agent, run_id, say="Sure?", store=store)
+    told = [(record.levelname, record.getMessage()) for record in caplog.records]
+    assert told == [
+        ("INFO", f"run {run_id}: begun with scripted:test"),
+        ("WARNING", f"run {run_id}: call 1.1 of look failed (tool_error); attempt 2 in 0.0 s"),
+        ("INFO", f"run {run_id}: stopped, answered"),
+        ("INFO", f"run {run_id}: taken up by worker 2"),
+        ("INFO", f"run {run_id}: stopped, answered"),
+    ]
+    caplog.clear()
+    await replay(agent, run_id, store=store)  # nothing is begun by it
+    assert caplog.records == []
+
+
+def test_a_program_that_asks_for_no_log_sees_none() -> None:
+    code = "import clew, logging; logging.getLogger('clew.models').warning('Hm.')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"")
