@@ -10,12 +10,14 @@ from clew import (
     PROMPT,
     VARIANTS,
     Agent,
+    Call,
     ConfigError,
     Example,
     Instructions,
     Left,
     Limits,
     MemoryStore,
+    Step,
     Trajectory,
     Variant,
     demonstrations,
@@ -26,7 +28,7 @@ from clew import (
 )
 from clew.codecs import Paper
 from clew.errors import ReplayError
-from clew.events import Thought, encode
+from clew.events import Action, Observation, Thought, encode
 from clew.journal import load
 from clew.prompts import SHAPES, matching
 from clew.prompts.demonstrations import DEMONSTRATIONS
@@ -396,6 +398,13 @@ def test_an_example_must_be_one_that_the_agent_could_live() -> None:
         Agent(model=model, tools=[calc()], examples=demonstrations(1))
     with pytest.raises(ConfigError, match="example 1 calls finish wrongly: "):
         Agent(model=model, tools=[calc()], answer=int, examples=demonstrations(1, ["calc"]))
+
+
+def test_an_example_must_be_one_that_a_record_can_hold() -> None:
+    step = Step(1, None, [Call("1.1", Action("lookup", {"key": "a"}))])
+    step.calls[0].observation = Observation(content=object())
+    with pytest.raises(ConfigError, match="an example, or another part of the prompt, is not JSON"):
+        Agent(model=named("scripted:test"), tools=TOOLS, examples=[Example("What?", (step,))])
 
 
 async def test_an_example_may_show_a_call_that_fails() -> None:

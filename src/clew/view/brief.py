@@ -32,7 +32,10 @@ _DECODER: Final = msgspec.json.Decoder(_Brief)
 
 
 def brief_document(brief: Brief, shape: str) -> Json:
-    """All that codec and view make of a brief; of its shape only the name, `shape`."""
+    """All that a codec and the view read in a brief; of its shape only the name, `shape`.
+
+    Raises `ConfigError` where an example holds what JSON cannot carry.
+    """
     document = _Brief(
         prompt=brief.prompt,
         tools=tuple(map(_told, brief.tools)),
@@ -43,7 +46,11 @@ def brief_document(brief: Brief, shape: str) -> Json:
         examples=brief.examples,
         shape=shape,
     )
-    return msgspec.json.decode(encode(document))
+    try:
+        return msgspec.json.decode(encode(document))
+    except (TypeError, ValueError) as error:
+        message = f"an example, or another part of the prompt, is not JSON ({error}): mend it"
+        raise ConfigError(message) from error
 
 
 def _told(tool: Tool) -> _Tool:
