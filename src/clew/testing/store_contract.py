@@ -21,6 +21,7 @@ import anyio
 
 from clew.errors import FencedError, StoreError
 from clew.protocols import Append, Line
+from clew.testing.expect import expect
 from clew.testing.store_forks import FORKS
 from clew.testing.store_lines import (
     Check,
@@ -28,7 +29,6 @@ from clew.testing.store_lines import (
     append,
     blob,
     bodies,
-    expect,
     numbers,
     refused,
     text_of,

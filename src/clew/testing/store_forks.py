@@ -3,12 +3,12 @@
 from typing import Final
 
 from clew.protocols import Base
+from clew.testing.expect import expect
 from clew.testing.store_lines import (
     Check,
     Make,
     append,
     bodies,
-    expect,
     refused,
     text_of,
     texts,

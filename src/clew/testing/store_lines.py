@@ -58,12 +58,6 @@ async def numbers(store: Store, run_id: str) -> list[int]:
     return [line.seq for line in await store.read(run_id)]
 
 
-def expect(found: object, wanted: object, what: str) -> None:
-    """Raise `AssertionError` unless both are equal."""
-    if found != wanted:
-        raise AssertionError(f"{what}: {wanted!r:.500} expected, {found!r:.500} found")
-
-
 async def refused(work: Awaitable[object], what: str, kind: type[StoreError] = StoreError) -> None:
     """Raise `AssertionError` unless `work` raises `kind` with one line of text."""
     try:

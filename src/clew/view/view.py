@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from clew.events import FINISH, Json, Prints, encode
-from clew.protocols import Brief, Calls, Codec, Part, Prompt, Shape, Tool
+from clew.protocols import Brief, Calls, Codec, Parameters, Part, Prompt, Shape, Tool
 from clew.trajectory import Call, Step, Trajectory
 
 RESTATE_CHARS: Final = 24_000
@@ -72,6 +72,7 @@ class View:
             params=digest(self._params, codec.stop),
             parts="",
         )
+        self._forms: dict[Calls, tuple[Parameters | None, str]] = {}
         self._start = hashlib.blake2b(digest_size=8)
         self._rendered: list[_Rendered] = []
         self._parts: list[Part] = []
@@ -89,16 +90,26 @@ class View:
         restated = [f"The question again: {self._goal}"] if size > RESTATE_CHARS else []
         number = len(so_far.steps) + 1
         tail = self._codec.tail(self.brief, [*restated, *reminders], number)
-        form, stop = self._codec.form(self.brief, calls), self._codec.stop
+        form, params = self._form(calls)
         prints = Prints(
             head=self._prints.head,
             tools=self._prints.tools,
-            params=self._prints.params if form is None else digest(self._params, stop, form),
+            params=params,
             parts=last.hasher.copy().hexdigest(),
             tail=digest(calls, *map(plain, tail)) if tail or calls != "auto" else "",
         )
+        stop = self._codec.stop
         prompt = Prompt(self._head, tuple(self._parts), tail, self._tools, calls, stop, form)
         return prompt, prints
+
+    def _form(self, calls: Calls) -> tuple[Parameters | None, str]:
+        """The schema of the next reply, made once, and the fingerprint of parameters with it."""
+        if calls not in self._forms:
+            form, params = self._codec.form(self.brief, calls), self._prints.params
+            if form is not None:
+                params = digest(self._params, self._codec.stop, form)
+            self._forms[calls] = (form, params)
+        return self._forms[calls]
 
     def _follow(self, steps: Sequence[Step]) -> None:
         """Render what is new; the last step is rendered again when something was said after it."""
