@@ -5,7 +5,6 @@ ends done, not done or unknown; what is unknown is never made again by the machi
 is idempotent, has a probe that says it did not happen, or a person allowed it.
 """
 
-import logging
 import math
 import sys
 import traceback
@@ -37,8 +36,6 @@ from clew.judging import refusal
 from clew.protocols import LATE, Tool
 from clew.tools.typed import plain
 from clew.trajectory import Call, Trajectory
-
-LOG: Final = logging.getLogger("clew")
 
 IN_DOUBT: Final = (
     "{tool} was begun, but nobody saw how it ended: it may or may not have happened. "
@@ -73,8 +70,6 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
             await journal.record(observation)
             return
         after = observation.text
-        told = (journal.run_id, call.key, tool.name, observation.code, number + 1, delay)
-        LOG.warning("run %s: call %s of %s failed (%s); attempt %d in %.1f s", *told)
         await anyio.sleep(delay)
         delay = min(delay * 2, tool.retry.most)
 

@@ -19,6 +19,7 @@ from clew.errors import StoreError
 from clew.events import (
     SCHEMA,
     AnyEvent,
+    Attempt,
     Cancel,
     Entry,
     Forked,
@@ -258,9 +259,8 @@ class Journal:
     async def open(cls, store: Store, run_id: str, **circumstances: Any) -> Self:
         """Take an existing run up for work: whoever worked on it before is fenced off."""
         epoch = await store.open(run_id)
-        journal = cls(store, epoch, await load(store, run_id), **circumstances)
         LOG.info("run %s: taken up by worker %d", run_id, epoch)
-        return journal
+        return cls(store, epoch, await load(store, run_id), **circumstances)
 
     @property
     def run_id(self) -> str:
@@ -313,10 +313,13 @@ class Journal:
 
     def _follow(self, entry: Entry) -> None:
         self.trajectory.add(entry)
-        if isinstance(entry.event, (Started, Forked)):
-            LOG.info("run %s: begun with %s", self.run_id, entry.event.setting.model)
-        elif isinstance(entry.event, Stop):
-            LOG.info("run %s: stopped, %s", self.run_id, entry.event.status)
+        event = entry.event
+        if isinstance(event, (Started, Forked)):
+            LOG.info("run %s: begun with %s", self.run_id, event.setting.model)
+        elif isinstance(event, Attempt) and event.number > 1:
+            LOG.warning("run %s: attempt %d of %s", self.run_id, event.number, event.tool)
+        elif isinstance(event, Stop):
+            LOG.info("run %s: stopped, %s", self.run_id, event.status)
         self._tell(lambda listener: listener.entry(entry))
 
     def token(self, text: str) -> None:

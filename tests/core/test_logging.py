@@ -37,7 +37,7 @@ async def test_the_ways_of_a_run_are_logged_without_what_was_said(
     told = [(record.levelname, record.getMessage()) for record in caplog.records]
     assert told == [
         ("INFO", f"run {run_id}: begun with scripted:test"),
-        ("WARNING", f"run {run_id}: call 1.1 of look failed (tool_error); attempt 2 in 0.0 s"),
+        ("WARNING", f"run {run_id}: attempt 2 of look"),
         ("INFO", f"run {run_id}: stopped, answered"),
         ("INFO", f"run {run_id}: taken up by worker 2"),
         ("INFO", f"run {run_id}: stopped, answered"),
