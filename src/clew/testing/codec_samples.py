@@ -67,7 +67,7 @@ ACTIONS: Final = (
     Action("finish", {"answer": "Paris"}),
     Action("finish", {"answer": "Two lines,\n- of which this is one: [1]"}),
 )
-UNSAFE: Final = Action("move_file", {"source": "/home/a", "target": "/home/b"})
+UNSAFE: Final = Action("move_file", {"source": "/box/a", "target": "/box/b"})
 
 
 def step(

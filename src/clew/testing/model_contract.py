@@ -26,90 +26,52 @@ work on one event loop after the other.
 """
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 import anyio
 import anyio.to_thread
 import msgspec
 
-from clew.codecs import by_name
 from clew.errors import ModelError, one_error
-from clew.events import Image, Observation, Prints, Reply, Thought, Usage, Wire, decode, encode
-from clew.protocols import Model, Part, Prompt
-from clew.testing.codec_samples import TEXT, brief, tool
+from clew.events import Image, Prints, Thought, Usage, Wire, decode, encode
+from clew.protocols import Part
 from clew.testing.expect import expect, require
 from clew.testing.http_server import Fail, Say, Stall
-from clew.trajectory import Call, Step
-
-Script: TypeAlias = Sequence[Say | Fail | Stall]
-"""What a model says, one entry for each completion, in order.
-
-The entry that is due is also told by the prompt: the first for a prompt without a thought, the
-second for one with one.
-"""
-
-
-def as_it_is(name: str) -> str:
-    """The name itself."""
-    return name
-
-
-@dataclass(frozen=True)
-class Maker:
-    """Opens models to test.
-
-    `alias` is how the provider is told the name of a tool, where it does not take every name: the
-    script's calls are made by it.
-    """
-
-    open: Callable[[Script], AbstractAsyncContextManager[Model]]
-    alias: Callable[[str], str] = as_it_is
-
-
-Check: TypeAlias = Callable[[Maker], Awaitable[None]]
-"""A part of the contract; raises `AssertionError`, or what the model raised, if it is broken."""
-
-PATIENCE: Final = 30.0
-"""Seconds after which a model that gives no sign is given up."""
-
-WORDS: Final = "Ariadne gave Theseus a ball of thread – a clew, κλωστή, 🧶 –\nand he came back."
-TOOLS: Final = (
-    tool("look", "read", {"query": TEXT}),
-    tool("zoo.animal-2", "read", {"query": TEXT}),
-    tool("9.lives." + "x" * 56, "read", {"query": TEXT}),
+from clew.testing.model_samples import (
+    MORE,
+    PATIENCE,
+    PIXEL,
+    SAID,
+    TOOLS,
+    WORDS,
+    Check,
+    Maker,
+    Script,
+    ask,
+    hear,
+    measured,
+    stepped,
 )
-"""Names that every provider takes, and such as some refuse: dots, a digit first, 64 signs."""
 
-PIXEL: Final = bytes.fromhex(
-    "89504e470d0a1a0a0000000d494844520000000100000001080600000"
-    "01f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
-)
+__all__ = [
+    "BASICS",
+    "CALLS",
+    "CONTRACT",
+    "LOOPS",
+    "SAYS",
+    "THINKS",
+    "Check",
+    "Maker",
+    "Script",
+    "check_model",
+]
 
 
 async def check_model(maker: Maker) -> None:
     """Run the whole contract of a model that calls tools."""
     for check in CONTRACT:
         await check(maker)
-
-
-def ask(*parts: Part, **more: Any) -> Prompt:
-    """A prompt with a question and what came since."""
-    head = (Part("system", "Be brief."), Part("user", "What is a clew?"))
-    return Prompt(head, parts, **more)
-
-
-def hear(pieces: list[str], enough: str = "") -> Callable[[str], bool]:
-    """An `on_text` that keeps the pieces, and wants no more after a certain word."""
-
-    def on_text(piece: str) -> bool:
-        pieces.append(piece)
-        return bool(enough) and enough in "".join(pieces)
-
-    return on_text
 
 
 # ------------------------------------------------------------------------------------ basics
@@ -146,7 +108,7 @@ async def a_stream_says_the_same(maker: Maker) -> None:
         plain = await model.complete(ask())
         streamed = await model.complete(ask(), hear(pieces))
         expect("".join(pieces), streamed.text, "the pieces of the stream together")
-        expect(_measured(streamed), _measured(plain), "the reply that was streamed")
+        expect(measured(streamed), measured(plain), "the reply that was streamed")
 
 
 async def enough_is_enough(maker: Maker) -> None:
@@ -224,7 +186,7 @@ async def several_at_once_are_kept_apart(maker: Maker) -> None:
     async with maker.open(said) as model:
 
         async def one(number: int) -> None:
-            prompt = ask(*[part for _ in range(number) for part in (_SAID, _MORE)])
+            prompt = ask(*[part for _ in range(number) for part in (SAID, MORE)])
             pieces: list[str] = []
             reply = await model.complete(prompt, hear(pieces) if number % 2 else None)
             expect("".join(pieces), reply.text if number % 2 else "", "the pieces of one stream")
@@ -251,7 +213,7 @@ async def it_can_be_cancelled(maker: Maker) -> None:
                 group.start_soon(model.complete, ask(), on_text)
                 await begun.wait()
                 group.cancel_scope.cancel()
-            expect((await model.complete(ask(_SAID, _MORE))).text, "Again.", "the next reply")
+            expect((await model.complete(ask(SAID, MORE))).text, "Again.", "the next reply")
 
 
 async def a_refusal_is_a_model_error(maker: Maker) -> None:
@@ -293,7 +255,7 @@ async def any_name_of_a_tool_will_do(maker: Maker) -> None:
         async with maker.open([Say("", calls=calls), Say("Done.")]) as model:
             reply = await model.complete(ask(tools=TOOLS))
             expect([call.name for call in reply.calls], [each.name], "the tool that was called")
-            after = await model.complete(ask(*_step(1, reply), tools=TOOLS))
+            after = await model.complete(ask(*stepped(1, reply), tools=TOOLS))
             expect(after.text, "Done.", "the next reply")
 
 
@@ -317,8 +279,8 @@ async def a_long_conversation_is_taken(maker: Maker) -> None:
                 prompt = ask(*parts, tools=TOOLS)
                 reply = await model.complete(prompt, hear([]) if stream else None)
                 expect((reply.text, len(reply.calls)), (say.text, len(say.calls)), "the reply")
-                parts += _step(number, reply)
-                parts += [_MORE] if not reply.calls else []
+                parts += stepped(number, reply)
+                parts += [MORE] if not reply.calls else []
 
 
 async def another_models_items_are_left_out(maker: Maker) -> None:
@@ -326,7 +288,7 @@ async def another_models_items_are_left_out(maker: Maker) -> None:
     async with maker.open([Say(WORDS)] * 2) as model:
         foreign = Wire("elsewhere", "another", [{"type": "reasoning", "encrypted": "?"}])
         for on_text in (None, hear([])):
-            prompt = ask(Part("assistant", "Hm.", wire=foreign), _MORE, tools=TOOLS)
+            prompt = ask(Part("assistant", "Hm.", wire=foreign), MORE, tools=TOOLS)
             expect((await model.complete(prompt, on_text)).text, WORDS, "the reply")
 
 
@@ -338,7 +300,7 @@ async def in_a_landing_calls_are_forbidden(maker: Maker) -> None:
     async with maker.open([call, Say("The best I have.")]) as model:
         first = await model.complete(ask(tools=TOOLS, calls="required"))
         expect(len(first.calls), 1, "the calls of the reply that had to call")
-        last = await model.complete(ask(*_step(1, first), tools=TOOLS, calls="none"))
+        last = await model.complete(ask(*stepped(1, first), tools=TOOLS, calls="none"))
         expect((last.text, last.calls), ("The best I have.", ()), "the last reply")
 
 
@@ -357,7 +319,7 @@ async def thinking_is_kept_apart(maker: Maker) -> None:
             reply = await model.complete(ask(tools=TOOLS), hear(pieces) if stream else None)
             expect((reply.text, "".join(pieces)), ("I look.", "I look." * stream), "the text")
             require(reply.reasoning or reply.wire is not None, "the thinking was lost")
-            after = await model.complete(ask(*_step(1, reply), tools=TOOLS))
+            after = await model.complete(ask(*stepped(1, reply), tools=TOOLS))
             expect(after.text, "So it is.", "the next reply")
 
 
@@ -403,25 +365,3 @@ THINKS: Final[tuple[Check, ...]] = (thinking_is_kept_apart,)
 LOOPS: Final[tuple[Check, ...]] = (another_event_loop_will_do,)
 CONTRACT: Final[tuple[Check, ...]] = (*BASICS, *SAYS, *CALLS)
 """Every check for a model that calls tools, in an order that meets simple faults first."""
-
-_SAID: Final = Part("assistant", "A ball of thread.")
-_MORE: Final = Part("user", "Tell me more.")
-_NATIVE: Final = by_name("native")
-
-
-def _measured(reply: Reply) -> Reply:
-    """A reply without a usage that was only estimated."""
-    return msgspec.structs.replace(reply, usage=Usage()) if reply.usage.estimated else reply
-
-
-def _step(number: int, reply: Reply) -> tuple[Part, ...]:
-    """A reply as the native codec puts it into the next prompt, with a result for each call."""
-    asked = brief(tools=TOOLS, known=frozenset(each.name for each in TOOLS))
-    read = _NATIVE.parse(asked, reply)
-    thought = Thought(
-        reply, Prints("", "", "", ""), read.text, read.actions, read.answer, read.fault
-    )
-    calls = [Call(f"{number}.{place}", each) for place, each in enumerate(read.actions, start=1)]
-    for call in calls:
-        call.observation = Observation(content={"key": call.key})
-    return _NATIVE.render(asked, Step(number, thought, calls))
