@@ -19,7 +19,6 @@ from clew.models.usage import count, estimate
 _FINISH: Final[Mapping[str, Finish]] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
-    "refusal": "refusal",
     "pause_turn": "cut",
 }
 _GROWS: Final[Mapping[str, str]] = {
@@ -209,6 +208,8 @@ class Draft:
         return str(told) if told and self.reason == "refusal" else ""
 
     def _finish(self, *, calls: bool) -> Finish:
+        if self.reason == "refusal":  # of the provider's classifiers, before or in the reply
+            return "refusal" if self.empty else "filter"
         if (early := _FINISH.get(self.reason or "")) is not None:
             return early
         if self.reason is None and self.empty:

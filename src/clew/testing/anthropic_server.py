@@ -37,7 +37,7 @@ from clew.testing.http_server import (
     sse,
     to_json,
 )
-from clew.testing.openai_server import pieces, words
+from clew.testing.openai_service import pieces, words
 
 __all__ = [
     "AnthropicServer",
