@@ -71,6 +71,7 @@ def test_other_names_of_a_provider() -> None:
         ("ollama:", {}, "names no model: write ollama:MODEL"),
         ("openai:gpt-4o", {}, "needs a key: set OPENAI_API_KEY in the environment or in .env"),
         ("groq:x", {"OPENAI_API_KEY": KEY}, "needs a key: set GROQ_API_KEY"),
+        ("anthropic:claude-opus-5-5", {}, "needs a key: set ANTHROPIC_API_KEY"),
         ("openai:x", {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "nonsense"}, "is no address"),
     ],
 )

@@ -37,7 +37,7 @@ class Provider:
     a model of it to begin with (empty: ask the server). `make` is the function that makes a model,
     as module:name, `extra` what must be installed for it, and `more` the variables of further
     options of that function, by the option. `first` is a variable that goes before `key` where both
-    are set.
+    are set, `last` one that holds the key where neither is.
     """
 
     base_url: str
@@ -48,15 +48,26 @@ class Provider:
     make: str = CHAT
     more: Mapping[str, str] = field(default_factory=dict[str, str])
     first: str = ""
+    last: str = ""
 
     def variable(self, env: Mapping[str, str]) -> str:
         """The variable that holds the key in this environment, or would."""
-        return self.first if self.first and env.get(self.first) else self.key
+        names = (self.first, self.key, self.last)
+        return next((name for name in names if name and env.get(name)), self.key)
 
 
 PROVIDERS: Final[Mapping[str, Provider]] = {
     "openai": Provider(
         "https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY", "gpt-4.1-mini"
+    ),
+    "anthropic": Provider(
+        "https://api.anthropic.com",
+        "ANTHROPIC_BASE_URL",
+        "ANTHROPIC_API_KEY",
+        "claude-sonnet-5-5",
+        extra="anthropic",
+        make="clew.models.anthropic:anthropic_messages",
+        last="ANTHROPIC_AUTH_TOKEN",  # sent alike, and looked at later by Anthropic's own client
     ),
     "google": Provider(
         "https://generativelanguage.googleapis.com",
