@@ -96,6 +96,7 @@ def lines(*each: str) -> str:
 
 
 OK = "Thought: done\nFinal Answer: ok"
+SAID = '{"thought": "So it is.", "action": "finish", "args": {"answer": "ok"}}'
 DONE = "Thought 2: done\nAction 2: Finish[ok]"
 CALL = RawCall("search", '{"query": "a"}', "c1")
 
@@ -332,6 +333,62 @@ PROBES = [
         [Reply(text='Action: search\nAction Input: {"query": "a', finish="length"), OK],
         codec="labelled",
         told="length limit",
+    ),
+    # one JSON object a reply
+    Probe(
+        "an object in a code fence, with prose around it",
+        [
+            lines(
+                "Sure!",
+                "```json",
+                "{'thought': 'x', 'action': 'search', 'args': {'query': 'a',}} // look",
+                "```",
+                "I hope this helps.",
+            ),
+            SAID,
+        ],
+        made=[("search", "a")],
+        codec="json",
+    ),
+    Probe(
+        "JSON quoted in the thought of an object is no call",
+        [
+            '{"thought": "or {\\"action\\": \\"search\\"}", "action": "search", "args": {"query": "a"}}',
+            SAID,
+        ],
+        made=[("search", "a")],
+        codec="json",
+    ),
+    Probe(
+        "several objects: the first counts",
+        [
+            lines(
+                '{"action": "search", "args": {"query": "a"}}',
+                "Observation: it is b",
+                '{"action": "search", "args": {"query": "b"}}',
+            ),
+            SAID,
+        ],
+        made=[("search", "a")],
+        codec="json",
+    ),
+    Probe(
+        "an object without an action",
+        ['{"thought": "x", "action": "None"}', SAID],
+        told="names no action",
+        codec="json",
+    ),
+    Probe(
+        "an object cut by the length limit is never executed",
+        [Reply(text='{"action": "search", "args": {"query": "a', finish="length"), SAID],
+        told="length limit",
+        codec="json",
+    ),
+    Probe(
+        "an object cut by a server that does not say so is never executed",
+        ['{"action": "search", "args": {"query": "a"}', SAID],
+        told="ends before it is closed",
+        codec="json",
     ),
 ]
 
