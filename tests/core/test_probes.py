@@ -353,7 +353,7 @@ PROBES = [
     Probe(
         "JSON quoted in the thought of an object is no call",
         [
-            '{"thought": "or {\\"action\\": \\"search\\"}", "action": "search", "args": {"query": "a"}}',
+            '{"thought": "{\\"action\\": \\"now\\"}", "action": "search", "args": {"query": "a"}}',
             SAID,
         ],
         made=[("search", "a")],
