@@ -22,7 +22,13 @@ def step(reply: Reply, number: int = 1, answer: type = str) -> Step:
     """A reply as the loop would have recorded it."""
     read = CODEC.parse(brief(answer), reply)
     thought = Thought(
-        reply, Prints("", "", "", ""), read.text, read.actions, read.answer, read.fault
+        reply=reply,
+        prints=Prints("", "", "", ""),
+        text=read.text,
+        actions=read.actions,
+        answer=read.answer,
+        fault=read.fault,
+        repairs=read.repairs,
     )
     calls = [Call(f"{number}.{n}", action) for n, action in enumerate(read.actions, start=1)]
     return Step(number, thought, calls)

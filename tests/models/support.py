@@ -25,13 +25,17 @@ class Waits(list[float]):
 
 @asynccontextmanager
 async def over(
-    script: Script, *, piece: int = 0, **options: Any
+    script: Script,
+    *,
+    piece: int = 0,
+    make: Callable[..., Endpoint] = openai_chat,
+    **options: Any,
 ) -> AsyncIterator[tuple[Endpoint, OpenAIServer, Waits]]:
     """A model whose server follows the script."""
     waits = Waits()
     with OpenAIServer(script, key=KEY, piece=piece) as server:
         settings = {"api_key": KEY, "base_url": server.base_url, "sleep": waits} | options
-        model = openai_chat("scripted", **settings)
+        model = make("scripted", **settings)
         try:
             yield model, server, waits
         finally:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from clew.errors import ConfigError
 from clew.events import Wire
-from clew.models.chat_prompt import NAMES, declare, message
+from clew.models.chat_prompt import IDS, NAMES, declare, message
 from clew.models.openai import openai_chat
 from clew.models.toolbox import toolbox
 from clew.protocols import Part, Prompt
@@ -150,7 +150,7 @@ def test_aliases_are_legal_unique_and_reversible(names: list[str]) -> None:
 def test_every_part_decodes_to_what_it_said(text: str, calls: bool) -> None:
     made = (call("search"),) if calls else ()
     part = Part("assistant", text, calls=made)
-    said = msgspec.json.decode(message(part, toolbox((), NAMES, declare), None, sees=True))
+    said = msgspec.json.decode(message(part, toolbox((), NAMES, declare), IDS, None, sees=True))
     assert (said["content"] or "") == text
     assert ("tool_calls" in said) == calls
 
@@ -265,3 +265,31 @@ async def test_many_sets_of_tools_do_not_pile_up() -> None:
             await model.complete(ask(tools=tools))
     names = [request.body["tools"][0]["function"]["name"] for request in server.requests]
     assert names == [f"tool_{number}" for number in range(70)] + ["tool_0"]
+
+
+@pytest.mark.parametrize(
+    ("provider", "given", "kept"),
+    [
+        ("openai", "call_" + "x" * 24, True),
+        ("openai", "x" * 41, False),
+        ("mistral", "abcDEF123", True),
+        ("mistral", "call_1_1", False),
+    ],
+)
+async def test_ids_from_elsewhere_become_what_the_provider_takes(
+    provider: str, given: str, kept: bool
+) -> None:
+    parts = (
+        Part("assistant", "", calls=(call("search", id=given), call("search", id="other"))),
+        Part("tool", "a", call_id=given, name="search"),
+        Part("tool", "b", call_id="other", name="search"),
+    )
+    prompt = Prompt((Part("user", "Go."),), parts, (), (tool("search"),))
+    async with over([Say("Ok.")], provider=provider) as (model, server, _):
+        await model.complete(prompt)
+    _, said, *results = server.requests[0].body["messages"]
+    ids = [made["id"] for made in said["tool_calls"]]
+    assert ids == [result["tool_call_id"] for result in results]
+    assert (ids[0] == given) == kept
+    assert all(len(each) <= 40 for each in ids)
+    assert provider != "mistral" or all(len(each) == 9 for each in ids)

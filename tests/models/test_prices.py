@@ -62,3 +62,9 @@ def test_the_table_says_when_it_was_read() -> None:
         for table in TABLE.values()
         for tariff in table.values()
     )
+
+
+def test_other_formats_of_a_provider_cost_the_same() -> None:
+    assert price("openai-responses", "gpt-5.1") == price("openai", "gpt-5.1")
+    assert price("ollama-completions", "any") == FREE
+    assert price("openrouter-responses", "any") is None

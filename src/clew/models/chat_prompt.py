@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from clew.errors import ConfigError
 from clew.events import Image, Json, RawCall, Wire, encode
-from clew.models.toolbox import Names, Toolbox, described
+from clew.models.toolbox import Ids, Names, Toolbox, described
 from clew.protocols import Part, Prompt, Tool
 
 STOPS: Final = 4
@@ -33,6 +33,9 @@ OURS: Final = frozenset(
 NAMES: Final = Names()
 """Names of functions: letters, digits, `_` and `-`, at most 64."""
 
+IDS: Final = Ids(r".{1,40}", 32)
+"""Ids of calls: at most 40 signs."""
+
 
 def declare(tool: Tool, alias: str) -> Json:
     """A tool as the API takes it."""
@@ -40,42 +43,48 @@ def declare(tool: Tool, alias: str) -> Json:
     return {"type": "function", "function": function}
 
 
-def message(part: Part, box: Toolbox, wire: Wire | None, *, sees: bool) -> bytes:
+def message(part: Part, box: Toolbox, ids: Ids, wire: Wire | None, *, sees: bool) -> bytes:
     """One part as a message. `wire` is what the same model sent beside text and calls, or None.
 
     To a model that does not see, pictures are named instead of shown.
     """
     if part.role == "tool":
-        return encode({"role": "tool", "tool_call_id": part.call_id, "content": part.text})
+        id_ = ids.legal(part.call_id)
+        return encode({"role": "tool", "tool_call_id": id_, "content": part.text})
     if part.role != "assistant":
-        return encode({"role": part.role, "content": _content(part, sees=sees)})
+        return encode({"role": part.role, "content": content(part, sees=sees)})
     kept = _kept(wire)
     more: list[Any] = kept.get("calls") or []
     said: dict[str, Json] = {"role": "assistant", "content": part.text}
     if part.calls:
         said["content"] = part.text or None
         said["tool_calls"] = [
-            _call(call, box) | (more[place] if place < len(more) else {})
+            _call(call, box, ids) | (more[place] if place < len(more) else {})
             for place, call in enumerate(part.calls)
         ]
     own: dict[str, Json] = kept.get("message") or {}
     return encode(said | own)
 
 
-def _content(part: Part, *, sees: bool) -> Json:
+def content(part: Part, *, sees: bool) -> Json:
+    """The text of a message, with the pictures it shows."""
     if not part.images:
         return part.text
     if not sees:
-        named = (image.text or f"an image ({image.media_type})" for image in part.images)
-        return "\n".join([part.text, *(f"(not shown here: {name})" for name in named)])
-    return [{"type": "text", "text": part.text}, *map(_image, part.images)]
+        return unseen(part)
+    shown = ({"type": "image_url", "image_url": {"url": data_url(each)}} for each in part.images)
+    return [{"type": "text", "text": part.text}, *shown]
 
 
-def _image(image: Image) -> Json:
-    """A picture as a data URL, which every server that sees takes."""
-    data = base64.b64encode(image.data).decode()
-    url = f"data:{image.media_type};base64,{data}"
-    return {"type": "image_url", "image_url": {"url": url}}
+def unseen(part: Part) -> str:
+    """The text, with its pictures named for those who cannot see them."""
+    named = (image.text or f"an image ({image.media_type})" for image in part.images)
+    return "\n".join([part.text, *(f"(not shown here: {name})" for name in named)])
+
+
+def data_url(image: Image) -> str:
+    """A picture as a URL, which every server that sees takes."""
+    return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
 
 
 def _kept(wire: Wire | None) -> dict[str, Any]:
@@ -90,10 +99,10 @@ def kept_keys(wire: Wire) -> set[str]:
     return {*(kept.get("message") or {}), *(key for call in calls for key in call)}
 
 
-def _call(call: RawCall, box: Toolbox) -> dict[str, Json]:
+def _call(call: RawCall, box: Toolbox, ids: Ids) -> dict[str, Json]:
     arguments = "{}" if call.arguments is None else call.arguments
     function = {"name": box.alias(call.name), "arguments": arguments}
-    return {"id": call.id, "type": "function", "function": function}
+    return {"id": ids.legal(call.id), "type": "function", "function": function}
 
 
 def head(model: str, params: Mapping[str, Json]) -> bytes:

@@ -3,6 +3,7 @@
 Rules: https://developers.openai.com/api/docs/guides/structured-outputs
 """
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
@@ -14,6 +15,16 @@ from clew.events import Json
 Fit: TypeAlias = Literal["strict", "object", "other"]
 """What a schema is to OpenAI: held to word by word; taken as a hint; not taken, since what meets it
 need not be an object."""
+
+LEAVE: Final = ("schema", "json")
+"""What a server that refuses the form of a reply is spared of it, one after the other."""
+
+REFUSED: Final = re.compile(
+    r"response_format|text\.format|json_(?:schema|object)|json mode|json_validate_failed"
+    r"|structured[ _]outputs?|\bgrammar",
+    re.IGNORECASE,
+)
+"""How a server names the form when it refuses it."""
 
 _DEPTH: Final = 10
 _PROPERTIES: Final = 5000
@@ -77,6 +88,20 @@ def fit(schema: bytes) -> Fit:
     size = _Size()
     held = known.any_of is None and size.takes(known, 1) and size.fits
     return "strict" if held else "object"
+
+
+def form(schema: bytes, without: frozenset[str], *, any_schema: bool) -> dict[str, Json]:
+    """The form of a reply to ask for: that of the schema, any JSON object, or none.
+
+    OpenAI takes schemas of objects only; servers that run models themselves take any.
+    """
+    if "json" in without:
+        return {}
+    how = fit(schema)
+    if "schema" in without or (how == "other" and not any_schema):
+        return {"type": "json_object"}
+    named = {"name": "reply", "strict": how == "strict", "schema": msgspec.Raw(schema)}
+    return {"type": "json_schema"} | named
 
 
 class _Size:

@@ -5,17 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Unpack
 
-import msgspec
 import openai
 
 from clew.events import Json, Wire, encode
-from clew.models.chat_prompt import NAMES, body, declare, head, kept_keys, message, stops
+from clew.models.chat_prompt import IDS, NAMES, body, declare, head, kept_keys, message, stops
 from clew.models.chat_reply import Draft
 from clew.models.endpoint import Endpoint, Settings
 from clew.models.failures import Trouble
-from clew.models.forms import fit
+from clew.models.forms import LEAVE, REFUSED, form
 from clew.models.openai_client import openai_carrier, openai_source
-from clew.models.toolbox import Boxes
+from clew.models.toolbox import Boxes, Ids
 from clew.protocols import Part, Prompt
 
 _REFUSED: Final = re.compile(
@@ -28,15 +27,8 @@ _OPTIONAL: Final = {
     "stop": re.compile(r"['\"`]stop['\"`]|\bstop (?:words?|sequences?)"),
     "images": re.compile(r"\bimages?\b|image_url|\bvision\b"),
 }
-_FORM: Final = re.compile(
-    r"response_format|json_(?:schema|object)|json mode|json_validate_failed|structured[ _]outputs?"
-    r"|\bgrammar",
-    re.IGNORECASE,
-)
-"""How a server names the form of a reply when it refuses it."""
-
-_FORMS: Final = ("schema", "json")
-"""What is left out, one after the other, of the form asked for."""
+_IDS: Final[Mapping[str, Ids]] = {"mistral": Ids(r"[a-zA-Z0-9]{9}", 9)}
+"""Which ids of calls a provider takes, where it is not as at OpenAI."""
 
 _PER_PART: Final = frozenset({"wire", "images"})
 """What is left out of the parts themselves, so that they have to be encoded anew."""
@@ -101,8 +93,8 @@ class ChatApi:
         said = f"{trouble.message} '{trouble.param}' {trouble.code}"
         if trouble.status not in {400, 422}:
             return ""
-        if self._formed and _FORM.search(said):
-            return next((key for key in _FORMS if key not in without), "")
+        if self._formed and REFUSED.search(said):
+            return next((key for key in LEAVE if key not in without), "")
         if not _REFUSED.search(said):
             return ""
         if self._wired - without and any(key in said for key in self._wired):
@@ -113,6 +105,7 @@ class ChatApi:
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
         box = self._boxes.of(prompt.tools)
         source = f"{self.provider}:{self.model}"
+        ids = _IDS.get(self.provider, IDS)
         key = f"{source}/chat{','.join(sorted(without & _PER_PART))}{box.clash}"
         sees = "images" not in without
         messages: list[bytes] = []
@@ -120,7 +113,7 @@ class ChatApi:
             encoded = part.encoded.get(key)
             if encoded is None:
                 encoded = part.encoded[key] = message(
-                    part, box, self._wire(part, without), sees=sees
+                    part, box, ids, self._wire(part, without), sees=sees
                 )
             messages.append(encoded)
         more: dict[str, Json] = {}
@@ -145,15 +138,9 @@ class ChatApi:
         return wire
 
     def _form(self, schema: bytes, without: frozenset[str]) -> dict[str, Json]:
-        """The form of the reply: that of the schema, any JSON object, or none.
-
-        OpenAI takes schemas of objects only; servers that run models themselves take all.
-        """
-        if "json" in without:
-            return {}
-        self._formed = True
-        how = fit(schema)
-        if "schema" in without or (how == "other" and self.provider in {"openai", "azure"}):
-            return {"response_format": {"type": "json_object"}}
-        named = {"name": "reply", "strict": how == "strict", "schema": msgspec.Raw(schema)}
-        return {"response_format": {"type": "json_schema", "json_schema": named}}
+        """The form of the reply, in this API's place for it."""
+        asked = form(schema, without, any_schema=self.provider not in {"openai", "azure"})
+        self._formed |= bool(asked)
+        if asked.get("type") == "json_schema":
+            asked = {"type": asked.pop("type"), "json_schema": asked}
+        return {"response_format": asked} if asked else {}

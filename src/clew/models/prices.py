@@ -132,6 +132,7 @@ TABLE: Final[Mapping[str, Mapping[str, Price]]] = {
     },
 }
 
+_FORMAT: Final = re.compile(r"-(?:responses|completions)$")
 _DATE: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|latest)$")
 
 
@@ -139,8 +140,10 @@ def price(provider: str, model: str, own: Mapping[str, Price] | None = None) -> 
     """The price of a model: from `own`, else from the table, else None.
 
     A name with a date or `-latest` behind it that has no entry of its own is looked up without; a
-    name that only begins alike is another model. Local providers are free.
+    name that only begins alike is another model. Local providers are free. What a provider's other
+    formats cost (`openai-responses`) is what its models cost.
     """
+    provider = _FORMAT.sub("", provider)
     for table in (own or {}, TABLE.get(provider, {})):
         for name in (model, _DATE.sub("", model)):
             if (found := table.get(name)) is not None:

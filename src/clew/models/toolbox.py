@@ -1,5 +1,6 @@
 """A prompt's tools as a provider takes them: names made legal and mapped back, encoded once."""
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -29,6 +30,24 @@ class Names:
         if not re.match(self.first, mended):
             mended = f"_{mended}"
         return mended[: self.longest]
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Which ids of calls a provider takes: those that `taken`, a regular expression, matches whole.
+
+    The calls of a record may come from another provider. Others become a digest of `length` signs,
+    the same in a call and in its result.
+    """
+
+    taken: str
+    length: int
+
+    def legal(self, call_id: str) -> str:
+        """The id as the provider takes it."""
+        if re.fullmatch(self.taken, call_id):
+            return call_id
+        return hashlib.sha256(call_id.encode()).hexdigest()[: self.length]
 
 
 @dataclass(frozen=True)
