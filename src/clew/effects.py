@@ -220,11 +220,12 @@ def _observed(
     observation = msgspec.structs.replace(
         told, call=call.key, content=content, effect=tool.effect, trust=_trust(told, so_far)
     )
-    try:
-        decode(encode(observation))  # what a tool says itself must be readable again
-    except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        text = f"{tool.name} returned an observation that is none: {_line(error)}"
-        return _failed(tool, call, "bad_output", text, "done", repr(type(value)))
+    if isinstance(value, (Observation, Image)):  # what a tool says itself must be readable again
+        try:
+            decode(encode(observation))
+        except (msgspec.ValidationError, UnicodeEncodeError) as error:
+            text = f"{tool.name} returned an observation that is none: {_line(error)}"
+            return _failed(tool, call, "bad_output", text, "done", repr(type(value)))
     return observation
 
 
@@ -240,5 +241,7 @@ def _told(tool: Tool, value: Any) -> Observation:
 
 def _trust(told: Observation, so_far: Trajectory) -> Trust:
     """Trusted if the tool says so and its arguments were: nothing untrusted was read before."""
+    if told.trust != "trusted":
+        return "untrusted"
     read = (c.observation.trust for c in so_far.calls if c.observation is not None)
-    return "trusted" if {told.trust, *read} == {"trusted"} else "untrusted"
+    return "trusted" if {"trusted", *read} == {"trusted"} else "untrusted"
