@@ -194,7 +194,8 @@ class Journal:
 
     `folds` is room for what others derive from the record and keep between steps (the view); it may
     be emptied at any time and changes nothing but speed. `words` is where threads leave the results
-    of calls that ended after their deadline; each becomes a note while the run is at work.
+    of calls that ended after their deadline; each becomes a note while the run is at work. `quiet`
+    says that nothing waited in the inbox when the last entry was recorded.
     """
 
     def __init__(
@@ -217,6 +218,7 @@ class Journal:
         self._secrets = tuple(_needles(secrets))
         self._queue: list[_Waiting] = []
         self._writing = False
+        self.quiet = False
 
     @classmethod
     async def create(
@@ -348,15 +350,11 @@ class Journal:
             before = chain(before, seq, at, self._epoch, body)
             lines.append(Line(seq, at, self._epoch, body, before))
             entries.append(Entry(seq, at, self._epoch, kept, before))
-        await self.store.append(
-            Append(
-                self.run_id,
-                self._epoch,
-                tuple(lines),
-                barrier=any(barrier(entry.event) for entry in entries),
-                blobs=blobs,
-                taken=tuple(number for waiting in batch for number in waiting.taken),
-            )
+        urgent = any(barrier(entry.event) for entry in entries)
+        taken = tuple(number for waiting in batch for number in waiting.taken)
+        alone = len(self.trajectory.step.pending) <= 1  # else calls of a step go on side by side
+        self.quiet = await self.store.append(
+            Append(self.run_id, self._epoch, tuple(lines), urgent, blobs, taken, alone)
         )
         return entries
 

@@ -38,7 +38,8 @@ async def run(agent: Agent, journal: Journal) -> Trajectory:
             await interrupt(journal, journal.trajectory.cancel.why)
         else:
             await advance(agent, journal)
-        await journal.receive()
+        if journal.words or not journal.quiet:
+            await journal.receive()
     return journal.trajectory
 
 

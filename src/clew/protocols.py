@@ -7,7 +7,7 @@ guard or a check is a function; a tool is one dataclass.
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from clew.events import (
     Action,
@@ -253,6 +253,15 @@ class Model(Protocol):
         ...
 
 
+@runtime_checkable
+class Choosy(Protocol):
+    """A model that can say beforehand what it cannot take; most take whatever they are given."""
+
+    def check(self, prompt: Prompt) -> None:
+        """Raise `ConfigError` for tools, stop sequences or a form that it cannot be asked with."""
+        ...
+
+
 # ---------------------------------------------------------------- judging
 
 Bound: TypeAlias = Callable[[Trajectory], str | None]
@@ -319,7 +328,8 @@ class Append:
 
     With `barrier` it is safe on the disk, with all before it, when `append` returns. `blobs` are
     kept once per content, by hex SHA-256; `taken` are ids of inbox messages that leave the inbox in
-    the same commit.
+    the same commit. `alone` says that no other append of the run is at hand which could share the
+    commit.
     """
 
     run_id: str
@@ -328,6 +338,7 @@ class Append:
     barrier: bool = False
     blobs: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     taken: tuple[int, ...] = ()
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,8 +382,11 @@ class Store(Protocol):
         """Take a run up for work: bump and return its epoch."""
         ...
 
-    async def append(self, append: Append) -> None:
-        """Commit an append whole, or raise; lines must follow the last one stored."""
+    async def append(self, append: Append) -> bool:
+        """Commit an append whole, or raise; lines must follow the last one stored.
+
+        True says that nothing waits in the run's inbox, so that the worker need not ask.
+        """
         ...
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:

@@ -108,12 +108,12 @@ class Failing:
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
 
-    async def append(self, append: Append) -> None:
+    async def append(self, append: Append) -> bool:
         await anyio.lowlevel.checkpoint()
         if self.failing:
             message = "the disk is full: free some space and resume"
             raise StoreError(message)
-        await self._store.append(append)
+        return await self._store.append(append)
 
 
 async def test_a_failed_commit_fails_its_appends_and_not_the_writer() -> None:

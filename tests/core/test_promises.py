@@ -280,11 +280,11 @@ class Ending:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
 
-    async def append(self, append: Append) -> None:
+    async def append(self, append: Append) -> bool:
         await anyio.lowlevel.checkpoint()
         if self.ending:
             raise KeyboardInterrupt
-        await self.inner.append(append)
+        return await self.inner.append(append)
 
 
 async def test_a_writer_that_is_ended_leaves_nobody_waiting() -> None:
@@ -455,7 +455,10 @@ async def test_a_run_that_went_on_with_another_agent_is_replayed_from_there() ->
     replayed = await replay(raised, "run", store=store)
     assert replayed.trajectory.entries == (await read("run", store=store)).entries
     (passed,) = replayed.passed_over
-    assert "entries 1 to 7 were taken as they are: the run went on with another agent then (parts." in passed
+    assert (
+        "entries 1 to 7 were taken as they are: the run went on with another agent then (parts."
+        in passed
+    )
     with pytest.raises(ReplayError) as one:
         await replay(agent, "run", store=store)
     assert one.value.field == "setting.parts.bounds"

@@ -175,9 +175,9 @@ class Keeping(MemoryStore):
         super().__init__()
         self.given: list[dict[str, bytes]] = []
 
-    async def append(self, append: Append) -> None:
+    async def append(self, append: Append) -> bool:
         self.given.append(dict(append.blobs))
-        await super().append(append)
+        return await super().append(append)
 
 
 async def test_all_runs_of_an_agent_share_one_blob_which_nothing_is_compared_with() -> None:

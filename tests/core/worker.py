@@ -34,14 +34,15 @@ class Killing:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    async def append(self, append: Append) -> None:
+    async def append(self, append: Append) -> bool:
         """Commit, or die before or after it."""
         self._left -= 1
         if self._left == 0 and self._when == "before":
             os.kill(os.getpid(), signal.SIGKILL)
-        await self._store.append(append)
+        quiet = await self._store.append(append)
         if self._left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
+        return quiet
 
 
 async def work(place: str, folder: str, name: str, kill_at: int, when: str) -> None:

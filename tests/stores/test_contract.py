@@ -66,25 +66,36 @@ class Unfenced(MemoryStore):
         return self.epochs[run_id]
 
     @override
-    async def append(self, append: Append) -> None:
-        await super().append(replace(append, epoch=self.epochs.get(append.run_id, 1)))
+    async def append(self, append: Append) -> bool:
+        return await super().append(replace(append, epoch=self.epochs.get(append.run_id, 1)))
 
 
 class Splitting(MemoryStore):
     """Writes an append line by line."""
 
     @override
-    async def append(self, append: Append) -> None:
+    async def append(self, append: Append) -> bool:
+        quiet = False
         for line in append.lines:
-            await super().append(replace(append, lines=(line,)))
+            quiet = await super().append(replace(append, lines=(line,)))
+        return quiet
 
 
 class Unread(MemoryStore):
     """Never lets a message leave the inbox."""
 
     @override
-    async def append(self, append: Append) -> None:
-        await super().append(replace(append, taken=()))
+    async def append(self, append: Append) -> bool:
+        return await super().append(replace(append, taken=()))
+
+
+class Deaf(MemoryStore):
+    """Says that nothing waits in the inbox without looking."""
+
+    @override
+    async def append(self, append: Append) -> bool:
+        await super().append(append)
+        return True
 
 
 class Nosy(MemoryStore):
@@ -145,7 +156,7 @@ class Early(MemoryStore):
         return [line for line in await super().read(base.run_id, after) if line.seq <= base.seq]
 
 
-BROKEN = [Unfenced, Splitting, Unread, Nosy, Blunt, Bottomless, Baseless, Early]
+BROKEN = [Unfenced, Splitting, Unread, Deaf, Nosy, Blunt, Bottomless, Baseless, Early]
 
 
 @pytest.mark.parametrize("kind", BROKEN)

@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 import struct
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -49,6 +50,32 @@ async def test_barriers_that_are_ready_together_share_a_commit(place: Path) -> N
         await store.append(append(run_id, 1, 3, barrier=True))
     assert commits(place) - before == 1 + len(ids)
     assert [run.entries for run in await store.runs()] == [3] * len(ids)
+    await store.close()
+
+
+async def test_only_a_run_that_has_the_store_to_itself_does_not_wait_for_company(
+    place: Path,
+) -> None:
+    store = SqliteStore(place)
+    for run_id in "ab":
+        await store.create(run_id)
+        await store.append(append(run_id, 1, 1, barrier=True))
+
+    def waits(run_id: str, seq: int, *, alone: bool = True) -> bool:
+        """Whether the append gives way to other tasks; it is carried out all the same."""
+        work = store.append(replace(append(run_id, 1, seq, barrier=True), alone=alone))
+        try:
+            work.send(None)
+        except StopIteration:
+            return False
+        work.close()
+        return True
+
+    assert not waits("b", 2)
+    assert waits("b", 3, alone=False)
+    assert waits("a", 2)
+    assert waits("b", 4)
+    assert not waits("b", 5)
     await store.close()
 
 

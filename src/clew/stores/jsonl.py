@@ -76,7 +76,7 @@ class JsonlStore:
         with await self._locked(run_id), _told(self._file(run_id)):
             return self._take_up(run_id)
 
-    async def append(self, append: Append) -> None:
+    async def append(self, append: Append) -> bool:
         rows = write_append(append)
         with await self._locked(append.run_id), _told(self._file(append.run_id)):
             record = self._record(append.run_id)
@@ -85,6 +85,7 @@ class JsonlStore:
             for digest, body in append.blobs.items():
                 self._keep(digest, body)
             _write(self._file(append.run_id), record.end, rows, sync=append.barrier)
+            return not self._inbox(append.run_id).exists()
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
         found, base = self._own(run_id, after)

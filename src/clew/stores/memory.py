@@ -43,7 +43,7 @@ class MemoryStore:
         run.epoch += 1
         return run.epoch
 
-    async def append(self, append: Append) -> None:
+    async def append(self, append: Append) -> bool:
         run = self._run(append.run_id)
         if (refused := refusal(append, run.epoch, run.head)) is not None:
             raise refused
@@ -51,6 +51,7 @@ class MemoryStore:
         self._blobs.update(append.blobs)
         for message in append.taken:
             run.inbox.pop(message, None)
+        return not run.inbox
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
         run = self._run(run_id)

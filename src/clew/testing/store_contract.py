@@ -198,7 +198,10 @@ async def blobs_are_kept_once(make: Make) -> None:
 
 
 async def the_inbox_is_posted_read_and_taken(make: Make) -> None:
-    """Messages wait in order and leave with the append that takes them; no id is given twice."""
+    """Messages wait in order and leave with the append that takes them; no id is given twice.
+
+    An append does not say that nothing waits while something does.
+    """
     worker, person = await make(), await make()
     epoch = await worker.create("r")
     await worker.create("other")
@@ -209,11 +212,13 @@ async def the_inbox_is_posted_read_and_taken(make: Make) -> None:
     expect([body for _, body in waiting], list(BODIES), "the messages, oldest first")
     ids = [message for message, _ in waiting]
     expect(ids, sorted(set(ids)), "their ids")
-    await worker.append(append("r", epoch, 1, taken=tuple(ids[1:])))
+    quiet = [await worker.append(append("r", epoch, 1, taken=tuple(ids[1:])))]
     expect(await person.inbox("r"), waiting[:1], "what still waits")
     await worker.append(append("r", epoch, 2, 3, taken=(ids[0],)))
     expect(await person.inbox("r"), [], "what waits when all is taken")
     await person.post("r", b'"later"')
+    quiet.append(await worker.append(append("r", epoch, 4)))
+    expect(any(quiet), False, "whether an append said that nothing waits")
     ((later, body),) = await worker.inbox("r")
     expect(
         (later in ids, body),
