@@ -41,6 +41,7 @@ LAYERS = {
     "portal": 0,  # one event loop for callers without one
     "agent": 4,
     "cut": 4,  # where a record may be cut for a fork, and what the cut takes out of sight
+    "diff": 4,  # where two records part
     "effects": 4,  # one call of one tool: deadline, retry
     "judging": 4,  # what the checks of an agent say of a call or an answer
     "sent": 4,  # the prompt of any thought, made again from the record
@@ -50,6 +51,7 @@ LAYERS = {
     "testing": 5.5,  # doubles, servers and contracts: from anything below 6, for no one below 6
     "agent_files": 6,
     "drivers": 6,
+    "otel": 6,  # spans, from records
     "strategies": 6,
     "subagents": 6,
     "api": 7,
@@ -73,6 +75,7 @@ SERIALISER = "msgspec"
 BY_NAME = {  # who may import a module whose name is data
     "models/resolve.py": "an optional extra is loaded here, when its provider is asked for",
     "agent_files/imported.py": "a user's own part is named module:name in a file or on the command line",
+    "cli/export.py": "what sends spans is an optional extra, loaded when they are to be sent",
     "tools/docs/extract.py": "what reads PDF and HTML is an optional extra too",
     "tools/process.py": "a killable tool is named module:function and loaded in its own process",
 }
@@ -81,7 +84,7 @@ LONG: dict[str, str] = {  # files over 400 and functions over 50 lines, with the
     "protocols.py": "all doors on one page",
 }
 PROVIDERS = {
-    "anthropic", "google", "httpx", "httpx2", "mcp", "openai", "pydantic",
+    "anthropic", "google", "httpx", "httpx2", "mcp", "openai", "opentelemetry", "pydantic",
 }  # fmt: skip
 
 

@@ -1,0 +1,326 @@
+"""Spans for OpenTelemetry, by its conventions for generative AI: read from a run's entries.
+
+As a run happens, `Spans` is its listener; `export` does the same for a record that is there. Times
+are those of the record. Needs the extra `otel`; where spans go is up to the program's own set-up of
+OpenTelemetry, as for all of its spans.
+"""
+
+import time
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any, Final, Self
+
+from opentelemetry import trace
+from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer
+from opentelemetry.util.types import AttributeValue
+
+from clew.events import (
+    FINISH,
+    Action,
+    Attempt,
+    Changed,
+    Entry,
+    Forked,
+    Judged,
+    Observation,
+    Ruling,
+    Setting,
+    Started,
+    Stop,
+    Thought,
+    Usage,
+    encode,
+)
+from clew.trajectory import Trajectory
+
+__all__ = ["Spans", "export"]
+
+PROVIDERS: Final = {
+    "azure": "azure.ai.openai",
+    "gemini": "gcp.gemini",
+    "google": "gcp.gemini",
+    "mistral": "mistral_ai",
+}
+"""What the conventions call a provider, where that is not our own name of it."""
+
+FINISHES: Final = {"calls": "tool_call", "filter": "content_filter"}
+
+PARAMS: Final = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "top_k": "top_k",
+    "max_tokens": "max_tokens",
+    "max_completion_tokens": "max_tokens",
+    "max_output_tokens": "max_tokens",
+    "frequency_penalty": "frequency_penalty",
+    "presence_penalty": "presence_penalty",
+    "seed": "seed",
+    "stop": "stop_sequences",
+}
+"""Sampling parameters, by their names after `gen_ai.request`."""
+
+Attributes = dict[str, AttributeValue]
+
+
+class Spans:
+    """A listener that makes a span of each invocation, and in it one of each reply and each call.
+
+    An invocation goes on until the run stops; one that did not stop ends with the `with` block:
+
+        with Spans(run_id) as spans:
+            await run(agent, goal, run_id=run_id, listener=spans)
+
+    `before` are the entries of a run that is resumed, so that its model, steps and calls are known.
+    Texts, arguments and results are left out, unless `content`: they may hold what nobody should
+    see. One instance is for one run.
+    """
+
+    def __init__(
+        self,
+        run_id: str = "",
+        *,
+        before: Iterable[Entry] = (),
+        tracer: Tracer | None = None,
+        content: bool = False,
+    ) -> None:
+        self.ended = 0
+        """How many spans there were."""
+        self._run_id = run_id
+        self._tracer = trace.get_tracer("clew") if tracer is None else tracer
+        self._content = content
+        self._setting: Setting | None = None
+        self._goal = ""
+        self._steps = 0
+        self._actions: dict[str, Action] = {}
+        self._begun: dict[str, int] = {}
+        self._attempts: dict[str, int] = {}
+        self._agent: Span | None = None
+        self._usage = Usage()
+        self._since: int | None = None
+        """Since when the next thing is under way, in Unix milliseconds; None where nobody knows."""
+        self._epoch = 0
+        for entry in before:
+            self._learn(entry)
+
+    def __enter__(self) -> Self:
+        self._since, self._epoch = time.time_ns() // 1_000_000, 0
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close(time.time_ns() // 1_000_000, type(error).__qualname__ if error else "")
+
+    def token(self, text: str) -> None:
+        """What is on its way is no span."""
+
+    def entry(self, entry: Entry) -> None:
+        """Take what was recorded next."""
+        self._learn(entry)
+        if self._agent is None:
+            self._agent = self._begin(entry.at if self._since is None else self._since)
+        match entry.event:
+            case Thought():
+                self._thought(entry.event, entry.at)
+            case Observation():
+                self._observation(entry.event, entry.at)
+            case Stop():
+                self._stop(entry.event, entry.at)
+            case _:
+                pass
+        self._since = None if isinstance(entry.event, Stop) else entry.at
+
+    def close(self, at: int, error: str = "") -> None:
+        """End an invocation that did not stop, at a time in Unix milliseconds."""
+        if self._agent is not None:
+            self._agent.set_attribute("clew.status", "open")
+            self._end_agent(at, error)
+
+    def _learn(self, entry: Entry) -> None:
+        """Keep what later entries refer to."""
+        event = entry.event
+        if entry.epoch != self._epoch and self._epoch:
+            self._since = None
+        self._epoch = entry.epoch
+        match event:
+            case Started():
+                self._setting, self._goal = event.setting, event.goal
+            case Changed() | Forked():
+                self._setting = event.setting
+            case Thought():
+                self._steps += 1
+                for index, action in enumerate(event.actions, start=1):
+                    key = f"{self._steps}.{index}"
+                    self._actions[key] = action
+                    self._begun[key] = entry.at
+            case Attempt():
+                self._attempts[event.call] = event.number
+                if event.number == 1:
+                    self._begun[event.call] = entry.at
+            case Judged() | Ruling():
+                self._begun[event.call] = entry.at
+            case _:
+                pass
+
+    def _begin(self, at: int) -> Span:
+        self._usage = Usage()
+        attributes = self._common("invoke_agent")
+        if self._setting is not None:
+            attributes["gen_ai.agent.id"] = self._setting.fingerprint
+            if self._content:
+                said = {"type": "text", "content": self._setting.prompt}
+                attributes["gen_ai.system_instructions"] = _json([said])
+        if self._content and self._goal:
+            attributes["gen_ai.input.messages"] = _json([_message("user", self._goal)])
+        return self._span("invoke_agent", SpanKind.INTERNAL, at, attributes)
+
+    def _thought(self, thought: Thought, at: int) -> None:
+        reply = thought.reply
+        self._usage += reply.usage
+        attributes = self._common("chat")
+        attributes |= _requested(self._setting.params if self._setting is not None else {})
+        attributes |= _used(reply.usage)
+        attributes["gen_ai.response.finish_reasons"] = [FINISHES.get(reply.finish, reply.finish)]
+        if reply.model:
+            attributes["gen_ai.response.model"] = reply.model
+        attributes["clew.step"] = self._steps
+        attributes["clew.fault"] = bool(thought.fault)
+        if self._content:
+            attributes["gen_ai.output.messages"] = _json([_said(thought)])
+        since = at if self._since is None else self._since
+        name = " ".join(("chat", *self._model))
+        self._end(self._span(name, SpanKind.CLIENT, since, attributes), at)
+
+    def _observation(self, observation: Observation, at: int) -> None:
+        key = observation.call
+        action = self._actions.get(key)
+        tool = action.name if action is not None else ""
+        if tool == FINISH and observation.ok:
+            return
+        attributes: Attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.call.id": f"{self._run_id}:{key}" if self._run_id else key,
+            "gen_ai.tool.type": "function",
+            "clew.effect": observation.effect,
+            "clew.outcome": observation.outcome,
+            "clew.made": observation.made,
+        }
+        if tool:
+            attributes["gen_ai.tool.name"] = tool
+        if key in self._attempts:
+            attributes["clew.attempts"] = self._attempts[key]
+        if self._content:
+            if action is not None:
+                attributes["gen_ai.tool.call.arguments"] = _json(action.args)
+            attributes["gen_ai.tool.call.result"] = observation.text
+        begun = self._begun.get(key, at) if observation.made else at
+        name = f"execute_tool {tool}".strip()
+        span = self._span(name, SpanKind.INTERNAL, begun, attributes)
+        self._end(span, at, "" if observation.ok else observation.code or "tool_error")
+
+    def _stop(self, stop: Stop, at: int) -> None:
+        if self._agent is not None:
+            self._agent.set_attribute("clew.status", stop.status)
+            if self._content and stop.answer is not None:
+                answer = stop.answer if isinstance(stop.answer, str) else _json(stop.answer)
+                said = _message("assistant", answer)
+                self._agent.set_attribute("gen_ai.output.messages", _json([said]))
+            self._end_agent(at, stop.status if stop.status in {"failed", "refused"} else "")
+
+    def _end_agent(self, at: int, error: str) -> None:
+        agent, self._agent = self._agent, None
+        if agent is not None:
+            agent.set_attributes({**_used(self._usage), "clew.steps": self._steps})
+            self._end(agent, at, error)
+
+    @property
+    def _model(self) -> tuple[str, ...]:
+        """The model's name at its provider, where it is known."""
+        if self._setting is None:
+            return ()
+        provider, _, model = self._setting.model.partition(":")
+        return (model or provider,)
+
+    def _common(self, operation: str) -> Attributes:
+        attributes: Attributes = {"gen_ai.operation.name": operation}
+        if self._run_id:
+            attributes["gen_ai.conversation.id"] = self._run_id
+        if self._setting is not None:
+            provider = self._setting.model.partition(":")[0]
+            for form in ("-responses", "-completions"):
+                provider = provider.removesuffix(form)
+            attributes["gen_ai.provider.name"] = PROVIDERS.get(provider, provider)
+            (attributes["gen_ai.request.model"],) = self._model
+        return attributes
+
+    def _span(self, name: str, kind: SpanKind, at: int, attributes: Attributes) -> Span:
+        inside = None if self._agent is None else trace.set_span_in_context(self._agent)
+        return self._tracer.start_span(
+            name, inside, kind=kind, attributes=attributes, start_time=at * 1_000_000
+        )
+
+    def _end(self, span: Span, at: int, error: str = "") -> None:
+        if error:
+            span.set_attribute("error.type", error)
+            span.set_status(StatusCode.ERROR, error)
+        span.end(end_time=at * 1_000_000)
+        self.ended += 1
+
+
+def export(record: Trajectory, *, tracer: Tracer | None = None, content: bool = False) -> int:
+    """Make the spans of a record, of each of its invocations a trace; how many there were.
+
+    Of a fork, those of the entries that are its own.
+    """
+    forked = [entry.seq for entry in record.entries if isinstance(entry.event, Forked)]
+    own = forked[-1] - 1 if forked else 0
+    spans = Spans(record.run_id, before=record.entries[:own], tracer=tracer, content=content)
+    for entry in record.entries[own:]:
+        spans.entry(entry)
+    spans.close(record.entries[-1].at)
+    return spans.ended
+
+
+def _requested(params: Mapping[str, Any]) -> Attributes:
+    found: Attributes = {}
+    for name, value in params.items():
+        if name in PARAMS and isinstance(value, (int, float, str, list)):
+            listed = name == "stop" and isinstance(value, str)
+            found[f"gen_ai.request.{PARAMS[name]}"] = [value] if listed else value
+    return found
+
+
+def _used(usage: Usage) -> Attributes:
+    """Tokens, and the cost where it is known."""
+    found: Attributes = {
+        "gen_ai.usage.input_tokens": usage.input,
+        "gen_ai.usage.output_tokens": usage.output,
+    }
+    if usage.cached:
+        found["gen_ai.usage.cache_read.input_tokens"] = usage.cached
+    if usage.reasoning:
+        found["gen_ai.usage.reasoning.output_tokens"] = usage.reasoning
+    if usage.cost is not None:
+        found["clew.cost_usd"] = usage.cost
+    return found
+
+
+def _message(role: str, text: str) -> dict[str, Any]:
+    return {"role": role, "parts": [{"type": "text", "content": text}]}
+
+
+def _said(thought: Thought) -> dict[str, Any]:
+    message = _message("assistant", thought.text)
+    message["parts"] += [
+        {"type": "tool_call", "name": action.name, "arguments": action.args}
+        for action in thought.actions
+    ]
+    finish = thought.reply.finish
+    return {**message, "finish_reason": FINISHES.get(finish, finish)}
+
+
+def _json(value: object) -> str:
+    return encode(value).decode()
