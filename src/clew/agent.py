@@ -20,12 +20,23 @@ from clew.prompts import (
     matching,
     prompt_text,
 )
-from clew.protocols import Bound, Brief, Check, Codec, Example, Guard, Model, Parameters, Tool
+from clew.protocols import (
+    Bound,
+    Brief,
+    Check,
+    Choosy,
+    Codec,
+    Example,
+    Guard,
+    Model,
+    Parameters,
+    Tool,
+)
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
 from clew.tools.schema import checked, compile_schema, schema_hash, shown_problems
 from clew.trajectory import Trajectory
 from clew.view.brief import brief_document
-from clew.view.view import digest
+from clew.view.view import digest, first_prompt
 
 ALREADY_DONE: Final = AlreadyDone()
 """Every agent has it: as it is nobody's choice, the setting does not name it."""
@@ -89,6 +100,8 @@ class Agent:
         _ = (self.setting, self.all_bounds, self.warnings, self._validators)
         for number, example in enumerate(self.examples, start=1):
             self._check_example(number, example)
+        if isinstance(self.thinker, Choosy):
+            self.thinker.check(first_prompt(self.format, self.brief))
 
     def _check_example(self, number: int, example: Example) -> None:
         """Raise where an example makes a call, and sees it done, that this agent cannot make."""

@@ -17,7 +17,7 @@ from clew.testing.openai_server import OpenAIServer, Say
 
 OWN = '''
 from dataclasses import dataclass
-from clew import Verdict, tool
+from clew import Tool, Verdict, tool
 
 @tool(effect="pure")
 def weather(city: str) -> str:
@@ -39,6 +39,7 @@ class Said:
     text: str
 
 not_callable = 3
+odd = Tool("odd", "Odd.", {"type": "object", "properties": {"a b": {"type": "string"}}}, print)
 '''
 
 
@@ -186,6 +187,11 @@ WRONG: list[tuple[str, int, str]] = [
     ),
     ("model = ", 1, "this is not TOML"),
     ("a = 1\nb = = 2", 2, "this is not TOML"),
+    (
+        'model = "anthropic:m"\ntools = [\n"calc",\n"own_parts:odd",\n]',
+        4,
+        "the tool 'odd' has the property 'a b', which Anthropic's API does not take",
+    ),
 ]
 
 
@@ -194,6 +200,7 @@ def test_what_is_wrong_is_told_with_file_and_line(
     tmp_path: Path, text: str, line: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENROUTER_API_KEY", "k")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
     file = written(tmp_path, text)
     with pytest.raises(ConfigError) as caught:
         load_agent(file)

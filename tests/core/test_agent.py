@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import anyio
 import pytest
 
 from clew import (
@@ -29,6 +30,7 @@ from clew.events import Json, Reply, Started, Stop
 from clew.guards import NoProgress
 from clew.journal import Journal
 from clew.loop import run as go
+from clew.models.anthropic import anthropic_messages
 from clew.protocols import OnText, Prompt
 from clew.result import result
 from clew.stores import MemoryStore
@@ -404,3 +406,12 @@ class TestResult:
 
         await play([look, look, look, say("ok")])
         assert tails == ["", "", "The question again: What?"]
+
+
+def test_a_model_that_can_say_what_it_cannot_take_is_asked_beforehand() -> None:
+    model = anthropic_messages("m", api_key="k")
+    odd = {"type": "object", "properties": {"a b": {"type": "string"}}}
+    strange = Tool("strange", "Odd.", odd, lambda args, key: anyio.sleep(0))
+    with pytest.raises(ConfigError, match=r"'strange' has the property 'a b'"):
+        Agent(model=model, tools=[strange])
+    assert Agent(model=model, tools=[strange], codec="paper").format.name == "paper/1"

@@ -3,9 +3,9 @@
 import difflib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -19,7 +19,7 @@ from clew.errors import ConfigError
 from clew.models.prices import Price
 from clew.models.resolve import OFFLINE, resolve
 from clew.prompts import Instructions, demonstrations
-from clew.protocols import Example, Guard, Model, Tool
+from clew.protocols import Choosy, Example, Guard, Model, Part, Prompt, Tool
 from clew.tools.calc import calc
 from clew.tools.docs import Library, OnProgress, docs_tools
 from clew.tools.person import ASK, HoldQuestions, ask_person
@@ -27,6 +27,9 @@ from clew.tools.planner import planner
 from clew.tools.program import program
 
 DOCS: Final = "docs"
+Where: TypeAlias = tuple[str | int, ...]
+"""A place in a spec, as `part` takes it."""
+
 SHIPPED: Final = ("calc", "planner", DOCS, ASK)
 
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
@@ -63,7 +66,8 @@ def make_agent(spec: Spec, docs: Library | None = None, model: Model | None = No
 
 def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
     thinker = make_model(spec) if model is None else model
-    found = make_tools(spec, make_library(spec) if docs is None else docs)
+    placed = list(_placed(spec, make_library(spec) if docs is None else docs))
+    found = [tool for _, tools in placed for tool in tools]
     fields: dict[str, Any] = {
         "model": thinker,
         "tools": found,
@@ -81,7 +85,9 @@ def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
         with part("limits", "cost"):
             fields["limits"].bounds(priced=thinker.priced)
     with part("format"):
-        by_name(spec.format or "native")
+        native = by_name(spec.format or "native").native
+    if native:
+        _check_taken(thinker, placed)
     if spec.prompt is not None:
         fields["prompt"] = _prompt(spec.prompt)
     if spec.answer:
@@ -130,23 +136,34 @@ def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
 def make_tools(spec: Spec, docs: Library | None) -> list[Tool]:
     """The tools by their names, each once, in the order given; those of the documents last."""
     with told(spec):
-        return [*_named_tools(spec, docs), *(docs_tools(docs) if docs is not None else ())]
+        return [tool for _, tools in _placed(spec, docs) for tool in tools]
 
 
-def _named_tools(spec: Spec, docs: Library | None) -> list[Tool]:
-    found: list[Tool] = []
+def _placed(spec: Spec, docs: Library | None) -> Iterator[tuple[Where, list[Tool]]]:
+    """The tools, with the places in the spec that ask for them."""
     for name in dict.fromkeys(spec.tools):
         with part("tools", name):
             if name == DOCS:
                 if docs is None:
                     message = "the tool docs needs a folder to search: add --docs FOLDER"
                     raise ConfigError(message)
-            else:
-                found += imported_tools(name, spec.folder) if ":" in name else [shipped(name)]
+                continue
+            tools = imported_tools(name, spec.folder) if ":" in name else [shipped(name)]
+        yield ("tools", name), tools
     for place, each in enumerate(spec.programs):
         with part("programs", place):
-            found.append(_program(each))
-    return found
+            tools = [_program(each)]
+        yield ("programs", place), tools
+    if docs is not None:
+        yield ("docs",), docs_tools(docs)
+
+
+def _check_taken(model: Model, placed: Iterable[tuple[Where, list[Tool]]]) -> None:
+    """Find the tool that the model cannot be asked with, so as to say where it is named."""
+    if isinstance(model, Choosy):
+        for path, tools in placed:
+            with part(*path):
+                model.check(Prompt((Part("user", "?"),), (), tools=tuple(tools)))
 
 
 def shipped(name: str) -> Tool:

@@ -237,6 +237,10 @@ class Endpoint:
         """Whether replies say what they cost."""
         return self._price is not None
 
+    def check(self, prompt: Prompt) -> None:
+        """Raise `ConfigError` where the prompt has what the provider cannot take."""
+        self._api.body(prompt, stream=False, without=frozenset())
+
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """Complete the prompt; with `on_text`, stream.
 

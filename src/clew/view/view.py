@@ -41,6 +41,13 @@ def shaped(step: Step, shape: Shape | None) -> Step:
     return step if shape is None else replace(step, calls=[*map(seen, step.calls)])
 
 
+def first_prompt(codec: Codec, brief: Brief, goal: str = "…") -> Prompt:
+    """What a run begins with: no step yet."""
+    tools = (*brief.tools, brief.finish) if codec.native else ()
+    form = codec.form(brief, "auto")
+    return Prompt(codec.head(brief, goal), (), (), tools, "auto", codec.stop, form)
+
+
 class _Rendered:
     """A step's parts, and the running hash with them in it."""
 
