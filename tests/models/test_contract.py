@@ -1,7 +1,7 @@
 """The contract that ships for other people's models, run over our own, and over broken ones."""
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,11 +12,19 @@ import pytest
 
 from clew.errors import ModelError
 from clew.events import RawCall, Reply, Usage
-from clew.models.chat_prompt import NAMES
+from clew.models.anthropic import anthropic_messages
+from clew.models.anthropic_prompt import NAMES as MESSAGES
+from clew.models.chat_prompt import NAMES as CHAT
+from clew.models.endpoint import Endpoint
+from clew.models.gemini import google_gemini
+from clew.models.gemini_prompt import NAMES as GEMINI
 from clew.models.offline import OfflineModel
 from clew.models.openai import openai_chat
+from clew.models.openai_responses import openai_responses
 from clew.protocols import Model, OnText, Prompt, Retry
-from clew.testing.http_server import Fail, Say, Stall
+from clew.testing.anthropic_server import AnthropicServer
+from clew.testing.gemini_server import GeminiServer
+from clew.testing.http_server import Fail, HttpServer, Say, Stall
 from clew.testing.model_contract import (
     BASICS,
     CONTRACT,
@@ -34,15 +42,20 @@ from clew.testing.openai_server import OpenAIServer
 KEY = "sk-test-0123456789"
 
 
-@asynccontextmanager
-async def chat(script: Script) -> AsyncGenerator[Model]:
-    """Chat Completions, over the official client and a local server."""
-    with OpenAIServer(script, key=KEY) as server:
-        model = openai_chat(
-            "scripted", base_url=server.base_url, api_key=KEY, retries=Retry(times=0)
-        )
-        yield model
-        await model.close()
+def over(
+    serve: Callable[..., HttpServer], connect: Callable[..., Endpoint]
+) -> Callable[[Script], AbstractAsyncContextManager[Model]]:
+    """An adapter over its official client and a local server."""
+
+    @asynccontextmanager
+    async def opened(script: Script) -> AsyncGenerator[Model]:
+        with serve(script, key=KEY) as server:
+            once = Retry(times=0)
+            model = connect("scripted", base_url=server.base_url, api_key=KEY, retries=once)
+            yield model
+            await model.close()
+
+    return opened
 
 
 def reply(say: Say) -> Reply:
@@ -90,20 +103,33 @@ async def offline(script: Script) -> AsyncGenerator[Model]:
 
 
 EVERYTHING = (*CONTRACT, *THINKS, *LOOPS)
-MAKERS = {
-    "openai chat": (Maker(chat, NAMES.legal), EVERYTHING),
-    "scripted": (Maker(scripted), EVERYTHING),
-    "offline": (Maker(offline), (*BASICS, *LOOPS)),
+BOTH = ("asyncio", "trio")
+MAKERS: dict[str, tuple[Maker, tuple[Check, ...], tuple[str, ...]]] = {
+    "openai chat": (Maker(over(OpenAIServer, openai_chat), CHAT.legal), EVERYTHING, BOTH),
+    "openai responses": (
+        Maker(over(OpenAIServer, openai_responses), CHAT.legal),
+        EVERYTHING,
+        BOTH,
+    ),
+    "anthropic": (
+        Maker(over(AnthropicServer, anthropic_messages), MESSAGES.legal),
+        EVERYTHING,
+        BOTH,
+    ),
+    "gemini": (Maker(over(GeminiServer, google_gemini), GEMINI.legal), EVERYTHING, ("asyncio",)),
+    "scripted": (Maker(scripted), EVERYTHING, BOTH),
+    "offline": (Maker(offline), (*BASICS, *LOOPS), BOTH),
 }
 CASES = [
-    pytest.param(maker, check, id=f"{name}-{check.__name__}")
-    for name, (maker, checks) in MAKERS.items()
+    pytest.param(maker, check, backend, id=f"{name}-{check.__name__}-{backend}")
+    for name, (maker, checks, backends) in MAKERS.items()
     for check in checks
+    for backend in backends
 ]
 
 
-@pytest.mark.parametrize(("maker", "check"), CASES)
-async def test_model(maker: Maker, check: Check) -> None:
+@pytest.mark.parametrize(("maker", "check", "anyio_backend"), CASES)
+async def test_model(maker: Maker, check: Check, anyio_backend: str) -> None:
     await check(maker)
 
 

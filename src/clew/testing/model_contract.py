@@ -48,9 +48,9 @@ from clew.testing.model_samples import (
     Check,
     Maker,
     Script,
+    alike,
     ask,
     hear,
-    measured,
     stepped,
 )
 
@@ -108,7 +108,7 @@ async def a_stream_says_the_same(maker: Maker) -> None:
         plain = await model.complete(ask())
         streamed = await model.complete(ask(), hear(pieces))
         expect("".join(pieces), streamed.text, "the pieces of the stream together")
-        expect(measured(streamed), measured(plain), "the reply that was streamed")
+        expect(alike(streamed), alike(plain), "the reply that was streamed")
 
 
 async def enough_is_enough(maker: Maker) -> None:

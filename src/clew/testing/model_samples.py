@@ -79,9 +79,13 @@ def hear(pieces: list[str], enough: str = "") -> Callable[[str], bool]:
     return on_text
 
 
-def measured(reply: Reply) -> Reply:
-    """A reply without a usage that was only estimated."""
-    return msgspec.structs.replace(reply, usage=Usage()) if reply.usage.estimated else reply
+def alike(reply: Reply) -> Reply:
+    """A reply without what may differ in a stream: a usage that was only estimated, and the wire
+    items, which come in other pieces (whose they are stays).
+    """
+    usage = Usage() if reply.usage.estimated else reply.usage
+    wire = reply.wire and msgspec.structs.replace(reply.wire, items=None)
+    return msgspec.structs.replace(reply, usage=usage, wire=wire)
 
 
 def stepped(number: int, reply: Reply) -> tuple[Part, ...]:
