@@ -13,7 +13,9 @@ from clew.events import (
     Attempt,
     Cancel,
     Changed,
+    Done,
     Evidence,
+    Forked,
     Judged,
     Landing,
     Note,
@@ -83,6 +85,15 @@ EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
     (Note("go on"), ["You: go on"], []),
     (Note("too short", "check"), ["Check 2: too short"], ["Check 2: too short"]),
     (Changed(SETTING, ("model",)), ["Changed: model"], ["Changed: model"]),
+    (Forked("r", 3, SETTING), ["Fork: of r after step 3"], ["Fork: of r after step 3"]),
+    (
+        Forked("r", 0, SETTING, ("model",), (Done("r:1.1", "f", "h", "f({})", "unknown"),)),
+        FORKED := [
+            "Fork: of r after step 0; changed: model",
+            "Done before: f({}) (may have been done by r:1.1)",
+        ],
+        FORKED,
+    ),
     (Cancel("enough"), ["Interrupt: enough"], ["Interrupt: enough"]),
     (
         Landing("steps", "2 of 2 used"),

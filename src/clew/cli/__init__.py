@@ -6,8 +6,10 @@ from clew import __version__
 from clew.cli.approve import approve, reject
 from clew.cli.ask import ask
 from clew.cli.chat import chat
+from clew.cli.diff import diff_runs
 from clew.cli.doctor import doctor
 from clew.cli.errors import Shell, Told
+from clew.cli.fork import fork
 from clew.cli.init import init
 from clew.cli.places import read_env
 from clew.cli.replay import replay
@@ -32,7 +34,21 @@ Keys come from the environment or a .env file; `clew doctor` says what is usable
 @click.group(
     cls=Told,
     epilog=EPILOG,
-    commands=[ask, chat, init, resume, approve, reject, runs, show, replay, tools, doctor],
+    commands=[
+        ask,
+        chat,
+        init,
+        resume,
+        fork,
+        approve,
+        reject,
+        runs,
+        show,
+        diff_runs,
+        replay,
+        tools,
+        doctor,
+    ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="clew", message="%(prog)s %(version)s")
@@ -40,6 +56,6 @@ Keys come from the environment or a .env file; `clew doctor` says what is usable
 def main(shell: Shell) -> None:
     """Answer questions by thinking, acting with tools and reading what they return.
 
-    Everything that happens is on record: resume it, show it, replay it.
+    Everything that happens is on record: resume it, show it, replay it, fork it.
     """
     shell.env_file = read_env()

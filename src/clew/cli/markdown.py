@@ -8,7 +8,7 @@ from clew.cli.outcome import status
 from clew.cli.render import Shown, inert
 from clew.trajectory import Trajectory
 
-FENCED: Final = frozenset({"Action", "Observation", "Detail", "Attempt"})
+FENCED: Final = frozenset({"Action", "Observation", "Detail", "Attempt", "Done"})
 """Pieces by machines: their text is shown as it is, in a fence that it cannot leave."""
 
 _TICKS: Final = re.compile("`+")

@@ -48,6 +48,14 @@ def status(record: Trajectory) -> str:
     return record.stop.status if record.stop is not None else "open"
 
 
+def fork_of(record: Trajectory) -> dict[str, Json] | None:
+    """Which run a fork was cut from, after which step; None for a run that is no fork."""
+    if not record.forks:
+        return None
+    last = record.forks[-1]
+    return {"run_id": last.parent, "step": last.step, "changed": list(last.what)}
+
+
 class _Piece(msgspec.Struct):
     doc_id: str = ""
     title: str = ""
@@ -80,6 +88,7 @@ def document(end: Outcome) -> dict[str, Json]:
         "status": status(end.record),
         "ok": result is not None and result.ok,
         "reason": result.reason if result is not None else end.reason,
+        "fork_of": fork_of(record),
         "question": record.goal,
         "answer": msgspec.to_builtins(result.answer) if result is not None else None,
         "fallback": result is not None and result.fallback,

@@ -16,6 +16,7 @@ from clew.events import (
     Attempt,
     Cancel,
     Changed,
+    Forked,
     Json,
     Judged,
     Landing,
@@ -103,6 +104,8 @@ def shown(event: AnyEvent, step: int, *, whole: bool = True) -> Iterator[Shown]:
             yield from attempt(event, whole=whole)
         case Note() if whole or event.source != "person":
             yield from note(event, step)
+        case Forked():
+            yield from forked(event)
         case Changed() | Landing() | Cancel():
             yield from turned(event)
         case _:
@@ -120,6 +123,15 @@ def turned(event: Changed | Landing | Cancel) -> Iterator[Shown]:
         case Cancel():
             said = event.why or "a person wants the run to stop"
             yield Shown("Interrupt", inert(said), "yellow")
+
+
+def forked(event: Forked) -> Iterator[Shown]:
+    """Where a fork was cut from its parent, and what stays done of what that did afterwards."""
+    changed = f"; changed: {', '.join(event.what)}" if event.what else ""
+    yield Shown("Fork", inert(f"of {event.parent} after step {event.step}{changed}"), "yellow")
+    for done in event.done:
+        was = "may have been done" if done.outcome == "unknown" else "done"
+        yield Shown("Done before", inert(f"{done.text} ({was} by {done.key})"), "yellow")
 
 
 def started(event: Started) -> Iterator[Shown]:

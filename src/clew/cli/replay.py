@@ -52,5 +52,5 @@ def _agent(record: Trajectory, given: dict[str, Json]) -> Agent:
     wanted = recorded(record, given)
     if wanted.docs:  # nothing is searched, and the folder may be gone
         wanted = msgspec.structs.replace(wanted, docs=str(Path.cwd()))
-    model = None if given.get("model") else stand_in(record.started.setting)
+    model = None if given.get("model") else stand_in(record.setting or record.started.setting)
     return make_agent(wanted, model=model)

@@ -12,8 +12,8 @@ from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import existing, place, there
 from clew.cli.render import inert
-from clew.events import Json, Started, Stop, decode, encode
-from clew.protocols import RunInfo
+from clew.events import Forked, Json, Started, Stop, decode, encode
+from clew.protocols import RunInfo, Store
 
 GOAL = 60
 
@@ -26,8 +26,7 @@ GOAL = 60
 def runs(most: int, store: str | None, *, as_json: bool, debug: bool) -> int:
     """List the runs, the last written first: id, time, status, entries, question."""
     del debug
-    found = anyio.run(partial(_list, store)) if there(store) else []
-    found = found[: most if most > 0 else None]
+    found = anyio.run(partial(_list, most, store)) if there(store) else []
     if as_json:
         click.echo(encode(found))
         return ANSWERED
@@ -37,16 +36,31 @@ def runs(most: int, store: str | None, *, as_json: bool, debug: bool) -> int:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["at"] / 1000))
         goal = " ".join(inert(run["question"]).split())
         short = goal if len(goal) <= GOAL else f"{goal[:GOAL]}…"
-        click.echo(f"{run['run_id']}  {when}  {run['status']:<11} {run['entries']:>5}  {short}")
+        of = run["fork_of"]
+        cut = inert(f"  (fork of {of['run_id']} after step {of['step']})") if of else ""
+        line = f"{run['run_id']}  {when}  {run['status']:<11} {run['entries']:>5}  {short}{cut}"
+        click.echo(line)
     return ANSWERED
 
 
-async def _list(store: str | None) -> list[dict[str, Json]]:
+async def _list(most: int, store: str | None) -> list[dict[str, Json]]:
     async with existing(store) as found:
-        return [_described(info) for info in await found.runs()]
+        infos = (await found.runs())[: most if most > 0 else None]
+        return [_described(info, await _fork_of(found, info)) for info in infos]
 
 
-def _described(info: RunInfo) -> dict[str, Json]:
+async def _fork_of(store: Store, info: RunInfo) -> dict[str, Json] | None:
+    """Which run a fork was cut from, and after which step: its first own line tells."""
+    if info.base is None:
+        return None
+    own = await store.read(info.run_id, info.base.seq)
+    with contextlib.suppress(msgspec.DecodeError):
+        if isinstance(event := decode(own[0].body), Forked):
+            return {"run_id": event.parent, "step": event.step}
+    return {"run_id": info.base.run_id, "step": None}
+
+
+def _described(info: RunInfo, fork_of: dict[str, Json] | None) -> dict[str, Json]:
     """What the first and last line of a run tell; a line of a newer clew tells nothing."""
     goal, status = "", "unreadable"
     with contextlib.suppress(msgspec.DecodeError):
@@ -58,5 +72,6 @@ def _described(info: RunInfo) -> dict[str, Json]:
         "at": info.last.at,
         "status": status,
         "entries": info.entries,
+        "fork_of": fork_of,
         "question": goal,
     }

@@ -11,9 +11,9 @@ from clew.api import prompt_of
 from clew.cli.errors import ANSWERED
 from clew.cli.markdown import markdown
 from clew.cli.options import DEBUG, STORE
-from clew.cli.outcome import entry_document, status, usage
+from clew.cli.outcome import entry_document, fork_of, status, usage
 from clew.cli.places import existing, find_run
-from clew.cli.render import Shown, shown
+from clew.cli.render import Shown, inert, shown
 from clew.cli.screen import console, put
 from clew.cli.sent import sent_document, sent_text
 from clew.events import Thought, encode
@@ -70,7 +70,9 @@ def pieces(record: Trajectory) -> Iterator[Shown]:
 
 def _text(record: Trajectory) -> None:
     out = console()
-    put(out, Shown("Run", f"{record.run_id} ({status(record)})", "bold"))
+    of = fork_of(record)
+    cut = f", fork of {of['run_id']} after step {of['step']}" if of is not None else ""
+    put(out, Shown("Run", f"{record.run_id} ({status(record)}){inert(cut)}", "bold"))
     for piece in pieces(record):
         put(out, piece)
 

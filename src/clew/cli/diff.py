@@ -1,0 +1,132 @@
+"""`clew diff`: where two runs part, and what each came to."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+import anyio
+import click
+from rich.text import Text
+
+from clew.cli.errors import ANSWERED
+from clew.cli.options import DEBUG, JSON, STORE
+from clew.cli.outcome import status, usage
+from clew.cli.places import existing, find_run
+from clew.cli.render import Shown, inert, readable
+from clew.cli.screen import console, put
+from clew.diff import Difference, diff
+from clew.events import Json, encode
+from clew.journal import load
+from clew.trajectory import Trajectory
+
+ROWS: Final = ("status", "model", "format", "steps", "calls", "tokens", "cost", "seconds")
+
+
+@click.command("diff", short_help="Say where two runs part, and how they differ.")
+@click.argument("left")
+@click.argument("right")
+@STORE
+@JSON
+@DEBUG
+def diff_runs(left: str, right: str, store: str | None, *, as_json: bool, debug: bool) -> int:
+    """Say where two runs part, and how answer, steps, calls, tokens and cost differ.
+
+    LEFT and RIGHT are runs: an id, its beginning or end, or `last`.
+    """
+    del debug
+    found = anyio.run(partial(_diff, left, right, store))
+    if as_json:
+        click.echo(encode(document(found)))
+        return ANSWERED
+    out = console()
+    for piece in told(found):
+        put(out, piece)
+    for label, one, other in table(found):
+        out.print(Text.assemble((f"{label:<10}", "bold"), f"{one:<28}{other}".rstrip()))
+    return ANSWERED
+
+
+async def _diff(left: str, right: str, store: str | None) -> Difference:
+    async with existing(store) as place:
+        records = [await load(place, await find_run(place, run)) for run in (left, right)]
+    return diff(*records)
+
+
+def document(found: Difference) -> dict[str, Json]:
+    """All of it, for programs."""
+    parting = found.parting
+    return {
+        "shared_entries": found.shared,
+        "shared_steps": found.steps,
+        "agents_differ_in": found.agents,
+        "parting": None
+        if parting is None
+        else {
+            "step": parting.step,
+            "what": parting.what,
+            "left": parting.left,
+            "right": parting.right,
+        },
+        "left": came_to(found.left),
+        "right": came_to(found.right),
+    }
+
+
+def came_to(record: Trajectory) -> dict[str, Json]:
+    """What a run came to, and what it took, its shared steps included."""
+    setting = record.setting or record.started.setting
+    return {
+        "run_id": record.run_id,
+        "status": status(record),
+        "answer": record.stop.answer if record.stop is not None else None,
+        "model": setting.model,
+        "format": setting.codec,
+        "steps": len(record.steps),
+        "calls": record.total.calls.total(),
+        "usage": usage(record.usage),
+        "active_ms": record.total.active_ms,
+    }
+
+
+def told(found: Difference) -> Iterator[Shown]:
+    """The parting and the answers."""
+    left, right = found.left.run_id, found.right.run_id
+    if found.shared:
+        steps = "no step" if not found.steps else f"steps 1 to {found.steps}"
+        yield Shown("Shared", f"{found.shared} entries, {steps}", "dim")
+    else:
+        yield Shown("Shared", "nothing: neither is a fork of the other", "dim")
+    if found.agents:
+        yield Shown("Agents differ in", inert(", ".join(found.agents)), "dim")
+    if (parting := found.parting) is None:
+        yield Shown("They part", "nowhere: the same was thought, done and seen", "bold")
+    else:
+        yield Shown("They part", inert(f"in step {parting.step}: {parting.what}"), "bold")
+        for run_id, value, style in ((left, parting.left, "red"), (right, parting.right, "green")):
+            yield Shown(f"  {inert(run_id)}", _shown(value), style)
+    for record, style in ((found.left, "red"), (found.right, "green")):
+        answer = record.stop.answer if record.stop is not None else None
+        yield Shown(f"Answer of {inert(record.run_id)}", _shown(answer), style)
+
+
+def _shown(value: Json) -> str:
+    return "(none)" if value is None else inert(readable(value))
+
+
+def table(found: Difference) -> Iterator[tuple[str, str, str]]:
+    """What each came to, a line for each figure."""
+    yield "", inert(found.left.run_id), inert(found.right.run_id)
+    left, right = _figures(found.left), _figures(found.right)
+    for label in ROWS:
+        yield label, left[label], right[label]
+
+
+def _figures(record: Trajectory) -> dict[str, str]:
+    used, took = record.usage, came_to(record)
+    return {
+        **{label: inert(str(took[label])) for label in ("status", "model", "format", "calls")},
+        "steps": str(took["steps"]),
+        "tokens": f"{'about ' if used.estimated else ''}{used.tokens:,}",
+        "cost": "unknown" if used.cost is None else f"${used.cost:.4f}",
+        "seconds": f"{record.total.active_ms / 1000:.1f}",
+    }
