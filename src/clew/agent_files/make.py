@@ -155,7 +155,7 @@ def _placed(spec: Spec, docs: Library | None) -> Iterator[tuple[Where, list[Tool
             tools = [_program(each)]
         yield ("programs", place), tools
     if docs is not None:
-        yield ("docs",), docs_tools(docs)
+        yield ("docs",), [*docs_tools(docs)]
 
 
 def _check_taken(model: Model, placed: Iterable[tuple[Where, list[Tool]]]) -> None:
