@@ -7,7 +7,7 @@ import pytest
 from clew.codecs import Paper
 from clew.events import Action, Reply
 from clew.protocols import Parsed
-from tests.codecs.samples import POINT, brief
+from tests.codecs.samples import POINT, brief, tool
 
 PARIS = Action("search", {"query": "Paris"})
 
@@ -219,3 +219,10 @@ def test_names_and_stop_sequences() -> None:
     codec = Paper()
     assert (codec.name, codec.native) == ("paper/1", False)
     assert codec.stop == ("\nObservation ", "\nObservation:")
+
+
+def test_the_example_beside_a_fault_may_have_several_arguments() -> None:
+    number = {"type": "integer"}
+    add = tool("add", "a", "b", a=number, b=number)
+    parsed = parse("Action 1: add[1, 2]", tools=(add,))
+    assert parsed.fault.endswith('is, for example:\nAction 1: add[{"a":1,"b":1}]')

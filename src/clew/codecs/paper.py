@@ -11,7 +11,7 @@ from clew.codecs.arguments import example, fields, shown, text_field
 from clew.codecs.calls import CANONICAL_FINISH, bare_call, read_call
 from clew.codecs.mend import UnreadableError
 from clew.codecs.scan import Labels, cut
-from clew.codecs.sections import sections
+from clew.codecs.sections import Sections, sections
 from clew.events import FINISH, Action, Reply, encode
 from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
 from clew.trajectory import Step
@@ -89,19 +89,10 @@ class Paper:
     def parse(self, brief: Brief, reply: Reply) -> Parsed:
         """The first action counts; the text ahead of it is the thought."""
         found = sections(LABELS, reply.text)
-        thought, call, repairs = found.thought, found.action, list(found.repairs)
         try:
-            if why := wording.cut_short(reply, whole=found.whole):
-                raise UnreadableError(why)
-            if call is None and (unlabelled := bare_call(brief, thought)) is not None:
-                thought, call = unlabelled
-                repairs.append("action label missing")
-            if call is None:
-                raise UnreadableError(wording.nothing(reply, found, "Action 1: tool[argument]"))
-            action, mended = read_call(brief, call)
+            return _read(brief, reply, found)
         except UnreadableError as error:
             return Parsed(text=found.thought, fault=wording.fault(error, self._example(brief)))
-        return Parsed(thought, (action,), repairs=tuple(dict.fromkeys([*repairs, *mended])))
 
     def cut(self, show: Callable[[str], None]) -> OnText:
         """Shows all ahead of an invented observation or a second step."""
@@ -125,6 +116,20 @@ class Paper:
     def _example(self, brief: Brief) -> str:
         tool = shown(brief)[0]
         return f"Action 1: {_call(brief, Action(tool.name, example(tool)))}"
+
+
+def _read(brief: Brief, reply: Reply, found: Sections) -> Parsed:
+    """The first action and the thought before it. Raises `UnreadableError`."""
+    thought, call, repairs = found.thought, found.action, list(found.repairs)
+    if why := wording.cut_short(reply, whole=found.whole):
+        raise UnreadableError(why)
+    if call is None and (unlabelled := bare_call(brief, thought)) is not None:
+        thought, call = unlabelled
+        repairs.append("action label missing")
+    if call is None:
+        raise UnreadableError(wording.nothing(reply, found, "Action 1: tool[argument]"))
+    action, mended = read_call(brief, call)
+    return Parsed(thought, (action,), repairs=tuple(dict.fromkeys([*repairs, *mended])))
 
 
 def _written(name: str) -> str:
@@ -160,5 +165,9 @@ def _call(brief: Brief, action: Action) -> str:
 
 
 def _reads_as(brief: Brief, text: str, action: Action) -> bool:
-    parsed = Paper().parse(brief, Reply(f"Action 1: {text}"))
+    reply = Reply(f"Action 1: {text}")
+    try:  # not by `parse`: its complaint about what cannot be read would write an example again
+        parsed = _read(brief, reply, sections(LABELS, reply.text))
+    except UnreadableError:
+        return False
     return parsed.actions == (Action(action.name, action.args),) and not parsed.repairs
