@@ -1,7 +1,6 @@
 """`clew doctor`: what is usable here. No key is ever printed."""
 
 import importlib.metadata
-import importlib.util
 import itertools
 import os
 import platform

@@ -275,8 +275,6 @@ def read_error(status: int, body: object) -> tuple[Trouble, dict[str, str]]:
     A wrong key comes with status 400, and counts as 401. With status 200 (an error inside a stream,
     or instead of a reply) the error's own code or name tells the status; else it counts as 500.
     """
-    if isinstance(body, list):
-        body = next(iter(msgspec.convert(body, list[Any])), None)
     try:
         error = _error(body)
     except msgspec.ValidationError:

@@ -25,6 +25,7 @@ OLDER: Final = re.compile(r"(?:.*/)?(?:gemini-[12]\b|gemma)")
 
 UNTHINKING: Final = re.compile(r"(?:.*/)?(?:gemini-(?:1|2\.0)\b|gemma)")
 
+_URL_SAFE: Final = str.maketrans("-_", "+/")
 _NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 _MODES: Final = frozenset({"AUTO", "NONE", "ANY", "VALIDATED"})
 
@@ -227,7 +228,10 @@ def _check_part(part: Any, where: str, role: str, model: str) -> None:
     if kind == "inlineData" and not {"mimeType", "data"} <= known[kind].keys():
         raise Refused(f"{where}.inline_data: mime_type and data are required")
     signature = known.get("thoughtSignature")
-    if signature is not None and signature not in STAND_INS and signature != sign(model, known):
+    if signature is None or signature in STAND_INS:
+        return
+    either = str(signature).translate(_URL_SAFE)  # as the official client writes them
+    if either != sign(model, known):
         raise Refused("Corrupted thought signature.")
 
 

@@ -181,7 +181,7 @@ def _frame(
 def _thoughts(say: Say, body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What is thought, where it was asked for; and the parts in `more`."""
     config: dict[str, Any] = body.get("generationConfig", {}).get("thinkingConfig", {})
-    shown = say.reasoning and config.get("includeThoughts")
+    shown = say.reasoning and (config.get("includeThoughts") or config.get("include_thoughts"))
     thought: list[dict[str, Any]] = [{"text": say.reasoning, "thought": True}] if shown else []
     return thought + [dict(part) for part in say.more.get("parts", ())]
 
