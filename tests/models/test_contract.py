@@ -116,7 +116,7 @@ MAKERS: dict[str, tuple[Maker, tuple[Check, ...], tuple[str, ...]]] = {
         EVERYTHING,
         BOTH,
     ),
-    "gemini": (Maker(over(GeminiServer, google_gemini), GEMINI.legal), EVERYTHING, ("asyncio",)),
+    "gemini": (Maker(over(GeminiServer, google_gemini), GEMINI.legal), EVERYTHING, BOTH),
     "scripted": (Maker(scripted), EVERYTHING, BOTH),
     "offline": (Maker(offline), (*BASICS, *LOOPS), BOTH),
 }
