@@ -203,7 +203,7 @@ class Draft:
             text=text or "".join(self.refusal),
             calls=calls,
             finish=self._finish(),
-            usage=estimate(sent, text, calls) if self.usage is None else _usage(self.usage),
+            usage=estimate(sent, text, calls) if self.usage is None else read_usage(self.usage),
             model=self.model or self.source[1],
             reasoning=self.aloud.thought or self._thought(),
             wire=self._wire(),
@@ -268,8 +268,8 @@ def _add(items: list[Any], item: Any) -> None:
     items[-1] = before | told | joined
 
 
-def _usage(usage: dict[str, Any]) -> Usage:
-    """Read usage; DeepSeek counts cached tokens under a key of its own."""
+def read_usage(usage: dict[str, Any]) -> Usage:
+    """Usage as it is told; DeepSeek counts cached tokens under a key of its own."""
     cached = count(usage, "prompt_tokens_details", "cached_tokens")
     return Usage(
         input=count(usage, "prompt_tokens"),

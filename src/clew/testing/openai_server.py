@@ -9,15 +9,17 @@ It answers from a script, one entry a request, plain or as a stream, whichever w
         ...
         assert server.requests[0].body["messages"][0]["role"] == "system"
 
-There are Chat Completions and Responses, each with its rules (`openai_rules`, `responses_rules`):
-requests that the real service would refuse get status 400 in its own form, and use up no entry of
-the script. What may be said, and the server under it, are in `http_server`.
+There are Chat Completions, Responses and plain completions, each with its rules (`openai_rules`,
+`responses_rules`, `completions_form`): requests that the real service would refuse get status 400
+in its own form, and use up no entry of the script. What may be said, and the server under it, are
+in `http_server`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
+from clew.testing.completions_form import Completions
 from clew.testing.http_server import (
     Cut,
     Drop,
@@ -34,15 +36,19 @@ from clew.testing.http_server import (
     to_json,
 )
 from clew.testing.openai_rules import check
-from clew.testing.openai_service import CREATED, Door, OpenAIService, chat_usage, pieces, words
+from clew.testing.openai_service import (
+    CREATED,
+    DONE,
+    FINISH,
+    Door,
+    OpenAIService,
+    chat_usage,
+    pieces,
+    words,
+)
 from clew.testing.responses_form import Responses
 
 __all__ = ["Cut", "Drop", "Fail", "OpenAIServer", "Say", "Script", "Seen", "Send", "Stall", "Turn"]
-
-DONE: Final = b"data: [DONE]\n\n"
-"""The last event of a stream."""
-
-FINISH: Final[Mapping[str, str]] = {"filter": "content_filter", "refusal": "stop"}
 
 
 class OpenAIServer(HttpServer):
@@ -54,6 +60,7 @@ class OpenAIServer(HttpServer):
         models: Names at `/v1/models`; when given, others get 404.
         listing: What `/v1/models` answers instead of them.
         piece: The size in bytes of the pieces that a stream is sent in (0: one event each).
+        also: Keys that `/completions` takes beside OpenAI's.
     """
 
     def __init__(
@@ -64,9 +71,14 @@ class OpenAIServer(HttpServer):
         models: Sequence[str] = (),
         listing: Send | None = None,
         piece: int = 0,
+        also: frozenset[str] = frozenset(),
     ) -> None:
         door = Door(key, models)
-        forms: dict[str, Form] = {"/chat/completions": Chat(door), "/responses": Responses(door)}
+        forms: dict[str, Form] = {
+            "/chat/completions": Chat(door),
+            "/responses": Responses(door),
+            "/completions": Completions(door, also),
+        }
         super().__init__(OpenAIService(forms, models, listing), script, piece=piece)
 
 

@@ -12,6 +12,12 @@ from clew.testing.openai_rules import Refused
 CREATED: Final = 1_700_000_000
 """The time that all replies claim to be of."""
 
+DONE: Final = b"data: [DONE]\n\n"
+"""The last event of a stream."""
+
+FINISH: Final[Mapping[str, str]] = {"filter": "content_filter", "refusal": "stop"}
+"""How a reply ended, in OpenAI's words where they are not ours."""
+
 
 @dataclass(frozen=True)
 class OpenAIService:
