@@ -25,6 +25,7 @@ PACKAGE = ROOT / "src" / "clew"
 LAYERS = {
     "errors": 0,
     "events": 0,
+    "replies": 0,  # the values of events that are a model's words
     "trajectory": 1,
     "protocols": 2,
     "bounds": 3,

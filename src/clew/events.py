@@ -4,9 +4,19 @@ An event says what happened; the entry around it says where and when. Nothing he
 and nothing here knows a run id, a clock or a store.
 """
 
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
+
+from clew.replies import Finish, Json, RawCall, Reply, Usage, Value, Wire
+
+__all__ = [
+    "EFFECTFUL", "FINISH", "INPUTS", "SCHEMA", "UNMADE", "Action", "AnyEvent", "Attempt",
+    "Cancel", "Changed", "Code", "Done", "Effect", "Entry", "Event", "Evidence", "Finish",
+    "Forked", "Image", "Json", "Judged", "Landing", "Note", "Observation", "Outcome", "Prints",
+    "RawCall", "Reply", "Ruling", "Setting", "Started", "Status", "Stop", "Thought", "Trust",
+    "Usage", "Value", "Verdict", "Wire", "barrier", "decode", "encode",
+]  # fmt: skip
 
 SCHEMA: Final = 1
 """Version of the events' encoding, written with every `Started`."""
@@ -14,17 +24,10 @@ SCHEMA: Final = 1
 FINISH: Final = "finish"
 """Name of the tool that ends a run."""
 
-Json: TypeAlias = Any
-"""A value that JSON can carry: None, bool, int, float, str, list or dict with str keys."""
-
 Effect: TypeAlias = Literal["pure", "read", "idempotent", "unsafe"]
 Trust: TypeAlias = Literal["trusted", "untrusted"]
 Outcome: TypeAlias = Literal["done", "not_done", "unknown"]
 Status: TypeAlias = Literal["answered", "bound", "held", "refused", "failed", "interrupted"]
-Finish: TypeAlias = Literal["stop", "calls", "length", "filter", "refusal", "cut"]
-"""How a reply ended: complete (`stop`, `calls`), or cut by a limit, a filter, a refusal, a lost
-connection."""
-
 Code: TypeAlias = Literal[
     "",
     "unknown_tool",
@@ -52,87 +55,10 @@ UNMADE: Final[frozenset[Code]] = frozenset({
 EFFECTFUL: Final[frozenset[Effect]] = frozenset({"idempotent", "unsafe"})
 
 
-class Value(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=False):
-    """Base of the plain values inside events.
-
-    What is frozen is in no cycle, so the garbage collector need not look at it: with many runs at
-    once it spends a tenth of the CPU on looking.
-    """
-
-
 class Event(
     msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag_field="event", tag=str.lower
 ):
     """Base of the events; `event` in the encoding is the class name in lower case."""
-
-
-class Usage(Value, frozen=True):
-    """What model replies cost: tokens, and `cost` in US dollars (None where no price is known).
-
-    `input` counts all prompt tokens, `cached` those of them that the provider read from its cache,
-    `written` those it put there; `reasoning` is the part of `output` that was hidden reasoning.
-    `estimated` marks figures that the provider did not give.
-    """
-
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-    reasoning: int = 0
-    cost: float | None = None
-    estimated: bool = False
-    written: int = 0
-
-    def __add__(self, other: "Usage") -> "Usage":
-        """Sum of two usages; a cost unknown on both sides stays unknown."""
-        known = [cost for cost in (self.cost, other.cost) if cost is not None]
-        return Usage(
-            input=self.input + other.input,
-            output=self.output + other.output,
-            cached=self.cached + other.cached,
-            reasoning=self.reasoning + other.reasoning,
-            cost=sum(known) if known else None,
-            estimated=self.estimated or other.estimated,
-            written=self.written + other.written,
-        )
-
-    @property
-    def tokens(self) -> int:
-        """Input and output tokens together."""
-        return self.input + self.output
-
-
-class RawCall(Value, frozen=True):
-    """A call as the provider wrote it: its id, the tool's name and the arguments' text, verbatim.
-
-    `arguments` is None when the provider left the key out.
-    """
-
-    name: str
-    arguments: str | None = None
-    id: str = ""
-
-
-class Wire(Value, frozen=True):
-    """Items only the model that wrote them can read (reasoning, signatures), kept verbatim."""
-
-    provider: str
-    model: str
-    items: Json = None
-
-
-class Reply(Value, frozen=True):
-    """What a model sent back, before any codec read it.
-
-    `reasoning` is thinking that came as text of its own; it is kept for people and never sent back.
-    """
-
-    text: str = ""
-    calls: tuple[RawCall, ...] = ()
-    finish: Finish = "stop"
-    usage: Usage = Usage()
-    model: str = ""
-    wire: Wire | None = None
-    reasoning: str = ""
 
 
 class Action(Value, frozen=True):

@@ -23,6 +23,7 @@ from clew import (
     cancel,
     fork,
     fork_sync,
+    prompt_of,
     replay,
     resume,
     rule,
@@ -350,6 +351,10 @@ async def test_another_model_with_another_format_takes_over(
     text = "\n".join(part.text for part in prompt)
     assert ("the value of k5" in text) is (at >= 5)
     assert "Already done in the world, after this point" in text or at == 29
+    assert (await prompt_of(found.run_id, store=store)).differs == ()
+    if at:  # its thought answered a prompt of the agent of the time
+        shared = await prompt_of(found.run_id, at, store=store)
+        assert (shared.setting.codec, shared.differs) == ("native/1", ())
     replayed = await replay(without_world(agent), found.run_id, store=store)
     assert replayed.trajectory.entries == record.entries
 

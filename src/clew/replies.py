@@ -1,0 +1,89 @@
+"""What a model sends back, as plain values: its words, its calls, what they cost."""
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+Json: TypeAlias = Any
+"""A value that JSON can carry: None, bool, int, float, str, list or dict with str keys."""
+
+Finish: TypeAlias = Literal["stop", "calls", "length", "filter", "refusal", "cut"]
+"""How a reply ended: complete (`stop`, `calls`), or cut by a limit, a filter, a refusal, a lost
+connection."""
+
+
+class Value(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=False):
+    """Base of the plain values inside events.
+
+    What is frozen is in no cycle, so the garbage collector need not look at it: with many runs at
+    once it spends a tenth of the CPU on looking.
+    """
+
+
+class Usage(Value, frozen=True):
+    """What model replies cost: tokens, and `cost` in US dollars (None where no price is known).
+
+    `input` counts all prompt tokens, `cached` those of them that the provider read from its cache,
+    `written` those it put there; `reasoning` is the part of `output` that was hidden reasoning.
+    `estimated` marks figures that the provider did not give.
+    """
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    reasoning: int = 0
+    cost: float | None = None
+    estimated: bool = False
+    written: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Sum of two usages; a cost unknown on both sides stays unknown."""
+        known = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Usage(
+            input=self.input + other.input,
+            output=self.output + other.output,
+            cached=self.cached + other.cached,
+            reasoning=self.reasoning + other.reasoning,
+            cost=sum(known) if known else None,
+            estimated=self.estimated or other.estimated,
+            written=self.written + other.written,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Input and output tokens together."""
+        return self.input + self.output
+
+
+class RawCall(Value, frozen=True):
+    """A call as the provider wrote it: its id, the tool's name and the arguments' text, verbatim.
+
+    `arguments` is None when the provider left the key out.
+    """
+
+    name: str
+    arguments: str | None = None
+    id: str = ""
+
+
+class Wire(Value, frozen=True):
+    """Items only the model that wrote them can read (reasoning, signatures), kept verbatim."""
+
+    provider: str
+    model: str
+    items: Json = None
+
+
+class Reply(Value, frozen=True):
+    """What a model sent back, before any codec read it.
+
+    `reasoning` is thinking that came as text of its own; it is kept for people and never sent back.
+    """
+
+    text: str = ""
+    calls: tuple[RawCall, ...] = ()
+    finish: Finish = "stop"
+    usage: Usage = Usage()
+    model: str = ""
+    wire: Wire | None = None
+    reasoning: str = ""
