@@ -248,7 +248,7 @@ def _reply(part: Part, kept: dict[str, Any], box: Toolbox, ids: Mapping[str, str
             call = next(calls)
             blocks.append(call if more == b"}" else call[:-1] + b"," + more)
         elif block["type"] == "text" and "text" not in block:
-            blocks.append(encode(block | {"text": part.text}))
+            blocks += [encode(block | {"text": part.text})] if part.text.strip() else []
         else:
             blocks.append(encode(block))
     return b",".join(blocks)

@@ -98,8 +98,9 @@ class Signer:
         self._before = hashlib.sha256(_canonical([body.get("system"), body.get("tools")]))
 
     def past(self, role: str, block: Block) -> None:
-        """Go on behind a block."""
-        self._before.update(_canonical([role, block]))
+        """Go on behind a block; a key without a value is as good as none."""
+        said = {key: value for key, value in block.items() if value is not None}
+        self._before.update(_canonical([role, said]))
 
     def sign(self, text: str) -> str:
         """The signature of thinking at this place."""
