@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import TypeAlias
 
 from clew.agent import changes
-from clew.events import Json, Landing, Note, Thought
+from clew.events import Forked, Json, Landing, Note, Thought
 from clew.trajectory import Step, Trajectory
 
 Fact: TypeAlias = tuple[int, str, Json]
@@ -45,13 +45,24 @@ class Difference:
 def diff(left: Trajectory, right: Trajectory) -> Difference:
     """Compare two runs by what was thought, done and seen; not by times, ids and tokens."""
     shared = steps = 0
-    for one, other in zip(left.entries, right.entries, strict=False):
-        if one.hash != other.hash:
+    makers = zip(_makers(left), _makers(right), strict=False)
+    for entry, (one, other) in zip(left.entries, makers, strict=False):
+        if one != other:
             break
         shared += 1
-        steps += isinstance(one.event, Thought)
+        steps += isinstance(entry.event, Thought)
     settings = [record.setting or record.started.setting for record in (left, right)]
     return Difference(left, right, shared, steps, changes(*settings), _parting(left, right))
+
+
+def _makers(record: Trajectory) -> list[tuple[str, bytes]]:
+    """Who wrote each entry, and its hash: runs begun in one moment may have the same hashes."""
+    maker, found = record.run_id, list[tuple[str, bytes]]()
+    for entry in reversed(record.entries):
+        found.append((maker, entry.hash))
+        if isinstance(entry.event, Forked):
+            maker = entry.event.parent
+    return found[::-1]
 
 
 def _parting(left: Trajectory, right: Trajectory) -> Parting | None:
