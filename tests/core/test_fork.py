@@ -39,9 +39,11 @@ from clew.journal import BLOB_BYTES, Journal, load
 from clew.loop import run as go
 from clew.protocols import Append, OnText, Prompt, Store
 from clew.testing.models import ScriptedModel, act, acts, finish, say
-from tests.core.play import copy
+from tests.core.play import copy, play
 from tests.core.scenarios import (
+    SCENARIOS,
     Ledger,
+    Scenario,
     add,
     broken,
     effect_tools,
@@ -660,3 +662,22 @@ def test_the_first_entry_of_a_fork_stays_readable() -> None:
     assert isinstance(event, Forked)
     assert event.done == (Done("r:3.1", "send", "h", "send({})", "unknown"),)
     assert (event.parent, event.step, event.what, event.again) == ("r", 2, ("model",), 1)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+async def test_every_run_is_forked_at_every_step_and_replayed(
+    scenario: Scenario, tmp_path: Path
+) -> None:
+    store = MemoryStore()
+    whole = await play(scenario, tmp_path, store)
+    agent = scenario.agent(tmp_path)
+    before = Ledger(tmp_path / "effects").lines()
+    for at in range(whole.steps + 1):
+        found = await fork(agent, "run", at=at, store=store, new_id=f"at {at}")
+        assert found.status in {whole.status, "answered", "held"}
+        if found.status == whole.status and not scenario.then:
+            assert (found.answer, found.steps) == (whole.answer, whole.steps)
+        entries = (await load(store, found.run_id)).entries
+        replayed = await replay(without_world(agent), found.run_id, store=store)
+        assert replayed.trajectory.entries == entries
+    assert Ledger(tmp_path / "effects").lines() == before, "what would happen twice is held"
