@@ -281,12 +281,12 @@ class Journal:
         """
         waiting = _Waiting(events, taken)
         self._queue.append(waiting)
-        with anyio.CancelScope(shield=True):
-            if self._writing:
-                waiting.done = anyio.Event()
+        if self._writing:
+            waiting.done = anyio.Event()
+            with anyio.CancelScope(shield=True):
                 await waiting.done.wait()
-            else:
-                await self._write()
+        else:
+            await self._write()  # shielded by the store, wherever that has to wait
         if waiting.error is not None:
             raise waiting.error
 

@@ -385,6 +385,7 @@ class Store(Protocol):
     async def append(self, append: Append) -> bool:
         """Commit an append whole, or raise; lines must follow the last one stored.
 
+        Shielded from cancellation: it returns, or raises `StoreError`, when that is settled.
         True says that nothing waits in the run's inbox, so that the worker need not ask.
         """
         ...

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 from typing_extensions import override
 
@@ -98,6 +99,15 @@ class Deaf(MemoryStore):
         return True
 
 
+class Hasty(MemoryStore):
+    """Breaks off an append whose task is cancelled."""
+
+    @override
+    async def append(self, append: Append) -> bool:
+        await anyio.lowlevel.checkpoint()
+        return await super().append(append)
+
+
 class Nosy(MemoryStore):
     """Opens a run to read it."""
 
@@ -156,7 +166,7 @@ class Early(MemoryStore):
         return [line for line in await super().read(base.run_id, after) if line.seq <= base.seq]
 
 
-BROKEN = [Unfenced, Splitting, Unread, Deaf, Nosy, Blunt, Bottomless, Baseless, Early]
+BROKEN = [Unfenced, Splitting, Unread, Deaf, Hasty, Nosy, Blunt, Bottomless, Baseless, Early]
 
 
 @pytest.mark.parametrize("kind", BROKEN)

@@ -78,7 +78,8 @@ class JsonlStore:
 
     async def append(self, append: Append) -> bool:
         rows = write_append(append)
-        with await self._locked(append.run_id), _told(self._file(append.run_id)):
+        lock = await self._locked(append.run_id, shield=True)
+        with lock, _told(self._file(append.run_id)):
             record = self._record(append.run_id)
             if (refused := refusal(append, record.epoch, record.head)) is not None:
                 raise refused
@@ -151,10 +152,10 @@ class JsonlStore:
             raise missing_blob(digest)
         return self.folder / "blobs" / digest
 
-    async def _locked(self, run_id: str) -> AbstractContextManager[object]:
+    async def _locked(self, run_id: str, *, shield: bool = False) -> AbstractContextManager[object]:
         """The run's lock; what is done under it awaits nothing."""
         lock = FileLock(self._lock_file(run_id))
-        with anyio.move_on_after(self.patience), _told(self._file(run_id)):
+        with anyio.move_on_after(self.patience, shield=shield), _told(self._file(run_id)):
             while True:
                 with suppress(Timeout):
                     return lock.acquire(blocking=False)

@@ -149,7 +149,8 @@ class SqliteStore:
         group.waiting.append(mine)
         if group.gathering:
             mine.done = anyio.Event()
-            await mine.done.wait()
+            with anyio.CancelScope(shield=True):
+                await mine.done.wait()
         elif alone or not append.barrier:
             # Cheaper than the turn of the loop in which others could come along; and waiting for
             # them would march many runs in step, all at work and then all waiting for a model.
@@ -157,9 +158,8 @@ class SqliteStore:
         else:
             group.gathering = True
             try:
-                await (
-                    anyio.lowlevel.checkpoint()
-                )  # whoever is ready to append shares the disk's wait
+                with anyio.CancelScope(shield=True):  # whoever is ready shares the disk's wait
+                    await anyio.lowlevel.checkpoint()
             finally:
                 self._commit_group(group)
         if mine.error is not None:

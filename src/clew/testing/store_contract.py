@@ -117,7 +117,10 @@ async def lines_come_back_as_they_were(make: Make) -> None:
 
 
 async def an_append_is_whole_and_without_gaps(make: Make) -> None:
-    """Lines that do not follow the last one are refused, and nothing of their append stays."""
+    """Lines that do not follow the last one are refused, and nothing of their append stays.
+
+    An append whose task is cancelled is made like any other.
+    """
     store = await make()
     epoch = await store.create("r")
     await store.append(append("r", epoch, 1, 2))
@@ -130,7 +133,10 @@ async def an_append_is_whole_and_without_gaps(make: Make) -> None:
         await refused(store.blob(digest), "reading a blob of a refused append")
         expect(await store.inbox("r"), [message], "the inbox after a refused append")
     expect(await numbers(store, "r"), [1, 2], "the lines after refused appends")
-    await store.append(append("r", epoch, 3, 4, 5))
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await store.append(append("r", epoch, 3, 4, 5, barrier=True))
+    expect(scope.cancelled_caught, False, "whether a cancelled append broke off")
     expect(await numbers(store, "r"), [1, 2, 3, 4, 5], "the lines after one more append")
     await store.close()
 
