@@ -105,7 +105,6 @@ def test_the_server_agrees_on_what_is_strict(inner: Any) -> None:
         ("openai", LOOSE[1], False),
         ("vllm", LOOSE[1], False),
         ("openai", OTHER[0], None),
-        ("azure", OTHER[0], None),
     ],
 )
 async def test_the_form_is_asked_for(provider: str, schema: Any, strict: bool | None) -> None:

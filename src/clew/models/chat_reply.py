@@ -30,7 +30,11 @@ _JOINED: Final = frozenset({"text", "summary", "data"})
 """Keys of a numbered item that come in pieces."""
 
 _CALL: Final = frozenset({"id", "type", "function", "index"})
-_FINISH: Final[Mapping[str, Finish]] = {"length": "length", "content_filter": "filter"}
+_FINISH: Final[Mapping[str, Finish]] = {
+    "length": "length",
+    "content_filter": "filter",
+    "error": "cut",  # OpenRouter, where the server behind it broke off
+}
 
 
 class Choice(msgspec.Struct):
@@ -269,11 +273,15 @@ def _add(items: list[Any], item: Any) -> None:
 
 
 def read_usage(usage: dict[str, Any]) -> Usage:
-    """Usage as it is told; DeepSeek counts cached tokens under a key of its own."""
+    """Usage as it is told; DeepSeek counts cached tokens under a key of its own, and OpenRouter
+    says what the reply cost.
+    """
     cached = count(usage, "prompt_tokens_details", "cached_tokens")
+    cost = usage.get("cost")
     return Usage(
         input=count(usage, "prompt_tokens"),
         output=count(usage, "completion_tokens"),
         cached=cached or count(usage, "prompt_cache_hit_tokens"),
         reasoning=count(usage, "completion_tokens_details", "reasoning_tokens"),
+        cost=float(cost) if isinstance(cost, (int, float)) and cost >= 0 else None,
     )

@@ -29,8 +29,7 @@ def http_client(
     limits = httpx2.Limits(max_connections=MOST, max_keepalive_connections=MOST)
     more = dict(headers or {})
     if proxy:
-        if not urlsplit(proxy).hostname:
-            raise ConfigError(f"{proxy!r} is no address of a proxy; give http://host:port")
+        check_proxy(proxy)
         return kind(timeout=waits, limits=limits, headers=more, follow_redirects=True, proxy=proxy)
     local = is_local(base_url)  # no proxy stands before one's own machine
     if getproxies() and not local:
@@ -47,6 +46,12 @@ def http_client(
         follow_redirects=True,
         trust_env=not local,
     )
+
+
+def check_proxy(proxy: str) -> None:
+    """Raise `ConfigError` where this cannot be the address of a proxy; "" is none."""
+    if proxy and not urlsplit(proxy).hostname:
+        raise ConfigError(f"{proxy!r} is no address of a proxy; give http://host:port")
 
 
 def address(name: str, base_url: str | None, variable: str = "", usual: str = "") -> str:

@@ -13,7 +13,7 @@ from clew.models.chat_reply import Draft
 from clew.models.endpoint import Endpoint, Settings
 from clew.models.failures import Trouble
 from clew.models.forms import LEAVE, REFUSED, form
-from clew.models.openai_client import openai_carrier, openai_source
+from clew.models.openai_client import is_openai, openai_endpoint
 from clew.models.toolbox import Boxes, Ids
 from clew.protocols import Part, Prompt
 
@@ -39,6 +39,7 @@ def openai_chat(
     *,
     base_url: str | None = None,
     api_key: str | None = None,
+    api_version: str = "",
     provider: str = "openai",
     key_variable: str = "OPENAI_API_KEY",
     client: openai.AsyncOpenAI | None = None,
@@ -52,6 +53,8 @@ def openai_chat(
             `OPENAI_BASE_URL`, else it is OpenAI's own.
         api_key: The key; if None, that in the environment variable `key_variable`. Empty for a
             server that asks for none.
+        api_version: At Azure, the dated version of its older API; without one the current API is
+            used, whose address ends in `/openai/v1`. The model is the name of a deployment.
         provider: The name before the colon. It chooses the prices, and marks what is kept verbatim
             for this model.
         key_variable: The environment variable that holds the key; errors name it.
@@ -60,9 +63,15 @@ def openai_chat(
 
     Raises `ConfigError` where address, key or parameters cannot be right.
     """
-    api = ChatApi(provider, model, dict(settings.get("params") or {}))
-    source = openai_source(f"{provider}:{model}", base_url, api_key, key_variable, client)
-    return Endpoint(api, source, openai_carrier(source, provider, settings, client), settings)
+    return openai_endpoint(
+        ChatApi(provider, model, dict(settings.get("params") or {})),
+        base_url=base_url,
+        api_key=api_key,
+        api_version=api_version,
+        key_variable=key_variable,
+        client=client,
+        settings=settings,
+    )
 
 
 @dataclass
@@ -139,7 +148,7 @@ class ChatApi:
 
     def _form(self, schema: bytes, without: frozenset[str]) -> dict[str, Json]:
         """The form of the reply, in this API's place for it."""
-        asked = form(schema, without, any_schema=self.provider not in {"openai", "azure"})
+        asked = form(schema, without, any_schema=not is_openai(self.provider))
         self._formed |= bool(asked)
         if asked.get("type") == "json_schema":
             asked = {"type": asked.pop("type"), "json_schema": asked}

@@ -1,14 +1,13 @@
 """OpenAI's official client as a carrier, for all of its APIs and every server that speaks them."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Final
 
 import httpx2
 import openai
 
-from clew.models.connections import address, find_key, http_client
-from clew.models.endpoint import TIMEOUT, Settings
+from clew.errors import ConfigError
+from clew.models.connections import address, check_proxy, find_key, http_client
+from clew.models.endpoint import TIMEOUT, Api, Endpoint, Settings
 from clew.models.failures import Source
 from clew.models.posting import Errors, Posting
 
@@ -25,45 +24,74 @@ class Unread(openai.AsyncStream[bytes]):
         self.response = response
 
 
-def openai_source(
-    name: str,
+def openai_endpoint(
+    api: Api,
+    *,
     base_url: str | None,
     api_key: str | None,
+    api_version: str,
     key_variable: str,
     client: openai.AsyncOpenAI | None,
-) -> Source:
-    """Who is asked: as the given client says, else by address and key. Raises `ConfigError`."""
+    settings: Settings,
+) -> Endpoint:
+    """A model behind one of OpenAI's APIs, there or elsewhere. Raises `ConfigError`."""
+    check_proxy(settings.get("proxy", ""))
+    name = f"{api.provider}:{api.model}"
     if client is not None:
-        return Source(name, str(client.base_url), client.api_key, "")
-    usual = ("OPENAI_BASE_URL", BASE_URL) if name.startswith("openai") else ("", "")
-    where = address(name, base_url, *usual)
-    return Source(name, where, find_key(api_key, key_variable), key_variable)
+        source = Source(name, str(client.base_url), client.api_key, "")
+        return Endpoint(
+            api, source, lambda: Posting(client, ERRORS, Unread, source, given=True), settings
+        )
+    where = _address(api.provider, name, base_url, api_version)
+    source = Source(name, where, find_key(api_key, key_variable), key_variable)
+    return Endpoint(api, source, lambda: _connect(api, source, settings, api_version), settings)
 
 
-def openai_carrier(
-    source: Source, provider: str, settings: Settings, client: openai.AsyncOpenAI | None
-) -> Callable[[], Posting]:
-    """What makes a carrier for an event loop: over the given client, or over a new one."""
-    if client is not None:
-        return lambda: Posting(client, ERRORS, Unread, source, given=True)
-    return partial(_connect, source, provider, settings)
+def is_openai(provider: str) -> bool:
+    """Whether it is OpenAI's own service, or Microsoft's of the same."""
+    return provider.partition("-")[0] in {"openai", "azure"}
 
 
-def _connect(source: Source, provider: str, settings: Settings) -> Posting:
+def _address(provider: str, name: str, base_url: str | None, api_version: str) -> str:
+    """Where it is. Microsoft's addresses name a resource; with a dated version, nothing else."""
+    if provider.partition("-")[0] == "azure":
+        endpoint = address(name, base_url, "AZURE_OPENAI_ENDPOINT")
+        return endpoint if api_version or "/openai" in endpoint else f"{endpoint}/openai/v1"
+    if api_version:
+        raise ConfigError(f"{name}: api_version is for azure; leave it out")
+    usual = ("OPENAI_BASE_URL", BASE_URL) if is_openai(provider) else ("", "")
+    return address(name, base_url, *usual)
+
+
+def _connect(api: Api, source: Source, settings: Settings, api_version: str) -> Posting:
     """A client without retries of its own."""
     timeout = settings.get("timeout", TIMEOUT)
-    client = openai.AsyncOpenAI(
-        base_url=source.base_url,
-        api_key=source.key or "none",  # the client insists on one; servers without keys ignore it
-        max_retries=0,
-        timeout=timeout,
-        http_client=http_client(
-            source.base_url,
-            timeout,
-            headers=settings.get("headers"),
-            proxy=settings.get("proxy", ""),
-        ),
+    connections = http_client(
+        source.base_url,
+        timeout,
+        headers=settings.get("headers"),
+        proxy=settings.get("proxy", ""),
     )
-    if not provider.startswith("openai"):  # whose account it is at OpenAI is nobody else's business
+    key = source.key or "none"  # the clients insist on one; servers without keys ignore it
+    client: openai.AsyncOpenAI
+    if api_version:
+        client = openai.AsyncAzureOpenAI(
+            azure_endpoint=source.base_url,
+            azure_deployment=api.model,
+            api_version=api_version,
+            api_key=key,
+            max_retries=0,
+            timeout=timeout,
+            http_client=connections,
+        )
+    else:
+        client = openai.AsyncOpenAI(
+            base_url=source.base_url,
+            api_key=key,
+            max_retries=0,
+            timeout=timeout,
+            http_client=connections,
+        )
+    if not api.provider.startswith("openai"):  # whose account it is there is nobody else's business
         client.organization = client.project = None
     return Posting(client, ERRORS, Unread, source)

@@ -14,7 +14,7 @@ from clew.models.completions_prompt import body, head, text
 from clew.models.completions_reply import Draft
 from clew.models.endpoint import Endpoint, Settings
 from clew.models.failures import Trouble
-from clew.models.openai_client import openai_carrier, openai_source
+from clew.models.openai_client import openai_endpoint
 from clew.protocols import Prompt
 
 _FORMS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -52,9 +52,15 @@ def openai_completions(
 
     Raises `ConfigError` where address, key or parameters cannot be right.
     """
-    api = CompletionsApi(provider, model, dict(settings.get("params") or {}))
-    source = openai_source(f"{provider}:{model}", base_url, api_key, key_variable, client)
-    return Endpoint(api, source, openai_carrier(source, provider, settings, client), settings)
+    return openai_endpoint(
+        CompletionsApi(provider, model, dict(settings.get("params") or {})),
+        base_url=base_url,
+        api_key=api_key,
+        api_version=api_version,
+        key_variable=key_variable,
+        client=client,
+        settings=settings,
+    )
 
 
 @dataclass

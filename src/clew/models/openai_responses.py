@@ -12,7 +12,7 @@ from clew.models.chat_prompt import NAMES
 from clew.models.endpoint import Endpoint, Settings
 from clew.models.failures import Trouble
 from clew.models.forms import LEAVE, REFUSED, form
-from clew.models.openai_client import openai_carrier, openai_source
+from clew.models.openai_client import is_openai, openai_endpoint
 from clew.models.responses_prompt import body, declare, head, items
 from clew.models.responses_reply import Draft
 from clew.models.toolbox import Boxes
@@ -51,9 +51,15 @@ def openai_responses(
 
     Raises `ConfigError` where address, key or parameters cannot be right.
     """
-    api = ResponsesApi(provider, model, dict(settings.get("params") or {}))
-    source = openai_source(f"{provider}:{model}", base_url, api_key, key_variable, client)
-    return Endpoint(api, source, openai_carrier(source, provider, settings, client), settings)
+    return openai_endpoint(
+        ResponsesApi(provider, model, dict(settings.get("params") or {})),
+        base_url=base_url,
+        api_key=api_key,
+        api_version=api_version,
+        key_variable=key_variable,
+        client=client,
+        settings=settings,
+    )
 
 
 @dataclass
@@ -119,10 +125,6 @@ class ResponsesApi:
     def _form(self, prompt: Prompt, without: frozenset[str]) -> dict[str, Json]:
         if prompt.form is None or "format" in self._text:
             return {}
-        asked = form(encode(prompt.form), without, any_schema=not _is_openai(self.provider))
+        asked = form(encode(prompt.form), without, any_schema=not is_openai(self.provider))
         self._formed |= bool(asked)
         return {"format": asked} if asked else {}
-
-
-def _is_openai(provider: str) -> bool:
-    return provider.partition("-")[0] in {"openai", "azure"}

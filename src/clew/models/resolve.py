@@ -78,6 +78,12 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
         make="clew.models.gemini:google_gemini",
         first="GOOGLE_API_KEY",  # before the other in Google's own client too
     ),
+    "azure": Provider(
+        "",
+        "AZURE_OPENAI_ENDPOINT",
+        "AZURE_OPENAI_API_KEY",
+        more={"api_version": "AZURE_OPENAI_API_VERSION"},
+    ),
     "openrouter": Provider(
         "https://openrouter.ai/api/v1",
         "OPENROUTER_BASE_URL",
@@ -152,7 +158,7 @@ class ProviderInfo:
     @property
     def usable(self) -> bool:
         """Whether `resolve` would make a model of it (a local server may still not be running)."""
-        return self.installed and (self.key_set or not self.key)
+        return self.installed and bool(self.base_url) and (self.key_set or not self.key)
 
 
 def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) -> Model:
@@ -258,7 +264,7 @@ async def default(env: Mapping[str, str]) -> tuple[str, str]:
     """
     infos = {info.name: info for info in available(env)}
     for name, info in infos.items():
-        if info.key_set and info.installed:
+        if info.key_set and info.installed and PROVIDERS[name].model:
             return f"{name}:{PROVIDERS[name].model}", f"{info.key} is set"
     for name in PROBED:
         if infos[name].installed and (model := await _first_model(infos[name].base_url)):
