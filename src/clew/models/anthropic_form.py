@@ -96,15 +96,15 @@ def _held(schema: Any) -> Json:
     if said:
         words = ", ".join(f"{key}: {encode(value).decode()}" for key, value in said.items())
         held["description"] = "\n".join(filter(None, [held.get("description"), f"({words})"]))
-    return _closed(held)
+    return _closed(held, empty=known.get("additionalProperties") is False)
 
 
-def _closed(held: dict[str, Json]) -> Json:
-    """The schema, with no further properties. Raises where it says too little."""
+def _closed(held: dict[str, Json], *, empty: bool) -> Json:
+    """The schema with no further properties; `empty` says that there may be none at all."""
     if not held.keys() & {"type", "enum", "const", "$ref", "anyOf", "allOf"}:
         raise _CannotError
     if held.get("type") == "object":
-        if not held.get("properties"):
+        if not held.get("properties") and not empty:
             raise _CannotError  # any object would do, and the API would take none but {}
         held["additionalProperties"] = False
     return held
