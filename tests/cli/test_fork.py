@@ -1,6 +1,8 @@
 """`clew fork` and `clew diff`: a run begun with another's steps, and the two side by side."""
 
+import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,15 +11,29 @@ from clew import Agent, ConfigError, run_sync
 from clew.cli.fork import read_settings
 from clew.testing.models import ScriptedModel, say
 from clew.testing.openai_server import OpenAIServer, Say
-from tests.cli.shell import RUN_ID, clew, library, own_tools
+from tests.cli.shell import LIBRARY, RUN_ID, clew, own_tools
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A store with one run, and its id: made once, for every test to copy."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "library").mkdir()
+    for name, text in LIBRARY.items():
+        (folder / "library" / name).write_text(text)
+    question = "Where was the author of Frankenstein born?"
+    place = {"CLEW_STORE": str(folder / "store"), "HOME": str(folder)}
+    docs = str(folder / "library")
+    done = clew("ask", question, "--docs", docs, "--model", "offline", "--json", env=place)
+    assert done.document["fork_of"] is None
+    assert done.document["steps"] > 2
+    return folder / "store", done.document["run_id"]
 
 
 @pytest.fixture
-def run_id() -> str:
-    done = clew("ask", "Where was the author of Frankenstein born?", "--docs", library(), "--json")
-    found: str = done.document["run_id"]
-    assert done.document["fork_of"] is None
-    assert done.document["steps"] > 2
+def run_id(made: tuple[Path, str]) -> str:
+    store, found = made
+    shutil.copy(store, os.environ["CLEW_STORE"])
     return found
 
 
@@ -69,17 +85,13 @@ def test_a_fork_is_replayed_and_resumed_with_its_own_agent(run_id: str) -> None:
 def test_an_observation_may_be_another_as_text_or_from_a_file(run_id: str) -> None:
     Path("seen.json").write_text('{"results": []}')
     Path("seen.txt").write_text("Nothing at all.\n")
-    for given, seen in (
-        ("nothing, really", "nothing, really"),
-        ("@seen.txt", "Nothing at all.\n"),
-        ("@seen.json", {"results": []}),
-    ):
-        done = clew("fork", run_id, "--at", "1", "--set", f"observation.1.1={given}", "--json")
-        assert done.code in {0, 3, 5}, done.err
-        assert done.document["fork_of"]["changed"] == ["observation 1.1"]
-        entries = clew("show", done.document["run_id"], "--json").document["entries"]
-        observations = [e for e in entries if e["event"] == "observation" and e["call"] == "1.1"]
-        assert [o["content"] for o in observations] == [seen]
+    for given, seen in (("a=b", "a=b"), ("@seen.txt", "Nothing at all.\n"), ("", "")):
+        assert read_settings([f"observation.1.1={given}"]) == ({}, {"1.1": seen})
+    done = clew("fork", run_id, "--at", "1", "--set", "observation.1.1=@seen.json", "--json")
+    assert done.document["fork_of"]["changed"] == ["observation 1.1"]
+    entries = clew("show", done.document["run_id"], "--json").document["entries"]
+    observations = [e for e in entries if e["event"] == "observation" and e["call"] == "1.1"]
+    assert [o["content"] for o in observations] == [{"results": []}]
 
 
 def test_settings_are_read_as_what_they_are(run_id: str) -> None:
@@ -129,7 +141,6 @@ def test_a_setting_that_cannot_be_read_is_told(setting: str, told: str) -> None:
 WRONG = [
     ("--at 99", "cannot be forked at 99: give 0 to "),
     ("--at 1 --set max-steps=x", "--set does not fit an agent: Expected `int"),
-    ("--at 1 --set model.x=1", "--set does not fit an agent: "),
     ("--at 1 --set limits.x=1", "--set does not fit an agent: Object contains unknown field"),
     ("--at 1 --set limits.steps=3 --max-steps 4", "limits.steps is given twice"),
     ("--at 1 --set observation.1.9=x", "1.9 is no call of step 1: its calls are 1.1"),
@@ -202,7 +213,6 @@ def test_diff_speaks_json(run_id: str) -> None:
     assert found["left"]["answer"] == found["right"]["answer"] == fork["answer"]
     assert (found["left"]["run_id"], found["agents_differ_in"]) == (run_id, [])
     assert found["right"]["usage"]["tokens"] == 0
-    assert "They part: nowhere" in clew("diff", run_id, fork["run_id"]).out
 
 
 def test_diff_takes_any_two_runs(run_id: str) -> None:
@@ -211,8 +221,4 @@ def test_diff_takes_any_two_runs(run_id: str) -> None:
     assert (found["shared_entries"], found["parting"]["what"]) == (0, "question")
     assert found["parting"]["right"] == "What is 2+3?"
     assert "Shared: nothing" in clew("diff", run_id, "last").out
-    forked = clew("fork", run_id, "--at", "0", "--max-steps", "1", "--json").document
-    found = clew("diff", run_id, forked["run_id"], "--json").document
-    assert (found["parting"]["step"], found["parting"]["what"]) == (1, "landing")
-    assert (found["parting"]["left"], found["parting"]["right"]) == (None, "steps")
     assert clew("diff", run_id, "nosuch").code == 2
