@@ -6,11 +6,15 @@ from clew import __version__
 from clew.cli.approve import approve, reject
 from clew.cli.ask import ask
 from clew.cli.chat import chat
+from clew.cli.completion import completion
 from clew.cli.diff import diff_runs
 from clew.cli.doctor import doctor
 from clew.cli.errors import Shell, Told
+from clew.cli.export import export
 from clew.cli.fork import fork
 from clew.cli.init import init
+from clew.cli.logs import speak
+from clew.cli.models import models
 from clew.cli.places import read_env
 from clew.cli.replay import replay
 from clew.cli.resume import resume
@@ -46,8 +50,11 @@ Keys come from the environment or a .env file; `clew doctor` says what is usable
         show,
         diff_runs,
         replay,
+        export,
+        models,
         tools,
         doctor,
+        completion,
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -58,4 +65,5 @@ def main(shell: Shell) -> None:
 
     Everything that happens is on record: resume it, show it, replay it, fork it.
     """
+    speak(shell)
     shell.env_file = read_env()

@@ -11,7 +11,7 @@ import msgspec
 
 from clew.api import rule
 from clew.cli.errors import ANSWERED
-from clew.cli.options import DEBUG, STORE
+from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.places import command, existing, find_run
 from clew.errors import ConfigError
 from clew.events import Json, Ruling, decode
@@ -32,7 +32,7 @@ class Word:
 
 
 @click.command(short_help="Allow a held call.")
-@click.argument("run")
+@RUN
 @click.argument("call", default="")
 @click.option("--edit", metavar="JSON", default="", help="Make the call with these arguments.")
 @click.option("--answer", metavar="TEXT", default="", help="Answer a question of ask_person.")
@@ -55,7 +55,7 @@ def approve(
 
 
 @click.command(short_help="Refuse a held call.")
-@click.argument("run")
+@RUN
 @click.argument("call", default="")
 @click.option("--why", metavar="TEXT", default="", help="A reason; the model is told.")
 @STORE

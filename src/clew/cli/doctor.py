@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import anyio
 import click
@@ -26,12 +27,13 @@ from clew.cli.render import inert
 from clew.cli.screen import console
 from clew.errors import ClewError
 from clew.events import encode
-from clew.models.resolve import ProviderInfo, available, default, installed
+from clew.models.resolve import PROVIDERS, ProviderInfo, available, default, installed
 
 EXTRAS: Final = {
     "openai": ("openai",),
     "google": ("google.genai",),
     "documents": ("bs4", "pypdf"),
+    "otel": ("opentelemetry.exporter.otlp.proto.http",),
     "pydantic": ("pydantic",),
 }
 """What each extra installs, by the names it is imported by."""
@@ -98,6 +100,7 @@ async def _examine(store: str | None, env_file: str) -> list[Finding]:
     return [
         *_versions(),
         Finding("settings", ".env", bool(env_file), env_file or "none here or above"),
+        *_network(),
         await _store(store),
         *(_extra(name, modules) for name, modules in EXTRAS.items()),
         *[await _provider(info) for info in providers],
@@ -112,6 +115,19 @@ def _versions() -> list[Finding]:
         Finding("version", "python", usable=True, said=here),
         Finding("version", "clew", usable=True, said=f"{__version__} ({parts})"),
     ]
+
+
+def _network() -> Iterator[Finding]:
+    """What the environment says of connections; an address without the password it may hold."""
+    proxies = {kind: address for kind, address in getproxies().items() if kind != "no"}
+    for kind, address in proxies.items():
+        host = address.partition("//")[2].rpartition("@")[2] or address.rpartition("@")[2]
+        but = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
+        said = f"{host}, but not for {but}" if but else host
+        yield Finding("settings", f"{kind} proxy", usable=True, said=said)
+    for name in ("CLEW_RATE", "CLEW_TIMEOUT"):
+        if value := os.environ.get(name):
+            yield Finding("settings", name, usable=True, said=value)
 
 
 def _version(package: str) -> str:
@@ -161,15 +177,17 @@ def _extra(name: str, modules: tuple[str, ...]) -> Finding:
 async def _provider(info: ProviderInfo) -> Finding:
     parts = urlsplit(info.base_url)
     host = parts.hostname or info.base_url  # never the address whole: it may hold a password
+    variable = PROVIDERS[info.name].address
+    named = f", from {variable}" if os.environ.get(variable) else ""
     if not info.installed:
         return Finding("provider", info.name, usable=False, said=f"needs the extra {info.extra}")
     if info.key:
         said = f"{info.key} is set" if info.key_set else f"set {info.key}"
-        return Finding("provider", info.name, info.key_set, f"{said} ({host})")
+        return Finding("provider", info.name, info.key_set, f"{said} ({host}{named})")
     port = parts.port or (443 if parts.scheme == "https" else 80)
     listens = await _listens(host, port)
     said = "a server listens" if listens else "no server listens"
-    return Finding("provider", info.name, listens, f"{said} at {host}:{port}")
+    return Finding("provider", info.name, listens, f"{said} at {host}:{port}{named}")
 
 
 async def _listens(host: str, port: int) -> bool:

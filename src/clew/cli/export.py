@@ -7,7 +7,7 @@ import anyio
 import click
 
 from clew.cli.errors import ANSWERED
-from clew.cli.options import DEBUG, STORE
+from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.places import existing, find_run
 from clew.errors import ConfigError
 from clew.journal import load
@@ -15,7 +15,7 @@ from clew.trajectory import Trajectory
 
 
 @click.command(short_help="Send a record as OpenTelemetry spans.")
-@click.argument("run")
+@RUN
 @click.option("--otel", is_flag=True, required=True, help="As spans, over OTLP/HTTP.")
 @click.option(
     "--endpoint",

@@ -15,7 +15,7 @@ import msgspec
 from clew.agent_files import Spec, make_agent, make_library
 from clew.cli.agents import NAMES, agent_store, origin, recorded, with_model
 from clew.cli.ask import readable, tell_model, watching
-from clew.cli.options import DEBUG, JSON, QUIET, STORE, agent_options
+from clew.cli.options import DEBUG, JSON, QUIET, RUN, STORE, agent_options
 from clew.cli.outcome import Outcome, finish
 from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
@@ -55,7 +55,7 @@ class Wish:
 
 
 @click.command(short_help="Begin a new run with another's first steps.", epilog=EPILOG)
-@click.argument("run")
+@RUN
 @click.option(
     "--at", metavar="K", type=int, required=True, help="So many steps are shared; 0 is none."
 )

@@ -5,6 +5,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from clew.cli import complete
 from clew.cli.errors import Shell
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,6 +27,7 @@ def _named(context: click.Context, parameter: click.Parameter, value: str | None
     return value
 
 
+RUN: Final = click.argument("run", shell_complete=complete.runs)
 STORE: Final = click.option(
     "--store",
     callback=_named,
@@ -58,8 +60,10 @@ _AGENT: Final = (
     click.option(
         "--model",
         callback=_named,
+        shell_complete=complete.models,
         metavar="NAME",
-        help="provider:model, or offline.  [default: what `clew doctor` finds first]",
+        help="provider:model (`clew models` lists them), or offline.  [default: what `clew doctor` "
+        "finds first]",
     ),
     click.option(
         "--docs",
@@ -70,6 +74,7 @@ _AGENT: Final = (
     ),
     click.option(
         "--tools",
+        shell_complete=complete.tools,
         metavar="NAMES",
         help="Comma-separated: names from `clew tools`, or module:name of your own.  "
         "[default: calc,planner]",
@@ -77,6 +82,7 @@ _AGENT: Final = (
     click.option(
         "--format",
         callback=_named,
+        shell_complete=complete.formats,
         metavar="NAME",
         help="How the model writes its actions: native, paper, labelled …  [default: native]",
     ),

@@ -12,7 +12,7 @@ from clew.agent_files import make_agent
 from clew.api import replay as replay_run
 from clew.cli.agents import agent_store, recorded, stand_in
 from clew.cli.errors import ANSWERED
-from clew.cli.options import DEBUG, STORE, agent_options
+from clew.cli.options import DEBUG, RUN, STORE, agent_options
 from clew.cli.places import existing, find_run
 from clew.events import Json
 from clew.journal import load
@@ -21,7 +21,7 @@ from clew.trajectory import Trajectory
 
 
 @click.command(short_help="Run a record again without a single call.")
-@click.argument("run")
+@RUN
 @agent_options
 @STORE
 @DEBUG

@@ -11,7 +11,7 @@ from clew.agent_files import make_agent, make_library
 from clew.api import take_up
 from clew.cli.agents import agent_store, origin, recorded, with_model
 from clew.cli.ask import readable, tell_model, watching
-from clew.cli.options import DEBUG, JSON, QUIET, STORE, agent_options
+from clew.cli.options import DEBUG, JSON, QUIET, RUN, STORE, agent_options
 from clew.cli.outcome import Outcome, finish
 from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
@@ -39,7 +39,7 @@ class Wish:
 
 
 @click.command(short_help="Go on with a run.", epilog=EPILOG)
-@click.argument("run")
+@RUN
 @click.option("--say", metavar="TEXT", default="", help="A further word: the run answers to it.")
 @click.option(
     "--accept-change", is_flag=True, help="Go on although the agent differs from the record's."

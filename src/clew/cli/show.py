@@ -10,7 +10,7 @@ import click
 from clew.api import prompt_of
 from clew.cli.errors import ANSWERED
 from clew.cli.markdown import markdown
-from clew.cli.options import DEBUG, STORE
+from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.outcome import entry_document, fork_of, status, usage
 from clew.cli.places import existing, find_run
 from clew.cli.render import Shown, inert, shown
@@ -23,7 +23,7 @@ from clew.trajectory import Trajectory
 
 
 @click.command(short_help="Show a record: readable, JSON, Markdown.")
-@click.argument("run")
+@RUN
 @click.option("--json", "form", flag_value="json", help="One JSON document.")
 @click.option("--jsonl", "form", flag_value="jsonl", help="One JSON document for each entry.")
 @click.option("--md", "form", flag_value="md", help="Markdown, for people.")

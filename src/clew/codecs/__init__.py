@@ -17,6 +17,11 @@ _CODECS: Final[tuple[Codec, ...]] = (
 )
 
 
+def names() -> tuple[str, ...]:
+    """The names that `by_name` knows."""
+    return tuple(codec.name.partition("/")[0] for codec in _CODECS)
+
+
 def by_name(name: str) -> Codec:
     """The codec of that name, without its version. Raises `ConfigError` for any other."""
     codecs = {codec.name.partition("/")[0]: codec for codec in _CODECS}
@@ -25,4 +30,4 @@ def by_name(name: str) -> Codec:
     return codec
 
 
-__all__ = ["Dialect", "JsonObject", "Labelled", "Native", "Paper", "by_name"]
+__all__ = ["Dialect", "JsonObject", "Labelled", "Native", "Paper", "by_name", "names"]

@@ -1,0 +1,89 @@
+"""What the shell offers when Tab is pressed.
+
+Where something is wrong, nothing is offered: a line that is being written is no place for errors.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+import anyio
+import click
+from click.shell_completion import CompletionItem
+
+from clew.agent_files import SHIPPED
+from clew.cli.places import LAST, existing, read_env
+from clew.cli.render import inert
+from clew.codecs import names as format_names
+from clew.errors import ClewError
+from clew.events import Started, decode
+from clew.models.catalog import known
+from clew.models.resolve import OFFLINE, PROVIDERS, SAME
+
+SHOWN: Final = 60
+"""So many characters of a question are shown beside its run."""
+
+
+def runs(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Runs, the last written first, with their questions; they may be meant by their end too."""
+    del parameter
+    found: list[CompletionItem] = []
+    with contextlib.suppress(ClewError, OSError):
+        read_env()
+        found = anyio.run(partial(_runs, context.params.get("store")))
+    if LAST.startswith(begun) and found:
+        found.insert(0, CompletionItem(LAST, help="the last of them"))
+    return [item for item in found if item.value.startswith(begun)]
+
+
+async def _runs(store: str | None) -> list[CompletionItem]:
+    async with existing(store) as place:
+        found: list[CompletionItem] = []
+        for info in await place.runs():
+            with contextlib.suppress(ValueError):  # a line of a newer clew tells nothing
+                first = decode(info.first.body)
+                goal = first.goal if isinstance(first, Started) else ""
+                found.append(
+                    CompletionItem(info.run_id, help=" ".join(inert(goal).split())[:SHOWN])
+                )
+        return found
+
+
+def models(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Models by their names: of each provider those whose price is known, or one to begin with."""
+    del context, parameter
+    return [CompletionItem(name) for name in _models() if name.startswith(begun)]
+
+
+def _models() -> Iterator[str]:
+    yield OFFLINE
+    for name, provider in PROVIDERS.items():
+        for model in known(name) or (provider.model,):
+            yield f"{name}:{model}"
+
+
+def providers(
+    context: click.Context, parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """Providers by their names."""
+    del context, parameter
+    names = (OFFLINE, *PROVIDERS, *SAME)
+    return [CompletionItem(name) for name in names if name.startswith(begun)]
+
+
+def tools(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The shipped tools that the list does not have yet."""
+    del context, parameter
+    before, comma, last = begun.rpartition(",")
+    return [
+        CompletionItem(f"{before}{comma}{name}")
+        for name in SHIPPED
+        if name.startswith(last) and name not in before.split(",")
+    ]
+
+
+def formats(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The formats in which actions are written."""
+    del context, parameter
+    return [CompletionItem(name) for name in format_names() if name.startswith(begun)]

@@ -1,0 +1,34 @@
+"""What the loggers of clew say, for a person at the command line."""
+
+import contextlib
+import logging
+from typing import Final
+
+import click
+
+from clew.cli.errors import Shell
+from clew.cli.render import inert
+
+LOG: Final = logging.getLogger("clew")
+
+
+class Aloud(logging.Handler):
+    """Says warnings on stderr (that a provider makes everybody wait …); with --debug the rest."""
+
+    def __init__(self, shell: Shell) -> None:
+        super().__init__()
+        self._shell = shell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say it, if anybody is there to read it."""
+        if record.levelno >= logging.WARNING or self._shell.debug:
+            with contextlib.suppress(OSError):
+                click.echo(f"clew: {inert(record.getMessage())}", err=True)
+
+
+def speak(shell: Shell) -> None:
+    """Let them be heard, by one handler."""
+    for handler in [one for one in LOG.handlers if isinstance(one, Aloud)]:
+        LOG.removeHandler(handler)
+    LOG.addHandler(Aloud(shell))
+    LOG.setLevel(logging.INFO)

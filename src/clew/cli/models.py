@@ -1,0 +1,112 @@
+"""`clew models`: which models there are, and which of them can be used here."""
+
+import difflib
+import itertools
+import os
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import anyio
+import click
+import msgspec
+from rich.text import Text
+
+from clew.cli.complete import providers
+from clew.cli.errors import ANSWERED
+from clew.cli.options import DEBUG, JSON
+from clew.cli.render import inert
+from clew.cli.screen import console
+from clew.errors import ClewError, ConfigError
+from clew.events import encode
+from clew.models.catalog import known, served
+from clew.models.prices import Price, price
+from clew.models.resolve import OFFLINE, PROVIDERS, SAME, ProviderInfo, available
+
+ANY: Final = "MODEL"
+"""Stands for the name of a model where none is known."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A model by the name that `--model` takes; `said` is what is missing, or where it is."""
+
+    model: str
+    usable: bool
+    said: str
+    price: Price | None = None
+
+
+@click.command(short_help="List the models.")
+@click.argument("provider", default="", shell_complete=providers)
+@JSON
+@DEBUG
+def models(provider: str, *, as_json: bool, debug: bool) -> int:
+    """List the models of PROVIDER, or of all, by the names that --model takes.
+
+    Servers on this machine, and those whose key is set, are asked what they have; of the others
+    those are named whose price is known. What can be used here comes first. Prices are US dollars
+    for a million tokens.
+    """
+    del debug
+    found = anyio.run(partial(_list, provider))
+    if as_json:
+        click.echo(encode([msgspec.to_builtins(one) for one in found]))
+        return ANSWERED
+    out = console()
+    width = max(len(one.model) for one in found)
+    for one in found:
+        mark, style = ("ok", "green") if one.usable else ("--", "dim")
+        said = ", ".join(filter(None, (one.said, _cost(one.price))))
+        out.print(
+            Text.assemble((f"{mark}  ", style), (f"{inert(one.model):<{width}}  ", "bold"), said)
+        )
+    return ANSWERED
+
+
+async def _list(provider: str) -> list[Listed]:
+    infos = {info.name: info for info in available(os.environ)}
+    asked = SAME.get(provider, provider)
+    if provider and asked not in {*infos, OFFLINE}:
+        near = difflib.get_close_matches(provider, [*infos, *SAME], n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(infos)}"
+        message = f"there is no provider {provider!r}: {hint}"
+        raise ConfigError(message)
+    found: dict[str, list[Listed]] = {name: [] for name in infos}
+
+    async def ask(info: ProviderInfo) -> None:
+        found[info.name] = await _models(info)
+
+    async with anyio.create_task_group() as tasks:
+        for name, info in infos.items():
+            if not provider or name == asked:
+                tasks.start_soon(ask, info)
+    rules = Listed(OFFLINE, usable=True, said="fixed rules, no language model", price=Price(0, 0))
+    every = [*([rules] if asked in {"", OFFLINE} else []), *itertools.chain(*found.values())]
+    return sorted(every, key=lambda one: not one.usable)
+
+
+async def _models(info: ProviderInfo) -> list[Listed]:
+    """What a provider has, as far as that can be known."""
+    names: tuple[str, ...] = ()
+    usable, said = info.usable, ""
+    if not info.installed:
+        said = f"pip install 'clew[{info.extra}]'"
+    elif not info.usable:
+        said = f"set {info.key}"
+    else:
+        try:
+            names = await served(info.name, os.environ)
+        except ClewError as error:
+            said = str(error)
+            usable = bool(info.key)
+    if not names:
+        names = known(info.name) or tuple(filter(None, (PROVIDERS[info.name].model, ANY)))[:1]
+    return [Listed(f"{info.name}:{name}", usable, said, price(info.name, name)) for name in names]
+
+
+def _cost(of: Price | None) -> str:
+    """What a million tokens cost."""
+    if of is None:
+        return "price unknown"
+    return f"${of.input:g} in, ${of.output:g} out" if of.input or of.output else "free"

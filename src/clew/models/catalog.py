@@ -1,0 +1,106 @@
+"""Which models there are: those whose price is known, and those that a server says it has."""
+
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from typing import Any, Final
+
+import anyio.to_thread
+import msgspec
+
+from clew.errors import ConfigError, ModelError
+from clew.models.prices import TABLE
+from clew.models.resolve import PROVIDERS, SAME, Provider, is_local
+
+SOON: Final = 1.0
+LATER: Final = 10.0
+"""Seconds that servers on this machine, and elsewhere, have to list their models."""
+
+MOST: Final = 1 << 24
+"""Bytes of a list that are read."""
+
+
+class _Model(msgspec.Struct):
+    """A model in a list: OpenAI and Anthropic say `id`, Google `name` and what it is for."""
+
+    id: str = ""
+    name: str = ""
+    methods: list[str] | None = msgspec.field(name="supportedGenerationMethods", default=None)
+
+
+class _List(msgspec.Struct):
+    data: list[_Model] = []
+    models: list[_Model] = []
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """A key goes nowhere but to the address that was set."""
+
+    def redirect_request(self, *args: Any, **more: Any) -> None:
+        """Follow nobody."""
+
+
+def known(provider: str) -> tuple[str, ...]:
+    """Names of a provider's models whose price is known."""
+    return tuple(TABLE.get(SAME.get(provider, provider), {}))
+
+
+async def served(name: str, env: Mapping[str, str]) -> tuple[str, ...]:
+    """The models that the server of a provider lists, in its order.
+
+    Raises `ConfigError` where there is no address to ask, `ModelError` where no list comes.
+    """
+    provider = PROVIDERS[SAME.get(name, name)]
+    address = (env.get(provider.address) or provider.base_url).rstrip("/")
+    if not address.startswith(("http://", "https://")):
+        where = f"{_host(address)!r} is no address" if address else "it has no address"
+        raise ConfigError(f"{name}: {where} of a server; set {provider.address}")
+    variable = provider.variable(env)
+    path, headers = _asking(provider, variable, env.get(variable, ""))
+    try:
+        request = urllib.request.Request(address + path, headers=headers)  # noqa: S310 - it is http(s)
+        body = await anyio.to_thread.run_sync(_fetch, request, is_local(address))
+        return _names(msgspec.json.decode(body, type=_List))
+    except urllib.error.HTTPError as error:
+        with error:
+            what = f"refused the key in {variable}" if error.code in {401, 403} else "lists none"
+        raise ModelError(f"{name}: {_host(address)} {what} ({error.code})") from error
+    except (OSError, ValueError) as error:  # no answer, no address, no list
+        why = getattr(error, "reason", None) or type(error).__name__
+        raise ModelError(f"{name}: {_host(address)} lists no models ({why})") from error
+
+
+def _asking(provider: Provider, variable: str, key: str) -> tuple[str, dict[str, str]]:
+    """Where the list is, after the address, and the headers that get it."""
+    bearer = {"authorization": f"Bearer {key}"} if key else {}
+    match provider.extra:
+        case "anthropic":
+            named = bearer if variable.endswith("TOKEN") else {"x-api-key": key}
+            return "/v1/models?limit=1000", {**named, "anthropic-version": "2023-06-01"}
+        case "google":
+            return "/v1beta/models?pageSize=1000", {"x-goog-api-key": key}
+        case _:
+            return "/models", bearer
+
+
+def _fetch(request: urllib.request.Request, local: bool) -> bytes:  # noqa: FBT001 - by place, for a thread
+    """Get it, through the environment's proxy unless it is on this machine."""
+    proxies = [urllib.request.ProxyHandler({})] if local else []
+    opener = urllib.request.build_opener(_Stay, *proxies)
+    with opener.open(request, timeout=SOON if local else LATER) as response:
+        body: bytes = response.read(MOST)
+    return body
+
+
+def _names(listed: _List) -> tuple[str, ...]:
+    return tuple(
+        one.id or one.name.removeprefix("models/")
+        for one in (*listed.data, *listed.models)
+        if (one.id or one.name) and (one.methods is None or "generateContent" in one.methods)
+    )
+
+
+def _host(address: str) -> str:
+    """An address as it may be shown: it may hold a password."""
+    scheme, _, rest = address.partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}"

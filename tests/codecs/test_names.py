@@ -1,0 +1,13 @@
+"""Formats are found by their names."""
+
+import pytest
+
+from clew.codecs import by_name, names
+from clew.errors import ConfigError
+
+
+def test_every_name_finds_its_codec() -> None:
+    assert "native" in names()
+    assert [by_name(name).name.partition("/")[0] for name in names()] == list(names())
+    with pytest.raises(ConfigError, match=f"choose one of: {', '.join(names())}"):
+        by_name("nonesuch")
