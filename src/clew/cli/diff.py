@@ -12,7 +12,7 @@ from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.outcome import status, usage
 from clew.cli.places import existing, find_run
-from clew.cli.render import Shown, inert, readable
+from clew.cli.render import Shown, cut, inert, readable
 from clew.cli.screen import console, put
 from clew.diff import Difference, diff
 from clew.events import Json, encode
@@ -103,7 +103,7 @@ def told(found: Difference) -> Iterator[Shown]:
     else:
         yield Shown("They part", inert(f"in step {parting.step}: {parting.what}"), "bold")
         for run_id, value, style in ((left, parting.left, "red"), (right, parting.right, "green")):
-            yield Shown(f"  {inert(run_id)}", _shown(value), style)
+            yield Shown(f"  {inert(run_id)}", cut(_shown(value)), style)
     for record, style in ((found.left, "red"), (found.right, "green")):
         answer = record.stop.answer if record.stop is not None else None
         yield Shown(f"Answer of {inert(record.run_id)}", _shown(answer), style)
