@@ -180,14 +180,15 @@ async def test_how_it_ended(said: Say, finish: Finish, text: str, streamed: bool
 
 @BOTH
 async def test_usage_cost_and_model_are_read(streamed: bool) -> None:
-    said = Say("Ok.", usage=Usage(100, 20, 40), model="m-2026")
+    said = Say("Ok.", usage=Usage(100, 20, 40, written=10), model="m-2026")
     async with completions(
         [said, Say("Ok.", usage={})], prices={"scripted": Price(1.0, 10.0)}
     ) as m:
         model, _, _ = m
         reply = await model.complete(ask(), watcher(streamed=streamed))
         assert (await model.complete(ask(), watcher(streamed=streamed))).usage.estimated
-    assert (reply.model, reply.usage.input, reply.usage.cached) == ("m-2026", 100, 40)
+    assert (reply.model, reply.usage.input) == ("m-2026", 100)
+    assert (reply.usage.cached, reply.usage.written) == (40, 10)
     assert reply.usage.cost == pytest.approx(300 / 1e6)
 
 

@@ -20,6 +20,7 @@ from clew.models.gemini import google_gemini
 from clew.models.gemini_prompt import NAMES as GEMINI
 from clew.models.offline import OfflineModel
 from clew.models.openai import openai_chat
+from clew.models.openai_completions import openai_completions
 from clew.models.openai_responses import openai_responses
 from clew.protocols import Model, OnText, Prompt, Retry
 from clew.testing.anthropic_server import AnthropicServer
@@ -117,6 +118,11 @@ MAKERS: dict[str, tuple[Maker, tuple[Check, ...], tuple[str, ...]]] = {
         BOTH,
     ),
     "gemini": (Maker(over(GeminiServer, google_gemini), GEMINI.legal), EVERYTHING, BOTH),
+    "openai completions": (
+        Maker(over(OpenAIServer, openai_completions)),
+        (*BASICS, *SAYS, *LOOPS),
+        BOTH,
+    ),
     "scripted": (Maker(scripted), EVERYTHING, BOTH),
     "offline": (Maker(offline), (*BASICS, *LOOPS), BOTH),
 }

@@ -282,6 +282,7 @@ def read_usage(usage: dict[str, Any]) -> Usage:
         input=count(usage, "prompt_tokens"),
         output=count(usage, "completion_tokens"),
         cached=cached or count(usage, "prompt_cache_hit_tokens"),
+        written=count(usage, "prompt_tokens_details", "cache_write_tokens"),
         reasoning=count(usage, "completion_tokens_details", "reasoning_tokens"),
         cost=float(cost) if isinstance(cost, (int, float)) and cost >= 0 else None,
     )

@@ -280,5 +280,6 @@ def _usage(usage: dict[str, Any]) -> Usage:
         input=count(usage, "input_tokens"),
         output=count(usage, "output_tokens"),
         cached=count(usage, "input_tokens_details", "cached_tokens"),
+        written=count(usage, "input_tokens_details", "cache_write_tokens"),
         reasoning=count(usage, "output_tokens_details", "reasoning_tokens"),
     )

@@ -86,7 +86,10 @@ def chat_usage(say: Say, asked: object) -> Mapping[str, Any]:
     usage = say.usage
     if isinstance(usage, Usage):
         told = {
-            "prompt_tokens_details": {"cached_tokens": usage.cached},
+            "prompt_tokens_details": {
+                "cached_tokens": usage.cached,
+                "cache_write_tokens": usage.written,
+            },
             "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
         }
         read, written = usage.input, usage.output

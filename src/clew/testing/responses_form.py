@@ -157,7 +157,10 @@ def _usage(say: Say, body: Mapping[str, Any]) -> Mapping[str, Any]:
     told = usage or counted
     return {
         "input_tokens": told.input,
-        "input_tokens_details": {"cached_tokens": told.cached},
+        "input_tokens_details": {
+            "cached_tokens": told.cached,
+            "cache_write_tokens": told.written,
+        },
         "output_tokens": told.output,
         "output_tokens_details": {"reasoning_tokens": told.reasoning},
         "total_tokens": told.tokens,
