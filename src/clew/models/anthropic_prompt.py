@@ -42,6 +42,9 @@ MARK: Final = b',"cache_control":{"type":"ephemeral"}}'
 GO_ON: Final = b'{"type":"text","text":"Go on."}'
 """Said where the model would otherwise have to begin, or to follow itself."""
 
+PRINT: Final = 18
+"""Signs of a print: what a wire remembers all that stood before it by."""
+
 SHOWN: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 _ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -114,7 +117,12 @@ class Written:
         if self.side == "user":
             self.ends.append(len(self.pieces) - 1)
         if self.print is not None:
-            self.before = self.print.hexdigest()
+            self.before = self.so_far()
+
+    def so_far(self) -> str:
+        """The print of all pieces up to here; sha256 is what processors have an instruction for."""
+        print_: str = self.print.hexdigest()
+        return print_[:PRINT]
 
     def _put(self, piece: bytes) -> None:
         self.pieces.append(piece)
@@ -125,7 +133,7 @@ class Written:
 def write(prompt: Prompt, manner: Manner, *, prints: bool = False) -> Written:
     """Write a prompt's parts, those that were written before from memory."""
     prints = prints or manner.moved
-    written = Written(hashlib.blake2b(manner.box.declared, digest_size=9) if prints else None)
+    written = Written(hashlib.sha256(manner.box.declared) if prints else None)
     key, taken, ids = manner.key, set[str](), _NOTHING
     for part in chain(prompt.head, prompt.parts):
         ids = _add(written, part, manner, key, taken, ids)
@@ -167,7 +175,7 @@ def _add_reply(
 ) -> None:
     """Add what a model said: whole if it was this one, else its text and calls."""
     kept = _kept(part, manner)
-    if manner.moved and kept.get("after", written.print.hexdigest()) != written.print.hexdigest():
+    if manner.moved and "after" in kept and kept["after"] != written.so_far():
         kept = {}
     own = f"{key}|bare" if part.wire is not None and not kept else key
     if ids:
