@@ -30,16 +30,10 @@ MakeClient = Callable[[types.HttpOptions], Client]
 """Makes an official client over the connections in the options it is given."""
 
 OK: Final = 200
-NOTHING: Final = "-"
-"""Stands in the client's own body, which is not sent; it wants one that is not empty."""
-
-_CALL_NOTHING: Final = types.AutomaticFunctionCallingConfig(disable=True)
-PLAIN: Final = types.GenerateContentConfig(
-    automatic_function_calling=_CALL_NOTHING, should_return_http_response=True
-)
-STREAMED: Final = types.GenerateContentConfig(
-    automatic_function_calling=_CALL_NOTHING, automatic_continuation=False
-)
+NOTHING: Final = types.Content(role="user")
+"""Stands in the client's own body, which is not sent; it wants one. There is no configuration
+either: walking through an empty one takes the client 0.3 ms. It has no functions to call by itself.
+"""
 
 
 @dataclass
@@ -87,9 +81,7 @@ class GeminiCarrier:
     async def send(self, path: str, content: bytes) -> bytes:
         """Send a request and read the whole reply."""
         with self._told(Exchange(content)) as exchange:
-            await self.client.aio.models.generate_content(
-                model=self.model, contents=NOTHING, config=PLAIN
-            )
+            await self.client.aio.models.generate_content(model=self.model, contents=NOTHING)
         return self._taken(exchange).content
 
     async def stream(self, path: str, content: bytes) -> Incoming:
@@ -98,7 +90,7 @@ class GeminiCarrier:
         try:
             with self._told(exchange):
                 async for _ in await self.client.aio.models.generate_content_stream(
-                    model=self.model, contents=NOTHING, config=STREAMED
+                    model=self.model, contents=NOTHING
                 ):
                     pass
         except BaseException:
@@ -122,8 +114,7 @@ class GeminiCarrier:
         except errors.APIError as error:
             told: Any = error
             trouble, after = read_error(error.code, told.details)
-            headers = {} if exchange.response is None else dict(exchange.response.headers)
-            raise StatusError(trouble, headers | after) from error
+            raise StatusError(trouble, {**self._taken(exchange).headers} | after) from error
         except (ValueError, GoogleAuthError) as error:
             raise ModelError(f"{self.source.name}: {self.source.tell(error)}") from error
         finally:

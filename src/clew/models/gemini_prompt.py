@@ -46,6 +46,12 @@ BEGIN: Final = "Begin."
 GO_ON: Final = "Go on."
 """What is said for the person where a conversation begins or ends with the model."""
 
+_BEGIN: Final = encode({"text": BEGIN})
+_USER: Final = b'{"role":"user","parts":['
+_MODEL: Final = b'{"role":"model","parts":['
+_FIRST: Final[Mapping[str, bytes]] = {"user": _USER, "model": _USER + _BEGIN + b"]}," + _MODEL}
+_NEXT: Final[Mapping[str, bytes]] = {"user": b"]}," + _USER, "model": b"]}," + _MODEL}
+
 _CLOSED: Final[Json] = {"type": "object", "properties": {}, "additionalProperties": False}
 _MODES: Final[Mapping[Calls, bytes]] = {"none": b"NONE", "required": b"ANY"}
 
@@ -153,22 +159,23 @@ def contents(said: Iterable[tuple[str, bytes]]) -> bytes:
 
     What has one role stands in one content: all results of a step, and what is said behind them.
     """
-    turns: list[tuple[str, list[bytes]]] = []
+    written: list[bytes] = []
+    last = ""
     for role, piece in said:
         if not piece:
             continue
-        if turns and turns[-1][0] == role:
-            turns[-1][1].append(piece)
+        if role == last:
+            written.append(b",")
         else:
-            turns.append((role, [piece]))
-    if not turns or turns[0][0] == "model":
-        turns.insert(0, ("user", [encode({"text": BEGIN})]))
-    if turns[-1][0] == "model":
-        turns.append(("user", [encode({"text": GO_ON})]))
-    return b",".join(
-        b'{"role":"' + role.encode() + b'","parts":[' + b",".join(each) + b"]}"
-        for role, each in turns
-    )
+            written.append(_NEXT[role] if last else _FIRST[role])
+            last = role
+        written.append(piece)
+    if not last:
+        written += [_USER, _BEGIN]
+    elif last == "model":
+        written += [_NEXT["user"], encode({"text": GO_ON})]
+    written.append(b"]}")
+    return b"".join(written)
 
 
 def split(params: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
