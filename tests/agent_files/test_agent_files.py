@@ -12,6 +12,7 @@ from clew.agent_files import TEMPLATE, load_agent, make_agent, read_agent_file
 from clew.agent_files.lines import line_of
 from clew.agent_files.spec import Spec
 from clew.models.endpoint import Endpoint
+from clew.models.pace import Rate, pace_of
 from clew.testing.models import ScriptedModel, act, finish
 from clew.testing.openai_server import OpenAIServer, Say
 
@@ -124,6 +125,8 @@ async def test_a_server_is_reached_as_the_file_says(
             base_url = "{server.base_url}"
             timeout = 20
             patience = 5.0
+            total = 60
+            rate = "600 requests, 900_000 tokens"
             headers = {{ X-Team = "${{TEAM_NAME}}" }}
             [params]
             temperature = 0.5
@@ -137,6 +140,8 @@ async def test_a_server_is_reached_as_the_file_says(
         agent, _ = load_agent(file)
         done = await run(agent, "What is it?", store=MemoryStore())
         assert isinstance(agent.thinker, Endpoint)
+        pace = pace_of("vllm:m", server.base_url, "", None)
+        assert pace.rate == Rate(requests=600, tokens=900_000)
         await agent.thinker.close()
     assert done.answer == "It is 42."
     assert done.usage.cost is not None
@@ -167,6 +172,7 @@ WRONG: list[tuple[str, int, str]] = [
     ('model = "offline"\n[params]\ntemperature = 1', 2, "no temperature"),
     ('model = "offline"\n[connection]\ntimeout = 3', 2, "no timeout"),
     ('model = "vllm:m"\n[connection]\nbase_url = "${ABSENT_HERE}"', 3, "ABSENT_HERE, which is not"),
+    ('model = "vllm:m"\n[connection]\nrate = "fast"', 3, "'fast' is no rate: write '60 requests,"),
     ('model = "vllm:m"\n[connection]\nheaders = { A = 1 }', 3, "expected str, got int"),
     (
         'model = "openrouter:m/m"\n[limits]\nsteps = 3\ncost = 1.0',

@@ -16,6 +16,7 @@ from clew.agent_files.spec import Program, Spec, Words
 from clew.bounds import Limits
 from clew.codecs import by_name
 from clew.errors import ConfigError
+from clew.models.pace import read_rate
 from clew.models.prices import Price
 from clew.models.resolve import OFFLINE, resolve
 from clew.prompts import Instructions, demonstrations
@@ -229,9 +230,12 @@ def _settings(spec: Spec) -> dict[str, Any]:
         settings["prices"] = {
             name: Price(each.input, each.output, each.cached) for name, each in spec.prices.items()
         }
-    for name in ("timeout", "patience"):
+    for name in ("timeout", "patience", "total"):
         if (number := getattr(reached, name)) is not None:
             settings[name] = number
+    if reached.rate:
+        with part("connection", "rate"):
+            settings["rate"] = read_rate(reached.rate)
     for name in ("base_url", "proxy"):
         if text := getattr(reached, name):
             settings[name] = _filled(text, "connection", name)

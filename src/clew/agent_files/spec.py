@@ -30,7 +30,7 @@ class Words(Part, frozen=True):
 
 
 class Connection(Part, frozen=True):
-    """How the model's server is reached; seconds, addresses, header lines.
+    """How the model's server is reached; seconds, addresses, header lines, "60 requests" a minute.
 
     `${NAME}` in an address or a header is the environment variable of that name, so that no key
     need stand in a file.
@@ -39,6 +39,8 @@ class Connection(Part, frozen=True):
     base_url: str = ""
     timeout: float | None = None
     patience: float | None = None
+    total: float | None = None
+    rate: str = ""
     proxy: str = ""
     headers: dict[str, str] = {}
 

@@ -52,6 +52,7 @@ tools = ["calc", "planner"]
 # [connection]
 # base_url = "http://localhost:8000/v1"
 # timeout = 60
+# rate = "60 requests, 100000 tokens"
 # proxy = "http://proxy.example:3128"
 # headers = { X-Team = "research" }
 
