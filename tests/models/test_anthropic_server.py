@@ -266,6 +266,8 @@ def test_whoever_may_not_come_in() -> None:
         known = {"x-api-key": "k"} | version
         assert post(address, **known).json()["error"]["message"] == "model: m"
         assert post(f"{server.base_url}/v1/other", **known).status_code == 404
+        listed = httpx2.get(f"{server.base_url}/v1/models").json()["data"]
+        assert [each["id"] for each in listed] == ["claude"]
         with pytest.raises(httpx2.RemoteProtocolError):
             post(address, asked | {"model": "claude"}, **known)
 

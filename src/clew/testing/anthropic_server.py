@@ -74,7 +74,7 @@ class AnthropicServer(HttpServer):
             `more` of a `Say` may hold `blocks`: the content as it is, but for signatures and ids,
             which the server makes.
         key: Ask for this key, and answer 401 without it.
-        models: When given, others get 404.
+        models: Names at `/v1/models`; when given, others get 404.
         bound: Whether thinking must stand behind the conversation it was thought in.
         most: How many tokens the model can write.
         piece: The size in bytes of the pieces that a stream is sent in (0: one event each).
@@ -90,20 +90,26 @@ class AnthropicServer(HttpServer):
         most: int = 128_000,
         piece: int = 0,
     ) -> None:
-        super().__init__(AnthropicService(Messages(key, models, bound, most)), script, piece=piece)
+        super().__init__(
+            AnthropicService(Messages(key, models, bound, most), models), script, piece=piece
+        )
 
 
 @dataclass(frozen=True)
 class AnthropicService:
-    """The one path that is there."""
+    """Messages, and the list of models."""
 
     messages: Form
+    models: Sequence[str] = ()
     root: str = ""
     stream_type: str = "text/event-stream; charset=utf-8"
 
     def find(self, seen: Seen) -> Form | Send | Fail:
         if (seen.method, seen.path) == ("POST", "/v1/messages"):
             return self.messages
+        if (seen.method, seen.path) == ("GET", "/v1/models"):
+            listed = [{"type": "model", "id": name, "display_name": name} for name in self.models]
+            return Send(to_json({"data": listed, "has_more": False}))
         return Fail(404, "Not found")
 
     def error(self, fail: Fail) -> bytes:
