@@ -11,7 +11,7 @@ are off; `retry.persist` does all of them, those after a malformed reply or a cu
 
 import contextlib
 import math
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypedDict
 
@@ -34,7 +34,7 @@ from clew.models.failures import (
 from clew.models.pace import GivenRate, Ticket, pace_of, read_rate
 from clew.models.prices import Price, price, priced
 from clew.models.retry import Again, Busy, Sleep, persist
-from clew.models.streaming import mute, pieces_of
+from clew.models.streaming import Incoming, mute, pieces_of
 from clew.protocols import OnText, Prompt, Retry
 
 __all__ = [
@@ -149,19 +149,6 @@ class Api(Protocol):
     def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
         """What of the last request this refusal is about that a run can do without, or ""."""
         ...
-
-
-class Incoming(Protocol):
-    """A streamed reply, unread; `httpx2.Response` is one."""
-
-    @property
-    def headers(self) -> Mapping[str, str]: ...
-
-    async def aread(self) -> bytes: ...
-
-    def aiter_bytes(self) -> AsyncGenerator[bytes, None]: ...
-
-    async def aclose(self) -> None: ...
 
 
 class Carrier(Protocol):
