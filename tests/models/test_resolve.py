@@ -13,6 +13,7 @@ from clew.models.openai import openai_chat
 from clew.models.pace import Rate, pace_of
 from clew.models.prices import Price
 from clew.models.resolve import PROVIDERS, available, default, resolve
+from clew.testing.anthropic_server import AnthropicServer
 from clew.testing.openai_server import OpenAIServer, Say, Send
 from tests.models.support import ask
 
@@ -55,6 +56,27 @@ def test_the_environment_of_the_process_is_the_default(monkeypatch: pytest.Monke
         openai_chat("m")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     assert openai_chat("m").name == "openai:m"
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_AUTH_TOKEN": "another"},
+        {"ANTHROPIC_AUTH_TOKEN": KEY},
+    ],
+    ids=str,
+)
+async def test_anthropics_key_may_be_in_either_variable(env: Mapping[str, str]) -> None:
+    with AnthropicServer([Say("Ok.")], key=KEY) as server:
+        found = dict(env) | {"ANTHROPIC_BASE_URL": server.base_url}
+        model = resolve("anthropic:claude-haiku-4-5", env=found)
+        assert isinstance(model, Endpoint)
+        assert model.priced
+        assert (await model.complete(ask())).text == "Ok."
+        await model.close()
+    (info,) = [each for each in available(env) if each.name == "anthropic"]
+    assert (info.key, info.usable) == (next(iter(env)), True)
+    assert await default(env) == ("anthropic:claude-sonnet-5-5", f"{info.key} is set")
 
 
 def test_other_names_of_a_provider() -> None:
