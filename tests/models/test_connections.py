@@ -120,7 +120,7 @@ async def test_the_current_address_of_azure_may_be_given_whole() -> None:
 
 
 async def test_azure_takes_schemas_of_objects_only_as_openai_does() -> None:
-    either = {"anyOf": [{"type": "object"}, {"type": "null"}]}
+    either = {"anyOf": [{"type": "object"}, {"type": "object", "title": "Two"}]}
     with AzureServer([Say("{}")], key=KEY, deployments=["mine"]) as server:
         model: Any = resolve("azure:mine", env=DEPLOYED, base_url=server.base_url)
         assert (await model.complete(ask("Reply in JSON.", form=either))).text == "{}"

@@ -1,5 +1,6 @@
 """Replies held to a schema: what is asked for, and what is done where it is refused."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -7,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew import Agent, Limits, MemoryStore, run
+from clew import tool as make_tool
 from clew.errors import ModelError
 from clew.models.forms import fit
 from clew.testing.openai_schemas import complaint
@@ -14,6 +17,12 @@ from clew.testing.openai_server import Fail, Say
 from tests.models.support import ask, over, tool
 
 TEXT: dict[str, Any] = {"type": "string"}
+
+
+@make_tool
+def look() -> str:
+    """Look."""
+    return "fog"
 
 
 def closed(**properties: Any) -> dict[str, Any]:
@@ -56,18 +65,37 @@ LOOSE = [
     closed() | {"$defs": {"one": {}}},
     deep(10),
 ]
-OTHER: list[dict[str, Any]] = [{"anyOf": [closed(), closed(a=TEXT)]}, TEXT, {}]
+DEFINED = {"one": closed(a=TEXT), "two": TEXT}
+OBJECTS: list[dict[str, Any]] = [
+    {"anyOf": [closed(), closed(a=TEXT)]},
+    {"anyOf": [{"$ref": "#/$defs/one"}, closed()], "$defs": DEFINED},
+]
+OTHER: list[dict[str, Any]] = [
+    TEXT,
+    {},
+    {"anyOf": [closed(), TEXT]},
+    {"anyOf": [{"$ref": "#/$defs/two"}], "$defs": DEFINED},
+    {"$ref": "#/$defs/three", "$defs": DEFINED},
+    {"$ref": "#/$defs/any", "$defs": {"any": True}},
+    {"anyOf": [True, closed()]},
+]
 
 
 def how(schema: Any) -> str:
-    return fit(msgspec.json.encode(schema))
+    return fit(msgspec.json.encode(schema))[0]
 
 
 def test_which_schemas_can_be_held_to() -> None:
     assert [how(schema) for schema in STRICT] == ["strict"] * len(STRICT)
     assert [how(schema) for schema in LOOSE] == ["object"] * len(LOOSE)
+    assert [how(schema) for schema in OBJECTS] == ["objects"] * len(OBJECTS)
     assert [how(schema) for schema in OTHER] == ["other"] * len(OTHER)
     assert how(closed(a=TEXT) | {"anyOf": [closed()]}) == "object"
+
+
+def test_a_schema_that_is_one_of_its_definitions_is_sent_as_that() -> None:
+    kind, sent = fit(msgspec.json.encode({"$ref": "#/$defs/one", "$defs": DEFINED}))
+    assert (kind, msgspec.json.decode(sent)) == ("strict", {**DEFINED["one"], "$defs": DEFINED})
 
 
 def test_which_are_too_large() -> None:
@@ -104,7 +132,7 @@ def test_the_server_agrees_on_what_is_strict(inner: Any) -> None:
         ("openai", STRICT[1], True),
         ("openai", LOOSE[1], False),
         ("vllm", LOOSE[1], False),
-        ("openai", OTHER[0], None),
+        ("openai", OBJECTS[0], None),
     ],
 )
 async def test_the_form_is_asked_for(provider: str, schema: Any, strict: bool | None) -> None:
@@ -118,11 +146,39 @@ async def test_the_form_is_asked_for(provider: str, schema: Any, strict: bool | 
     assert "response_format" not in second
 
 
+@dataclass(frozen=True)
+class Light:
+    name: str
+    seen: list[int]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "answer", "asked"),
+    [
+        (Light, '{"name": "Ar-Men", "seen": [1, 2]}', Light("Ar-Men", [1, 2]), "json_schema"),
+        (int, "42", 42, None),
+        (list[str], '["a"]', ["a"], None),
+    ],
+)
+async def test_a_typed_answer_is_held_to_its_schema_in_the_landing(
+    kind: Any, text: str, answer: Any, asked: str | None
+) -> None:
+    async with over([Say(calls=[("look", "{}")]), Say(text)]) as (model, server, _):
+        agent = Agent(model=model, tools=[look], answer=kind, limits=Limits(steps=1))
+        result = await run(agent, "Which?", store=MemoryStore())
+    assert (result.answer, result.status) == (answer, "bound")
+    first, landing = (request.body for request in server.requests)
+    assert ("response_format" in first, landing["tool_choice"]) == (False, "none")
+    form = landing.get("response_format")
+    assert (form and form["type"]) == asked
+    assert form is None or form["json_schema"]["strict"]
+
+
 async def test_servers_that_run_models_themselves_are_asked_for_any_schema() -> None:
     async with over([Say("{}")], provider="vllm") as (model, server, _):
-        await model.complete(ask("Reply in JSON.", form=OTHER[0]))  # this server is like OpenAI's
+        await model.complete(ask("Reply in JSON.", form=OBJECTS[0]))  # this server is like OpenAI's
     forms = [request.body["response_format"] for request in server.requests]
-    assert forms[0]["json_schema"] == {"name": "reply", "strict": False, "schema": OTHER[0]}
+    assert forms[0]["json_schema"] == {"name": "reply", "strict": False, "schema": OBJECTS[0]}
     assert forms[1] == {"type": "json_object"}
 
 
@@ -147,7 +203,7 @@ async def test_a_form_that_is_refused_gives_way_to_a_wider_one_and_then_to_none(
 
 async def test_without_the_word_json_there_is_no_json_mode() -> None:
     async with over([Say("{}")]) as (model, server, _):
-        await model.complete(ask("What?", form=OTHER[0]))
+        await model.complete(ask("What?", form=OBJECTS[0]))
     kinds = [request.body.get("response_format", {}).get("type") for request in server.requests]
     assert kinds == ["json_object", "json_object", None]
 

@@ -4,17 +4,17 @@ Rules: https://developers.openai.com/api/docs/guides/structured-outputs
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from clew.events import Json
+from clew.events import Json, encode
 
-Fit: TypeAlias = Literal["strict", "object", "other"]
-"""What a schema is to OpenAI: held to word by word; taken as a hint; not taken, since what meets it
-need not be an object."""
+Fit: TypeAlias = Literal["strict", "object", "objects", "other"]
+"""What a schema is to OpenAI: held to word by word; taken as a hint; not taken, for it is several
+schemas of objects, or one of something else."""
 
 LEAVE: Final = ("schema", "json")
 """What a server that refuses the form of a reply is spared of it, one after the other."""
@@ -77,17 +77,39 @@ class _Schema(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @lru_cache(maxsize=256)
-def fit(schema: bytes) -> Fit:
-    """How OpenAI can take this (encoded) schema of a reply."""
-    if msgspec.json.decode(schema).get("type") != "object":
-        return "other"
+def fit(schema: bytes) -> tuple[Fit, bytes]:
+    """How OpenAI can take this (encoded) schema of a reply, and the schema as it is sent.
+
+    One that only refers to a definition is that definition: OpenAI looks for a type at the top.
+    """
+    known = _fields(msgspec.json.decode(schema))
+    definitions = _fields(known.get("$defs"))
+    if known.keys() == {"$ref", "$defs"} and (named := _defined(known, definitions)):
+        known = {"$defs": definitions, **named}
+        schema = encode(known)
+    if known.get("type") != "object":
+        either = msgspec.convert(known.get("anyOf") or [None], list[Json])
+        kinds = {_defined(_fields(each), definitions).get("type") for each in either}
+        return ("objects" if kinds == {"object"} else "other"), schema
     try:
-        known = msgspec.json.decode(schema, type=_Schema)
+        typed = msgspec.convert(known, _Schema)
     except (msgspec.ValidationError, RecursionError):
-        return "object"
+        return "object", schema
     size = _Size()
-    held = known.any_of is None and size.takes(known, 1) and size.fits
-    return "strict" if held else "object"
+    held = typed.any_of is None and size.takes(typed, 1) and size.fits
+    return ("strict" if held else "object"), schema
+
+
+def _fields(schema: Json) -> dict[str, Json]:
+    """The keywords of a schema; those that are True or False have none."""
+    return msgspec.convert(schema, dict[str, Json]) if isinstance(schema, dict) else {}
+
+
+def _defined(schema: dict[str, Json], definitions: Mapping[str, Json]) -> dict[str, Json]:
+    """The schema, or the definition that it refers to."""
+    if "$ref" not in schema:
+        return schema
+    return _fields(definitions.get(str(schema["$ref"]).removeprefix("#/$defs/")))
 
 
 def form(schema: bytes, without: frozenset[str], *, any_schema: bool) -> dict[str, Json]:
@@ -97,10 +119,10 @@ def form(schema: bytes, without: frozenset[str], *, any_schema: bool) -> dict[st
     """
     if "json" in without:
         return {}
-    how = fit(schema)
-    if "schema" in without or (how == "other" and not any_schema):
-        return {"type": "json_object"}
-    named = {"name": "reply", "strict": how == "strict", "schema": msgspec.Raw(schema)}
+    how, sent = fit(schema)
+    if "schema" in without or (how in {"objects", "other"} and not any_schema):
+        return {} if how == "other" else {"type": "json_object"}
+    named = {"name": "reply", "strict": how == "strict", "schema": msgspec.Raw(sent)}
     return {"type": "json_schema"} | named
 
 
