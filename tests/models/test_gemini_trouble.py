@@ -287,12 +287,16 @@ async def test_a_client_of_ones_own_still_works_for_its_owner() -> None:
 
 
 @pytest.mark.parametrize("streamed", CASES)
-async def test_a_client_that_goes_out_elsewhere_is_found_out(streamed: bool) -> None:
+@pytest.mark.parametrize("turn", [OK, Fail(503)])
+async def test_a_client_that_goes_out_elsewhere_is_found_out(turn: Turn, streamed: bool) -> None:
     async with httpx2.AsyncClient() as elsewhere:
-        with GeminiServer([OK]) as server:
+        with GeminiServer([turn]) as server:
 
             def client(_: types.HttpOptions) -> genai.Client:
-                options = types.HttpOptions(base_url=server.base_url, httpx_async_client=elsewhere)
+                body = {"contents": [{"role": "user", "parts": [{"text": "Hello?"}]}]}
+                options = types.HttpOptions(
+                    base_url=server.base_url, httpx_async_client=elsewhere, extra_body=body
+                )
                 return genai.Client(vertexai=False, api_key="k", http_options=options)
 
             model = google_gemini(MODEL, client=client)

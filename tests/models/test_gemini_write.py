@@ -502,10 +502,14 @@ async def test_ids_are_left_out_where_they_are_unknown() -> None:
     assert [b'"id":"1"' in request.raw for request in server.requests] == [True, False]
 
 
-async def test_what_is_refused_without_a_way_around_is_told() -> None:
-    refusal = Fail(400, "stop_sequences are not supported")
-    async with over([refusal, refusal, Fail(400, "odd")]) as (model, _, _):
-        with pytest.raises(ModelError, match="refused the request"):
-            await model.complete(ask(stop=("END",)))
-        with pytest.raises(ModelError, match="odd"):
-            await model.complete(ask())
+async def test_what_is_refused_without_a_way_around_is_told_at_once() -> None:
+    said = ["stop_sequences", "thought signature", "response_schema", "image", "thinking", "odd"]
+    async with over([Fail(400, each) for each in said], params={"thinkingConfig": {}}) as (
+        model,
+        server,
+        _,
+    ):
+        for number, each in enumerate(said, start=1):
+            with pytest.raises(ModelError, match=rf"refused the request \(400\): {each}"):
+                await model.complete(ask())
+            assert len(server.requests) == number

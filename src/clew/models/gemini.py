@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Unpack
 
 from clew.errors import ConfigError
-from clew.events import Json, Wire, encode
+from clew.events import Json, encode
 from clew.models.connections import address, find_key
 from clew.models.endpoint import Endpoint, Settings
 from clew.models.failures import Source, Trouble
@@ -23,7 +23,7 @@ from clew.models.gemini_prompt import (
     stops,
 )
 from clew.models.gemini_reply import Draft
-from clew.models.toolbox import Boxes
+from clew.models.toolbox import Boxes, Toolbox
 from clew.protocols import Part, Prompt
 
 BASE_URL: Final = "https://generativelanguage.googleapis.com"
@@ -37,14 +37,14 @@ UNTHINKING: Final = re.compile(r"(?:.*/)?(?:gemini-(?:1|2\.0)\b|gemma)")
 
 _OPTIONAL: Final = {
     "form beside tools": re.compile(r"function calling with a? ?response mime", re.IGNORECASE),
-    "schema": re.compile(r"response_?(?:json_?)?schema|\bschema\b", re.IGNORECASE),
+    "schema": re.compile(r"response_?(?:json_?)?schema|too many states", re.IGNORECASE),
     "form": re.compile(r"response_?mime_?type|json mode", re.IGNORECASE),
     "stop": re.compile(r"stop_?sequences", re.IGNORECASE),
     "images": re.compile(r"\bimages?\b|inline_?data|\bvision\b", re.IGNORECASE),
     "ids": re.compile(r"Unknown name \"id\""),
     "thoughts": re.compile(r"\bthinking|thinking_?config|include_?thoughts", re.IGNORECASE),
 }
-"""What a run can do without, by how it is named when it is refused."""
+"""What a run can do without, by how it is named when it is refused; only what was sent counts."""
 
 _SIGNATURE: Final = re.compile(r"thought.?signature", re.IGNORECASE)
 _SIGNATURES: Final = ("wire", "stand-in")
@@ -108,7 +108,7 @@ class GeminiApi:
     params: Mapping[str, Json]
     hint: str = "that of the Gemini API, without its version (no /v1 at the end)"
     _boxes: Boxes = field(default_factory=lambda: Boxes(NAMES, declare))
-    _wired: bool = False
+    _sent: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
         self._config, self._beside = split(self.params)
@@ -125,11 +125,11 @@ class GeminiApi:
     def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
         if trouble.status != 400:
             return ""
+        left = self._sent - without
         if _SIGNATURE.search(trouble.message):
-            left = [key for key in _SIGNATURES if key not in without]
-            return next((key for key in left if key != "wire" or self._wired), "")
+            return next((key for key in _SIGNATURES if key in left), "")
         named = (key for key, pattern in _OPTIONAL.items() if pattern.search(trouble.message))
-        return next((key for key in named if key not in without), "")
+        return next((key for key in named if key in left), "")
 
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
         box = self._boxes.of(prompt.tools)
@@ -143,8 +143,7 @@ class GeminiApi:
         for part in prompt:
             encoded = part.encoded.get(key)
             if encoded is None:
-                encoded = pieces(part, box, self._wire(part, without), how)
-                part.encoded[key] = encoded
+                encoded = part.encoded[key] = self._pieces(part, box, how, without)
             if part.role == "system" and not said:
                 system += [encoded] if encoded else []
             else:
@@ -153,27 +152,31 @@ class GeminiApi:
         more = self._beside | {"generationConfig": config}
         return body(contents(said), system, box, prompt.calls, more)
 
-    def _wire(self, part: Part, without: frozenset[str]) -> Wire | None:
-        """What this very model sent, unless it is not taken."""
+    def _pieces(self, part: Part, box: Toolbox, how: Writing, without: frozenset[str]) -> bytes:
+        """A part as it goes out; `wire` counts where this very model sent it."""
         wire = part.wire
-        if wire is None or (wire.provider, wire.model) != (self.provider, self.model):
-            return None
-        self._wired = True
-        return None if "wire" in without else wire
+        own = wire is not None and (wire.provider, wire.model) == (self.provider, self.model)
+        self._sent |= {"wire"} if own else set()
+        self._sent |= {"ids", "stand-in"} if part.calls else set()
+        self._sent |= {"images"} if part.images else set()
+        return pieces(part, box, wire if own and "wire" not in without else None, how)
 
     def _asked(self, prompt: Prompt, without: frozenset[str]) -> dict[str, Any]:
         """What is asked of this reply: its thoughts, where to stop, and in which form."""
         asked: dict[str, Any] = {}
         if self._thinks and "thoughts" not in without:
+            self._sent.add("thoughts")
             asked["thinkingConfig"] = {"includeThoughts": True}
         found = stops(prompt, self._config.get("stopSequences"))
         if found and "stop" not in without:
+            self._sent.add("stop")
             asked["stopSequences"] = found
         alone = not prompt.tools or "form beside tools" not in without
         if prompt.form is None or "form" in without or not alone:
             return asked
+        self._sent |= {"form", "form beside tools"}
         asked["responseMimeType"] = "application/json"
-        schema = encode(prompt.form)
-        if "schema" not in without and fits(schema):
+        if "schema" not in without and fits(encode(prompt.form)):
+            self._sent.add("schema")
             asked["responseJsonSchema"] = prompt.form
         return asked

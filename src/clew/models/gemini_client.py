@@ -89,10 +89,10 @@ class GeminiCarrier:
         exchange = Exchange(content)
         try:
             with self._told(exchange):
-                async for _ in await self.client.aio.models.generate_content_stream(
+                chunks = await self.client.aio.models.generate_content_stream(
                     model=self.model, contents=NOTHING
-                ):
-                    pass
+                )
+                _ = [chunk async for chunk in chunks]  # only now the request goes out
         except BaseException:
             if exchange.response is not None:
                 with anyio.CancelScope(shield=True):
