@@ -443,6 +443,8 @@ async def test_a_form_is_asked_for_with_its_schema() -> None:
         ({"type": "array", "prefixItems": [{"type": "string", "minLength": 1}]}, False),
         ({"type": "object", "properties": {"a": {"type": "string", "pattern": "x"}}}, False),
         ({"allOf": [FORM]}, False),
+        ({"$ref": "#/$defs/a", "$defs": {"a": FORM}}, True),
+        ({"type": "array", "items": {"$ref": "#/$defs/a", "title": "A"}}, False),
     ],
 )
 def test_which_schemas_fit(schema: dict[str, Any], expected: bool) -> None:

@@ -22,7 +22,7 @@ _KEYWORDS: Final = frozenset(
 
 @lru_cache(maxsize=256)
 def fits(schema: bytes) -> bool:
-    """Whether every keyword of the (encoded) schema is among those that the API takes."""
+    """Whether every keyword of the (encoded) schema is among those that the API takes there."""
     return _fits(msgspec.json.decode(schema))
 
 
@@ -30,6 +30,8 @@ def _fits(schema: Any) -> bool:
     if isinstance(schema, bool):
         return True
     known = msgspec.convert(schema, dict[str, Any])
+    if "$ref" in known and any(not key.startswith("$") for key in known):
+        return False  # a reference stands alone
     return all(
         _fits(inner)
         if key in _SCHEMA

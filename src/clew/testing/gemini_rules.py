@@ -187,6 +187,8 @@ def _unheld(schema: Any) -> str:
         elif isinstance(one, dict):
             known = cast("dict[str, Any]", one)
             found += sorted(known.keys() & _UNHELD)
+            if "$ref" in known:
+                found += [key for key in known if not key.startswith("$")]
             named: dict[str, Any] = known.get("properties", {})
             waiting += [*named.values(), *(known[key] for key in known if key != "properties")]
     return found[0] if found else ""
