@@ -1,6 +1,6 @@
 """Replies held to a schema: what is asked for, and what is done where it is refused."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from clew import Agent, Limits, MemoryStore, run
 from clew import tool as make_tool
-from clew.errors import ModelError
+from clew.errors import ConfigError, ModelError
 from clew.models.forms import fit
+from clew.models.openai import openai_chat
+from clew.models.openai_responses import openai_responses
 from clew.testing.openai_schemas import complaint
 from clew.testing.openai_server import Fail, Say
 from tests.models.support import ask, over, tool
@@ -78,6 +80,7 @@ OTHER: list[dict[str, Any]] = [
     {"$ref": "#/$defs/three", "$defs": DEFINED},
     {"$ref": "#/$defs/any", "$defs": {"any": True}},
     {"anyOf": [True, closed()]},
+    {"$ref": "#/$defs/own", "$defs": {"own": closed() | {"$defs": DEFINED}}},
 ]
 
 
@@ -219,3 +222,31 @@ async def test_the_users_own_form_wins_and_its_refusal_is_told() -> None:
         {"type": "text"},
         {"type": "text"},
     ]
+
+
+@pytest.mark.parametrize("make", [openai_chat, openai_responses])
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf", "allOf", "enum", "not"])
+async def test_a_tool_that_openai_cannot_take_is_told_before_the_first_call(
+    make: Any, keyword: str
+) -> None:
+    value = {} if keyword == "not" else [closed()]
+    odd = replace(tool("odd"), parameters={"type": "object", keyword: value})
+    said = f"OpenAI takes no '{keyword}' at the top of a tool's schema, and 'odd' has one: put"
+    model = make("m", api_key="k")
+    with pytest.raises(ConfigError, match=said):
+        Agent(model=model, tools=[tool("search"), odd])
+    elsewhere = make("m", api_key="k", provider="vllm", base_url="http://localhost:8000/v1")
+    Agent(model=elsewhere, tools=[odd])
+    async with over([], make=make, provider="vllm") as (alike, _, _):  # as OpenAI would refuse it
+        with pytest.raises(ModelError, match=f"not have .*'{keyword}'.* at the top level"):
+            await alike.complete(ask(tools=(odd,)))
+
+
+@pytest.mark.parametrize("make", [openai_chat, openai_responses])
+async def test_arguments_are_an_object_where_the_schema_does_not_say_so(make: Any) -> None:
+    bare = replace(tool("bare"), parameters={"properties": {"a": TEXT}})
+    async with over([Say("Ok.")], make=make) as (model, server, _):
+        await model.complete(ask(tools=(bare,)))
+    [declared] = server.requests[0].body["tools"]
+    function = declared.get("function", declared)
+    assert function["parameters"] == {"type": "object", "properties": {"a": TEXT}}

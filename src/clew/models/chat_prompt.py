@@ -9,7 +9,8 @@ from typing import Any, Final, cast
 
 from clew.errors import ConfigError
 from clew.events import Image, Json, RawCall, Wire, encode
-from clew.models.toolbox import Ids, Names, Toolbox, described
+from clew.models.forms import openai_tool
+from clew.models.toolbox import Ids, Names, Toolbox, arguments, described
 from clew.protocols import Part, Prompt, Tool
 
 STOPS: Final = 4
@@ -39,8 +40,14 @@ IDS: Final = Ids(r".{1,40}", 32)
 
 def declare(tool: Tool, alias: str) -> Json:
     """A tool as the API takes it."""
-    function = {"name": alias, "description": described(tool), "parameters": tool.parameters}
+    function = {"name": alias, "description": described(tool), "parameters": arguments(tool)}
     return {"type": "function", "function": function}
+
+
+def declare_openai(tool: Tool, alias: str) -> Json:
+    """The same for OpenAI itself. Raises `ConfigError` for a schema that it refuses."""
+    openai_tool(tool)
+    return declare(tool, alias)
 
 
 def message(part: Part, box: Toolbox, ids: Ids, wire: Wire | None, *, sees: bool) -> bytes:

@@ -10,11 +10,16 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from clew.errors import ConfigError
 from clew.events import Json, encode
+from clew.protocols import Tool
 
 Fit: TypeAlias = Literal["strict", "object", "objects", "other"]
 """What a schema is to OpenAI: held to word by word; taken as a hint; not taken, for it is several
 schemas of objects, or one of something else."""
+
+TOP: Final = ("anyOf", "oneOf", "allOf", "enum", "not")
+"""What OpenAI refuses at the top of the schema of a tool's arguments."""
 
 LEAVE: Final = ("schema", "json")
 """What a server that refuses the form of a reply is spared of it, one after the other."""
@@ -84,8 +89,9 @@ def fit(schema: bytes) -> tuple[Fit, bytes]:
     """
     known = _fields(msgspec.json.decode(schema))
     definitions = _fields(known.get("$defs"))
-    if known.keys() == {"$ref", "$defs"} and (named := _defined(known, definitions)):
-        known = {"$defs": definitions, **named}
+    named = _defined(known, definitions)
+    if known.keys() == {"$ref", "$defs"} and named and "$defs" not in named:
+        known = {**named, "$defs": definitions}
         schema = encode(known)
     if known.get("type") != "object":
         either = msgspec.convert(known.get("anyOf") or [None], list[Json])
@@ -110,6 +116,15 @@ def _defined(schema: dict[str, Json], definitions: Mapping[str, Json]) -> dict[s
     if "$ref" not in schema:
         return schema
     return _fields(definitions.get(str(schema["$ref"]).removeprefix("#/$defs/")))
+
+
+def openai_tool(tool: Tool) -> None:
+    """Raise `ConfigError` for what OpenAI refuses in the schema of a tool's arguments."""
+    if odd := [key for key in TOP if key in tool.parameters]:
+        raise ConfigError(
+            f"OpenAI takes no {odd[0]!r} at the top of a tool's schema, and {tool.name!r} has one: "
+            "put it into a property"
+        )
 
 
 def form(schema: bytes, without: frozenset[str], *, any_schema: bool) -> dict[str, Json]:

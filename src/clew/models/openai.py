@@ -8,7 +8,17 @@ from typing import Final, Unpack
 import openai
 
 from clew.events import Json, Wire, encode
-from clew.models.chat_prompt import IDS, NAMES, body, declare, head, kept_keys, message, stops
+from clew.models.chat_prompt import (
+    IDS,
+    NAMES,
+    body,
+    declare,
+    declare_openai,
+    head,
+    kept_keys,
+    message,
+    stops,
+)
 from clew.models.chat_reply import Draft
 from clew.models.endpoint import Endpoint, Settings
 from clew.models.failures import Trouble
@@ -85,12 +95,12 @@ class ChatApi:
     model: str
     params: Mapping[str, Json]
     hint: str = "that of a Chat Completions server (most end in /v1)"
-    _boxes: Boxes = field(default_factory=lambda: Boxes(NAMES, declare))
     _wired: set[str] = field(default_factory=set[str])
     _formed: bool = False
 
     def __post_init__(self) -> None:
         self._head = head(self.model, self.params)
+        self._boxes = Boxes(NAMES, declare_openai if is_openai(self.provider) else declare)
 
     def path(self, *, stream: bool) -> str:
         return "/chat/completions"

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Unpack
 
 import openai
@@ -13,7 +13,7 @@ from clew.models.endpoint import Endpoint, Settings
 from clew.models.failures import Trouble
 from clew.models.forms import LEAVE, REFUSED, form
 from clew.models.openai_client import is_openai, openai_endpoint
-from clew.models.responses_prompt import body, declare, head, items
+from clew.models.responses_prompt import body, declare, declare_openai, head, items
 from clew.models.responses_reply import Draft
 from clew.models.toolbox import Boxes
 from clew.protocols import Part, Prompt
@@ -72,7 +72,6 @@ class ResponsesApi:
     model: str
     params: Mapping[str, Json]
     hint: str = "that of a server of the Responses API (most end in /v1)"
-    _boxes: Boxes = field(default_factory=lambda: Boxes(NAMES, declare))
     _formed: bool = False
 
     def __post_init__(self) -> None:
@@ -80,6 +79,7 @@ class ResponsesApi:
             encrypted: head(self.model, self.params, encrypted=encrypted)
             for encrypted in (True, False)
         }
+        self._boxes = Boxes(NAMES, declare_openai if is_openai(self.provider) else declare)
         text: dict[str, Any] = self.params.get("text") or {}
         self._text = text
 

@@ -14,7 +14,8 @@ import msgspec
 from clew.errors import ConfigError
 from clew.events import Json, RawCall, Wire, encode
 from clew.models.chat_prompt import data_url, unseen
-from clew.models.toolbox import Ids, Toolbox, described
+from clew.models.forms import openai_tool
+from clew.models.toolbox import Ids, Toolbox, arguments, described
 from clew.protocols import Part, Prompt, Tool
 
 OURS: Final = frozenset(
@@ -49,9 +50,15 @@ def declare(tool: Tool, alias: str) -> Json:
         "type": "function",
         "name": alias,
         "description": described(tool),
-        "parameters": tool.parameters,
+        "parameters": arguments(tool),
         "strict": False,
     }
+
+
+def declare_openai(tool: Tool, alias: str) -> Json:
+    """The same for OpenAI itself. Raises `ConfigError` for a schema that it refuses."""
+    openai_tool(tool)
+    return declare(tool, alias)
 
 
 def items(part: Part, box: Toolbox, wire: Wire | None, *, sees: bool) -> bytes:

@@ -105,6 +105,11 @@ def described(tool: Tool) -> str:
     return "\n".join([tool.description, *(f"Example arguments: {line}" for line in examples)])
 
 
+def arguments(tool: Tool) -> Json:
+    """The schema of the tool's arguments, which are an object also where it does not say so."""
+    return tool.parameters if "type" in tool.parameters else {"type": "object"} | tool.parameters
+
+
 @dataclass
 class Boxes:
     """The tool boxes of one model, made once for each set of tools."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from clew.testing.openai_schemas import complaint
+from clew.testing.openai_schemas import complaint, tool_complaint
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool"})
@@ -97,8 +97,8 @@ def _check_name(name: Any, where: str) -> None:
 def _check_schema(schema: Any, name: Any) -> None:
     where = f"Invalid schema for function {name!r}"
     known = _object(schema) or {}
-    if known.get("type") != "object":
-        raise Refused(f"{where}: schema must be a JSON Schema of 'type: \"object\"'.")
+    if said := tool_complaint(known):
+        raise Refused(f"{where}: {said}")
     properties: dict[str, dict[str, Any]] = known.get("properties", {})
     for key, inner in properties.items():
         types = inner.get("type", "object")

@@ -16,7 +16,18 @@ _KNOWN: Final = frozenset(
 _FORMATS: Final = frozenset(
     {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 )
+_NOT_AT_TOP: Final = frozenset({"oneOf", "anyOf", "allOf", "enum", "not"})
 _DEEPEST: Final = 10
+
+
+def tool_complaint(schema: dict[str, Any]) -> str:
+    """Why the schema of a tool's arguments is refused, strict or not; empty where it is taken."""
+    if schema.get("type") == "object" and not schema.keys() & _NOT_AT_TOP:
+        return ""
+    return (
+        "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the "
+        "top level."
+    )
 
 
 def complaint(schema: dict[str, Any], *, strict: bool) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from clew.testing.openai_rules import Refused, check_schema_form
-from clew.testing.openai_schemas import complaint
+from clew.testing.openai_schemas import complaint, tool_complaint
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _TOP: Final = frozenset(
@@ -91,7 +91,8 @@ def _check_tool(tool: Any, where: str) -> str:
         raise Refused(f"Missing or invalid '{where}.type': expected 'function'.", f"{where}.type")
     _check_name(known.get("name"), f"{where}.name")
     schema = _object(known.get("parameters")) or {}
-    if said := complaint(schema, strict=known.get("strict") is not False):
+    strict = known.get("strict") is not False
+    if said := tool_complaint(schema) or (strict and complaint(schema, strict=True)):
         raise Refused(f"Invalid schema for function '{known['name']}': {said}", where)
     return str(known["name"])
 
