@@ -35,7 +35,8 @@ GAP: Final = 0.02
 still waiting."""
 
 LOOK: Final = 1.0
-"""Seconds after which whoever waits for tokens looks again, since estimates were corrected."""
+"""Seconds after which whoever waits for tokens looks again, since estimates were corrected; whoever
+has long to wait looks after a quarter of that."""
 
 SOON: Final = 0.001
 LEARN: Final = 0.2
@@ -278,7 +279,9 @@ class Pace:
             wait = max(wait, self._next - now) + place * GAP
         if self.rate is not None:
             full = self._full(self.rate, place, now)
-            wait = max(wait, full if self.rate.tokens is None else min(full, LOOK))
+            if self.rate.tokens is not None:
+                full = min(full, max(full / 4, LOOK))
+            wait = max(wait, full)
         return wait
 
     def _full(self, rate: Rate, place: int, now: float) -> float:
