@@ -135,7 +135,7 @@ async def test_the_phase_of_a_message_is_kept_without_an_id() -> None:
     assert sent["content"][0]["text"] == "Hm."
 
 
-@pytest.mark.parametrize("other", ["model", "provider", "calls"])
+@pytest.mark.parametrize("other", ["model", "provider", "calls", "kind", "items"])
 async def test_another_model_gets_text_and_calls_only(other: str) -> None:
     async with responses([Say("Hm.", calls=TWO[:1], reasoning="So."), Say("Ok.")]) as found:
         model, server, _ = found
@@ -145,6 +145,8 @@ async def test_another_model_gets_text_and_calls_only(other: str) -> None:
             "model": Wire("openai-responses", "else", reply.wire.items),
             "provider": Wire("azure-responses", "scripted", reply.wire.items),
             "calls": Wire("openai-responses", "scripted", reply.wire.items[:1]),
+            "kind": Wire("openai-responses", "scripted", "of another kind"),
+            "items": Wire("openai-responses", "scripted", [{"id": "fc_1"}]),
         }[other]
         said, *results = told(reply)
         await model.complete(

@@ -102,11 +102,12 @@ def _call(call: RawCall, box: Toolbox) -> dict[str, Json]:
 
 def _kept(part: Part, wire: Wire | None) -> list[dict[str, Any]] | None:
     """The items of a wire, where they are those of this part."""
-    if wire is None:
+    try:
+        kept = msgspec.convert(wire and wire.items, list[dict[str, Any]])
+    except msgspec.ValidationError:
         return None
-    kept = msgspec.convert(wire.items, list[dict[str, Any]])
-    calls = sum(item["type"] == "function_call" for item in kept)
-    return kept if calls == len(part.calls) else None
+    kinds = [item.get("type") for item in kept]
+    return kept if all(kinds) and kinds.count("function_call") == len(part.calls) else None
 
 
 def _verbatim(part: Part, box: Toolbox, kept: list[dict[str, Any]]) -> list[Json]:
