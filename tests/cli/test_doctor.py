@@ -34,6 +34,13 @@ def test_a_key_is_seen_and_never_shown() -> None:
     assert KEY not in done.out + done.err + clew("doctor", "--json", env=env).out
 
 
+def test_a_provider_without_an_address_of_its_own_asks_for_one() -> None:
+    found = findings(AZURE_OPENAI_API_KEY=KEY)["provider azure"]
+    assert (found["usable"], found["said"]) == (False, "set AZURE_OPENAI_ENDPOINT to its address")
+    there = {"AZURE_OPENAI_API_KEY": KEY, "AZURE_OPENAI_ENDPOINT": "https://x.openai.azure.com"}
+    assert findings(**there)["provider azure"]["usable"] is True
+
+
 def test_a_local_server_is_found() -> None:
     with OpenAIServer([], models=["tiny"]) as server:
         found = findings(OLLAMA_BASE_URL=server.base_url)

@@ -181,6 +181,9 @@ async def _provider(info: ProviderInfo) -> Finding:
     named = f", from {variable}" if os.environ.get(variable) else ""
     if not info.installed:
         return Finding("provider", info.name, usable=False, said=f"needs the extra {info.extra}")
+    if not info.base_url:
+        said = f"set {variable} to its address"
+        return Finding("provider", info.name, usable=False, said=said)
     if info.key:
         said = f"{info.key} is set" if info.key_set else f"set {info.key}"
         return Finding("provider", info.name, info.key_set, f"{said} ({host}{named})")
