@@ -292,6 +292,12 @@ async def test_the_official_client_reads_the_server() -> None:
             assert final.output[2].to_dict()["arguments"] == '{"query": "x"}'
 
 
+@make_tool
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
 class Ears:
     def token(self, text: str) -> None: ...
 
@@ -311,12 +317,6 @@ async def test_a_whole_run(streamed: bool) -> None:
         Say(calls=[("add", '{"a": 3, "b": 7}')], reasoning="At last."),
         Say("It is 10.", reasoning="Done."),
     ]
-
-    @make_tool
-    def add(a: int, b: int) -> int:
-        """Add two numbers."""
-        return a + b
-
     async with responses(script) as (model, server, _):
         agent = Agent(model=model, tools=[add], limits=Limits(steps=4))
         ears = Ears() if streamed else None
@@ -324,3 +324,23 @@ async def test_a_whole_run(streamed: bool) -> None:
     assert (result.answer, result.status) == ("It is 10.", "bound")
     assert [request.body.get("tool_choice") for request in server.requests][-1] == "none"
     assert len(server.requests) == 5
+
+
+@BOTH
+async def test_a_whole_run_in_text(streamed: bool) -> None:
+    """Text formats need nothing of the API: calls, observations and stops are words."""
+    script = [
+        Say('Thought 1: Add.\nAction 1: add[{"a": 3, "b": 7}]\nObservation 1: 99', reasoning="Hm."),
+        Say("Thought 2: 10.\nAction 2: Finish[It is 10.]"),
+    ]
+    async with responses(script) as (model, server, _):
+        agent = Agent(model=model, tools=[add], codec="paper")
+        ears = Ears() if streamed else None
+        result = await run(agent, "What is 3 and 7?", store=MemoryStore(), listener=ears)
+    assert (result.answer, result.status) == ("It is 10.", "answered")
+    body = server.requests[1].body
+    assert not {"tools", "tool_choice", "stop", "text"} & body.keys()
+    assert body["input"][2:] == [
+        {"role": "assistant", "content": 'Thought 1: Add.\nAction 1: add[{"a":3,"b":7}]'},
+        {"role": "user", "content": "Observation 1: 10"},
+    ]
