@@ -33,7 +33,8 @@ def told(reply: Reply) -> tuple[Part, ...]:
 
 def prompt(*parts: Part, **more: Any) -> Prompt:
     head = (Part("system", "Be brief."), Part("user", "What is it?"))
-    return Prompt(head, parts, **({"tools": TOOLS} | more))
+    given: dict[str, Any] = {"tools": TOOLS} | more
+    return Prompt(head, parts, **given)
 
 
 async def test_a_whole_conversation_goes_out_as_the_api_wants_it() -> None:
