@@ -1,12 +1,13 @@
 """May this call happen? May this answer stand? The agent's own checks, before any effect."""
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from clew.agent import Agent
 from clew.errors import ConfigError
 from clew.events import (
+    FINISH,
     Action,
     AnyEvent,
     Code,
@@ -20,7 +21,9 @@ from clew.events import (
 )
 from clew.protocols import Tool
 from clew.tools.schema import example, nearest
-from clew.trajectory import Call, Trajectory
+from clew.trajectory import Call, Step, Trajectory
+
+ANOTHER: Final = "only one answer of a reply is looked at, and this is another"
 
 
 def refusal(call: Call, code: Code, text: str) -> Observation:
@@ -32,6 +35,31 @@ def refusal(call: Call, code: Code, text: str) -> Observation:
     effect: Effect = "unsafe" if call.attempts else "read"
     content = f"ERROR: {text}" if code == "unknown_tool" else f"ERROR: {code}: {text}"
     return Observation(call.key, content, ok=False, code=code, outcome=outcome, effect=effect)
+
+
+def comes_before(step: Step) -> tuple[Code, str] | None:
+    """Why the step's call of finish is sent back unseen, if something came before it."""
+    if step.spoken:
+        return "interrupted", "a person spoke meanwhile: heed that, then finish"
+    failed = [
+        call.action.name
+        for call in step.calls
+        if call.observation and not call.observation.ok and call.action.name != FINISH
+    ]
+    if failed:
+        names = ", ".join(dict.fromkeys(failed))
+        return "sibling_failed", f"{names} failed in this step: look at that, then finish"
+    return None
+
+
+def closed(step: Step, code: Code = "", text: str = "the answer was accepted") -> list[Observation]:
+    """Close every open call of finish in the step: the first with the outcome, last of all."""
+    calls = [call for call in step.calls if call.action.name == FINISH and not call.observation]
+    closed = [refusal(call, "cap", ANOTHER) for call in calls[1:]]
+    for call in calls[:1]:
+        accepted = Observation(call.key, text, effect="pure", trust="trusted")
+        closed.append(refusal(call, code, text) if code else accepted)
+    return closed
 
 
 async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEvent]:

@@ -15,16 +15,14 @@ from clew.errors import one_error
 from clew.events import (
     FINISH,
     AnyEvent,
-    Code,
     Json,
     Landing,
     Note,
-    Observation,
     Stop,
     Thought,
 )
 from clew.journal import Journal
-from clew.judging import judge_answer, judge_call, refusal
+from clew.judging import closed, comes_before, judge_answer, judge_call, refusal
 from clew.protocols import OnText, Parsed
 from clew.trajectory import Call, Step, Trajectory
 from clew.view import View
@@ -106,29 +104,34 @@ async def observe(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None
 
 
 async def conclude(agent: Agent, journal: Journal) -> None:
-    """Check the answer: stop with it, send it back, or take the fallback."""
+    """Stop with the answer if it is right; else send it back."""
     so_far, step = journal.trajectory, journal.trajectory.step
-    if (call := step.finish) is not None:
-        await judge(agent, journal, [call])
-        if call.held:
-            await journal.record(Stop("held", f"waiting for a ruling on {call.key}"))
-            return
-        if call.observation and not call.observation.ok:  # refused just now
-            return
-        if any(other.observation and not other.observation.ok for other in step.calls):
-            text = "another call of this step failed: look at it first, then finish"
-            await journal.record(*_close(step, "sibling_failed", text))
-            return
+    if (call := step.finish) is not None and not await may_finish(agent, journal, call):
+        return
     value = _answer(agent, step)
     problem = await judge_answer(agent, so_far, value)
     if problem is None:
         landing = so_far.landing
         stop = Stop("bound", landing.bound, value) if landing else Stop("answered", "", value)
-        await journal.record(*_close(step), stop)
+        await journal.record(*closed(step), stop)
     elif call is not None:
-        await journal.record(*_close(step, "rejected", problem))
+        await journal.record(*closed(step, "rejected", problem))
     else:
         await journal.record(Note(problem, source="check"))
+
+
+async def may_finish(agent: Agent, journal: Journal, call: Call) -> bool:
+    """Whether an answer may be looked at: if nothing comes before it, and no guard objects."""
+    step = journal.trajectory.step
+    if call.observation is not None:  # it was accepted already
+        return True
+    if (before := comes_before(step)) is not None:
+        await journal.record(*closed(step, *before))
+        return False
+    await judge(agent, journal, [call])
+    if call.held:
+        await journal.record(Stop("held", f"waiting for a ruling on {call.key}"))
+    return not call.held and call.observation is None
 
 
 async def give_up(agent: Agent, journal: Journal) -> None:
@@ -188,11 +191,3 @@ def _answer(agent: Agent, step: Step) -> Json:
         return msgspec.json.decode(text)
     except msgspec.DecodeError:  # it was an answer to another type: the checks say so
         return text
-
-
-def _close(step: Step, code: Code = "", text: str = "the answer was accepted") -> list[Observation]:
-    """Close every open call of finish in the step: the first with the outcome, others with it."""
-    calls = [call for call in step.calls if call.action.name == FINISH and not call.observation]
-    if code:
-        return [refusal(call, code, text) for call in calls]
-    return [Observation(call.key, text, effect="pure", trust="trusted") for call in calls]

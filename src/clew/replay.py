@@ -8,9 +8,8 @@ rulings, the clock and every interruption come from it too. No call leaves the p
 loop derives is compared with the record, byte by byte; the first difference ends the replay.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Any, TypeGuard
 
 import anyio
@@ -129,6 +128,7 @@ class _Replaying(Journal):
         super().__init__(store, 0, Trajectory(record.run_id), clock=lambda: 1 << 62)
         self.scope = anyio.CancelScope()
         self._recorded = record.entries
+        self._ends = {entry.epoch: entry.event for entry in record.entries}
         self._same_codec = same_codec
         self._moved = anyio.Event()
 
@@ -138,10 +138,14 @@ class _Replaying(Journal):
         place = len(self.trajectory)
         return self._recorded[place] if place < len(self._recorded) else None
 
-    def later(self) -> list[AnyEvent]:
+    def later(self) -> Iterator[AnyEvent]:
         """The events still to come before the worker of the time was cut off."""
-        rest = self._recorded[len(self.trajectory) :]
-        return [entry.event for entry in rest if entry.epoch == rest[0].epoch]
+        if (upcoming := self.upcoming) is not None:
+            for place in range(len(self.trajectory), len(self._recorded)):
+                entry = self._recorded[place]
+                if entry.epoch != upcoming.epoch:
+                    return
+                yield entry.event
 
     def follow(self) -> None:
         """Take the next entry as it was; end the worker's life where the record says it ended."""
@@ -180,20 +184,20 @@ class _Replaying(Journal):
     async def _turn(self, event: AnyEvent) -> AnyEvent:
         """Wait until the next entry is this event's, if it is to come at all, and give that."""
         await self.receive()
-        while not _is_due(event, self.later()):
+        while (entry := self.upcoming) is None or not _is_due(event, entry.event):
             if not self._may_wait(event):
                 name = type(event).__name__
                 raise self.diverged("event", f"the loop derives {name} here, the record does not")
             await self._moved.wait()
             await self.receive()
-        return self.later()[0]
+        return entry.event
 
     def _may_wait(self, event: AnyEvent) -> bool:
         """Whether a call beside this one is due first, and this one is later or was lost then."""
-        rest = self.later()
-        lost = not rest or not isinstance(rest[-1], Stop)
-        due = bool(rest) and isinstance(rest[0], _ABOUT_A_CALL)
-        return due and (lost or any(_matches(event, other) for other in rest))
+        if self.upcoming is None or not isinstance(self.upcoming.event, _ABOUT_A_CALL):
+            return False
+        lost = not isinstance(self._ends[self.upcoming.epoch], Stop)
+        return lost or any(_matches(event, other) for other in self.later())
 
     def _compare(self, old: AnyEvent, new: AnyEvent) -> None:
         if isinstance(old, Thought) and isinstance(new, Thought) and not self._same_codec:
@@ -226,9 +230,9 @@ def _matches(new: AnyEvent, old: AnyEvent) -> bool:
     return type(new) is type(old) and getattr(new, "call", "") == getattr(old, "call", "")
 
 
-def _is_due(event: AnyEvent, rest: Sequence[AnyEvent]) -> bool:
+def _is_due(event: AnyEvent, upcoming: AnyEvent) -> bool:
     """Whether it is this event's turn; anything that is about no call cannot wait for one."""
-    return bool(rest) and (_matches(event, rest[0]) or not isinstance(event, _ABOUT_A_CALL))
+    return _matches(event, upcoming) or not isinstance(event, _ABOUT_A_CALL)
 
 
 async def _watch(journal: _Replaying) -> None:
@@ -318,9 +322,10 @@ class _RecordedGuard:
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """The recorded verdict of this guard on this call, if it is among the next entries."""
-        judged = takewhile(lambda event: isinstance(event, Judged), self.journal.later())
-        for event in judged:
-            if isinstance(event, Judged) and (event.call, event.by) == (call.key, self.name):
+        for event in self.journal.later():
+            if not isinstance(event, Judged):
+                break
+            if (event.call, event.by) == (call.key, self.name):
                 return event.verdict
         return None
 
@@ -329,10 +334,12 @@ def _recorded_check(journal: _Replaying) -> Callable[[Any, Trajectory], Any]:
     async def check(answer: Any, so_far: Trajectory) -> str | None:
         """The recorded objection to this answer, if the record has one here."""
         _ = (answer, so_far)
-        for event in journal.later()[:1]:
+        for event in journal.later():
             if isinstance(event, Note) and event.source == "check":
                 return event.text
-            if isinstance(event, Observation) and event.code == "rejected":
+            if not isinstance(event, Observation) or event.ok:
+                break
+            if event.code == "rejected":  # the other answers of the reply were closed before it
                 return event.text.removeprefix("ERROR: rejected: ")
         return None
 

@@ -135,6 +135,11 @@ class Step:
         return None
 
     @property
+    def spoken(self) -> bool:
+        """Whether a person has spoken since the thought."""
+        return any(isinstance(a, Note) and a.source == "person" for a in self.asides)
+
+    @property
     def answered(self) -> bool:
         """Whether the thought answers in plain text and nobody has objected since."""
         return (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import Final
 
-from clew.events import FINISH, UNMADE, Code, Note, Verdict
+from clew.events import FINISH, UNMADE, Code, Verdict
 from clew.trajectory import Call, Step, Trajectory, args_hash
 
 REFUSED: Final[Code] = "repeated_same_tool_call_too_many_times"
@@ -20,7 +20,7 @@ LONGEST_CYCLE: Final = 3
 def backwards(so_far: Trajectory) -> Iterator[Step]:
     """The steps from the last to the first after a person's last word: that starts it all anew."""
     for step in reversed(so_far.steps):
-        if any(isinstance(a, Note) and a.source == "person" for a in step.asides):
+        if step.spoken:
             return
         yield step
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from clew.errors import ToolError
-from clew.events import Json, Note, Ruling, Verdict
+from clew.events import Json, Ruling, Verdict
 from clew.protocols import Tool
 from clew.tools.schema import checked
 from clew.trajectory import Call, Trajectory
@@ -95,6 +95,6 @@ def _asked(so_far: Trajectory) -> int:
             and call.verdict.verdict.kind == "hold"
             for call in step.calls
         )
-        if any(isinstance(aside, Note) and aside.source == "person" for aside in step.asides):
+        if step.spoken:
             count = 0
     return count
