@@ -23,7 +23,7 @@ from clew import (
 )
 from clew.errors import ModelError
 from clew.events import Attempt, Landing, Stop, Thought
-from clew.journal import load
+from clew.journal import BLOB_BYTES, load
 from clew.protocols import OnText, Prompt
 from clew.replay import first_difference, replay
 from clew.stores import MemoryStore
@@ -258,5 +258,21 @@ async def test_several_guards_on_one_call_replay() -> None:
     await run(agent, "What?", store=store, run_id="run")
     record = await load(store, "run")
     assert [len(call.hints) for call in record.calls] == [2, 1]
+    replayed = await replay(without_world(agent), record, MemoryStore())
+    assert replayed.trajectory.entries == record.entries
+
+
+async def test_what_is_too_long_for_a_line_replays_too() -> None:
+    async def call(args: dict[str, Any], key: str) -> str:
+        return "x" * (BLOB_BYTES + 1)
+
+    work = Tool("work", "Work.", {"type": "object"}, call, effect="read")
+    agent = Agent(model=ScriptedModel([act("work"), say("ok")]), tools=[work])
+    store = MemoryStore()
+    await run(agent, "Work!", store=store, run_id="run")
+    record = await load(store, "run")
+    seen = record.call("1.1").observation
+    assert seen is not None
+    assert seen.blob
     replayed = await replay(without_world(agent), record, MemoryStore())
     assert replayed.trajectory.entries == record.entries
