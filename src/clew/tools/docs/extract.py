@@ -64,7 +64,7 @@ def extract(path: Path, seen: Survey) -> Extracted:
     if _LIBRARIES.get(kind) == "bs4":
         return _html(path, seen)
     lines = _decoded(path, seen.encoding)
-    marked = _markdown(lines) if kind in {".md", ".markdown"} else ((line, 0) for line in lines)
+    marked = markdown(lines) if kind in {".md", ".markdown"} else ((line, 0) for line in lines)
     return Extracted(path.stem, marked, seen.note)
 
 
@@ -89,7 +89,7 @@ def _decoded(path: Path, encoding: str) -> Iterator[str]:
         raise Unreadable(f"not valid {encoding.upper()}, though it begins like it") from None
 
 
-def _markdown(lines: Iterator[str]) -> Iterator[Line]:
+def markdown(lines: Iterator[str]) -> Iterator[Line]:
     """Find headings, `# such` and underlined ones, outside of fenced code."""
     fence = held = ""
     for line in lines:

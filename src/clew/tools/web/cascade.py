@@ -1,0 +1,127 @@
+"""The tool `web_search`: one source after another until one finds something, or all at once."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+import anyio
+
+from clew.errors import ConfigError, one_error
+from clew.events import Json
+from clew.protocols import Tool
+from clew.tools.schema import checked
+from clew.tools.web.baidu import baidu
+from clew.tools.web.engines import brave, searxng, serper, tavily
+from clew.tools.web.reach import Reach, reach_of_environment
+from clew.tools.web.results import Piece, observation, same_page
+from clew.tools.web.source import SLACK, Query, Source, asked, parameters, search
+from clew.tools.web.trouble import Trouble
+from clew.tools.web.wiki import wikipedia
+
+SECONDS: Final = 12.0
+"""What one of several sources may take."""
+
+_DESCRIPTION: Final = (
+    "Search the web: the place to begin for facts. Use the few words that matter, names first. "
+    "Several sources are asked where one fails. Each result has a doc_id to cite as [doc_id], and "
+    "a score: below 0.5 it is weak evidence."
+)
+_NOTHING: Final = "nothing found by any source: try fewer or other words, or the names alone"
+
+
+class Failed(NamedTuple):
+    """A source that was asked in vain."""
+
+    source: str
+    why: str
+
+
+def usual_sources() -> tuple[Source, ...]:
+    """Serper, Brave, Tavily and SearXNG where they are configured, then Baidu, then Wikipedia."""
+    keyed = (serper(), brave(), tavily(), searxng())
+    return (*(source for source in keyed if source.configured), baidu(), wikipedia())
+
+
+def web_search(
+    sources: Sequence[Source] | None = None,
+    *,
+    at_once: bool = False,
+    reach: Reach | None = None,
+) -> Tool:
+    """The tool. It is the only one that goes on to another source by itself.
+
+    Without `sources` those that the environment configures are asked, looked up at each call. One
+    is asked after another, until one finds something; `at_once` asks all, which is quicker and
+    costs what all of them cost, and ranks what they found by score. Raises `ConfigError`.
+    """
+    if sources is not None and not sources:
+        message = "web_search has no source: name one, or leave them out for the usual ones"
+        raise ConfigError(message)
+    given = reach or reach_of_environment()
+    out = replace(given, seconds=min(given.seconds, SECONDS))
+    most = 6 if sources is None else len(sources)
+
+    async def call(args: dict[str, Json], key: str) -> Any:
+        query, here = asked(args), usual_sources() if sources is None else sources
+        found, failed = await (_all if at_once else _first)(here, query, out)
+        if len(failed) == len(here):
+            why = "; ".join(f"{one.source}: {one.why}" for one in failed)
+            raise Trouble("all_failed", f"no source could be searched ({why})")
+        told: dict[str, Json] = {"failed": [one._asdict() for one in failed]} if failed else {}
+        return observation(_ranked(found)[: query.limit], "" if found else _NOTHING, **told)
+
+    return checked(
+        Tool(
+            name="web_search",
+            description=_DESCRIPTION,
+            parameters=parameters(languages=True),
+            call=call,
+            effect="read",
+            timeout=out.seconds * (1 if at_once else most) + SLACK,
+            trust="untrusted",
+            examples=({"query": "Skerryvore lighthouse engineer"},),
+        )
+    )
+
+
+async def _first(
+    sources: Sequence[Source], query: Query, reach: Reach
+) -> tuple[list[Piece], list[Failed]]:
+    """What the first source finds that finds anything."""
+    failed: list[Failed] = []
+    for source in sources:
+        try:
+            if found := await search(source, query, reach):
+                return found, failed
+        except Trouble as trouble:
+            failed.append(Failed(source.name, str(trouble)))
+    return [], failed
+
+
+async def _all(
+    sources: Sequence[Source], query: Query, reach: Reach
+) -> tuple[list[Piece], list[Failed]]:
+    """What all sources find, in the order of the sources whichever answers first."""
+    found: dict[int, list[Piece]] = {}
+    failed: dict[int, Failed] = {}
+
+    async def ask(place: int, source: Source) -> None:
+        try:
+            found[place] = await search(source, query, reach)
+        except Trouble as trouble:
+            failed[place] = Failed(source.name, str(trouble))
+
+    with one_error():
+        async with anyio.create_task_group() as group:
+            for place, source in enumerate(sources):
+                group.start_soon(ask, place, source)
+    pieces = [piece for place in sorted(found) for piece in found[place]]
+    return pieces, [failed[place] for place in sorted(failed)]
+
+
+def _ranked(found: Sequence[Piece]) -> list[Piece]:
+    """Best first, each page once, by its best piece; ties in the order in which they came."""
+    pages: dict[str, Piece] = {}
+    for piece in sorted(found, key=lambda piece: -piece.score):
+        pages.setdefault(same_page(piece.url or piece.title), piece)
+    return list(pages.values())
