@@ -26,6 +26,7 @@ LAYERS = {
     "errors": 0,
     "events": 0,
     "replies": 0,  # the values of events that are a model's words
+    "steps": 1,  # what a trajectory is made of
     "trajectory": 1,
     "protocols": 2,
     "bounds": 3,
@@ -51,6 +52,7 @@ LAYERS = {
     "replay": 5,
     "testing": 5.5,  # doubles, servers and contracts: from anything below 6, for no one below 6
     "agent_files": 6,
+    "traces": 6,  # a record as lines for programs, and back
     "drivers": 6,
     "otel": 6,  # spans, from records
     "strategies": 6,

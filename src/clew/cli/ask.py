@@ -10,7 +10,7 @@ import click
 from clew.agent_files import Spec, make_agent, make_library
 from clew.api import opened, start
 from clew.cli.agents import options, origin, with_model
-from clew.cli.options import DEBUG, JSON, QUIET, STORE, agent_options
+from clew.cli.options import DEBUG, JSON, LOG_DIR, QUIET, STORE, agent_options
 from clew.cli.outcome import Outcome, finish
 from clew.cli.screen import Screen, console
 from clew.cli.work import carry_on
@@ -33,11 +33,19 @@ Exit codes: 0 answered, 2 usage, 3 stopped at a bound, 4 held for a ruling,
 @click.argument("question")
 @agent_options
 @STORE
+@LOG_DIR
 @JSON
 @QUIET
 @DEBUG
 def ask(
-    question: str, store: str | None, *, as_json: bool, quiet: bool, debug: bool, **given: Json
+    question: str,
+    store: str | None,
+    log_dir: str | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+    debug: bool,
+    **given: Json,
 ) -> int:
     """Answer QUESTION by thinking, acting and observing, all of it on record.
 
@@ -46,11 +54,13 @@ def ask(
     said = readable(sys.stdin.read() if question == "-" else question)
     wanted = options(given)
     with watching(as_json=as_json, quiet=quiet, debug=debug) as screen:
-        end = anyio.run(partial(_ask, said, wanted, store, screen))
+        end = anyio.run(partial(_ask, said, wanted, screen, store=store, log_dir=log_dir))
     return finish(end, as_json=as_json)
 
 
-async def _ask(question: str, wanted: Spec, store: str | None, screen: Screen) -> Outcome:
+async def _ask(
+    question: str, wanted: Spec, screen: Screen, *, store: str | None, log_dir: str | None
+) -> Outcome:
     wanted, why = await with_model(wanted)
     tell_model(wanted, why)
     docs = make_library(wanted, screen.indexing)
@@ -61,7 +71,7 @@ async def _ask(question: str, wanted: Spec, store: str | None, screen: Screen) -
         await anyio.lowlevel.checkpoint()  # no record after a Ctrl-C while the parts were imported
         journal = await start(agent, question, place, listener=screen, origin=origin(wanted))
         screen.so_far = journal.trajectory
-        return await carry_on(agent, journal, docs, store=store, why=why)
+        return await carry_on(agent, journal, docs, store=store, why=why, log_dir=log_dir)
 
 
 def readable(text: str) -> str:

@@ -47,6 +47,13 @@ JSON: Final = click.option(
 QUIET: Final = click.option(
     "--quiet", "-q", is_flag=True, help="Show only the end: answer, sources, cost."
 )
+LOG_DIR: Final = click.option(
+    "--log-dir",
+    callback=_named,
+    metavar="FOLDER",
+    type=click.Path(),
+    help="Write trace.jsonl, run.log, chat.md and chat.jsonl there, in a folder for each run.",
+)
 AGENT: Final = click.option(
     "--agent",
     callback=_named,

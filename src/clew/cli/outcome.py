@@ -205,7 +205,7 @@ def entry_document(entry: Entry) -> dict[str, Json]:
     """An entry as JSON: its place and time around the event's own fields."""
     event = msgspec.to_builtins(entry.event)
     place = {"seq": entry.seq, "at": entry.at, "epoch": entry.epoch}
-    return {**place, **event, "hash": entry.hash.hex()}
+    return {**place, **event, "chain": entry.hash.hex()}
 
 
 def finish(end: Outcome, *, as_json: bool) -> int:

@@ -28,6 +28,7 @@ from clew.events import (
     Thought,
     encode,
 )
+from clew.trajectory import Trajectory
 
 LINES: Final = 12
 CHARACTERS: Final = 1_200
@@ -79,6 +80,14 @@ def written(action: Action, *, whole: bool = False) -> str:
     most = 1 << 30 if whole else 200
     args = ", ".join(f"{inert(name)}={brief(value, most)}" for name, value in action.args.items())
     return f"{inert(action.name)}({args})"
+
+
+def pieces(record: Trajectory) -> Iterator[Shown]:
+    """Everything in the record, in its order."""
+    step = 0
+    for entry in record.entries:
+        step += isinstance(entry.event, Thought)
+        yield from shown(entry.event, step)
 
 
 def shown(event: AnyEvent, step: int, *, whole: bool = True) -> Iterator[Shown]:

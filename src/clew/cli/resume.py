@@ -11,7 +11,7 @@ from clew.agent_files import make_agent, make_library
 from clew.api import take_up
 from clew.cli.agents import agent_store, origin, recorded, with_model
 from clew.cli.ask import readable, tell_model, watching
-from clew.cli.options import DEBUG, JSON, QUIET, RUN, STORE, agent_options
+from clew.cli.options import DEBUG, JSON, LOG_DIR, QUIET, RUN, STORE, agent_options
 from clew.cli.outcome import Outcome, finish
 from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
@@ -36,6 +36,7 @@ class Wish:
     say: str
     accept_change: bool
     given: dict[str, Json]
+    log_dir: str | None = None
 
 
 @click.command(short_help="Go on with a run.", epilog=EPILOG)
@@ -46,6 +47,7 @@ class Wish:
 )
 @agent_options
 @STORE
+@LOG_DIR
 @JSON
 @QUIET
 @DEBUG
@@ -53,6 +55,7 @@ def resume(
     run: str,
     say: str,
     store: str | None,
+    log_dir: str | None,
     *,
     accept_change: bool,
     as_json: bool,
@@ -66,7 +69,7 @@ def resume(
     given here change it, and then --accept-change is needed. A run that has ended and is given
     nothing new shows its result again.
     """
-    wish = Wish(run, readable(say) if say else "", accept_change, given)
+    wish = Wish(run, readable(say) if say else "", accept_change, given, log_dir)
     with watching(as_json=as_json, quiet=quiet, debug=debug) as screen:
         end = anyio.run(partial(_resume, wish, store, screen))
     return finish(end, as_json=as_json)
@@ -96,4 +99,4 @@ async def _resume(wish: Wish, store: str | None, screen: Screen) -> Outcome:
         screen.so_far = journal.trajectory
         if wish.say:
             await journal.record(Note(wish.say))
-        return await carry_on(agent, journal, docs, store=store, why=why)
+        return await carry_on(agent, journal, docs, store=store, why=why, log_dir=wish.log_dir)

@@ -1,6 +1,6 @@
 """`clew show`: a record, readable or for programs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -13,19 +13,22 @@ from clew.cli.markdown import markdown
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.outcome import entry_document, fork_of, status, usage
 from clew.cli.places import existing, find_run
-from clew.cli.render import Shown, inert, shown
+from clew.cli.render import Shown, inert, pieces
 from clew.cli.screen import console, put
 from clew.cli.sent import sent_document, sent_text
-from clew.events import Thought, encode
+from clew.events import encode
 from clew.journal import load
 from clew.sent import Sent
+from clew.traces import trace
 from clew.trajectory import Trajectory
 
 
 @click.command(short_help="Show a record: readable, JSON, Markdown.")
 @RUN
 @click.option("--json", "form", flag_value="json", help="One JSON document.")
-@click.option("--jsonl", "form", flag_value="jsonl", help="One JSON document for each entry.")
+@click.option(
+    "--jsonl", "form", flag_value="jsonl", help="A line of JSON for each entry and action."
+)
 @click.option("--md", "form", flag_value="md", help="Markdown, for people.")
 @click.option("--prompt", is_flag=True, help="The prompt of a thought, as it was sent.")
 @click.option("--step", metavar="K", type=int, help="Which thought's prompt.  [default: the last]")
@@ -60,14 +63,6 @@ async def _sent(run: str, step: int | None, store: str | None) -> Sent:
         return await prompt_of(await find_run(place, run), step, store=place)
 
 
-def pieces(record: Trajectory) -> Iterator[Shown]:
-    """Everything in the record, in its order."""
-    step = 0
-    for entry in record.entries:
-        step += isinstance(entry.event, Thought)
-        yield from shown(entry.event, step)
-
-
 def _text(record: Trajectory) -> None:
     out = console()
     of = fork_of(record)
@@ -90,8 +85,8 @@ def _json(record: Trajectory) -> None:
 
 
 def _jsonl(record: Trajectory) -> None:
-    for entry in record.entries:
-        click.echo(encode(entry_document(entry)))
+    for line in trace(record):
+        click.echo(encode(line))
 
 
 def _markdown(record: Trajectory) -> None:

@@ -12,6 +12,7 @@ import anyio.abc
 import anyio.to_thread
 
 from clew.agent import Agent
+from clew.cli.log_dir import logged
 from clew.cli.outcome import Outcome
 from clew.cli.places import command
 from clew.cli.render import inert
@@ -50,13 +51,19 @@ async def unless_interrupted(work: Callable[[], Awaitable[T]]) -> T | None:
 
 
 async def carry_on(
-    agent: Agent, journal: Journal, docs: Library | None, *, store: str | None = None, why: str = ""
+    agent: Agent,
+    journal: Journal,
+    docs: Library | None,
+    *,
+    store: str | None = None,
+    why: str = "",
+    log_dir: str | None = None,
 ) -> Outcome:
     """Go on with the run; the outcome says how it ended, and keeps the error if one ended it."""
     resume = f"the record is open, go on with: {command('resume', journal.run_id, store=store)}"
     end = partial(Outcome, journal.trajectory, store=store, why=why)
     try:
-        done = await unless_interrupted(partial(_go, agent, journal, docs))
+        done = await unless_interrupted(partial(_go, agent, journal, docs, log_dir))
     except Exception as error:
         if not isinstance(error, FencedError):
             error.add_note(resume)
@@ -70,13 +77,16 @@ async def carry_on(
     return end(result(agent, done))
 
 
-async def _go(agent: Agent, journal: Journal, docs: Library | None) -> Trajectory:
+async def _go(
+    agent: Agent, journal: Journal, docs: Library | None, log_dir: str | None
+) -> Trajectory:
     if docs is not None:
         report = await read_documents(docs)
         tell_skipped(journal.listener, report)
         if not report.passages:
             raise ConfigError(nothing_to_search(docs, report))
-    return await run(agent, journal)
+    with logged(journal, log_dir):
+        return await run(agent, journal)
 
 
 async def read_documents(docs: Library) -> IndexReport:

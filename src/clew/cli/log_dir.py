@@ -1,0 +1,117 @@
+"""`--log-dir`: a run in files beside its record, as it happens.
+
+In a folder of the run's own: `trace.jsonl` (`clew.traces`), `run.log` (a line for each entry), and
+at the end, however it comes, `chat.md` for people and `chat.jsonl` (who said what) for programs.
+"""
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, TextIO
+
+from clew.cli.markdown import markdown
+from clew.cli.render import pieces, shown
+from clew.errors import ConfigError
+from clew.events import FINISH, Entry, Json, Note, Observation, Started, Stop, Thought, encode
+from clew.journal import Journal
+from clew.protocols import Listener
+from clew.traces import trace_entry
+from clew.trajectory import Trajectory
+
+WIDE: Final = 160
+"""Characters of a line in `run.log`."""
+
+
+@contextmanager
+def logged(journal: Journal, folder: str | None) -> Generator[None]:
+    """Write the run's files while it goes on; nothing where no folder is named.
+
+    What the record holds already is written first, so that the files of a resumed run are whole.
+    Raises `ConfigError` where the folder cannot be written.
+    """
+    if not folder:
+        yield
+        return
+    place, record = Path(folder) / journal.run_id, journal.trajectory
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with (
+            (place / "trace.jsonl").open("w", encoding="utf-8") as trace,
+            (place / "run.log").open("w", encoding="utf-8") as log,
+        ):
+            files = Files(record, trace, log, journal.listener)
+            for entry in record.entries:
+                files.write(entry)
+            journal.listener = files
+            try:
+                yield
+            finally:
+                journal.listener = files.beside
+                (place / "chat.md").write_text(markdown(record, pieces(record)), "utf-8")
+                told = "".join(f"{encode(line).decode()}\n" for line in chat(record))
+                (place / "chat.jsonl").write_text(told, "utf-8")
+    except OSError as error:
+        message = f"the log folder {place} cannot be written ({error.strerror}): name another"
+        raise ConfigError(message) from error
+
+
+class Files:
+    """A listener that writes each entry down and passes everything on to the one `beside` it."""
+
+    def __init__(
+        self, record: Trajectory, trace: TextIO, log: TextIO, beside: Listener | None
+    ) -> None:
+        self.beside = beside
+        self._record = record
+        self._trace = trace
+        self._log = log
+        self._step = 0
+
+    def token(self, text: str) -> None:
+        """Tokens are for the screen."""
+        if self.beside is not None:
+            self.beside.token(text)
+
+    def entry(self, entry: Entry) -> None:
+        """Show an entry, and write it down."""
+        if self.beside is not None:
+            self.beside.entry(entry)
+        self.write(entry)
+
+    def write(self, entry: Entry) -> None:
+        """Write an entry into both files."""
+        self._step += isinstance(entry.event, Thought)
+        for line in trace_entry(self._record, entry, self._step):
+            self._trace.write(f"{encode(line).decode()}\n")
+        time = next(iter(trace_entry(self._record, entry, self._step)))["time"]
+        for piece in shown(entry.event, self._step):
+            said = f"{time} {piece.label}: {' '.join(piece.text.split())}"
+            self._log.write(f"{said if len(said) <= WIDE else said[: WIDE - 1] + '…'}\n")
+        self._trace.flush()
+        self._log.flush()
+
+
+def chat(record: Trajectory) -> Iterator[dict[str, Json]]:
+    """Who said what: the person, the model, its calls and what came of them, the answer."""
+    for entry in record.entries:
+        match entry.event:
+            case Started(goal=goal):
+                yield {"role": "user", "content": goal}
+            case Note(text=text, source="person"):
+                yield {"role": "user", "content": text}
+            case Thought() as thought:
+                calls = [
+                    {"name": action.name, "input": action.args}
+                    for action in thought.actions
+                    if action.name != FINISH
+                ]
+                if thought.text or calls:
+                    yield {"role": "assistant", "content": thought.text, "calls": calls}
+            case Observation(call=call, content=content):
+                name = record.call(call).action.name
+                if name != FINISH:
+                    yield {"role": "tool", "name": name, "call": call, "output": content}
+            case Stop(status=status, reason=reason, answer=answer):
+                yield {"role": "assistant", "answer": answer, "status": status, "reason": reason}
+            case _:
+                pass

@@ -1,0 +1,82 @@
+"""Traces: what a program reads of a run, live and afterwards, and that it is the whole run."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew import StoreError
+from clew.events import encode
+from clew.journal import load
+from clew.stores import MemoryStore
+from clew.traces import read_trace, trace
+from tests.cli.shell import clew, library
+from tests.core.play import play
+from tests.core.scenarios import SCENARIOS, Scenario
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+async def test_a_trace_is_the_whole_run(scenario: Scenario, tmp_path: Path) -> None:
+    store = MemoryStore()
+    await play(scenario, tmp_path, store)
+    record = await load(store, "run")
+    again = read_trace(encode(line) for line in trace(record))
+    assert again.entries == record.entries
+    assert (again.run_id, again.usage, again.stop) == ("run", record.usage, record.stop)
+    told = list(trace(record))
+    made = [line["call"] for line in told if line["event"] == "action"]
+    assert made == [call.key for call in record.calls]
+    assert [line["step"] for line in told] == sorted(line["step"] for line in told)
+
+
+def test_a_trace_with_gaps_or_strange_lines_is_none() -> None:
+    whole = clew("ask", "What is 2+3?", "--quiet")
+    assert whole.code == 0
+    text = clew("show", "last", "--jsonl").out.splitlines()
+    assert read_trace(text).goal == "What is 2+3?"
+    with pytest.raises(StoreError, match="has gaps"):
+        read_trace(text[:1] + text[2:])
+    with pytest.raises(StoreError, match="line 2 is no line of a trace"):
+        read_trace([text[0], "{}"])
+    with pytest.raises(StoreError, match="line 1 is no line of a trace"):
+        read_trace([b"\xff"])
+
+
+def test_a_run_is_written_down_as_it_happens() -> None:
+    asked = clew(
+        "ask", "When was Mary Shelley born?", "--docs", library(), "--log-dir", "logs", "--json"
+    )
+    run_id = asked.document["run_id"]
+    folder = Path("logs") / run_id
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "chat.jsonl", "chat.md", "run.log", "trace.jsonl",
+    ]  # fmt: skip
+    assert lines(folder / "trace.jsonl") == [
+        json.loads(line) for line in clew("show", run_id, "--jsonl").out.splitlines()
+    ]
+    said = lines(folder / "chat.jsonl")
+    assert said[0] == {"role": "user", "content": "When was Mary Shelley born?"}
+    assert (said[-1]["role"], said[-1]["status"]) == ("assistant", "answered")
+    assert any(line["role"] == "tool" and line["name"] == "docs" for line in said)
+    assert (folder / "chat.md").read_text() == clew("show", run_id, "--md").out.rstrip("\n")
+    log = (folder / "run.log").read_text().splitlines()
+    assert all(len(line) <= 160 for line in log)
+    assert " Question: When was" in log[0] or any(" Question: " in line for line in log)
+
+    clew("resume", run_id, "--say", "And in which town?", "--log-dir", "logs", "--quiet")
+    after = lines(folder / "trace.jsonl")
+    assert len(after) > len(said)
+    assert next(line["seq"] for line in after if "seq" in line) == 1  # the run from its beginning
+
+
+def test_a_log_folder_that_cannot_be_written_is_one_line() -> None:
+    Path("taken").touch()
+    failed = clew("ask", "What is 2+3?", "--log-dir", "taken")
+    assert failed.code == 2
+    assert "clew: the log folder taken/" in failed.err
+    assert "cannot be written" in failed.err
