@@ -101,7 +101,8 @@ async def _ask_guards(
         verdict = whole(verdict, name)
         match verdict.kind:
             case "hint":
-                events.append(Judged(call.key, verdict, by=name))
+                if (hint := Judged(call.key, verdict, by=name)) not in call.hints:
+                    events.append(hint)
             case "amend":
                 args = verdict.args if verdict.args is not None else args
                 if problems := agent.problems(tool, args):

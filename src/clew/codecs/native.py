@@ -200,10 +200,10 @@ def _arguments(call: Call, raw: str | None) -> str:
 
 
 def _result(call: Call) -> str:
-    """What a call's message says: its observation, then the hints given on it."""
+    """What a call's message says: its observation, then the remarks on it."""
     observation = call.observation
     text = observation.text if observation is not None else ""
-    return "\n".join([text, *(f"HINT: {hint.verdict.reason}" for hint in call.hints)])
+    return "\n".join([text, *(f"HINT: {remark}" for remark in call.remarks)])
 
 
 def _aside(aside: Aside) -> Part:

@@ -175,13 +175,13 @@ def _answer_value(brief: Brief, answer: str) -> object:
 
 
 def _seen(form: Form, number: int, call: Call) -> str | None:
-    """A call's result with the guards' hints; None where there is nothing to tell."""
+    """A call's result with the remarks on it; None where there is nothing to tell."""
     observation = call.observation
     accepted = call.action.name == FINISH and observation is not None and observation.ok
     if observation is None or accepted:
         return None
     lines = [f"{form.seen(number)}: {quoted(form.labels, observation.text)}"]
-    lines += [f"Hint: {quoted(form.labels, hint.verdict.reason)}" for hint in call.hints]
+    lines += [f"Hint: {quoted(form.labels, remark)}" for remark in call.remarks]
     return "\n".join(lines)
 
 

@@ -133,16 +133,20 @@ def a_prompt_only_grows(codec: Codec) -> None:
 
 
 def every_call_has_one_result(codec: Codec) -> None:
-    """Each call of a step is told, and each of its observations once, in order, with its hints."""
+    """Each call of a step is told, and each of its observations once, in order, with remarks."""
     seen = [Observation(content=f"result number {place}") for place in range(3)]
     seen[1] = Observation(content={"found": "result number 1"}, ok=False, code="tool_error")
-    parts = codec.render(brief(), step("All.", *ACTIONS[:2], ACTIONS[6], seen=seen, hint="mind it"))
+    shown = step("All.", *ACTIONS[:2], ACTIONS[6], seen=seen, hint="mind it")
+    shown.calls[2].revise({"query": "edited"}, " by a person")
+    parts = codec.render(brief(), shown)
     found = [place for place, part in enumerate(parts) if "result number" in part.text]
     expect(len(found), 3, "the parts with a result")
     for place, part in enumerate(parts[at] for at in found):
         require(part.role in {"user", "tool"}, f"a result has the role {part.role}")
         expect(part.text.count(f"result number {place}"), 1, f"result {place}, in its place")
         require("mind it" in part.text, "a guard's hint must stand with the result")
+        edited = 'the arguments were changed to {"query":"edited"} by a person' in part.text
+        expect(edited, place == 2, f"what call {place} was made with, told with its result")
     told = [action for reply in replies(parts) for action in codec.parse(brief(), reply).actions]
     expect(told, [*ACTIONS[:2], ACTIONS[6]], "the calls, read back")
     made = [call.id for part in parts for call in part.calls]

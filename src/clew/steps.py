@@ -1,0 +1,164 @@
+"""What a fold is made of: calls, the steps they belong to, and what work took."""
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import msgspec
+
+from clew.events import (
+    FINISH,
+    Action,
+    Attempt,
+    Forked,
+    Json,
+    Judged,
+    Landing,
+    Note,
+    Observation,
+    Ruling,
+    Thought,
+    Usage,
+    encode,
+)
+
+Aside: TypeAlias = Note | Landing | Forked
+"""What the model is told between an observation and its next thought."""
+
+
+_sorted = msgspec.json.Encoder(order="sorted")
+
+
+def args_hash(tool: str, args: dict[str, Json]) -> str:
+    """Identify a call by what it asks for: the same tool and arguments give the same 16 digits."""
+    return hashlib.blake2b(_sorted.encode([tool, args]), digest_size=8).hexdigest()
+
+
+def _same(one: dict[str, Json], other: dict[str, Json]) -> bool:
+    """Whether two calls' arguments are the same JSON (True is not 1)."""
+    return _sorted.encode(one) == _sorted.encode(other)
+
+
+@dataclass(slots=True)
+class Call:
+    """One action of a step and everything that became of it. `key` is `step.index`, from 1."""
+
+    key: str
+    action: Action
+    verdict: Judged | None = None
+    hints: list[Judged] = field(default_factory=list[Judged])
+    ruling: Ruling | None = None
+    attempts: list[Attempt] = field(default_factory=list[Attempt])
+    observation: Observation | None = None
+    deadline: int = 0
+    """When the last attempt must have ended, in Unix milliseconds."""
+    again: bool = False
+    """Whether a person allowed it (once more) since the last attempt."""
+    revised: dict[str, Json] | None = None
+    """The arguments a verdict or a person last put in the place of the model's."""
+    revision: str = ""
+    """What the model is told of them."""
+
+    @property
+    def args(self) -> dict[str, Json]:
+        """The arguments as last ruled or amended, else as the model wrote them."""
+        return self.action.args if self.revised is None else self.revised
+
+    @property
+    def hash(self) -> str:
+        """The `args_hash` of the call as it will be, or was, made."""
+        return args_hash(self.action.name, self.args)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the model is told beside the observation: hints, and arguments that are not its."""
+        said = [hint.verdict.reason for hint in self.hints]
+        if self.revised is not None and not _same(self.revised, self.action.args):
+            said.append(self.revision)
+        return said
+
+    def revise(self, args: dict[str, Json] | None, why: str) -> None:
+        """Put other arguments, if these are others, in the place of those it has."""
+        if args is not None and not _same(args, self.args):
+            self.revised = args
+            self.revision = f"the arguments were changed to {encode(args).decode()}{why}"
+
+    @property
+    def held(self) -> bool:
+        """Whether it waits for a person's ruling."""
+        return (
+            self.verdict is not None
+            and self.verdict.verdict.kind == "hold"
+            and self.ruling is None
+            and self.observation is None
+        )
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether an effect was begun and nobody knows how it ended."""
+        return bool(self.attempts) and self.observation is None
+
+
+@dataclass(slots=True)
+class Spent:
+    """What work took: thoughts, calls really made by tool name, model usage, active milliseconds.
+
+    Refused calls do not count, finish neither, nor the thought of a landing.
+    """
+
+    steps: int = 0
+    calls: Counter[str] = field(default_factory=Counter[str])
+    usage: Usage = field(default_factory=Usage)
+    active_ms: int = 0
+
+
+@dataclass(slots=True)
+class Step:
+    """A thought and everything until the next. Step 0 is what comes before the first thought."""
+
+    number: int
+    thought: Thought | None = None
+    calls: list[Call] = field(default_factory=list[Call])
+    asides: list[Aside] = field(default_factory=list[Aside])
+    concluded: bool = False
+    """Whether a stop has taken, or given up, its answer."""
+
+    @property
+    def pending(self) -> list[Call]:
+        """Calls without an observation, except finish."""
+        return [
+            call for call in self.calls if call.observation is None and call.action.name != FINISH
+        ]
+
+    @property
+    def finish(self) -> Call | None:
+        """The first call of finish that is not refused, until a stop has taken its answer."""
+        if self.concluded:
+            return None
+        for call in self.calls:
+            if call.action.name == FINISH and (not call.observation or call.observation.ok):
+                return call
+        return None
+
+    @property
+    def spoken(self) -> bool:
+        """Whether a person has spoken since the thought."""
+        return any(isinstance(a, Note) and a.source == "person" for a in self.asides)
+
+    @property
+    def answered(self) -> bool:
+        """Whether the thought answers in plain text and nobody has objected since."""
+        return (
+            self.thought is not None
+            and self.thought.answer is not None
+            and not self.concluded
+            and not any(isinstance(a, Note) and a.source != "late" for a in self.asides)
+        )
+
+    @property
+    def answer(self) -> Call | str | None:
+        """What waits to be concluded: an open call of finish, a text, or nothing."""
+        if (call := self.finish) is not None:
+            return call
+        return self.thought.answer if self.thought is not None and self.answered else None
