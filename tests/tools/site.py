@@ -1,5 +1,6 @@
 """A site on 127.0.0.1 for tests: what it answers to each path, and what it was asked."""
 
+import contextlib
 import json
 import socketserver
 import ssl
@@ -113,6 +114,8 @@ class Site:
         site = self
 
         class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
             def do_GET(self) -> None:
                 parts = urlsplit(self.path)
                 length = int(self.headers.get("content-length", "0"))
@@ -123,6 +126,7 @@ class Site:
                     {name.lower(): value for name, value in self.headers.items()},
                     self.rfile.read(length),
                 )
+                self.close_connection = True
                 said = site.answer(was)
                 if said is None:
                     return
@@ -131,17 +135,17 @@ class Site:
                     self.send_header("content-type", said.type)
                 for name, value in said.headers.items():
                     self.send_header(name, value)
-                if "content-length" not in said.headers:
+                self.send_header("connection", "close")
+                if not {"content-length", "transfer-encoding"} & said.headers.keys():
                     self.send_header("content-length", str(len(said.body)))
                 self.end_headers()
-                try:
+                with contextlib.suppress(OSError):  # the client has read enough
                     self.wfile.write(said.body)
-                except OSError:
-                    pass  # the client has read enough
 
-            do_POST = do_GET
+            def do_POST(self) -> None:
+                self.do_GET()
 
-            def log_message(self, format: str, *args: object) -> None:
+            def log_message(self, *args: object) -> None:
                 pass
 
         return Handler

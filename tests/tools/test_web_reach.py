@@ -262,6 +262,14 @@ async def test_no_more_is_read_than_is_allowed() -> None:
         await fails(near(site, most=999), f"{site.url}/a", "too_large", "more than 999 bytes")
 
 
+async def test_a_body_in_many_pieces_is_left_when_it_is_too_long() -> None:
+    pieces = {"transfer-encoding": "chunked"}
+    body = b"1\r\nx\r\n" * 1_000 + b"0\r\n\r\n"
+    with Site({"/a": Said(body, headers=pieces)}) as site:
+        assert len((await near(site).ask(Request(f"{site.url}/a", types=()))).body) == 1_000
+        await fails(near(site, most=10), f"{site.url}/a", "too_large")
+
+
 @pytest.mark.parametrize(("pack", "name"), [(gzip.compress, "gzip"), (zlib.compress, "deflate")])
 async def test_what_is_packed_is_unpacked_within_the_limit(
     pack: Callable[[bytes], bytes], name: str

@@ -141,8 +141,8 @@ WIKI = {
         ]
     },
 }
-BAIDU = """<!DOCTYPE html><html><head><title>灯塔_百度搜索</title></head><body><div id="content_left">
-<div class="result c-container xpath-log new-pmd" id="1" tpl="se_com_default" mu="https://a.example/light">
+BAIDU = """<!DOCTYPE html><html><head><title>灯塔_百度搜索</title></head><body>
+<div id="content_left"><div class="result c-container xpath-log new-pmd" id="1" mu="https://a.example/light">
  <h3 class="c-title t t tts-title"><a href="http://www.baidu.com/link?url=abc"><em>灯塔</em>的历史</a></h3>
  <div><span class="content-right_8Zs40">灯塔建于<em>1844</em>年。</span></div></div>
 <div class="result-op c-container" mu="http://nourl.ubs.baidu.com/1">
@@ -461,8 +461,8 @@ async def test_a_key_that_is_missing_or_odd_is_told_by_its_variable(
 
 
 async def test_a_key_that_a_server_sends_back_goes_no_further() -> None:
-    body = {"type": "search", "web": {"results": [
-        {"url": "https://a.example/", "title": "brave-secret", "description": "brave-secret!"}]}}  # fmt: skip
+    said = {"url": "https://a.example/", "title": "brave-secret", "description": "brave-secret!"}
+    body = {"type": "search", "web": {"results": [said]}}
     with Site({"": as_json(body)}) as site:
         seen = await found(search_tool(brave(site.url)))
     assert seen.content["results"][0]["snippet"] == "(the key)!"

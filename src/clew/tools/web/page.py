@@ -99,8 +99,6 @@ def _part(url: str, page: Readable, offset: int) -> Observation:
     }
     if len(shown) < len(ahead):
         content["next"] = ahead[len(shown)].offset
-    if page.note:
-        content["note"] = page.note
     return Observation(
         content=content,
         effect="read",

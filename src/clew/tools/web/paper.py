@@ -234,7 +234,7 @@ def _place(so_far: Trajectory) -> tuple[str, Counter[tuple[str, str]]]:
             continue
         if other.action.name == SEARCH:
             title, seen = shown[0].title, Counter[tuple[str, str]]()
-        elif other.action.name == LOOKUP:
+        else:
             seen[other.args.get("title", title), other.args["word"].casefold()] += 1
     return title, seen
 

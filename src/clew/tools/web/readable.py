@@ -33,7 +33,6 @@ class Readable:
 
     title: str
     lines: tuple[Line, ...]
-    note: str = ""
 
 
 def readable(answer: Answer) -> Readable:
@@ -90,8 +89,7 @@ def _pdf(name: str, body: bytes) -> Readable:
             raise Trouble("not_readable", text)
         path.write_bytes(body)
         try:
-            found = extract(path, survey(path))
-            return Readable(name, tuple(found.lines), found.note)
+            return Readable(name, tuple(extract(path, survey(path)).lines))
         except Unreadable as error:
             text = f"this PDF cannot be read ({error}): try another page"
             raise Trouble("not_readable", text) from error
