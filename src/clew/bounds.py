@@ -7,6 +7,7 @@ can stand in the record. A reason reads "name: detail".
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from typing import Final
 
 from clew.errors import ConfigError
 from clew.events import FINISH, Verdict
@@ -15,6 +16,9 @@ from clew.trajectory import Call, Trajectory
 
 DEFAULT_COST = 1.0
 """US dollars a run may cost where prices are known and nothing else was said."""
+
+_PARTED: Final = frozenset({"cost", "seconds"})
+"""Limits that need not be whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -156,11 +160,17 @@ class Limits:
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a limit that bounds nothing or forbids everything."""
         numbers = {f.name: getattr(self, f.name) for f in fields(self)}
+        if not isinstance(by_tool := numbers.pop("calls_per_tool"), Mapping):
+            message = f"limit calls_per_tool is {by_tool!r}: give numbers by the names of tools"
+            raise ConfigError(message)
         numbers |= {f"calls_per_tool[{name}]": most for name, most in self.calls_per_tool.items()}
-        del numbers["calls_per_tool"]
         for name, number in numbers.items():
             if name == "cost" and number is None:
                 continue
+            kind, what = (int | float, "number") if name in _PARTED else (int, "whole number")
+            if isinstance(number, bool) or not isinstance(number, kind):
+                message = f"limit {name} is {number!r}: give a {what} over 0"
+                raise ConfigError(message)
             if not 0 < number < float("inf"):
                 message = f"limit {name} is {number}: give a finite number over 0"
                 raise ConfigError(message)

@@ -81,7 +81,7 @@ def test_finish_is_no_name_for_a_tool() -> None:
         {"steps": 0},
         {"tool_calls": -1},
         {"seconds": float("inf")},
-        {"tokens": float("nan")},
+        {"seconds": float("nan")},
         {"cost": 0.0},
         {"calls_per_tool": {"lookup": 0}},
     ],

@@ -39,6 +39,8 @@ def schemas(
     """
     for name, kind in kinds.items():
         _refuse_foreign(kind, f"{where}, {name}", set())
+        if mode == "validation":
+            _refuse_keys(kind, f"{where}, {name}", set())
         _components([kind], f"{where}, {name}", mode)
     found, definitions = _components(list(kinds.values()), where, mode)
     for name, definition in definitions.items():
@@ -56,9 +58,12 @@ def schema_of(kind: Any, where: str, mode: Mode = "validation") -> Parameters:
 
 
 def from_json(kind: Any, value: Json) -> Any:
-    """A JSON value as the type, without coercion. Raises `ValueError` with one line."""
+    """A JSON value as the type, without coercion but of keys: JSON has only text for them.
+
+    Raises `ValueError` with one line.
+    """
     try:
-        return msgspec.convert(value, kind, strict=True, dec_hook=_decode)
+        return msgspec.convert(value, kind, strict=True, str_keys=True, dec_hook=_decode)
     except (ValueError, RecursionError) as error:
         raise ValueError(_one_line(str(error))) from error
 
@@ -138,6 +143,22 @@ def _refuse_foreign(kind: Any, where: str, seen: set[int]) -> None:
         raise ConfigError(message)
     for part in _parts(kind):
         _refuse_foreign(part, where, seen)
+
+
+def _refuse_keys(kind: Any, where: str, seen: set[int]) -> None:
+    """Refuse dicts whose keys no text can stand for, wherever they are."""
+    if id(kind) in seen:
+        return
+    seen.add(id(kind))
+    origin = typing.get_origin(kind)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        (key,), named = _components([typing.get_args(kind)[0]], where, "validation")
+        for schema in (key, *cast("list[Parameters]", key.get("anyOf", [])), *named.values()):
+            if schema.get("type") in {"null", "boolean", "array", "object"}:
+                message = f"{where}: {kind} has keys that JSON has not; use str or int"
+                raise ConfigError(message)
+    for part in _parts(kind):
+        _refuse_keys(part, where, seen)
 
 
 def _parts(kind: Any) -> Iterator[Any]:
