@@ -208,6 +208,9 @@ async def rule(
             held = ", ".join(c.key for c in record.calls if c.held) or "none"
             message = f"call {call} of run {run_id} does not wait for a ruling; held: {held}"
             raise ConfigError(message)
+        if args is not None and record.call(call) is record.words:
+            message = f"{call} is a person's own words: allow or refuse them, or say others"
+            raise ConfigError(message)
         await place.post(run_id, encode(Ruling(call, allow, args, why, by)))
 
 

@@ -16,6 +16,7 @@ from clew.events import (
     Judged,
     Observation,
     Outcome,
+    Stop,
     Verdict,
     encode,
 )
@@ -128,6 +129,35 @@ def whole(verdict: Verdict, guard: str) -> Verdict:
     except msgspec.ValidationError as error:
         message = f"guard {guard} gave a verdict that is none: {error}"
         raise ConfigError(message) from error
+
+
+async def judge_words(agent: Agent, so_far: Trajectory) -> list[AnyEvent]:
+    """What screens say, other than a plain yes, of a person's words that no model has seen yet."""
+    if (words := so_far.words) is not None:
+        ruling = words.ruling
+        if words.held:
+            return [Stop("held", f"waiting for a ruling on {words.key}")]
+        if ruling is not None and not ruling.allow:
+            return [Stop("refused", ruling.why or "a person said no")]
+        return []
+    text, key = "\n\n".join(so_far.unheard), so_far.words_key
+    events: list[AnyEvent] = []
+    held: list[AnyEvent] = []
+    for name, screen in agent.named_screens if text else ():
+        if (verdict := await screen(text)) is None:
+            continue
+        judged = Judged(key, whole(verdict, name), by=name)
+        match verdict.kind:
+            case "hint":
+                events.append(judged)
+            case "hold":
+                held = held or [judged, Stop("held", f"waiting for a ruling on {key}")]
+            case "deny":
+                return [*events, judged, Stop("refused", verdict.reason)]
+            case "amend":
+                message = f"screen {name} would change a person's words: it may only judge them"
+                raise ConfigError(message)
+    return [*events, *held]
 
 
 async def judge_answer(agent: Agent, so_far: Trajectory, value: Json) -> str | None:

@@ -22,7 +22,7 @@ from clew.events import (
     Thought,
 )
 from clew.journal import Journal
-from clew.judging import closed, comes_before, judge_answer, judge_call, refusal
+from clew.judging import closed, comes_before, judge_answer, judge_call, judge_words, refusal
 from clew.protocols import OnText, Parsed
 from clew.trajectory import Call, Step, Trajectory
 from clew.view import View
@@ -48,6 +48,8 @@ async def advance(agent: Agent, journal: Journal) -> None:
         await act(agent, journal)
     elif so_far.step.answer is not None:
         await conclude(agent, journal)  # a failed check is an observation
+    elif so_far.unheard and (judged := await judge_words(agent, so_far)):
+        await journal.record(*judged)
     elif so_far.landed or len(so_far.rejected) > agent.tries:
         await give_up(agent, journal)
     elif so_far.landing is None and (reached := agent.reached(so_far)) is not None:
@@ -169,8 +171,8 @@ async def interrupt(journal: Journal, why: str = "") -> None:
 def _view(agent: Agent, journal: Journal) -> View:
     """The run's view, kept between steps; made anew whenever it is not there."""
     view = journal.folds.get("view")
-    if not isinstance(view, View) or view.brief is not agent.brief:
-        goal, params = journal.trajectory.goal, agent.thinker.params
+    goal, params = journal.trajectory.asked, agent.thinker.params
+    if not isinstance(view, View) or view.brief is not agent.brief or view.goal != goal:
         view = journal.folds["view"] = View(agent.format, agent.brief, goal, params)
     return view
 

@@ -289,8 +289,15 @@ Tail: TypeAlias = Callable[[Trajectory, Left], str]
 Guard: TypeAlias = Callable[[Call, Trajectory], Awaitable[Verdict | None]]
 """Judges one call before it is made; None is a plain yes."""
 
+Screen: TypeAlias = Callable[[str], Awaitable[Verdict | None]]
+"""Judges a person's words before a model sees them: deny, hold, hint (a mark), or None for a yes."""
+
 Check: TypeAlias = Callable[[Any, Trajectory], Awaitable[str | None]]
 """Says what is wrong with a (decoded) answer, or None."""
+
+Entailment: TypeAlias = Literal["entails", "contradicts", "neither"]
+Entails: TypeAlias = Callable[[str, Sequence[str]], Awaitable[Entailment]]
+"""Whether passages mean what a claim says: a model of one's own, beside the audit of evidence."""
 
 Scorer: TypeAlias = Callable[[Trajectory], Awaitable[float]]
 """How good a run is, in [0, 1]."""

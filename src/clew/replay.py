@@ -10,6 +10,7 @@ loop derives is compared with the record, byte by byte; the first difference end
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, TypeGuard
 
 import anyio
@@ -253,6 +254,7 @@ def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
         guards=[
             _RecordedGuard(name, journal) for name, _ in agent.named_guards[: len(agent.guards)]
         ],
+        screens=[_RecordedScreen(name, journal) for name, _ in agent.named_screens],
         checks=[_recorded_check(journal)] if agent.checks else [],
     )
 
@@ -328,6 +330,24 @@ class _RecordedGuard:
             if not isinstance(event, Judged):
                 break
             if (event.call, event.by) == (call.key, self.name):
+                return event.verdict
+        return None
+
+
+@dataclass(frozen=True)
+class _RecordedScreen:
+    """Gives the verdicts on a person's words that the record has from the screen it stands for."""
+
+    name: str
+    journal: _Replaying
+
+    def __repr__(self) -> str:
+        return self.name
+
+    async def __call__(self, text: str) -> Verdict | None:
+        """The recorded verdict of this screen, if it is among the next entries."""
+        for event in takewhile(lambda event: isinstance(event, Judged), self.journal.later()):
+            if isinstance(event, Judged) and event.by == self.name:
                 return event.verdict
         return None
 

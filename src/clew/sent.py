@@ -71,7 +71,7 @@ async def sent(
     brief, name = recorded_brief(await store.blob(setting.brief_blob))
     brief = replace(brief, shape=shape or SHAPES.get(name))
     renders = codec or _codec(setting.codec, record.run_id)
-    view = View(renders, brief, so_far.goal, setting.params)
+    view = View(renders, brief, so_far.asked, setting.params)
     calls: Calls = "auto" if so_far.landing is None else "none"
     prompt, prints = view.prompt(so_far, thought.reminders, calls)
     differs = tuple(

@@ -5,11 +5,13 @@ guards ask. It holds nothing that the entries do not say; folding them again giv
 """
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from clew.errors import StoreError
 from clew.events import (
     EFFECTFUL,
     FINISH,
+    Action,
     AnyEvent,
     Attempt,
     Cancel,
@@ -29,6 +31,12 @@ from clew.events import (
     Usage,
 )
 from clew.steps import Aside, Call, Spent, Step, args_hash
+
+REQUEST: Final = "request"
+"""Stands in the place of a tool's name where a person's words are judged."""
+
+WITHHELD: Final = "(a request that was refused)"
+"""What a model sees in the place of refused words."""
 
 __all__ = ["Aside", "Call", "Spent", "Step", "Trajectory", "args_hash", "effects"]
 
@@ -55,6 +63,12 @@ class Trajectory:
         self.cancel: Cancel | None = None
         self.forks: list[Forked] = []
         """Where the run was cut from others, the last one last; empty in a run that is no fork."""
+        self.unheard: list[str] = []
+        """A person's words that no model has been asked with yet, and that were not refused."""
+        self.marks: list[str] = []
+        """What screens remarked on the person's last words."""
+        self.asked = ""
+        """The goal as a model may see it: not, where it was refused."""
         self._calls: dict[str, Call] = {}
         for entry in entries:
             self.add(entry)
@@ -82,6 +96,16 @@ class Trajectory:
     def step(self) -> Step:
         """The current step; step 0 before the first thought."""
         return self.steps[-1] if self.steps else self.before
+
+    @property
+    def words_key(self) -> str:
+        """Under which a person's unheard words are judged: `step.0`, as if they were a call."""
+        return f"{self.step.number}.0"
+
+    @property
+    def words(self) -> Call | None:
+        """A person's unheard words with what was said of them; None where nothing was."""
+        return self._calls.get(self.words_key)
 
     @property
     def landed(self) -> bool:
@@ -153,13 +177,16 @@ class Trajectory:
         """What begins a run, ends it or lets it go on."""
         match event:
             case Started():
-                self.setting = event.setting
+                self.setting, self.asked = event.setting, event.goal
+                self.unheard.append(event.goal)
             case Landing():
                 self.landing = event
                 self.step.asides.append(event)
             case Stop():
                 self.stop = event
                 self.step.concluded = event.status != "held"
+                if event.status == "refused":
+                    self._withhold()
             case Cancel():
                 self.cancel = event
                 if self.stop is not None and self.stop.status == "held":
@@ -175,7 +202,11 @@ class Trajectory:
             case _:
                 self.setting = event.setting
                 self.rejected, self.faults_in_row = [], 0
-                if self.stop is not None and self.stop.status not in {"answered", "held"}:
+                if self.stop is not None and self.stop.status not in {
+                    "answered",
+                    "held",
+                    "refused",
+                }:
                     self._go_on()
 
     def _fork(self, event: Forked) -> None:
@@ -187,9 +218,14 @@ class Trajectory:
             self.step.asides.append(event)
 
     def _judge(self, event: Judged) -> None:
+        if event.call == self.words_key and self.words is None:
+            action = Action(REQUEST, {"text": "\n\n".join(self.unheard)})
+            self._calls[event.call] = Call(event.call, action)
         call = self.call(event.call)
         if event.verdict.kind == "hint":
             call.hints.append(event)
+            if call is self.words:
+                self.marks.append(event.verdict.reason)
         else:
             call.verdict = event
             why = " ".join(event.verdict.reason.split())
@@ -197,7 +233,23 @@ class Trajectory:
             if event.verdict.kind == "hold":
                 call.ruling = None
 
+    def _withhold(self) -> None:
+        """Words were refused: no model will see them, whatever is said after them."""
+        if not self.steps:
+            self.asked = WITHHELD
+        asides = self.step.asides
+        for place, aside in enumerate(asides):
+            if isinstance(aside, Note) and aside.source == "person":
+                asides[place] = Note(WITHHELD)
+        self._heard()
+
+    def _heard(self) -> None:
+        """Nothing is left to judge: what was said of the words is in the record."""
+        self._calls.pop(self.words_key, None)
+        self.unheard = []
+
     def _think(self, thought: Thought) -> None:
+        self._heard()
         step = Step(len(self.steps) + 1, thought)
         for index, action in enumerate(thought.actions, start=1):
             call = Call(f"{step.number}.{index}", action)
@@ -236,6 +288,9 @@ class Trajectory:
         if note.source == "person":
             self.rejected, self.faults_in_row = [], 0
             self.spent = Spent()
+            self._calls.pop(self.words_key, None)  # judged anew, with what came before
+            self.unheard.append(note.text)
+            self.marks = []
             self._go_on()
         elif note.source == "check":
             self.rejected.append(note.text)

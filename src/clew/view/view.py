@@ -69,7 +69,7 @@ class View:
     def __init__(self, codec: Codec, brief: Brief, goal: str, params: Mapping[str, Json]) -> None:
         self._codec = codec
         self.brief = brief
-        self._goal = goal
+        self.goal = goal
         self._head = codec.head(brief, goal)
         self._params = dict(params)
         self._tools: tuple[Tool, ...] = (*brief.tools, brief.finish) if codec.native else ()
@@ -94,7 +94,7 @@ class View:
         self._follow((so_far.before, *so_far.steps))
         last = self._rendered[-1]
         size = sum(rendered.size for rendered in self._rendered)
-        restated = [f"The question again: {self._goal}"] if size > RESTATE_CHARS else []
+        restated = [f"The question again: {self.goal}"] if size > RESTATE_CHARS else []
         number = len(so_far.steps) + 1
         tail = self._codec.tail(self.brief, [*restated, *reminders], number)
         form, params = self._form(calls)
