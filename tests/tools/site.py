@@ -61,7 +61,7 @@ class Server(ThreadingHTTPServer):
     def server_bind(self) -> None:
         """Bind without asking a name server what we are called."""
         socketserver.TCPServer.server_bind(self)
-        self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]  # a str and an int, for IPv4
+        self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]  # typed for any family of addresses
 
 
 class Site:
@@ -71,10 +71,8 @@ class Site:
         self, routes: Mapping[str, Route | list[Route]], certificate: ssl.SSLContext | None = None
     ) -> None:
         self.asked: list[Was] = []
-        self._left = {
-            path.rstrip("/"): list(said) if isinstance(said, list) else [said]
-            for path, said in routes.items()
-        }
+        self._left: dict[str, list[Route]] = {}
+        self.routes(routes)
         self._closing = threading.Event()
         self._server = Server(("127.0.0.1", 0), self._handler())
         scheme = "http"
@@ -100,6 +98,11 @@ class Site:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+    def routes(self, routes: Mapping[str, Route | list[Route]]) -> None:
+        """Answer to these paths from now on."""
+        for path, said in routes.items():
+            self._left[path.rstrip("/")] = list(said) if isinstance(said, list) else [said]
 
     def answer(self, was: Was) -> Said | None:
         self.asked.append(was)
@@ -145,7 +148,7 @@ class Site:
             def do_POST(self) -> None:
                 self.do_GET()
 
-            def log_message(self, *args: object) -> None:
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
                 pass
 
         return Handler

@@ -273,7 +273,7 @@ async def test_a_wiki_that_is_none_is_told(said: Said, kind: str) -> None:
     ("text", "found"),
     [
         ("One. Two! Three?", ["One.", "Two!", "Three?"]),
-        ("Dr. A met J. R. Low in St. Ives. He left.", ["Dr. A met J. R. Low in St. Ives.", "He left."]),
+        ("Dr. A met J. R. B in St. Ives. He left", ["Dr. A met J. R. B in St. Ives.", "He left"]),
         ("It is 3.5 m. Then it grew.", ["It is 3.5 m.", "Then it grew."]),
         ("He said “No.” She left.", ["He said “No.”", "She left."]),
         ("e.g. this. and this", ["e.g. this. and this"]),

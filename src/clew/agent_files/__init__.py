@@ -6,6 +6,7 @@ Everything in a file can be said in Python too; a file is for those who would ra
 from clew.agent_files.make import (
     DOCS,
     SHIPPED,
+    WEB,
     Loaded,
     load_agent,
     make_agent,
@@ -21,6 +22,7 @@ __all__ = [
     "DOCS",
     "SHIPPED",
     "TEMPLATE",
+    "WEB",
     "Loaded",
     "PartError",
     "Spec",

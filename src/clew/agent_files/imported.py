@@ -1,4 +1,7 @@
-"""A user's own parts, named `module:name` in an agent file or on the command line."""
+"""A user's own parts, named `module:name` in an agent file or on the command line.
+
+Tools of an optional extra are loaded here too: whoever names none needs no extra.
+"""
 
 import importlib
 import sys
@@ -48,3 +51,12 @@ def imported_function(name: str, what: str, folder: str = "") -> Any:
         message = f"the {what} {name!r} is a {type(found).__name__}: name a function"
         raise ConfigError(message)
     return found
+
+
+def imported_web(name: str) -> Any:
+    """What is called so in `clew.tools.web`. Raises `ConfigError` where the extra is missing."""
+    try:
+        return getattr(importlib.import_module("clew.tools.web"), name)
+    except ImportError as error:
+        message = f"tools for the web need the extra web: pip install 'clew[web]' ({error})"
+        raise ConfigError(message) from error

@@ -10,7 +10,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from clew.agent import Agent
-from clew.agent_files.imported import imported, imported_function, imported_tools
+from clew.agent_files.imported import (
+    imported,
+    imported_function,
+    imported_tools,
+    imported_web,
+)
 from clew.agent_files.read import part, read_agent_file, told
 from clew.agent_files.spec import Program, Spec, Words
 from clew.bounds import Limits
@@ -28,10 +33,17 @@ from clew.tools.planner import planner
 from clew.tools.program import program
 
 DOCS: Final = "docs"
+LOOKUP: Final = "lookup"
 Where: TypeAlias = tuple[str | int, ...]
 """A place in a spec, as `part` takes it."""
 
-SHIPPED: Final = ("calc", "planner", DOCS, ASK)
+WEB: Final = (
+    *("wiki_search", "web_search", "fetch_page", "serper_search", "baidu_search", "brave_search"),
+    *("tavily_search", "searxng_search", "search", LOOKUP),
+)
+"""The tools of the extra `web`."""
+
+SHIPPED: Final = ("calc", "planner", DOCS, ASK, *WEB)
 
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
 
@@ -176,6 +188,9 @@ def shipped(name: str) -> Tool:
             return planner()
         case _ if name == ASK:
             return ask_person()
+        case _ if name in WEB:
+            made: Tool = imported_web("SHIPPED")[name]()
+            return made
         case _:
             near = difflib.get_close_matches(name, SHIPPED, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(SHIPPED)}"
@@ -199,9 +214,14 @@ def _program(each: Program) -> Tool:
 
 
 def _guards(spec: Spec) -> list[Guard]:
-    """The user's own; questions to a person are held until they are answered."""
-    own = [_function(spec, "guards", name) for name in spec.guards]
-    return [*own, HoldQuestions()] if ASK in spec.tools else own
+    """The user's own, and those without which a shipped tool does not work."""
+    guards = [_function(spec, "guards", name) for name in spec.guards]
+    if ASK in spec.tools:
+        guards.append(HoldQuestions())
+    if LOOKUP in spec.tools:
+        with part("tools", LOOKUP):
+            guards.append(imported_web("KeepPlace")())
+    return guards
 
 
 def _function(spec: Spec, kind: str, name: str) -> Any:

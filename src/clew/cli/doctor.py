@@ -35,6 +35,7 @@ EXTRAS: Final = {
     "documents": ("bs4", "pypdf"),
     "otel": ("opentelemetry.exporter.otlp.proto.http",),
     "pydantic": ("pydantic",),
+    "web": ("httpx2", "protego", "trafilatura"),
 }
 """What each extra installs, by the names it is imported by."""
 

@@ -5,13 +5,15 @@ from typing import cast
 
 import click
 
-from clew.agent_files import DOCS, SHIPPED, Spec, make_tools
+from clew.agent_files import DOCS, SHIPPED, WEB, Spec, make_tools
 from clew.cli.agents import options
+from clew.cli.doctor import EXTRAS
 from clew.cli.errors import ANSWERED
 from clew.cli.options import AGENT, DEBUG, JSON
 from clew.cli.render import Shown, inert
 from clew.cli.screen import console, put
 from clew.events import Json, encode
+from clew.models.resolve import installed
 from clew.protocols import Tool
 from clew.tools.docs import Library
 
@@ -27,7 +29,7 @@ def tools(*, as_json: bool, debug: bool, **given: Json) -> int:
     `docs` and `docs_read` come with --docs FOLDER; the others are named in --tools.
     """
     del debug
-    wanted = options(given) if any(given.values()) else Spec(tools=SHIPPED)
+    wanted = options(given) if any(given.values()) else Spec(tools=_usable())
     listed = DOCS in wanted.tools
     # No folder is read to list its tools.
     found = make_tools(wanted, Library(Path.cwd()) if listed else None)
@@ -39,6 +41,14 @@ def tools(*, as_json: bool, debug: bool, **given: Json) -> int:
         put(out, Shown(f"{tool.name}({signature(tool)})", tool.effect, "dim"))
         out.print(f"  {inert(tool.description)}")
     return ANSWERED
+
+
+def _usable() -> tuple[str, ...]:
+    """The shipped tools, but for those that lack an extra: they are told of on stderr."""
+    if all(map(installed, EXTRAS["web"])):
+        return SHIPPED
+    click.echo(f"Not installed (pip install 'clew[web]'): {', '.join(WEB)}", err=True)
+    return tuple(name for name in SHIPPED if name not in WEB)
 
 
 def described(tool: Tool) -> dict[str, Json]:

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from clew.errors import ConfigError
-from clew.events import Json, Verdict
+from clew.events import Json, Observation, Verdict
 from clew.protocols import Tool
 from clew.tools.schema import checked
 from clew.tools.web.reach import Reach, reach_of_environment
@@ -83,14 +83,7 @@ def paper_tools(
         found = await find(title)
         if not isinstance(found, Article):
             return _similar(title, found)
-        there = [one for one in sentences(found.text) if word.casefold() in one[1].casefold()]
-        if not there or number > len(there):
-            more = "no more sentences have" if there else f"no sentence of {found.title!r} has"
-            note = f"{more} {word[:80]!r}: look up another word, or search another entity"
-            return observation([], note, of=len(there))
-        offset, sentence = there[number - 1]
-        piece = _piece(prefix, found, offset, sentence[:LONGEST])
-        return observation([piece], number=number, of=len(there))
+        return _sentence(prefix, found, word, number)
 
     return (
         _tool(SEARCH, _SEARCHES, _ENTITY, search, {"entity": "Skerryvore"}, seconds),
@@ -160,7 +153,19 @@ def _piece(prefix: str, found: Article, offset: int, text: str) -> Piece:
     return Piece(name, 1.0, found.title, text, found.url, offset)
 
 
-def _similar(title: str, titles: Sequence[str]) -> Any:
+def _sentence(prefix: str, found: Article, word: str, number: int) -> Observation:
+    """The sentence of that number among those with the word."""
+    there = [one for one in sentences(found.text) if word.casefold() in one[1].casefold()]
+    if number > len(there):
+        more = "no more sentences have" if there else f"no sentence of {found.title!r} has"
+        note = f"{more} {word[:80]!r}: look up another word, or search another entity"
+        return observation([], note, of=len(there))
+    offset, sentence = there[number - 1]
+    piece = _piece(prefix, found, offset, sentence[:LONGEST])
+    return observation([piece], number=number, of=len(there))
+
+
+def _similar(title: str, titles: Sequence[str]) -> Observation:
     note = f"there is no article {title[:80]!r}: "
     note += "search one of the similar names" if titles else "search another name for it"
     return observation([], note, similar=list(titles))
