@@ -26,6 +26,7 @@ LAYERS = {
     "errors": 0,
     "events": 0,
     "replies": 0,  # the values of events that are a model's words
+    "redaction": 1,  # known secrets are blotted out of events
     "steps": 1,  # what a trajectory is made of
     "trajectory": 1,
     "protocols": 2,

@@ -8,8 +8,7 @@ import logging
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Self
 
 import anyio
@@ -34,6 +33,7 @@ from clew.events import (
     encode,
 )
 from clew.protocols import Append, Base, Line, Listener, Store
+from clew.redaction import needles, redacted
 from clew.trajectory import Trajectory
 
 BLOB_BYTES: Final = 16_384
@@ -67,14 +67,17 @@ async def load(store: Store, run_id: str) -> Trajectory:
 
     Raises `StoreError` where it is unknown, from a newer clew, or a line does not match its hash.
     """
-    return Trajectory(run_id, await _entries(store, run_id))
+    so_far = Trajectory(run_id)
+    await _catch_up(so_far, store)
+    return so_far
 
 
-async def _entries(store: Store, run_id: str) -> list[Entry]:
-    entries: list[Entry] = []
-    before = b""
-    for line in await store.read(run_id):
-        if line.hash != chain(before, line.seq, line.at, line.epoch, line.body):
+async def _catch_up(so_far: Trajectory, store: Store) -> None:
+    """Fold what is stored behind the entries it has."""
+    run_id = so_far.run_id
+    before = so_far.entries[-1].hash if so_far.entries else b""
+    for line in await store.read(run_id, len(so_far)):
+        if not _follows(line, before):
             message = f"run {run_id}: entry {line.seq} was changed after it was written"
             raise StoreError(message)
         before = line.hash
@@ -82,8 +85,15 @@ async def _entries(store: Store, run_id: str) -> list[Entry]:
         if isinstance(event, Started) and event.schema > SCHEMA:
             message = f"run {run_id} was written by a newer clew (schema {event.schema}): update"
             raise StoreError(message)
-        entries.append(Entry(line.seq, line.at, line.epoch, event, line.hash))
-    return entries
+        so_far.add(Entry(line.seq, line.at, line.epoch, event, line.hash))
+
+
+def _follows(line: Line, before: bytes) -> bool:
+    """Whether a line is the one that was written there."""
+    try:
+        return line.hash == chain(before, line.seq, line.at, line.epoch, line.body)
+    except TypeError:  # by hand, a value of another type may be put into some stores
+        return False
 
 
 async def _event(store: Store, run_id: str, line: Line) -> AnyEvent:
@@ -133,32 +143,6 @@ def _lay_out(event: Observation, blobs: dict[str, bytes]) -> tuple[Observation, 
         return event, written
     digest = _put(content, blobs)
     return replace(event, blob=digest), replace(written, blob=digest, content="")
-
-
-def _needles(secrets: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Each secret and how it stands in JSON; what is no text cannot stand there."""
-    for secret in filter(None, secrets):
-        with suppress(UnicodeEncodeError):
-            yield secret, encode(secret)[1:-1]
-
-
-def _redacted(event: AnyEvent, secrets: Sequence[str]) -> AnyEvent:
-    """The event with every known secret in its texts blotted out; its own words stay."""
-
-    def clean(value: Any) -> Any:
-        if isinstance(value, str):
-            for secret in secrets:
-                value = value.replace(secret, "[redacted]")
-            return value
-        if isinstance(value, list):
-            return [clean(item) for item in msgspec.convert(value, list[Any])]
-        if isinstance(value, dict):
-            return {k: clean(v) for k, v in msgspec.convert(value, dict[str, Any]).items()}
-        return value
-
-    told = msgspec.to_builtins(event)
-    name = told.pop("event")
-    return msgspec.convert({"event": name, **clean(told)}, AnyEvent)  # type: ignore[no-any-return]  # convert knows no unions
 
 
 async def _is_empty(store: Store, run_id: str) -> bool:
@@ -215,7 +199,7 @@ class Journal:
         self.words: deque[str] = deque()
         self._epoch = epoch
         self._clock = clock
-        self._secrets = tuple(_needles(secrets))
+        self._secrets = tuple(needles(secrets))
         self._queue: list[_Waiting] = []
         self._writing = False
         self.quiet = False
@@ -258,11 +242,18 @@ class Journal:
         return journal
 
     @classmethod
-    async def open(cls, store: Store, run_id: str, **circumstances: Any) -> Self:
-        """Take an existing run up for work: whoever worked on it before is fenced off."""
+    async def open(
+        cls, store: Store, run_id: str, so_far: Trajectory | None = None, **circumstances: Any
+    ) -> Self:
+        """Take an existing run up for work: whoever worked on it before is fenced off.
+
+        `so_far` is the run as just loaded: then only what came since is read.
+        """
         epoch = await store.open(run_id)
         LOG.info("run %s: taken up by worker %d", run_id, epoch)
-        return cls(store, epoch, await load(store, run_id), **circumstances)
+        so_far = Trajectory(run_id) if so_far is None else so_far
+        await _catch_up(so_far, store)
+        return cls(store, epoch, so_far, **circumstances)
 
     @property
     def run_id(self) -> str:
@@ -366,7 +357,7 @@ class Journal:
             message = f"run {self.run_id}: a text holds half a character ({error.reason}): mend it"
             raise StoreError(message) from error
         if any(needle in body for _, needle in self._secrets):
-            event = _redacted(event, [secret for secret, _ in self._secrets])
+            event = redacted(event, [secret for secret, _ in self._secrets])
             body = encode(event)
         if isinstance(event, Observation) and (event.images or len(body) > BLOB_BYTES):
             event, written = _lay_out(event, blobs)
@@ -380,7 +371,8 @@ class Journal:
     async def receive(self) -> None:
         """Move what outsiders left in the inbox, and late words, into the record."""
         while self.words:
-            await self.record(Note(self.words.popleft(), source="late"))
+            await self.record(Note(self.words[0], source="late"))
+            self.words.popleft()  # only now: a store that refuses it is asked again
         for number, body in await self.store.inbox(self.run_id):
             await self.record(self._admit(body), taken=(number,))
 

@@ -1,5 +1,6 @@
 """The journal: one writer, atomic and chained; the inbox, blobs, secrets and fencing."""
 
+import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,14 +13,17 @@ import pytest
 
 from clew import Agent, FencedError, MemoryStore, StoreError, open_store, run
 from clew.events import (
+    Action,
     AnyEvent,
     Attempt,
     Cancel,
     Entry,
+    Evidence,
     Judged,
     Note,
     Observation,
     Prints,
+    RawCall,
     Reply,
     Ruling,
     Setting,
@@ -27,6 +31,7 @@ from clew.events import (
     Stop,
     Thought,
     Verdict,
+    Wire,
     encode,
 )
 from clew.journal import BLOB_BYTES, Journal, chain, load, new_run_id
@@ -198,6 +203,40 @@ async def test_known_secrets_never_reach_the_store() -> None:
     last = journal.trajectory.entries[-1].event
     assert isinstance(last, Note)
     assert last.text == "my key is [redacted], keep it"
+
+
+@pytest.mark.parametrize("secret", ['sk-"quoted"-sécret', "wJalr/K7MD/bPxRf", "sk-plain-0123"])
+async def test_known_secrets_are_blotted_out_wherever_they_stand(secret: str) -> None:
+    store = MemoryStore()
+    origin = {secret: [{"a": secret}]}
+    started = msgspec.structs.replace(STARTED, origin=origin)
+    journal = await Journal.create(store, started, "r", secrets=[secret])
+    for arguments in (
+        json.dumps({"k": secret}),
+        encode({"k": secret}).decode().replace("/", "\\/"),
+    ):
+        calls = (RawCall("look", arguments, secret),)
+        reply = Reply(calls=calls, wire=Wire("p", "m", [{"args": arguments}]))
+        action = Action("look", {"k": {secret: [secret]}})
+        await journal.record(Thought(reply, PRINTS, actions=(action,), repairs=(secret,)))
+        key = f"{len(journal.trajectory.steps)}.1"
+        piece = Evidence(secret, f"about {secret}", source=secret)
+        content = {secret: "x" * BLOB_BYTES}
+        await journal.record(Observation(key, content, evidence=(piece,), detail=secret))
+    lines = await store.read("r")
+    seen = [call.observation for call in journal.trajectory.calls if call.observation]
+    blobs = [await store.blob(observation.blob) for observation in seen]
+    for body in (*(line.body for line in lines), *blobs):
+        assert b"quoted" not in body
+        assert b"K7MD" not in body
+        assert b"plain" not in body
+    call = journal.trajectory.call("1.1")
+    assert call.action.args == {"k": {"[redacted]": ["[redacted]"]}}
+    assert call.observation is not None
+    assert call.observation.evidence == (
+        Evidence("[redacted]", "about [redacted]", source="[redacted]"),
+    )
+    assert (await load(store, "r")).entries == journal.trajectory.entries
 
 
 async def test_the_inbox_is_moved_into_the_record_and_what_does_not_fit_is_said() -> None:
