@@ -202,7 +202,7 @@ def _calls(say: Say, body: Mapping[str, Any], model: str, *, ids: bool) -> list[
             call["id"] = f"call_{before + place}"
         signed = {"thoughtSignature": sign(model, {"functionCall": call})} if not place else {}
         if arguments is not None:  # sign by sign as scripted, but on one line
-            call["args"] = msgspec.Raw(" ".join(arguments.splitlines()).encode())
+            call["args"] = msgspec.Raw(arguments.replace("\r", " ").replace("\n", " ").encode())
         parts.append({"functionCall": call} | signed)
     return parts
 
