@@ -3,6 +3,7 @@
 import argparse
 import sys
 import time
+from dataclasses import replace
 
 from benchmarks import report
 from benchmarks.measure import TINY, Sizes, measure
@@ -11,12 +12,14 @@ from benchmarks.processes import started
 
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    options.add_argument("--parts", default="abcde", help="which of them to measure (abcde)")
-    options.add_argument("--repetitions", type=int, default=Sizes.repetitions, help="of part a")
+    options.add_argument("--parts", default="abcdef", help="which of them to measure (abcdef)")
+    options.add_argument("--repetitions", type=int, help="of parts a and f")
     options.add_argument("--tiny", action="store_true", help="only show that everything works")
     options.add_argument("--print", action="store_true", help="print the page, write nothing")
     args = options.parse_args()
-    sizes = TINY if args.tiny else Sizes(repetitions=args.repetitions)
+    sizes = TINY if args.tiny else Sizes()
+    if times := args.repetitions:
+        sizes = replace(sizes, repetitions=times, others=times)
     begun = time.perf_counter()
 
     def say(what: str) -> None:

@@ -31,7 +31,8 @@ from benchmarks.script import (
     thought,
 )
 from clew.events import Effect, Json, RawCall, Reply, Usage, encode
-from clew.models.openai import openai_chat
+from clew.models.endpoint import Endpoint
+from clew.models.resolve import resolve
 from clew.protocols import Model, OnText, Prompt
 
 ENDLESS: Final = clew.Limits(steps=10**6, tool_calls=10**6, tokens=10**12, seconds=10**6)
@@ -106,9 +107,19 @@ def agent_of(model: Model, tool: clew.Tool) -> clew.Agent:
     return clew.Agent(model=model, tools=[tool], prompt=SYSTEM, limits=ENDLESS)
 
 
-async def sequential(kind: str, url: str, plan: str, size: int, store: clew.SqliteStore) -> object:
+def served(provider: str, url: str) -> Endpoint:
+    """The server's model, through the provider's official client."""
+    base_url = url.removesuffix("/v1") if provider == "google" else url  # it adds the version
+    model = resolve(f"{provider}:bench", env={}, base_url=base_url, api_key="none")
+    if not isinstance(model, Endpoint):
+        raise TypeError(f"{model.name} is no model behind HTTP")
+    return model
+
+
+async def sequential(
+    kind: str, model: Endpoint, plan: str, size: int, store: clew.SqliteStore
+) -> object:
     """Runs against the server, one after the other."""
-    model = openai_chat("bench", base_url=url, api_key="none")
     agent = agent_of(model, lookup_tool(size, "unsafe" if kind == "unsafe" else "read"))
     listener = Watcher() if kind == "streamed" else None
 
@@ -125,9 +136,7 @@ async def together(
     kind: str, url: str, plan: str, size: int, at_once: int, store: clew.SqliteStore
 ) -> object:
     """Many runs at once."""
-    model: Model = (
-        Local(LATENCY) if kind == "model" else openai_chat("bench", base_url=url, api_key="none")
-    )
+    model: Model = Local(LATENCY) if kind == "model" else served("openai", url)
     agent = agent_of(model, lookup_tool(size, "read"))
     await clew.run(agent, new_script(1).goal, store=store)
     scripts = [new_script(int(plan)) for _ in range(at_once)]
@@ -186,7 +195,8 @@ async def main() -> None:
         elif args.kind in {"sync", "async"}:
             found = await parallel(args.kind, args.size, store)
         else:
-            found = await sequential(args.kind, args.url, args.plan, args.size, store)
+            model = served(args.provider, args.url)
+            found = await sequential(args.kind, model, args.plan, args.size, store)
         await store.close()
         tell(found)
 

@@ -30,6 +30,7 @@ def parser() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser()
     options.add_argument("--kind", required=True)
     options.add_argument("--url", default="")
+    options.add_argument("--provider", default="openai")
     options.add_argument("--plan", default="10x1")
     options.add_argument("--at-once", type=int, default=0)
     options.add_argument("--size", type=int, default=2000)

@@ -1,4 +1,4 @@
-"""The five measurements, each with its targets, as rows of one table.
+"""The six measurements, each with its targets, as rows of one table.
 
 What is compared is run alternately (A B, B A …) and each ratio is taken within one repetition; the
 figure is the median of the repetitions.
@@ -7,12 +7,16 @@ figure is the median of the repetitions.
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from benchmarks.processes import Bench, python
 from benchmarks.script import LATENCY, PARALLEL, TOOL_SECONDS
 
 Say = Callable[[str], None]
+Cpu = dict[str, list[float]]
+"""Milliseconds per step by client, in the order of the repetitions."""
+
+Client = TypeVar("Client")
 
 
 @dataclass(frozen=True)
@@ -50,9 +54,11 @@ class Sizes:
     crowds: int = 3
     imports: int = 15
     parallels: int = 7
+    others: int = 5
+    alone_plan: str = "10x6,50x2"
 
 
-TINY: Final = Sizes(1, "2x1", "3,6", 4, 2, 1, 1, 1)
+TINY: Final = Sizes(1, "2x1", "3,6", 4, 2, 1, 1, 1, 1, "2x1")
 """Shows that everything works and measures nothing."""
 
 PER_STEP: Final = {"10": 2.0, "50": 2.0, "200": 1.5}
@@ -61,6 +67,13 @@ CROWD_CPU: Final = 1.5
 CROWD_MB: Final = 1.0
 IMPORT: Final = 0.15
 WAITING: Final = 1.1
+OTHERS: Final = {
+    "openai-responses": ("OpenAI Responses", "clients.openai_client"),
+    "anthropic": ("Anthropic Messages", "clients.anthropic_client"),
+    "google": ("Google Gemini", "clients.google_client"),
+}
+"""By provider: the name of the format, and the loop through the official client and no more."""
+
 PAYLOAD: Final = 1000
 BYTES: Final = 2.0
 
@@ -72,10 +85,20 @@ def row(
     return Row(part, name, unit, most, statistics.median(found), min(found), max(found), beside)
 
 
-def alternating(repetitions: int, clients: Sequence[str]) -> Iterator[Sequence[str]]:
+def alternating(repetitions: int, clients: Sequence[Client]) -> Iterator[Sequence[Client]]:
     """The clients forwards, then backwards, and so on."""
     for number in range(repetitions):
         yield clients if number % 2 == 0 else clients[::-1]
+
+
+def over(cpu: Cpu, name: str, floor: str) -> list[float]:
+    """The ratio of two clients in each repetition."""
+    return [one / other for one, other in zip(cpu[name], cpu[floor], strict=True)]
+
+
+def ms(cpu: Cpu, *names: str) -> str:
+    """The medians of clients, in words."""
+    return ", ".join(f"{name} {statistics.median(cpu[name]):.2f} ms" for name in names)
 
 
 def per_step(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
@@ -87,8 +110,8 @@ def per_step(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
         "clew plain": ("clew_runs", "plain"),
         "streamed": ("bare", "streamed"),
         "clew streamed": ("clew_runs", "streamed"),
-        "post": ("bare", "post"),
-        "raw": ("bare", "raw"),
+        "post": ("clients.openai_client", "post"),
+        "raw": ("clients.openai_client", "raw"),
     }
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in clients}
     for number, names in enumerate(alternating(sizes.repetitions, list(clients))):
@@ -103,25 +126,24 @@ def per_step(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
     return rows
 
 
-def _ratios(steps: str, cpu: dict[str, list[float]]) -> Iterator[Row]:
-    def over(name: str, floor: str) -> list[float]:
-        return [one / other for one, other in zip(cpu[name], cpu[floor], strict=True)]
-
-    def ms(*names: str) -> str:
-        return ", ".join(f"{name} {statistics.median(cpu[name]):.2f} ms" for name in names)
-
+def _ratios(steps: str, cpu: Cpu) -> Iterator[Row]:
     most = PER_STEP.get(steps)
     said = f"{steps} steps, "
     yield row(
-        "a", f"{said}plain", "×", most, over("clew plain", "plain"), ms("clew plain", "plain")
+        "a",
+        f"{said}plain",
+        "×",
+        most,
+        over(cpu, "clew plain", "plain"),
+        ms(cpu, "clew plain", "plain"),
     )
     yield row(
         "a",
         f"{said}streamed",
         "×",
         most,
-        over("clew streamed", "streamed"),
-        ms("clew streamed", "streamed"),
+        over(cpu, "clew streamed", "streamed"),
+        ms(cpu, "clew streamed", "streamed"),
     )
     less = [
         (one - commits) / floor
@@ -133,23 +155,23 @@ def _ratios(steps: str, cpu: dict[str, list[float]]) -> Iterator[Row]:
         "×",
         most,
         less,
-        ms("unsafe", "commits", "plain"),
+        ms(cpu, "unsafe", "commits", "plain"),
     )
     yield row(
         "a",
         f"{said}plain, over the loop with `client.post`",
         "×",
         None,
-        over("clew plain", "post"),
-        ms("post"),
+        over(cpu, "clew plain", "post"),
+        ms(cpu, "post"),
     )
     yield row(
         "a",
         f"{said}for comparison: `client.post` with bytes and nothing else",
         "×",
         None,
-        over("raw", "plain"),
-        ms("raw"),
+        over(cpu, "raw", "plain"),
+        ms(cpu, "raw"),
     )
 
 
@@ -193,7 +215,7 @@ def crowd(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
     for number in range(sizes.crowds):
         say(f"(d) repetition {number + 1} of {sizes.crowds}")
         local.append(bench.client("clew_runs", "model", *options))
-        turns = [(ours, "clew_runs", "plain"), (post, "bare", "post")]
+        turns = [(ours, "clew_runs", "plain"), (post, "clients.openai_client", "post")]
         for figures, module, kind in turns if number % 2 else turns[::-1]:
             figures.append(bench.client(module, kind, *options, wait=wait))
     ideal = (sizes.steps_at_once + 1) * LATENCY
@@ -247,6 +269,44 @@ def parallel(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
     return rows
 
 
+def others(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
+    """(f) CPU per step through the other official clients, against a bare loop in their format."""
+    turns: list[tuple[str, str, str, str]] = []
+    for provider, (_, alone) in OTHERS.items():
+        turns += [
+            (provider, "clew plain", "clew_runs", sizes.plan),
+            (provider, "plain", "bare", sizes.plan),
+            (provider, "clew streamed", "clew_runs", sizes.plan),
+            (provider, "streamed", "bare", sizes.plan),
+            (provider, "raw", alone, sizes.alone_plan),
+        ]
+    found: dict[str, dict[str, list[dict[str, Any]]]] = {provider: {} for provider in OTHERS}
+    for number, order in enumerate(alternating(sizes.others, turns)):
+        say(f"(f) repetition {number + 1} of {sizes.others}")
+        for provider, name, module, plan in order:
+            options = ("--provider", provider, "--plan", plan)
+            figures = bench.client(module, name.removeprefix("clew "), *options)
+            found[provider].setdefault(name, []).append(figures)
+    rows: list[Row] = []
+    for provider, (title, _) in OTHERS.items():
+        for steps in (section.split("x")[0] for section in sizes.plan.split(",")):
+            cpu = {
+                name: [one[steps]["cpu_ms"] for one in figures if steps in one]
+                for name, figures in found[provider].items()
+            }
+            rows += _over_bare(f"{title}, {steps} steps", PER_STEP.get(steps), cpu)
+    return rows
+
+
+def _over_bare(said: str, most: float | None, cpu: Cpu) -> Iterator[Row]:
+    for way in ("plain", "streamed"):
+        found = over(cpu, f"clew {way}", way)
+        yield row("f", f"{said}, {way}", "×", most, found, ms(cpu, f"clew {way}", way))
+    if cpu["raw"]:
+        name = f"{said}, for comparison: the official client and nothing else"
+        yield row("f", name, "×", None, over(cpu, "raw", "plain"), ms(cpu, "raw"))
+
+
 def measure(bench: Bench, sizes: Sizes, parts: str, say: Say) -> list[Row]:
     """The rows of the parts, which are letters."""
     rows: list[Row] = []
@@ -260,4 +320,6 @@ def measure(bench: Bench, sizes: Sizes, parts: str, say: Say) -> list[Row]:
         rows += crowd(bench, sizes, say)
     if "e" in parts:
         rows += parallel(bench, sizes, say)
+    if "f" in parts:
+        rows += others(bench, sizes, say)
     return rows

@@ -22,10 +22,6 @@ PARAMETERS: Final = {
     "required": ["key"],
     "additionalProperties": False,
 }
-LOOKUP: Final = {
-    "type": "function",
-    "function": {"name": "lookup", "description": DESCRIPTION, "parameters": PARAMETERS},
-}
 
 LATENCY: Final = 0.2
 """Seconds a reply takes where many runs go on at once."""

@@ -31,19 +31,25 @@ def test_every_part_measures_something_and_nothing_is_written() -> None:
     done = run("-m", "benchmarks", "--tiny")
     assert done.returncode == 0, done.stderr
     for title in (
-        "CPU per step",
+        "CPU per step, over",
         "Bytes on",
         "`import clew`",
         "Many runs at once",
         "Parallel calls",
+        "CPU per step through the other official clients",
     ):
         assert f"\n## {title}" in done.stdout
     assert "3 steps of 1000 bytes" in done.stdout
+    for format_ in ("OpenAI Responses", "Anthropic Messages", "Google Gemini"):
+        for way in ("plain", "streamed", "for comparison: the official client and nothing else"):
+            assert f"| {format_}, 2 steps, {way} |" in done.stdout
     assert [path.read_bytes() for path in kept] == before
 
 
-def test_a_client_without_its_server_tells_no_figures() -> None:
-    done = run("-m", "benchmarks.bare", "--kind", "plain", "--url", "http://127.0.0.1:9/v1")
+@pytest.mark.parametrize("kind", ["plain", "streamed"])
+def test_a_client_without_its_server_tells_no_figures(kind: str) -> None:
+    done = run("-m", "benchmarks.bare", "--kind", kind, "--url", "http://127.0.0.1:9/v1")
+    assert "ConnectError" in done.stderr
     assert done.returncode
     assert not done.stdout
 
