@@ -1,5 +1,6 @@
 """Addresses, keys, headers, proxies: how a model is reached, over real servers and a real proxy."""
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -66,6 +67,60 @@ async def test_a_proxy_that_is_not_there_is_told_without_its_password() -> None:
 def test_a_proxy_that_cannot_be_one_is_refused_at_once(proxy: str) -> None:
     with pytest.raises(ConfigError, match=f"{proxy!r} is no address of a proxy; give http"):
         openai_chat("m", api_key=KEY, proxy=proxy)
+
+
+SETTINGS: list[tuple[dict[str, Any], str]] = [
+    ({"timeout": 0}, "timeout is 0: give a number of seconds over 0"),
+    ({"timeout": float("nan")}, "timeout is nan: give"),
+    ({"total": -1.5}, "total is -1.5: give"),
+    ({"patience": -1}, "patience is -1: give 0 seconds or more"),
+    ({"headers": {"a b": "c"}}, "'a b' is no name of a header"),
+    ({"headers": {"A": "secret\n"}}, "the header A has a line break"),
+    ({"headers": {"A": "secret ü"}}, "the header A has .* a character that is not ASCII"),
+    ({"proxy": "ftp://me:secret@host:1"}, "'ftp://host:1' is no address of a proxy"),
+    ({"proxy": "http://me:secret@host:port"}, "'http://host:port' is no address of a proxy"),
+    ({"base_url": "http://me:secret@host:port/v1"}, "'http://host:port/v1' is no address"),
+    ({"base_url": "http://[::1/v1"}, r"'http://\[::1/v1' is no address of a server"),
+    ({"base_url": "http://a b/v1"}, "'http://a b/v1' is no address of a server"),
+]
+
+
+@pytest.mark.parametrize(("settings", "said"), SETTINGS, ids=[said for _, said in SETTINGS])
+def test_a_setting_that_cannot_be_meant_is_refused_at_once(
+    settings: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said) as caught:
+        openai_chat("m", api_key=KEY, **settings)
+    assert "secret" not in str(caught.value)
+
+
+def test_settings_at_their_ends_are_taken() -> None:
+    headers = {"X-Empty": "", "X-A": "a \t b"}
+    openai_chat("m", api_key=KEY, timeout=float("inf"), patience=0, proxy="", headers=headers)
+
+
+def test_a_socks_proxy_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "socksio", None)  # as if it were not installed
+    with pytest.raises(ConfigError, match="needs socksio: run pip install socksio"):
+        openai_chat("m", api_key=KEY, proxy="socks5://host:1080")
+
+
+@pytest.mark.parametrize(
+    ("proxy", "said"),
+    [
+        ("socks5://host:1", "needs socksio: run pip install socksio"),
+        ("http://host:port", "Invalid port: 'port'"),
+        ("ftp://host", "Unknown scheme"),
+    ],
+)
+async def test_a_proxy_of_the_environment_that_cannot_be_one_is_told(
+    proxy: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    model = openai_chat("m", api_key=KEY, base_url="https://example.org/v1")
+    with pytest.raises(ConfigError, match=f"or ALL_PROXY cannot be used: .*{said}"):
+        await model.complete(ask())
 
 
 DEPLOYED: Mapping[str, str] = {"AZURE_OPENAI_API_KEY": KEY}

@@ -1,7 +1,10 @@
 """What tokens cost, and what nobody knows."""
 
+from typing import Any
+
 import pytest
 
+from clew.errors import ConfigError
 from clew.events import Usage
 from clew.models.prices import COLLECTED, FREE, TABLE, Price, price
 
@@ -28,6 +31,14 @@ def test_a_price_is_that_of_the_model_or_none(
     provider: str, model: str, expected: Price | None
 ) -> None:
     assert price(provider, model) == expected
+
+
+@pytest.mark.parametrize("wrong", [-1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("which", ["input", "output", "cached", "written"])
+def test_what_is_no_price_is_refused(which: str, wrong: float) -> None:
+    numbers: dict[str, Any] = {"input": 1.0, "output": 1.0, which: wrong}
+    with pytest.raises(ConfigError, match="give US dollars per million tokens"):
+        Price(**numbers)
 
 
 def test_ones_own_prices_come_first() -> None:

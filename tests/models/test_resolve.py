@@ -87,7 +87,9 @@ def test_other_names_of_a_provider() -> None:
     ("name", "env", "said"),
     [
         ("opnai:gpt-4o", {}, "unknown model 'opnai:gpt-4o': did you mean openai"),
-        ("gpt-4o", {}, "unknown model 'gpt-4o': write provider:model, with one of .*ollama"),
+        ("gpt-4o", {}, "unknown model 'gpt-4o': did you mean openai:gpt-4o?"),
+        ("claude-opus-5", {}, "did you mean anthropic:claude-opus-5?"),
+        ("kiwi-9", {}, "unknown model 'kiwi-9': write provider:model, with one of .*ollama"),
         ("", {}, "unknown model ''"),
         ("openai", {"OPENAI_API_KEY": KEY}, "names no model: write openai:gpt-4.1-mini"),
         ("ollama:", {}, "names no model: write ollama:MODEL"),
@@ -95,6 +97,11 @@ def test_other_names_of_a_provider() -> None:
         ("groq:x", {"OPENAI_API_KEY": KEY}, "needs a key: set GROQ_API_KEY"),
         ("anthropic:claude-opus-5-5", {}, "needs a key: set ANTHROPIC_API_KEY"),
         ("openai:x", {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "nonsense"}, "is no address"),
+        (
+            "vllm:x",
+            {"VLLM_BASE_URL": "http://me:secret@host:port"},
+            "vllm:x: VLLM_BASE_URL is 'http://host:port', which is no address",
+        ),
     ],
 )
 def test_what_does_not_fit_is_said_at_once(name: str, env: Mapping[str, str], said: str) -> None:
@@ -134,21 +141,30 @@ def test_offline_is_a_model_without_a_key() -> None:
 
 MISSING = """
 import sys
-sys.modules["openai"] = None
+sys.modules[sys.argv[1]] = None
 from clew.errors import ConfigError
-from clew.models.resolve import available, resolve
-try:
-    resolve("ollama:llama3.2")
-except ConfigError as error:
-    print(error)
+from clew.models.resolve import resolve
+for name in ("ollama:llama3.2", "openai:gpt-4.1"):
+    try:
+        resolve(name, env={"OPENAI_API_KEY": "any"})
+    except ConfigError as error:
+        print(error)
 """
 
 
-def test_a_missing_extra_says_how_to_install_it() -> None:
+@pytest.mark.parametrize("module", ["openai", "httpx2"])
+def test_a_missing_extra_says_how_to_install_it(module: str) -> None:
     ran = subprocess.run(
-        [sys.executable, "-c", MISSING], capture_output=True, text=True, check=True
+        [sys.executable, "-c", MISSING, module], capture_output=True, text=True, check=True
     )
-    assert ran.stdout == "openai is not installed: run pip install 'clew[openai]'\n"
+    said = f"needs {module}, which is not installed: run pip install 'clew[openai]'\n"
+    assert ran.stdout == "".join(f"{name} {said}" for name in ("ollama:llama3.2", "openai:gpt-4.1"))
+
+
+def test_the_extra_is_asked_for_before_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "anthropic", None)  # as if it were not installed
+    with pytest.raises(ConfigError, match=r"run pip install 'clew\[anthropic\]'"):
+        resolve("anthropic:claude-opus-5-5", env={})
 
 
 def test_resolving_loads_no_provider_before_it_is_asked_for() -> None:
@@ -200,6 +216,7 @@ async def test_else_the_offline_policy(nowhere: str) -> None:
             empty.base_url,
             f"{empty.base_url}/no/such",
             "https://x/v1",
+            "http://host:port/v1",
         ):
             env = {"OLLAMA_BASE_URL": address, "LLAMACPP_BASE_URL": nowhere}
             assert await default(env) == ("offline", reason)

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
@@ -17,10 +17,11 @@ from clew.agent_files.imported import (
     imported_web,
 )
 from clew.agent_files.read import part, read_agent_file, told
-from clew.agent_files.spec import Program, Spec, Words
+from clew.agent_files.spec import Program, Spec, Tariff, Words
 from clew.bounds import Limits
 from clew.codecs import by_name
 from clew.errors import ConfigError
+from clew.models.fitting import check_header, check_settings
 from clew.models.pace import read_rate
 from clew.models.prices import Price
 from clew.models.resolve import OFFLINE, resolve
@@ -247,24 +248,37 @@ def _settings(spec: Spec) -> dict[str, Any]:
     if spec.params:
         settings["params"] = spec.params
     if spec.prices:
-        settings["prices"] = {
-            name: Price(each.input, each.output, each.cached) for name, each in spec.prices.items()
-        }
-    for name in ("timeout", "patience", "total"):
-        if (number := getattr(reached, name)) is not None:
-            settings[name] = number
-    if reached.rate:
-        with part("connection", "rate"):
-            settings["rate"] = read_rate(reached.rate)
-    for name in ("base_url", "proxy"):
-        if text := getattr(reached, name):
-            settings[name] = _filled(text, "connection", name)
-    if reached.headers:
-        settings["headers"] = {
-            name: _filled(text, "connection", "headers", name)
-            for name, text in reached.headers.items()
-        }
+        settings["prices"] = dict(map(_price, spec.prices.items()))
+    for name in ("timeout", "patience", "total", "rate", "base_url", "proxy", "headers"):
+        if (said := getattr(reached, name)) is not None:
+            settings[name] = _reached(name, said)
     return settings
+
+
+def _price(said: tuple[str, Tariff]) -> tuple[str, Price]:
+    name, each = said
+    with part("prices", name):
+        return name, Price(each.input, each.output, each.cached)
+
+
+def _reached(name: str, said: Any) -> Any:
+    """One setting of the way to the server. Raises `ConfigError` where it cannot be meant."""
+    if isinstance(said, dict):
+        headers = cast("dict[str, str]", said)
+        return {key: _header(key, text) for key, text in headers.items()}
+    filled = _filled(said, "connection", name) if isinstance(said, str) else said
+    with part("connection", name):
+        if name == "rate":
+            return read_rate(filled)
+        check_settings({name: filled})
+    return filled
+
+
+def _header(name: str, text: str) -> str:
+    filled = _filled(text, "connection", "headers", name)
+    with part("connection", "headers", name):
+        check_header(name, filled)
+    return filled
 
 
 def _filled(text: str, *path: str) -> str:

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final, Literal, get_args, get_origin
 
 import msgspec
 
@@ -16,9 +16,10 @@ from clew.errors import ConfigError
 
 _UNKNOWN: Final = re.compile(r"unknown field `([^`]*)`")
 _MISSING: Final = re.compile(r"missing required field `([^`]*)`")
+_CHOICE: Final = re.compile(r"Invalid enum value '([^']*)'")
 _AT: Final = re.compile(r" - at `(?:key in )?\$([^`]*)`")
 _STEP: Final = re.compile(r"\.(\w+)|\[(\d+)\]")
-_TOLD: Final = re.compile(r"\(at line (\d+)")
+_TOLD: Final = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 
 
 class PartError(ConfigError):
@@ -56,11 +57,16 @@ def _described(spec: Spec, path: tuple[str | int, ...]) -> str | None:
     if not spec.file or not path:
         return spec.file or None
     try:
-        same = getattr(read_agent_file(spec.file), str(path[0])) == getattr(spec, str(path[0]))
-    except ConfigError:
+        now, text = read_agent_file(spec.file), _text(Path(spec.file))
+    except (ConfigError, OSError, UnicodeDecodeError):
         return None
-    text = Path(spec.file).read_text("utf-8")
-    return f"{spec.file}, line {line_of(text, path)}" if same else None
+    said, says = (repr(getattr(one, str(path[0]))) for one in (spec, now))  # nan is no other nan
+    return f"{spec.file}, line {line_of(text, path)}" if said == says else None
+
+
+def _text(file: Path) -> str:
+    """The file's text, without the mark that some editors put at its beginning."""
+    return file.read_text("utf-8-sig")
 
 
 def read_agent_file(path: str | Path) -> Spec:
@@ -70,7 +76,7 @@ def read_agent_file(path: str | Path) -> Spec:
     """
     place = Path(path).expanduser().absolute()
     try:
-        text = place.read_text("utf-8")
+        text = _text(place)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         message = f"the agent file {path} cannot be read ({why}): `clew init` writes one"
@@ -79,8 +85,11 @@ def read_agent_file(path: str | Path) -> Spec:
         said = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         at = _TOLD.search(str(error))
-        line = int(at[1]) if at else max(1, len(text.splitlines()))
-        raise ConfigError(f"{place}, line {line}: this is not TOML: {error}") from error
+        line = int(at[1]) if at and at[1] else max(1, len(text.splitlines()))
+        why = _TOLD.sub("", str(error)).strip()
+        if why == "Invalid value":
+            why += " (text stands in quotes)"
+        raise ConfigError(f"{place}, line {line}: this is not TOML: {why}") from error
     try:
         if "file" in said:  # is known here, but not for a file to say
             raise msgspec.ValidationError("Object contains unknown field `file`")
@@ -123,21 +132,35 @@ def _explained(error: str) -> tuple[tuple[str | int, ...], str]:
         return (*path, unknown[1]), f"unknown key {unknown[1]!r}{where}: {hint}"
     if missing := _MISSING.search(error):
         return path, f"{name} lacks {missing[1]!r}: give it"
-    why = _AT.sub("", error)
-    return path, f"{name}: {why[:1].lower()}{why[1:].replace('`', '')}"
+    if choice := _CHOICE.search(error):
+        return path, f"{name}: {choice[1]!r} is none of {', '.join(_choices(path))}"
+    why = _AT.sub("", error).replace("`", "").replace(" | null", "")  # TOML has no null
+    return path, f"{name}: {why[:1].lower()}{why[1:]}"
 
 
 def _fields(path: tuple[str | int, ...]) -> list[str]:
     """The keys that a table may have."""
+    kind = _struct(_kind(path))
+    fields = [] if kind is None else msgspec.structs.fields(kind)
+    return [field.name for field in fields if field.name != "file"]
+
+
+def _choices(path: tuple[str | int, ...]) -> list[str]:
+    """The words that a value may be."""
+    kind = _kind(path)
+    inner = [kind, *get_args(kind)]
+    return [word for one in inner if get_origin(one) is Literal for word in get_args(one)]
+
+
+def _kind(path: tuple[str | int, ...]) -> Any:
+    """The type of what is at this place; None where there is nothing."""
     kind: Any = Spec
     for key in path:
-        if isinstance(key, int):
-            continue
-        types = {field.name: field.type for field in msgspec.structs.fields(kind)}
-        kind = _struct(types.get(key))
-        if kind is None:
-            return []
-    return [field.name for field in msgspec.structs.fields(kind) if field.name != "file"]
+        if isinstance(key, str):
+            table = _struct(kind)
+            fields = () if table is None else msgspec.structs.fields(table)
+            kind = {field.name: field.type for field in fields}.get(key)
+    return kind
 
 
 def _struct(kind: Any) -> type[msgspec.Struct] | None:

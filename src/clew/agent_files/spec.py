@@ -36,13 +36,13 @@ class Connection(Part, frozen=True):
     need stand in a file.
     """
 
-    base_url: str = ""
+    base_url: str | None = None
     timeout: float | None = None
     patience: float | None = None
     total: float | None = None
-    rate: str = ""
-    proxy: str = ""
-    headers: dict[str, str] = {}
+    rate: str | None = None
+    proxy: str | None = None
+    headers: dict[str, str] | None = None
 
 
 class Tariff(Part, frozen=True):

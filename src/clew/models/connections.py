@@ -3,12 +3,12 @@
 import os
 from collections.abc import Mapping
 from functools import partial
-from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 import httpx2
 
 from clew.errors import ConfigError
+from clew.models.fitting import SOCKS, check_address
 from clew.models.lanes import MOST, Lanes
 from clew.models.resolve import is_local
 
@@ -23,17 +23,22 @@ def http_client(
 ) -> httpx2.AsyncClient:
     """Connections to a server, in lanes unless a proxy stands before it; `timeout` is in seconds.
 
-    They are of the class `kind`. Raises `ConfigError` where the proxy's address cannot be one.
+    They are of the class `kind`. Raises `ConfigError` where the environment names a proxy that
+    cannot be one.
     """
     waits = httpx2.Timeout(timeout, connect=min(timeout, 10.0))
     limits = httpx2.Limits(max_connections=MOST, max_keepalive_connections=MOST)
     more = dict(headers or {})
     if proxy:
-        check_proxy(proxy)
         return kind(timeout=waits, limits=limits, headers=more, follow_redirects=True, proxy=proxy)
     local = is_local(base_url)  # no proxy stands before one's own machine
     if getproxies() and not local:
-        return kind(timeout=waits, limits=limits, headers=more, follow_redirects=True)
+        try:
+            return kind(timeout=waits, limits=limits, headers=more, follow_redirects=True)
+        except (ImportError, ValueError, httpx2.InvalidURL) as error:
+            raise ConfigError(
+                f"the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY cannot be used: {_why(error)}"
+            ) from error
     lane = partial(
         httpx2.AsyncHTTPTransport,
         verify=httpx2.create_ssl_context(trust_env=not local),
@@ -48,10 +53,8 @@ def http_client(
     )
 
 
-def check_proxy(proxy: str) -> None:
-    """Raise `ConfigError` where this cannot be the address of a proxy; "" is none."""
-    if proxy and not urlsplit(proxy).hostname:
-        raise ConfigError(f"{proxy!r} is no address of a proxy; give http://host:port")
+def _why(error: Exception) -> str:
+    return SOCKS if isinstance(error, ImportError) else " ".join(str(error).split())
 
 
 def address(name: str, base_url: str | None, variable: str = "", usual: str = "") -> str:
@@ -62,11 +65,10 @@ def address(name: str, base_url: str | None, variable: str = "", usual: str = ""
     found = base_url
     if found is None:
         found = os.environ.get(variable) or usual
-    parts = urlsplit(found)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ConfigError(
-            f"{name}: {found!r} is no address of a server; give base_url as http(s)://host/v1"
-        )
+    try:
+        check_address(found)
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}") from error
     return found.rstrip("/")
 
 

@@ -31,6 +31,7 @@ from clew.models.failures import (
     Trouble,
     failure,
 )
+from clew.models.fitting import check_settings
 from clew.models.pace import GivenRate, Ticket, pace_of, read_rate
 from clew.models.prices import Price, price, priced
 from clew.models.retry import Again, Busy, Sleep, persist
@@ -202,6 +203,7 @@ class Endpoint:
     def __init__(
         self, api: Api, source: Source, connect: Callable[[], Carrier], settings: Settings
     ) -> None:
+        check_settings(settings)
         self.name = f"{api.provider}:{api.model}"
         self.params = api.params
         self._api = api

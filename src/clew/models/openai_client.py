@@ -6,7 +6,7 @@ import httpx2
 import openai
 
 from clew.errors import ConfigError
-from clew.models.connections import address, check_proxy, find_key, http_client
+from clew.models.connections import address, find_key, http_client
 from clew.models.endpoint import TIMEOUT, Api, Endpoint, Settings
 from clew.models.failures import Source
 from clew.models.posting import Errors, Posting
@@ -35,7 +35,6 @@ def openai_endpoint(
     settings: Settings,
 ) -> Endpoint:
     """A model behind one of OpenAI's APIs, there or elsewhere. Raises `ConfigError`."""
-    check_proxy(settings.get("proxy", ""))
     name = f"{api.provider}:{api.model}"
     if client is not None:
         source = Source(name, str(client.base_url), client.api_key, "")

@@ -18,6 +18,7 @@ from typing import Final
 
 import msgspec
 
+from clew.errors import ConfigError
 from clew.events import Reply, Usage
 
 COLLECTED: Final = "2026-11-05"
@@ -42,6 +43,12 @@ class Price:
     long: int | None = None
     written: float | None = None
     beyond: "Price | None" = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no price."""
+        for each in (self.input, self.output, self.cached, self.written):
+            if each is not None and not 0 <= each < float("inf"):
+                raise ConfigError(f"a price of {each:g}: give US dollars per million tokens")
 
     def cost(self, usage: Usage) -> float:
         """What the tokens of one reply cost, in US dollars."""

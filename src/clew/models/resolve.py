@@ -13,6 +13,7 @@ import anyio
 import msgspec
 
 from clew.errors import ConfigError
+from clew.models.prices import TABLE
 from clew.protocols import Model
 
 PROBE: Final = 0.3
@@ -182,7 +183,15 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
     if not model:
         example = provider.model or "MODEL"
         raise ConfigError(f"{name!r} names no model: write {provider_name}:{example}, for example")
+    module = MODULES.get(provider.extra, provider.extra)
+    if not installed(module):
+        raise _lacking(name, provider, module)
     settings = _settings(provider_name, provider, given) | options
+    if "base_url" not in options and (said := given.get(provider.address)) and not reached(said):
+        raise ConfigError(
+            f"{name}: {provider.address} is {hidden(said)!r}, which is no address of a server; "
+            "give it as http(s)://host:port/path"
+        )
     if not settings["base_url"] and "client" not in options:
         raise ConfigError(f"{name} needs an address: set {provider.address} in the environment")
     keyless = not provider.key or is_local(settings["base_url"]) or "client" in options
@@ -194,10 +203,14 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
     try:
         factory = _load(*make.split(":"))
     except ModuleNotFoundError as missing:
-        raise ConfigError(
-            f"{missing.name} is not installed: run pip install 'clew[{provider.extra}]'"
-        ) from missing
+        raise _lacking(name, provider, str(missing.name)) from missing
     return factory(model, **settings)
+
+
+def _lacking(name: str, provider: Provider, module: str) -> ConfigError:
+    return ConfigError(
+        f"{name} needs {module}, which is not installed: run pip install 'clew[{provider.extra}]'"
+    )
 
 
 def _find(asked: str) -> tuple[str, Provider, str] | None:
@@ -273,6 +286,8 @@ async def default(env: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _unknown(name: str, provider: str) -> str:
+    if makers := [maker for maker, models in TABLE.items() if name in models]:
+        return f"unknown model {name!r}: did you mean {makers[0]}:{name}?"
     spoken = [base for base, one in PROVIDERS.items() if one.make == CHAT]
     known = [*PROVIDERS, *SAME, OFFLINE]
     forms = [f"{base}-{form}" for base in spoken for form in FORMS]
@@ -299,7 +314,26 @@ def _load(module: str, name: str) -> Callable[..., Model]:
 
 def is_local(base_url: str) -> bool:
     """Whether the address is on this machine."""
-    return urlsplit(base_url).hostname in {"localhost", "127.0.0.1", "::1"}
+    found = reached(base_url)
+    return found is not None and found[0] in {"localhost", "127.0.0.1", "::1"}
+
+
+def reached(address: str) -> tuple[str, int] | None:
+    """Host and port of an http(s) address; None where it cannot be one."""
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in {"http", "https"} or not host or any(map(str.isspace, address)):
+        return None
+    return host, port or (443 if parts.scheme == "https" else 80)
+
+
+def hidden(address: str) -> str:
+    """An address as it may be shown: without the password that it may hold."""
+    scheme, mark, rest = address.rpartition("://")
+    return scheme + mark + rest.rpartition("@")[2]
 
 
 class _Named(msgspec.Struct):
@@ -313,13 +347,13 @@ class _Models(msgspec.Struct):
 async def _first_model(base_url: str) -> str:
     """The first model the server lists; empty where no such server answers in time."""
     parts = urlsplit(base_url)
-    if parts.scheme != "http" or not parts.hostname:
+    if (where := reached(base_url)) is None or parts.scheme != "http":
         return ""
     request = f"GET {parts.path.rstrip('/')}/models HTTP/1.0\r\nHost: {parts.netloc}\r\n\r\n"
     answer = b""
     with anyio.move_on_after(PROBE):
         try:
-            stream = await anyio.connect_tcp(parts.hostname, parts.port or 80)
+            stream = await anyio.connect_tcp(*where)
             async with stream:
                 await stream.send(request.encode())
                 async for piece in stream:
