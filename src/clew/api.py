@@ -147,18 +147,23 @@ async def take_up(
 
     `origin` is recorded with a change, as `start` does it at the beginning.
     """
-    before = await load(store, run_id)
-    old = before.setting or before.started.setting
-    different = changes(old, agent.setting)
-    if different and not accept_change:
+    so_far = await load(store, run_id)
+    _changes(agent, so_far, accepted=accept_change)  # before anybody is fenced off
+    journal = await Journal.open(store, run_id, so_far, secrets=secrets(), listener=listener)
+    if different := _changes(agent, so_far, accepted=accept_change):
+        await journal.record(Changed(agent.setting, different, origin or {}))
+    return journal
+
+
+def _changes(agent: Agent, so_far: Trajectory, *, accepted: bool) -> tuple[str, ...]:
+    """In what the agent differs from the record's. Raises `ConfigError` where it may not."""
+    different = changes(so_far.setting or so_far.started.setting, agent.setting)
+    if different and not accepted:
         message = (
             f"the agent differs from the record's in {', '.join(different)}: accept the change"
         )
         raise ConfigError(message)
-    journal = await Journal.open(store, run_id, secrets=secrets(), listener=listener)
-    if different:
-        await journal.record(Changed(agent.setting, different, origin or {}))
-    return journal
+    return different
 
 
 async def replay(agent: Agent, run_id: str, *, store: Where = None) -> Replayed:

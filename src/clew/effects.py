@@ -8,7 +8,8 @@ is idempotent, has a probe that says it did not happen, or a person allowed it.
 import math
 import sys
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -43,6 +44,8 @@ IN_DOUBT: Final = (
 )
 PROBE_SECONDS: Final = 30.0
 LATE_CHARS: Final = 2_000
+DETAIL_CHARS: Final = 8_000
+DETAIL_HEAD: Final = 2_000
 
 
 async def perform(agent: Agent, journal: Journal, call: Call) -> None:
@@ -134,8 +137,7 @@ async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal) -> Obser
     """One attempt, in its deadline; whatever the tool raises is an observation."""
     effectful = tool.effect in EFFECTFUL
     value: Any = None
-    LATE.set(partial(_leave_word, journal, tool, call))
-    with anyio.move_on_after(tool.timeout) as deadline:
+    with _heard(journal, tool, call), anyio.move_on_after(tool.timeout) as deadline:
         try:
             value = await tool.call(call.args, f"{journal.run_id}:{call.key}")
         except ToolError as error:
@@ -159,6 +161,16 @@ def _being_cancelled() -> bool:
     # imported here, it would be a tenth of what `import clew` takes.
     task = sys.modules["asyncio"].current_task()
     return task is not None and bool(task.cancelling())
+
+
+@contextmanager
+def _heard(journal: Journal, tool: Tool, call: Call) -> Generator[None]:
+    """While the call is made, what it starts learns whom to tell of a late end."""
+    token = LATE.set(partial(_leave_word, journal, tool, call))
+    try:
+        yield
+    finally:
+        LATE.reset(token)
 
 
 def _leave_word(journal: Journal, tool: Tool, call: Call, text: str) -> None:
@@ -200,8 +212,16 @@ def _failed(
         code=code,
         outcome=outcome,
         effect=tool.effect,
-        detail=writable(detail),
+        detail=_shortened(writable(detail)),
     )
+
+
+def _shortened(detail: str) -> str:
+    """What is for people, at most `DETAIL_CHARS` of it: of a traceback the end tells most."""
+    if len(detail) <= DETAIL_CHARS:
+        return detail
+    mark = f"\n[… of {len(detail)} characters the middle is left out …]\n"
+    return detail[:DETAIL_HEAD] + mark + detail[DETAIL_HEAD + len(mark) - DETAIL_CHARS :]
 
 
 def _observed(
@@ -226,6 +246,7 @@ def _observed(
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
             text = f"{tool.name} returned an observation that is none: {_line(error)}"
             return _failed(tool, call, "bad_output", text, "done", repr(type(value)))
+        return msgspec.structs.replace(observation, detail=_shortened(observation.detail))
     return observation
 
 

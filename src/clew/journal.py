@@ -356,6 +356,9 @@ class Journal:
         except UnicodeEncodeError as error:
             message = f"run {self.run_id}: a text holds half a character ({error.reason}): mend it"
             raise StoreError(message) from error
+        except RecursionError as error:
+            message = f"run {self.run_id}: a value is nested too deeply to be written: flatten it"
+            raise StoreError(message) from error
         if any(needle in body for _, needle in self._secrets):
             event = redacted(event, [secret for secret, _ in self._secrets])
             body = encode(event)
@@ -382,7 +385,7 @@ class Journal:
             event = decode(body)
         except (msgspec.DecodeError, RecursionError):
             return Note("a message in the inbox could not be read and was set aside", source="late")
-        held = {call.key for call in self.trajectory.calls if call.held}
+        held = {call.key for call in self.trajectory.step.calls if call.held}
         if isinstance(event, Ruling) and event.call not in held:
             return Note(f"a ruling on {event.call} was set aside: it is not held", source="late")
         if isinstance(event, (Ruling, Note, Cancel)):

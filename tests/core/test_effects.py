@@ -7,12 +7,24 @@ from typing import Any
 import anyio
 import pytest
 
-from clew import Agent, FencedError, Observation, Retry, Tool, ToolError, Trajectory, rule, tool
+from clew import (
+    Agent,
+    FencedError,
+    Observation,
+    Retry,
+    StoreError,
+    Tool,
+    ToolError,
+    Trajectory,
+    rule,
+    tool,
+)
 from clew.api import resume, start
+from clew.effects import DETAIL_CHARS
 from clew.events import Attempt, Json, Note, Reply
 from clew.journal import Journal, load
 from clew.loop import run
-from clew.protocols import OnText, Prompt
+from clew.protocols import LATE, Append, OnText, Prompt
 from clew.replay import replay
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, say
@@ -160,6 +172,60 @@ async def test_a_late_result_is_a_note(*, fails: bool) -> None:
     notes = [e.event.text for e in so_far.entries if isinstance(e.event, Note)]
     word = "OSError: the line is dead" if fails else "sent after all"
     assert notes == [f"work (call 1.1) ended after its deadline: {word}"]
+    assert (await replay(agent, so_far, MemoryStore())).trajectory.entries == so_far.entries
+
+
+async def test_a_late_word_that_the_store_refuses_is_kept_for_the_next_time() -> None:
+    class Refusing(MemoryStore):
+        """A store whose disk is full once a late word comes."""
+
+        full = True
+
+        async def append(self, append: Append) -> bool:
+            if self.full and any(b"ended after" in line.body for line in append.lines):
+                message = "the disk is full"
+                raise StoreError(message)
+            return await super().append(append)
+
+    agent = Agent(model=ScriptedModel([act("work"), say("ok")]), tools=[made(Flaky())])
+    journal = await start(agent, "Work!", (store := Refusing()), run_id="run")
+    journal.words.append("work (call 0.1) ended after its deadline: sent")
+    with pytest.raises(StoreError, match="disk is full"):
+        await run(agent, journal)
+    store.full = False
+    so_far = await run(agent, journal)
+    notes = [e.event.text for e in so_far.entries if isinstance(e.event, Note)]
+    assert notes == ["work (call 0.1) ended after its deadline: sent"]
+
+
+async def test_who_hears_of_a_late_end_is_known_only_during_the_call() -> None:
+    heard: list[Any] = []
+
+    async def call(args: dict[str, Json], key: str) -> str:
+        heard.append(LATE.get())
+        return "done"
+
+    before = LATE.get()
+    await once(made(call))
+    assert LATE.get() is before
+    assert heard != [before]
+
+
+@pytest.mark.parametrize("own", [False, True])
+async def test_what_is_for_people_has_a_length(*, own: bool) -> None:
+    async def call(args: dict[str, Json], key: str) -> Observation:
+        if own:
+            return Observation(content="no", ok=False, code="crashed", detail="a" + "é" * 999_999)
+        raise RuntimeError("a" + "é" * 999_999)
+
+    so_far = await once(made(call, retry=Retry(0)))
+    detail = seen(so_far).detail
+    assert len(detail) == DETAIL_CHARS
+    assert detail.startswith("a" if own else "Traceback")
+    assert detail.rstrip().endswith("éé")
+    assert "characters the middle is left out …]" in detail
+    tool_ = made(call, retry=Retry(0))
+    agent = Agent(model=ScriptedModel([act("work"), say("ok")]), tools=[tool_])
     assert (await replay(agent, so_far, MemoryStore())).trajectory.entries == so_far.entries
 
 

@@ -12,9 +12,11 @@ import anyio
 import anyio.to_thread
 import pytest
 
+from clew import Agent, api
 from clew.errors import FencedError, StoreError
 from clew.protocols import Append, Base, Line
 from clew.stores import SqliteStore
+from clew.testing.models import ScriptedModel, say
 from clew.testing.store_contract import append, numbers
 
 HEADER, FRAME = 32, 24  # bytes, https://www.sqlite.org/fileformat2.html#the_write_ahead_log
@@ -323,6 +325,21 @@ async def test_a_damaged_file_says_so(place: Path) -> None:
     with pytest.raises(StoreError, match="damaged: restore a copy"):
         await store.read("r")
     await store.close()
+
+
+@pytest.mark.parametrize(
+    "edit", ["body = CAST(body AS TEXT)", "at = 'yesterday'", "hash = hex(hash)", "epoch = 'one'"]
+)
+async def test_an_entry_that_was_edited_by_hand_says_so(edit: str, place: Path) -> None:
+    agent = Agent(model=ScriptedModel([say("ok")]))
+    await api.run(agent, "Well?", store=place, run_id="r")
+    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
+        connection.execute(f"UPDATE entries SET {edit} WHERE key & 4294967295 = 2")
+    changed = "run r: entry 2 was changed after it was written"
+    with pytest.raises(StoreError, match=changed):
+        await api.read("r", store=place)
+    with pytest.raises(StoreError, match=changed):
+        await api.resume(agent, "r", store=place)
 
 
 def test_making_a_store_leaves_no_half_made_one(place: Path) -> None:
