@@ -136,7 +136,7 @@ def test_text_is_decoded_as_its_server_says_or_as_it_looks(
     body: bytes, kind: str, text: str
 ) -> None:
     found = readable(Answer("https://a.example/", body, headers={"content-type": kind}))
-    assert ["".join(line for line, _ in found.lines), found.title] == [text, "https://a.example/"]
+    assert (found.passages[0].text, found.title) == (text, "https://a.example/")
 
 
 def test_a_page_may_say_its_encoding_itself() -> None:
@@ -146,7 +146,7 @@ def test_a_page_may_say_its_encoding_itself() -> None:
     ).encode("gb2312")
     found = readable(Answer("https://a.example/x", body, headers={"content-type": "text/html"}))
     assert found.title == "灯塔"
-    assert "灯塔建于一八四四年" in found.lines[0][0]
+    assert "灯塔建于一八四四年" in found.passages[0].text
 
 
 @pytest.mark.parametrize(("name", "kind"), [("a.md", "text/plain"), ("a", "text/markdown")])
@@ -154,7 +154,7 @@ def test_headings_of_markdown_are_known(name: str, kind: str) -> None:
     answer = Answer(
         f"https://a.example/{name}", b"# One\n\nText.\n", headers={"content-type": kind}
     )
-    assert readable(answer).lines[0] == ("# One\n", 1)
+    assert readable(answer).passages[0].title == "One"
     assert readable(answer).title == name
 
 

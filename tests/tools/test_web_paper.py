@@ -286,6 +286,12 @@ def test_sentences_end_where_they_do(text: str, found: list[str]) -> None:
     assert [sentence for _, sentence in sentences(text)] == found
 
 
+@pytest.mark.parametrize("text", ["." * 300_000, "A. " * 100_000, "Mr. " * 80_000, "x. Y" * 80_000])
+def test_sentences_take_time_by_their_length(text: str) -> None:
+    """Squared, each of these would take minutes."""
+    assert sum(len(sentence) for _, sentence in sentences(text)) <= len(text)
+
+
 @given(st.text(alphabet="Ab. !?\n。=”1", max_size=80))
 def test_sentences_are_what_stands_at_their_offsets(text: str) -> None:
     for offset, sentence in sentences(text):

@@ -35,6 +35,7 @@ from clew.tools.web import (
 )
 from clew.tools.web.results import LONGEST, doc_id, pieces, plain, same_page, shortened
 from clew.tools.web.share import share
+from clew.tools.web.source import understood
 from tests.tools.site import Said, Site, as_json, page
 
 KEYS = {
@@ -617,6 +618,36 @@ async def test_a_source_is_two_functions() -> None:
     (result,) = seen.content["results"]
     assert result["doc_id"].startswith("notes_")
     assert search_tool(source).name == "notes_search"
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "ftp://a.example/", "http://", "http://[bad/", "https://a:b/"]
+)
+def test_what_leads_to_no_page_is_no_result(url: str) -> None:
+    assert pieces("x", "q", [Hit("t", url, "s")]) == []
+
+
+GARBAGE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(
+        st.sampled_from(["results", "organic", "web", "query", "pages", "url", "link", "title",
+                         "searchParameters", "type", "search", "error", "code", "batchcomplete"]),
+        inner, max_size=6,
+    ),
+    max_leaves=20,
+)  # fmt: skip
+
+
+@given(GARBAGE, st.sampled_from(sorted(SOURCES)))
+def test_whatever_a_service_answers_there_are_results_or_trouble(said: Any, name: str) -> None:
+    source = SOURCES[name][0]("https://a.example/")
+    answer = Answer("https://a.example/", json.dumps(said).encode())
+    try:
+        found = understood(source, answer)
+    except Trouble:
+        return
+    assert all(piece.doc_id for piece in pieces(source.name, "q", found))
 
 
 # ---------------------------------------------------------------- ids, scores, texts

@@ -1,6 +1,6 @@
 """The tool `fetch_page`: the readable text of a page, in passages that can be cited."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -8,7 +8,7 @@ from anyio import to_thread
 
 from clew.events import Evidence, Json, Observation
 from clew.protocols import Tool
-from clew.tools.docs.passages import Passage, split
+from clew.tools.docs.passages import Passage
 from clew.tools.schema import checked
 from clew.tools.web.asking import Request
 from clew.tools.web.reach import Reach, reach_of_environment, usual
@@ -35,8 +35,8 @@ def fetch_page(reach: Reach | None = None) -> Tool:
         answer = await out.ask(Request(args["url"], types=KINDS), Robots(out).may_go)
         if trouble := usual(answer):
             raise trouble
-        text = await to_thread.run_sync(partial(readable, answer), abandon_on_cancel=True)
-        return _part(answer.url, text, args.get("offset", 0))
+        found = await to_thread.run_sync(partial(readable, answer), abandon_on_cancel=True)
+        return _part(answer.url, found, args.get("offset", 0))
 
     return checked(
         Tool(
@@ -71,7 +71,7 @@ def fetch_page(reach: Reach | None = None) -> Tool:
 
 def _part(url: str, page: Readable, offset: int) -> Observation:
     """The passages from `offset` on, as many as are shown at once."""
-    passages = list(split(page.lines, page.title))
+    passages = page.passages
     if not passages:
         text = "there is no text on this page that can be read: try another page"
         raise Trouble("not_readable", text)
@@ -110,7 +110,7 @@ def _part(url: str, page: Readable, offset: int) -> Observation:
     )
 
 
-def _first(passages: list[Passage]) -> Iterator[Passage]:
+def _first(passages: Sequence[Passage]) -> Iterator[Passage]:
     length = 0
     for one in passages:
         length += len(one.text)

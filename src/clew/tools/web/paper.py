@@ -43,6 +43,7 @@ Find: TypeAlias = Callable[[str], Awaitable[Article | Sequence[str]]]
 _SIMILAR: Final = 5
 _NEAR: Final = 0.6
 _GIVEN: Final = 5.0
+_BEGINNING: Final = 1_000
 
 
 def paper_tools(
@@ -195,8 +196,8 @@ def _given(texts: Mapping[str, str | Sequence[str]]) -> Find:
         if (known := folded.get(title.casefold())) is not None:
             return Article(known, "", whole[known])
         near = difflib.get_close_matches(title.casefold(), folded, n=_SIMILAR, cutoff=_NEAR)
-        ranked = sorted(whole, key=lambda other: -share(title, f"{other} {whole[other]}"))
-        holding = [other for other in ranked if share(title, f"{other} {whole[other]}")]
+        scores = {name: share(title, f"{name} {text[:_BEGINNING]}") for name, text in whole.items()}
+        holding = [name for name in sorted(whole, key=lambda name: -scores[name]) if scores[name]]
         return list(dict.fromkeys([*(folded[one] for one in near), *holding]))[:_SIMILAR]
 
     return find

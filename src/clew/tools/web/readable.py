@@ -3,6 +3,7 @@
 import logging
 import re
 import tempfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +12,7 @@ from urllib.parse import urlsplit
 import trafilatura
 
 from clew.tools.docs.extract import Unreadable, extract, lacking, markdown
-from clew.tools.docs.passages import Line
+from clew.tools.docs.passages import Line, Passage, split
 from clew.tools.docs.survey import survey
 from clew.tools.web.asking import Answer
 from clew.tools.web.trouble import Trouble
@@ -19,6 +20,7 @@ from clew.tools.web.trouble import Trouble
 KINDS: Final = ("text/", "application/xhtml+xml", "application/json", "application/pdf")
 """Beginnings of the content types that can be read."""
 
+_PIECE: Final = 1 << 16
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _CHARSET: Final = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 
@@ -29,10 +31,10 @@ logging.getLogger("trafilatura").addHandler(logging.NullHandler())
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """A page: all `lines` joined are its text, in which offsets count."""
+    """A page in passages; their offsets count in its text."""
 
     title: str
-    lines: tuple[Line, ...]
+    passages: tuple[Passage, ...]
 
 
 def readable(answer: Answer) -> Readable:
@@ -43,9 +45,19 @@ def readable(answer: Answer) -> Readable:
     text = _decoded(answer)
     if answer.type in _HTML:
         return _html(name, text)
-    lines = str(text).splitlines(keepends=True)
     marked = answer.type == "text/markdown" or name.endswith(".md")
-    return Readable(name, tuple(markdown(iter(lines)) if marked else ((one, 0) for one in lines)))
+    lines = _lines(str(text))
+    return _in_passages(name, markdown(lines) if marked else ((line, 0) for line in lines))
+
+
+def _in_passages(title: str, lines: Iterable[Line]) -> Readable:
+    return Readable(title, tuple(split(lines, title)))
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines, very long ones in pieces."""
+    for line in text.splitlines(keepends=True):
+        yield from (line[begin : begin + _PIECE] for begin in range(0, len(line), _PIECE))
 
 
 def _decoded(answer: Answer) -> str | bytes:
@@ -65,7 +77,7 @@ def _html(name: str, page: str | bytes) -> Readable:
         why = "no text is found on this page, which may be made by scripts: try another page"
         raise Trouble("not_readable", why)
     title = " ".join((tree.findtext(".//title") or "").split())
-    return Readable(title or name, tuple(markdown(iter(text.splitlines(keepends=True)))))
+    return _in_passages(title or name, markdown(_lines(text)))
 
 
 def _main_text(tree: Any) -> str:
@@ -89,7 +101,7 @@ def _pdf(name: str, body: bytes) -> Readable:
             raise Trouble("not_readable", text)
         path.write_bytes(body)
         try:
-            return Readable(name, tuple(extract(path, survey(path)).lines))
+            return _in_passages(name, extract(path, survey(path)).lines)
         except Unreadable as error:
             text = f"this PDF cannot be read ({error}): try another page"
             raise Trouble("not_readable", text) from error

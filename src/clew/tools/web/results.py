@@ -63,7 +63,7 @@ def pieces(prefix: str, query: str, hits: Iterable[Hit]) -> list[Piece]:
     """The hits with ids and scores, each once, in their order; those that are no pages left out."""
     found: dict[str, Piece] = {}
     for hit in hits:
-        if hit.url and urlsplit(hit.url).scheme not in {"http", "https"}:
+        if hit.url and not _is_page(hit.url):
             continue
         title, snippet = hit.title[:_TITLE], shortened(hit.snippet)
         score = share(query, f"{title} {snippet}") if hit.score is None else hit.score
@@ -79,6 +79,14 @@ def pieces(prefix: str, query: str, hits: Iterable[Hit]) -> list[Piece]:
             ),
         )
     return list(found.values())
+
+
+def _is_page(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port or a bracket that is none
+        return False
 
 
 def doc_id(prefix: str, page: str, passage: str) -> str:

@@ -4,12 +4,17 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-_END: Final = re.compile(r"[.!?…]+[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\W_a-z])|[。！？]+[”’」』）]*\s*")
+_END: Final = re.compile(
+    r"(?<![.!?…])[.!?…]+[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\W_a-z])|[。！？]+[”’」』）]*\s*"
+)
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:[A-Z]|[A-Z]\.[A-Z]|e\.g|i\.e|approx|c|ca|cf|Co|Corp|Dr|ed|eds|et al|etc|fl|Gen|Gov|"
     r"Inc|Jr|Lt|Ltd|Mr|Mrs|Ms|Mt|No|no|Nos|pp|p|Prof|Rev|Sen|Sr|St|Univ|vol|vs|[Jj]an|[Ff]eb|Mar|"
     r"Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.)$"
 )
+_LONGEST: Final = 12
+"""Characters before a full stop that can be an abbreviation, with what stands before it."""
+
 _HEADING: Final = re.compile(r"=+.*=+")
 
 
@@ -25,9 +30,10 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
 def _of_line(line: str) -> Iterator[tuple[int, str]]:
     begin = 0
     for end in (*(match.end() for match in _END.finditer(line)), len(line)):
-        piece = line[begin:end]
-        if end < len(line) and _ABBREVIATION.search(piece.rstrip()):
+        tail = line[max(begin, end - 2 * _LONGEST) : end].rstrip()
+        if end < len(line) and _ABBREVIATION.search(tail[-_LONGEST:]):
             continue
+        piece = line[begin:end]
         if sentence := piece.strip():
             yield begin + len(piece) - len(piece.lstrip()), sentence
         begin = end

@@ -141,14 +141,19 @@ async def search(source: Source, query: Query, reach: Reach) -> list[Piece]:
     answer = await out.ask(request)
     if key and source.secret:
         answer = replace(answer, body=answer.body.replace(key.encode(), b"(the key)"))
+    hits = understood(source, answer)
+    return pieces(source.prefix or source.name, query.text, hits)[: query.limit]
+
+
+def understood(source: Source, answer: Answer) -> list[Hit]:
+    """What the answer says that was found. Raises `Trouble`."""
     try:
         if trouble := source.trouble(answer) or usual(answer):
             raise trouble
-        hits = list(source.read(answer))
+        return list(source.read(answer))
     except (KeyError, TypeError, AttributeError, msgspec.ValidationError) as error:
         text = f"{source.title} does not answer in the form that it documents: use another source"
         raise Trouble("bad_answer", text) from error
-    return pieces(source.prefix or source.name, query.text, hits)[: query.limit]
 
 
 def find_key(source: Source) -> str:
