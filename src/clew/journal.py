@@ -385,7 +385,7 @@ class Journal:
             event = decode(body)
         except (msgspec.DecodeError, RecursionError):
             return Note("a message in the inbox could not be read and was set aside", source="late")
-        held = {call.key for call in self.trajectory.step.calls if call.held}
+        held = (call.key for call in self.trajectory.held)
         if isinstance(event, Ruling) and event.call not in held:
             return Note(f"a ruling on {event.call} was set aside: it is not held", source="late")
         if isinstance(event, (Ruling, Note, Cancel)):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import anyio
+import msgspec
 import pytest
 
 from clew import (
@@ -18,6 +19,7 @@ from clew import (
     MemoryStore,
     Observation,
     ReplayError,
+    StoreError,
     Tool,
     Trajectory,
     Verdict,
@@ -29,7 +31,7 @@ from clew import (
     run,
 )
 from clew.api import start
-from clew.events import Attempt, Json, Note, RawCall, Reply, Started, encode
+from clew.events import Attempt, Json, Note, RawCall, Reply, Started, Wire, encode
 from clew.journal import Journal, load
 from clew.loop import interrupt
 from clew.loop import run as go
@@ -435,6 +437,46 @@ async def test_json_that_is_nested_without_end_is_a_fault_of_the_reply() -> None
     assert observation.code == "invalid_arguments"
     typed = Agent(model=ScriptedModel([Reply(text=DEEP), finish([1])]), answer=list[int])
     assert (await run(typed, "List!", store=MemoryStore())).answer == [1]
+
+
+def _nested(levels: int) -> str:
+    return "[" * levels + "]" * levels
+
+
+async def test_what_only_an_empty_stack_could_read_again_is_not_recorded() -> None:
+    """Such a value can be written, and then the record cannot be read from deeper in a program."""
+
+    async def call(args: dict[str, Any], key: str) -> Any:
+        return msgspec.json.decode(_nested(800))
+
+    work = Tool("work", "Work.", {"type": "object"}, call, effect="read")
+    deep = f'{{"key": {_nested(800)}}}'
+    script: list[Any] = [
+        Reply(calls=(RawCall("work", deep, "c"),), finish="calls"),
+        Reply(text=f'<tool_call>{{"name": "work", "arguments": {deep}}}</tool_call>'),
+        act("work"),
+        Reply(text=_nested(800)),
+        finish([1]),
+    ]
+    agent = Agent(model=ScriptedModel(script), tools=[work], answer=list[int])
+    found = await run(agent, "Look!", store=(store := MemoryStore()), run_id="run")
+    assert found.answer == [1]
+    record = await read("run", store=store)
+    seen = [call.observation.code for call in record.calls[:2] if call.observation]
+    assert (await replay(agent, "run", store=store)).trajectory.entries == record.entries
+    assert seen == ["invalid_arguments", "bad_output"]
+    assert [bool(step.thought and step.thought.fault) for step in record] == [
+        False, True, False, True, False,
+    ]  # fmt: skip
+
+
+async def test_what_cannot_be_written_is_said() -> None:
+    items: list[Any] = []
+    for _ in range(100_000):
+        items = [items]
+    model = ScriptedModel([Reply(text="ok", wire=Wire("scripted", "test", items))])
+    with pytest.raises(StoreError, match="nested too deeply"):
+        await run(Agent(model=model), "What?", store=MemoryStore())
 
 
 async def test_a_message_that_is_nested_without_end_is_set_aside() -> None:

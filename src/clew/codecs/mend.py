@@ -97,6 +97,13 @@ def _read(text: str, start: int) -> Value:
 
 def _check(value: Json) -> None:
     """Refuse what could not be written into a record."""
+    if deep(value):
+        raise RecursionError
+    encode(value)
+
+
+def deep(value: Json) -> bool:
+    """Whether the value nests deeper than `DEPTH`."""
     level: list[Any] = [value]
     for _ in range(DEPTH):
         inner: list[Any] = []
@@ -106,10 +113,9 @@ def _check(value: Json) -> None:
             elif isinstance(item, list):
                 inner += item
         if not inner:
-            encode(value)
-            return
+            return False
         level = inner
-    raise RecursionError
+    return True
 
 
 def _complaint(text: str, error: ValueError) -> str:

@@ -6,12 +6,14 @@ what small models do to the format is read rightly or reported.
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from clew.codecs.effects import already_done
+from clew.codecs.mend import DEPTH, deep
 from clew.events import FINISH, Action, Finish, Forked, Json, Note, RawCall, Reply, encode
 from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part
 from clew.trajectory import Aside, Call, Step
@@ -135,8 +137,8 @@ def _text_answer(text: str, brief: Brief) -> Parsed:
         return Parsed(fault="the reply was empty: call a tool, or answer")
     if not brief.answers_text:
         try:
-            msgspec.json.decode(answer)
-        except (msgspec.DecodeError, RecursionError) as error:
+            _read(answer, Any)
+        except msgspec.DecodeError as error:
             schema = encode(brief.answer).decode()
             fault = f"the answer is not JSON ({error}): call finish, or reply with JSON of {schema}"
             return Parsed(text=answer, fault=fault)
@@ -148,11 +150,21 @@ def _action(call: RawCall, repairs: list[str]) -> Action:
         repairs.append("a call without arguments was read as having none")
         return Action(call.name)
     try:
-        return Action(call.name, msgspec.json.decode(call.arguments, type=dict[str, Json]))
+        return Action(call.name, _read(call.arguments, dict[str, Json]))
     except msgspec.ValidationError:
         return Action(call.name, fault="the arguments must be one JSON object")
-    except (msgspec.DecodeError, RecursionError) as error:
+    except msgspec.DecodeError as error:
         return Action(call.name, fault=f"the arguments are not JSON: {error}")
+
+
+def _read(text: str, kind: Any) -> Any:
+    """JSON as a type. Raises `msgspec.DecodeError`, for what nests too deeply too."""
+    with suppress(RecursionError):
+        value = msgspec.json.decode(text, type=kind)
+        if not deep(value):
+            return value
+    message = f"it nests deeper than {DEPTH} levels"  # the same wherever it is read again
+    raise msgspec.DecodeError(message)
 
 
 def _tagged_calls(text: str, brief: Brief) -> tuple[Action, ...]:
@@ -160,8 +172,8 @@ def _tagged_calls(text: str, brief: Brief) -> tuple[Action, ...]:
     actions: list[Action] = []
     for block in _TAGGED.findall(text):
         try:
-            call = msgspec.json.decode(block, type=_Tagged)
-        except (msgspec.DecodeError, RecursionError):
+            call = msgspec.convert(_read(block, dict[str, Json]), _Tagged)
+        except msgspec.DecodeError:
             return ()
         if call.name not in brief.known and call.name != FINISH:
             return ()

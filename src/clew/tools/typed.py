@@ -23,6 +23,9 @@ from clew.tools.teach import keywords
 
 Mode: TypeAlias = Literal["validation", "serialization"]
 
+DEEPEST: Final = 256
+"""Levels of a result: a record is also read where the stack is half full."""
+
 _REF: Final = "#/$defs/{name}"
 _MODEL_REF: Final = "#/$defs/{model}"
 _FOREIGN: Final = frozenset({"pydantic", "annotated_types"})
@@ -76,7 +79,7 @@ def plain(value: Any) -> Json:
     """
     try:
         found: Json = msgspec.to_builtins(value, str_keys=True, enc_hook=_encode)
-        _refuse_infinite(found)
+        _refuse(found, DEEPEST)
         encode(found)
     except RecursionError:
         message = "it holds itself, or is nested too deeply"
@@ -218,7 +221,10 @@ def _one_line(text: str) -> str:
     return f"{place or 'value'}: {' '.join(what.split())}"
 
 
-def _refuse_infinite(value: Json) -> None:
+def _refuse(value: Json, levels: int) -> None:
+    """Raise for numbers that JSON does not have, and for more levels than these."""
+    if not levels:
+        raise RecursionError
     if isinstance(value, float) and not math.isfinite(value):
         message = f"JSON has no {value}: return None, or say it in words"
         raise ValueError(message)
@@ -228,7 +234,7 @@ def _refuse_infinite(value: Json) -> None:
     elif isinstance(value, (list, tuple)):
         inside = cast("list[Json]", value)
     for inner in inside:
-        _refuse_infinite(inner)
+        _refuse(inner, levels - 1)
 
 
 def described(kind: Any, description: str) -> Any:
