@@ -40,12 +40,17 @@ class Said:
     text: str
 
 not_callable = 3
+
+class Odd:
+    pass
 odd = Tool("odd", "Odd.", {"type": "object", "properties": {"a b": {"type": "string"}}}, print)
 '''
 
 
 def written(folder: Path, text: str) -> Path:
     (folder / "own_parts.py").write_text(OWN)
+    (folder / "own_exit.py").write_text("raise SystemExit(3)")
+    (folder / "own_needs.py").write_text("import not_here_at_all")
     file = folder / "my.toml"
     file.write_text(text)
     return file
@@ -159,6 +164,16 @@ WRONG: list[tuple[str, int, str]] = [
     ('model = "offline"\ntools = [\n  "calc",\n  "clac",\n]', 4, "there is no tool 'clac'"),
     ('model = "offline"\ntools = ["no_such_module:tool"]', 2, "cannot be imported"),
     ('model = "offline"\ntools = ["own_parts:not_callable"]', 2, "is no Tool"),
+    ('model = "offline"\ntools = ["own_exit:tool"]', 2, "'own_exit:tool' fails: SystemExit: 3"),
+    ('model = "offline"\ntools = ["own_needs:tool"]', 2, "fails: ModuleNotFoundError: No module"),
+    ('model = "offline"\ntools = ["own_parts:wether"]', 2, "did you mean own_parts:weather?"),
+    ('model = "offline"\ntools = [":tool"]', 2, "write module:name"),
+    (
+        'model = "offline"\n[[programs]]\nname = "calc"\ndescription = "b"\nargv = ["ls"]',
+        2,
+        "two tools are called calc: rename one",
+    ),
+    ('model = "offline"\nanswer = "own_parts:Odd"', 2, "the answer's type, type: "),
     ('model = "offline"\ntools = ["docs"]', 2, "needs a folder to search"),
     ('model = "offline"\nguards = ["own_parts:not_callable"]', 2, "name a function"),
     ('model = "offline"\nchecks = ["own_parts:absent"]', 2, "the check 'own_parts:absent' cannot"),

@@ -3,6 +3,7 @@
 Tools of an optional extra are loaded here too: whoever names none needs no extra.
 """
 
+import difflib
 import importlib
 import sys
 from collections.abc import Sequence
@@ -22,15 +23,34 @@ def imported(name: str, what: str, folder: str = "") -> Any:
     if (here := folder or str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
     try:
-        return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        message = f"the {what} {name!r} cannot be imported: {error}; write module:name, and " + (
-            f"see that {module}.py is in {here}" if folder else f"run clew where {module}.py is"
-        )
+        found = importlib.import_module(module)
+    except (Exception, SystemExit) as error:
+        if _absent(module, error):
+            message = (
+                f"the {what} {name!r} cannot be imported: {error}; write module:name, and "
+                + (
+                    f"see that {module}.py is in {here}"
+                    if folder
+                    else f"run clew where {module}.py is"
+                )
+            )
+        else:
+            why = " ".join(f"{type(error).__name__}: {error}".split())
+            message = f"the module of the {what} {name!r} fails: {why}"
         raise ConfigError(message) from error
-    except Exception as error:
-        message = f"the module of the {what} {name!r} fails: {type(error).__name__}: {error}"
-        raise ConfigError(message) from error
+    if not hasattr(found, attribute):
+        near = difflib.get_close_matches(attribute, vars(found), n=1)
+        hint = f"did you mean {module}:{near[0]}?" if near else "write module:name"
+        message = f"the {what} {name!r} cannot be imported: {module} has no {attribute!r}; {hint}"
+        raise ConfigError(message)
+    return getattr(found, attribute)
+
+
+def _absent(module: str, error: BaseException) -> bool:
+    """Whether it is this module that is not there, and not one that it needs."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"{module}.".startswith(f"{error.name}.")
+    return not module.strip(".")  # or that has no name at all
 
 
 def imported_tools(name: str, folder: str = "") -> list[Tool]:
@@ -48,7 +68,7 @@ def imported_function(name: str, what: str, folder: str = "") -> Any:
     """A function (or another object that can be called). Raises `ConfigError`."""
     found = imported(name, what, folder)
     if not callable(found):
-        message = f"the {what} {name!r} is a {type(found).__name__}: name a function"
+        message = f"the {what} {name!r} is of type {type(found).__name__}: name a function"
         raise ConfigError(message)
     return found
 

@@ -29,6 +29,7 @@ from clew.prompts import Instructions, demonstrations
 from clew.protocols import Choosy, Example, Guard, Model, Part, Prompt, Tool
 from clew.tools.calc import calc
 from clew.tools.docs import Library, OnProgress, docs_tools
+from clew.tools.finish import answer_schema
 from clew.tools.person import ASK, HoldQuestions, ask_person
 from clew.tools.planner import planner
 from clew.tools.program import program
@@ -82,6 +83,7 @@ def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
     thinker = make_model(spec) if model is None else model
     placed = list(_placed(spec, make_library(spec) if docs is None else docs))
     found = [tool for _, tools in placed for tool in tools]
+    _check_names(placed)
     fields: dict[str, Any] = {
         "model": thinker,
         "tools": found,
@@ -107,6 +109,7 @@ def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
     if spec.answer:
         with part("answer"):
             fields["answer"] = imported(spec.answer, "type", spec.folder)
+            answer_schema(fields["answer"])
     said = {
         name: getattr(spec, name)
         for name in ("tries", "thought", "landing", "unknown", "tell_left")
@@ -170,6 +173,18 @@ def _placed(spec: Spec, docs: Library | None) -> Iterator[tuple[Where, list[Tool
         yield ("programs", place), tools
     if docs is not None:
         yield ("docs",), [*docs_tools(docs)]
+
+
+def _check_names(placed: Iterable[tuple[Where, list[Tool]]]) -> None:
+    """Find the tool whose name is taken, so as to say where it is named."""
+    seen: set[str] = set()
+    for path, tools in placed:
+        for tool in tools:
+            with part(*path):
+                if tool.name in seen:
+                    message = f"two tools are called {tool.name}: rename one"
+                    raise ConfigError(message)
+            seen.add(tool.name)
 
 
 def _check_taken(model: Model, placed: Iterable[tuple[Where, list[Tool]]]) -> None:

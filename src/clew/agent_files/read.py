@@ -140,9 +140,7 @@ def _explained(error: str) -> tuple[tuple[str | int, ...], str]:
 
 def _fields(path: tuple[str | int, ...]) -> list[str]:
     """The keys that a table may have."""
-    kind = _struct(_kind(path))
-    fields = [] if kind is None else msgspec.structs.fields(kind)
-    return [field.name for field in fields if field.name != "file"]
+    return [name for name in _types(_kind(path)) if name != "file"]
 
 
 def _choices(path: tuple[str | int, ...]) -> list[str]:
@@ -157,10 +155,14 @@ def _kind(path: tuple[str | int, ...]) -> Any:
     kind: Any = Spec
     for key in path:
         if isinstance(key, str):
-            table = _struct(kind)
-            fields = () if table is None else msgspec.structs.fields(table)
-            kind = {field.name: field.type for field in fields}.get(key)
+            kind = _types(kind).get(key)
     return kind
+
+
+def _types(kind: Any) -> dict[str, Any]:
+    """The keys of a table with their types; none where it is no table."""
+    table = _struct(kind)
+    return {} if table is None else {one.name: one.type for one in msgspec.structs.fields(table)}
 
 
 def _struct(kind: Any) -> type[msgspec.Struct] | None:

@@ -22,7 +22,8 @@ def check_settings(settings: Mapping[str, Any]) -> None:
             raise ConfigError(f"{name} is {seconds:g}: give a number of seconds over 0")
     if not (seconds := settings.get("patience", 0)) >= 0:
         raise ConfigError(f"patience is {seconds:g}: give 0 seconds or more")
-    for name, text in (settings.get("headers") or {}).items():
+    headers: Mapping[str, str] = settings.get("headers") or {}
+    for name, text in headers.items():
         check_header(name, text)
     check_proxy(settings.get("proxy", ""))
 
