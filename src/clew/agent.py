@@ -214,7 +214,9 @@ class Agent:
         """What is said anew at the end of the next prompt; in a landing nothing is left to tell."""
         left = self.limits.left(so_far)
         said = told(left, NEAR[self.tell_left]) if so_far.landing is None else []
-        said += [f"The person's words were marked by a filter ({m}). {MARKED}" for m in so_far.marks]
+        said += [
+            f"The person's words were marked by a filter ({m}). {MARKED}" for m in so_far.marks
+        ]
         if isinstance(self.prompt, Instructions) and self.prompt.tail is not None:
             said.append(self.prompt.tail(so_far, left))
         return tuple(filter(None, said))
