@@ -289,3 +289,19 @@ async def test_of_a_fork_only_what_is_its_own_is_told() -> None:
     assert invoked.attributes["gen_ai.conversation.id"] == forked.run_id
     assert chat.attributes["clew.step"] == 3
     assert chat.attributes["gen_ai.request.model"] == "test"
+
+
+async def test_what_was_given_with_a_fork_is_no_work_of_its_own() -> None:
+    store = MemoryStore()
+    run_id = (await run(agent(), "What?", store=store)).run_id
+    with collected() as (found, tracer), Spans("forked", tracer=tracer) as spans:
+        given = {"1.1": "somewhere else"}
+        await fork(
+            agent(), run_id, at=1, observations=given, store=store, new_id="forked", listener=spans
+        )
+    assert sorted(span.name for span in found.spans) == [
+        "chat test", "chat test", "execute_tool look", "invoke_agent",
+    ]  # fmt: skip
+    assert [span.attributes["clew.step"] for span in found.named("chat test")] == [2, 3]
+    with collected() as (found, tracer):
+        assert export(await read("forked", store=store), tracer=tracer) == 4

@@ -99,6 +99,8 @@ class Spans:
         self._since: int | None = None
         """Since when the next thing is under way, in Unix milliseconds; None where nobody knows."""
         self._epoch = 0
+        self._again = 0
+        """How many of the next entries came with a fork, and are no work of its own."""
         for entry in before:
             self._learn(entry)
 
@@ -122,7 +124,12 @@ class Spans:
         self._learn(entry)
         if self._agent is None:
             self._agent = self._begin(entry.at if self._since is None else self._since)
+        given, self._again = self._again > 0, max(self._again - 1, 0)
         match entry.event:
+            case _ if given:
+                pass
+            case Forked():
+                self._again = entry.event.again
             case Thought():
                 self._thought(entry.event, entry.at)
             case Observation():
@@ -148,8 +155,10 @@ class Spans:
         match event:
             case Started():
                 self._setting, self._goal = event.setting, event.goal
-            case Changed() | Forked():
+            case Changed():
                 self._setting = event.setting
+            case Forked():
+                self._setting, self._steps = event.setting, event.step
             case Thought():
                 self._steps += 1
                 for index, action in enumerate(event.actions, start=1):
