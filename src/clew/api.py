@@ -210,7 +210,7 @@ async def rule(
     async with opened(store) as place:
         record = await load(place, run_id)
         if not record.call(call).held:
-            held = ", ".join(c.key for c in record.calls if c.held) or "none"
+            held = ", ".join(c.key for c in record.held) or "none"
             message = f"call {call} of run {run_id} does not wait for a ruling; held: {held}"
             raise ConfigError(message)
         if args is not None and record.call(call) is record.words:

@@ -5,6 +5,7 @@ again. `Limits` holds the numbers of every axis; each bound is a frozen value, s
 can stand in the record. A reason reads "name: detail".
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Final
@@ -104,36 +105,26 @@ class Caps:
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """Deny with code "cap"; calls of this step that were let through count as made."""
-        if call.action.name == FINISH:
-            return None
         name = call.action.name
-        waiting = [
-            other.action.name
-            for other in so_far.step.pending
-            if other is not call and not other.attempts and _before(other, call)
-        ]
-        in_step = [
-            other
-            for other in so_far.step.calls
-            if other is not call
-            and _before(other, call)
-            and other.action.name != FINISH
-            and (other.observation is None or other.observation.made)
-        ]
-        if so_far.spent.calls.total() + len(waiting) >= self.total:
+        if name == FINISH:
+            return None
+        let_through, waiting = 0, Counter[str]()
+        for other in so_far.step.calls:  # not beyond those that may be made: the rest was refused
+            if other.key == call.key or let_through == self.per_step:
+                break
+            if other.action.name != FINISH and (not other.observation or other.observation.made):
+                let_through += 1
+                waiting[other.action.name] += not other.observation and not other.attempts
+        if so_far.spent.calls.total() + waiting.total() >= self.total:
             return _over(
                 f"all {self.total} tool calls of this run are used: answer with what is known"
             )
-        if len(in_step) >= self.per_step:
+        if let_through >= self.per_step:
             return _over(f"only {self.per_step} call(s) a step: make this one in the next step")
         most = self.per_tool.get(name)
-        if most is not None and so_far.spent.calls[name] + waiting.count(name) >= most:
+        if most is not None and so_far.spent.calls[name] + waiting[name] >= most:
             return _over(f"{name} may be called {most} times in a run and was: use what it gave")
         return None
-
-
-def _before(one: Call, other: Call) -> bool:
-    return int(one.key.partition(".")[2]) < int(other.key.partition(".")[2])
 
 
 def _over(reason: str) -> Verdict:
@@ -178,7 +169,10 @@ class Limits:
     def bounds(self, *, priced: bool) -> tuple[Bound, ...]:
         """The bounds these numbers mean. Raises `ConfigError` for a cost without a price."""
         if self.cost is not None and not priced:
-            message = "a cost limit needs a model with a known price: give prices=, or limit tokens"
+            message = (
+                "a cost limit needs a model with a known price: say what it costs (prices=, or "
+                "[prices] in an agent file), or limit tokens"
+            )
             raise ConfigError(message)
         usual: tuple[Bound, ...] = (
             Faults(self.faults),

@@ -262,7 +262,4 @@ def _told(tool: Tool, value: Any) -> Observation:
 
 def _trust(told: Observation, so_far: Trajectory) -> Trust:
     """Trusted if the tool says so and its arguments were: nothing untrusted was read before."""
-    if told.trust != "trusted":
-        return "untrusted"
-    read = (c.observation.trust for c in so_far.calls if c.observation is not None)
-    return "trusted" if {"trusted", *read} == {"trusted"} else "untrusted"
+    return "trusted" if told.trust == "trusted" and so_far.clean else "untrusted"

@@ -69,7 +69,10 @@ class Trajectory:
         """What screens remarked on the person's last words."""
         self.asked = ""
         """The goal as a model may see it: not, where it was refused."""
+        self.clean = True
+        """Whether nothing untrusted has been observed."""
         self._calls: dict[str, Call] = {}
+        self._evidence: dict[str, Evidence] = {}
         for entry in entries:
             self.add(entry)
 
@@ -121,13 +124,14 @@ class Trajectory:
 
     @property
     def evidence(self) -> list[Evidence]:
-        """Every piece an answer may cite, in the order it was found; the first of an id counts."""
-        found: dict[str, Evidence] = {}
-        for call in self._calls.values():
-            if call.observation is not None:
-                for piece in call.observation.evidence:
-                    found.setdefault(piece.doc_id, piece)
-        return list(found.values())
+        """Every piece an answer may cite, in the order it was found; the best of an id counts."""
+        return list(self._evidence.values())
+
+    @property
+    def held(self) -> list[Call]:
+        """What waits for a person's ruling: only the current step, or what begins it, can."""
+        current = (*self.step.calls, *([self.words] if self.words is not None else []))
+        return [call for call in current if call.held]
 
     def call(self, key: str) -> Call:
         """The call at `step.index`. Raises `StoreError` if there is none."""
@@ -277,6 +281,11 @@ class Trajectory:
     def _observe(self, observation: Observation) -> None:
         call = self.call(observation.call)
         call.observation = observation
+        self.clean = self.clean and observation.trust == "trusted"
+        for piece in observation.evidence:
+            best = self._evidence.setdefault(piece.doc_id, piece)
+            if piece.score > best.score:
+                self._evidence[piece.doc_id] = piece
         if call.action.name == FINISH:
             if observation.code == "rejected":
                 self.rejected.append(observation.text)

@@ -362,6 +362,21 @@ class TestResult:
         assert [piece.text for piece in found.evidence] == ["one", "two"]
         assert found.ok
 
+    async def test_a_source_that_was_found_twice_is_cited_by_its_best_piece(self) -> None:
+        scores = [0.3, 0.9, 0.5]
+
+        async def call(args: dict[str, Json], key: str) -> Observation:
+            score = scores.pop(0)
+            pieces = Evidence("doc_1", f"{score} of one", score), Evidence("doc_2", "two", 0.1)
+            return Observation(content="found", evidence=pieces)
+
+        tool = Tool("find", "Find.", {"type": "object"}, call, effect="read")
+        script = [act("find"), act("find"), act("find"), say("One [doc_1].")]
+        agent = Agent(model=ScriptedModel(script), tools=[tool])
+        found = await run(agent, "What?", store=MemoryStore())
+        assert [piece.text for piece in found.cited] == ["0.9 of one"]
+        assert [piece.text for piece in found.evidence] == ["0.9 of one", "two"]
+
     async def test_a_run_that_has_not_stopped_has_no_result(self) -> None:
         with pytest.raises(ValueError, match="has not stopped"):
             result(Agent(model=MODEL), Trajectory("run"))
