@@ -49,6 +49,7 @@ LAYERS = {
     "judging": 4,  # what the checks of an agent say of a call or an answer
     "sent": 4,  # the prompt of any thought, made again from the record
     "result": 4,  # what a run came to, for the agent that ran
+    "begin": 5,  # how a record is begun and taken up, for the faces above and for sub-runs
     "loop": 5,
     "replay": 5,
     "testing": 5.5,  # doubles, servers and contracts: from anything below 6, for no one below 6

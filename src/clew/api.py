@@ -4,75 +4,49 @@ The store may be a `Store`, a place (path) or None for the default place; a stor
 closed here.
 """
 
-import os
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
     Callable,
-    Coroutine,
     Generator,
     Iterator,
     Sequence,
 )
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from functools import partial, wraps
-from pathlib import Path
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import TypeAlias
 
 import anyio
 
-from clew.agent import Agent, changes
+from clew.agent import Agent
+from clew.begin import Where, opened, secrets, start, take_up
 from clew.errors import ConfigError, ModelError, one_error
 from clew.events import (
-    SCHEMA,
     Cancel,
     Changed,
     Entry,
     Json,
     Note,
     Ruling,
-    Started,
     encode,
 )
-from clew.journal import Journal, load
+from clew.journal import load
 from clew.loop import run as go
-from clew.portal import portal, wait_for
+from clew.portal import portal, twin, wait_for
 from clew.protocols import Codec, Listener, Shape, Store
 from clew.replay import Replayed
 from clew.replay import replay as replay_record
 from clew.result import Result, result
 from clew.sent import Sent, sent
-from clew.stores import MemoryStore, open_store
+from clew.stores import MemoryStore
 from clew.trajectory import Trajectory
 
-Where: TypeAlias = Store | str | Path | None
-T = TypeVar("T")
-P = ParamSpec("P")
-
-SECRET_NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
-
-
-def secrets() -> tuple[str, ...]:
-    """Values of the environment that must not get into a record: keys, tokens, passwords."""
-    return tuple(
-        value
-        for name, value in os.environ.items()
-        if name.endswith(SECRET_NAMES) and len(value) > 7
-    )
-
-
-@asynccontextmanager
-async def opened(where: Where) -> AsyncGenerator[Store]:
-    """The store at a place, closed in the end if it was opened here."""
-    if where is None or isinstance(where, str | Path):
-        store = open_store(where)
-        try:
-            yield store
-        finally:
-            await store.close()
-    else:
-        yield where
+__all__ = [
+    "Shown", "Stream", "StreamSync", "Token", "Where", "batch", "batch_sync", "cancel",
+    "cancel_sync", "opened", "prompt_of", "prompt_of_sync", "read", "read_sync", "replay",
+    "replay_sync", "resume", "resume_sync", "rule", "rule_sync", "run", "run_sync", "secrets",
+    "start", "stream", "stream_sync", "take_up", "twin",
+]  # fmt: skip
 
 
 async def run(
@@ -88,23 +62,6 @@ async def run(
     async with opened(store) as place:
         journal = await start(agent, goal, place, run_id=run_id, listener=listener, origin=origin)
         return result(agent, await go(agent, journal))
-
-
-async def start(
-    agent: Agent,
-    goal: str,
-    store: Store,
-    *,
-    run_id: str = "",
-    listener: Listener | None = None,
-    origin: dict[str, Json] | None = None,
-) -> Journal:
-    """Begin a run's record without thinking yet."""
-    if not goal.strip():
-        message = "the question is empty: say what you want to know"
-        raise ConfigError(message)
-    started = Started(goal, agent.setting, SCHEMA, seed=agent.seed, origin=origin or {})
-    return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
 
 
 async def resume(
@@ -132,38 +89,6 @@ async def resume(
         elif (stop := journal.trajectory.stop) is not None and stop.status == "interrupted":
             await journal.record(Changed(agent.setting))  # whoever resumes it wants it to go on
         return result(agent, await go(agent, journal))
-
-
-async def take_up(
-    agent: Agent,
-    run_id: str,
-    store: Store,
-    *,
-    accept_change: bool = False,
-    listener: Listener | None = None,
-    origin: dict[str, Json] | None = None,
-) -> Journal:
-    """Open a run for work, having made sure that the agent is the record's or may differ.
-
-    `origin` is recorded with a change, as `start` does it at the beginning.
-    """
-    so_far = await load(store, run_id)
-    _changes(agent, so_far, accepted=accept_change)  # before anybody is fenced off
-    journal = await Journal.open(store, run_id, so_far, secrets=secrets(), listener=listener)
-    if different := _changes(agent, so_far, accepted=accept_change):
-        await journal.record(Changed(agent.setting, different, origin or {}))
-    return journal
-
-
-def _changes(agent: Agent, so_far: Trajectory, *, accepted: bool) -> tuple[str, ...]:
-    """In what the agent differs from the record's. Raises `ConfigError` where it may not."""
-    different = changes(so_far.setting or so_far.started.setting, agent.setting)
-    if different and not accepted:
-        message = (
-            f"the agent differs from the record's in {', '.join(different)}: accept the change"
-        )
-        raise ConfigError(message)
-    return different
 
 
 async def replay(agent: Agent, run_id: str, *, store: Where = None) -> Replayed:
@@ -329,16 +254,6 @@ async def batch(
                 for index, goal in enumerate(goals):
                     group.start_soon(one, place, index, goal)
     return [state.results[index] for index in range(len(goals))]
-
-
-def twin(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
-    """The same function for callers without an event loop (or with one of their own running)."""
-
-    @wraps(function)
-    def waiting(*args: P.args, **options: P.kwargs) -> T:
-        return wait_for(partial(function, *args, **options))
-
-    return waiting
 
 
 run_sync = twin(run)

@@ -6,14 +6,16 @@ It stays because connections belong to their loop: closed after each call, it wo
 import atexit
 import os
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import wait
 from contextlib import AbstractContextManager
-from typing import Any, TypeAlias, TypeVar
+from functools import partial, wraps
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import anyio
 
 T = TypeVar("T")
+P = ParamSpec("P")
 Portal: TypeAlias = "anyio.from_thread.BlockingPortal"  # anyio loads it when it is first named
 
 _lock = threading.Lock()
@@ -44,6 +46,16 @@ def wait_for(function: Callable[..., Awaitable[T]], *args: Any) -> T:
             future.cancel()
             wait([future])
         raise
+
+
+def twin(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """The same function for callers without an event loop (or with one of their own running)."""
+
+    @wraps(function)
+    def waiting(*args: P.args, **options: P.kwargs) -> T:
+        return wait_for(partial(function, *args, **options))
+
+    return waiting
 
 
 @atexit.register
