@@ -91,7 +91,7 @@ Calls: TypeAlias = Literal["auto", "none", "required"]
 """Whether a reply may call tools, must not, or must."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Part:
     """One immutable message of a prompt, in no provider's words.
 
@@ -298,6 +298,16 @@ Check: TypeAlias = Callable[[Any, Trajectory], Awaitable[str | None]]
 Entailment: TypeAlias = Literal["entails", "contradicts", "neither"]
 Entails: TypeAlias = Callable[[str, Sequence[str]], Awaitable[Entailment]]
 """Whether passages mean what a claim says: a model of one's own, beside the audit of evidence."""
+
+
+@runtime_checkable
+class Audits(Protocol):
+    """A check that can also say at length what it finds, for `Result.audit`."""
+
+    def audit(self, answer: Any, so_far: Trajectory) -> Any:
+        """What there is to say of an answer, such as a `clew.evidence.Audit`."""
+        ...
+
 
 Scorer: TypeAlias = Callable[[Trajectory], Awaitable[float]]
 """How good a run is, in [0, 1]."""

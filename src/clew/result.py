@@ -6,6 +6,7 @@ from typing import Any
 
 from clew.agent import Agent
 from clew.events import Evidence, Json, Status, Usage
+from clew.protocols import Audits
 from clew.trajectory import Trajectory
 
 _CITED = re.compile(r"\[([^\[\]\s]{1,80})\]")
@@ -17,7 +18,9 @@ class Result:
 
     `answer` has the agent's answer type, or is None; `reason` says why the run stopped. `evidence`
     is everything an answer may cite, `cited` the pieces that this one does cite, in its order.
-    `fallback` marks an answer that was declared beforehand instead of found.
+    `fallback` marks an answer that was declared beforehand instead of found. `audit` is what the
+    first of the agent's checks that audits says of the answer: with `clew.evidence.Grounded` a
+    `clew.evidence.Audit`, which has the list of references too.
     """
 
     run_id: str
@@ -29,6 +32,7 @@ class Result:
     evidence: tuple[Evidence, ...] = ()
     cited: tuple[Evidence, ...] = ()
     fallback: bool = False
+    audit: Any = None
 
     @property
     def ok(self) -> bool:
@@ -42,6 +46,13 @@ def _decoded(agent: Agent, answer: Json) -> Any:
         return agent.decode(answer)
     except ValueError:
         return answer
+
+
+def _audited(agent: Agent, so_far: Trajectory, answer: Json) -> Any:
+    """What the agent's first check that audits says of the answer."""
+    audits = (check for check in agent.checks if isinstance(check, Audits))
+    first = next(audits, None)
+    return None if first is None else first.audit(_decoded(agent, answer), so_far)
 
 
 def result(agent: Agent, so_far: Trajectory) -> Result:
@@ -64,4 +75,5 @@ def result(agent: Agent, so_far: Trajectory) -> Result:
         evidence=tuple(known.values()),
         cited=tuple(known[name] for name in cited),
         fallback=stop.fallback,
+        audit=_audited(agent, so_far, stop.answer) if found else None,
     )

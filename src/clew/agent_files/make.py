@@ -17,16 +17,17 @@ from clew.agent_files.imported import (
     imported_web,
 )
 from clew.agent_files.read import part, read_agent_file, told
-from clew.agent_files.spec import Program, Spec, Tariff, Words
+from clew.agent_files.spec import Grounds, Program, Spec, Tariff, Words
 from clew.bounds import Limits
 from clew.codecs import by_name
 from clew.errors import ConfigError
+from clew.evidence import CANNOT_ANSWER, Grounded
 from clew.models.fitting import check_header, check_settings
 from clew.models.pace import read_rate
 from clew.models.prices import Price
 from clew.models.resolve import OFFLINE, resolve
 from clew.prompts import Instructions, demonstrations
-from clew.protocols import Choosy, Example, Guard, Model, Part, Prompt, Tool
+from clew.protocols import Check, Choosy, Example, Guard, Model, Part, Prompt, Tool
 from clew.tools.calc import calc
 from clew.tools.docs import Library, OnProgress, docs_tools
 from clew.tools.finish import answer_schema
@@ -90,7 +91,7 @@ def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
         "codec": spec.format or None,
         "guards": _guards(spec),
         "bounds": [_function(spec, "bounds", name) for name in spec.bounds],
-        "checks": [_function(spec, "checks", name) for name in spec.checks],
+        "checks": [*_grounded(spec), *(_function(spec, "checks", name) for name in spec.checks)],
         "examples": _examples(spec, found),
     }
     for name, number in msgspec.to_builtins(spec.limits).items():
@@ -106,6 +107,8 @@ def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
         _check_taken(thinker, placed)
     if spec.prompt is not None:
         fields["prompt"] = _prompt(spec.prompt)
+    if spec.grounded and not spec.answer:
+        fields["fallback"] = CANNOT_ANSWER
     if spec.answer:
         with part("answer"):
             fields["answer"] = imported(spec.answer, "type", spec.folder)
@@ -238,6 +241,15 @@ def _guards(spec: Spec) -> list[Guard]:
         with part("tools", LOOKUP):
             guards.append(imported_web("KeepPlace")())
     return guards
+
+
+def _grounded(spec: Spec) -> list[Check]:
+    """The check of answers against the evidence, where it is asked for."""
+    if not spec.grounded:
+        return []
+    said = spec.grounded if isinstance(spec.grounded, Grounds) else Grounds()
+    with part("grounded"):
+        return [Grounded(said.threshold, said.citations, said.scope)]
 
 
 def _function(spec: Spec, kind: str, name: str) -> Any:

@@ -71,6 +71,14 @@ class Numbers(Part, frozen=True):
         return Limits(**msgspec.to_builtins(self))
 
 
+class Grounds(Part, frozen=True):
+    """How answers must be grounded: the settings of `clew.evidence.Grounded`."""
+
+    threshold: float = 0.5
+    citations: Literal["searched", "always", "never"] = "searched"
+    scope: Literal["sentence", "paragraph"] = "sentence"
+
+
 class Program(Part, frozen=True):
     """A command-line program as a tool (`clew.tools.program`); `cwd` is relative to the file."""
 
@@ -109,6 +117,7 @@ class Spec(Part, frozen=True):
     guards: tuple[str, ...] = ()
     bounds: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
+    grounded: bool | Grounds = False
     answer: str = ""
     tries: int | None = None
     examples: int = 0

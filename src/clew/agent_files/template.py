@@ -29,6 +29,11 @@ tools = ["calc", "planner"]
 # bounds = ["my_bounds:office_hours"]
 # checks = ["my_checks:has_a_source"]
 
+# Hold each answer against what was found: names, numbers, dates, quotations and links must stand in
+# the passages that it cites. What does not goes back to the model.
+# grounded = true
+# grounded = { threshold = 0.5, citations = "searched", scope = "sentence" }
+
 # The type of the answer, as module:name of a dataclass or model. Left out: text.
 # answer = "my_types:Invoice"
 # tries = 2             # how often an answer that fails a check goes back

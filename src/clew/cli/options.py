@@ -99,6 +99,12 @@ _AGENT: Final = (
     click.option("--max-seconds", metavar="S", type=float, help="Seconds of work at most."),
     click.option("--temperature", metavar="T", type=float, help="Sampling temperature."),
     click.option(
+        "--grounded",
+        is_flag=True,
+        default=None,
+        help="Refuse answers that what was found does not bear out.",
+    ),
+    click.option(
         "--unknown",
         type=click.Choice(["tell", "hold"]),
         help="After a call whose effect is unknown: tell the model, or hold for you.  "

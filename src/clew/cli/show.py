@@ -8,6 +8,9 @@ import anyio
 import click
 
 from clew.api import prompt_of
+from clew.cli.audit import audited
+from clew.cli.audit import document as audit_document
+from clew.cli.audit import tell as tell_audit
 from clew.cli.errors import ANSWERED
 from clew.cli.markdown import markdown
 from clew.cli.options import DEBUG, RUN, STORE
@@ -17,6 +20,7 @@ from clew.cli.render import Shown, inert, pieces
 from clew.cli.screen import console, put
 from clew.cli.sent import sent_document, sent_text
 from clew.events import encode
+from clew.evidence import THRESHOLD
 from clew.journal import load
 from clew.sent import Sent
 from clew.traces import trace
@@ -30,15 +34,42 @@ from clew.trajectory import Trajectory
     "--jsonl", "form", flag_value="jsonl", help="A line of JSON for each entry and action."
 )
 @click.option("--md", "form", flag_value="md", help="Markdown, for people.")
+@click.option("--audit", is_flag=True, help="The answer, held against the evidence claim by claim.")
+@click.option(
+    "--threshold",
+    metavar="T",
+    type=click.FloatRange(0, 1),
+    help="With --audit: the score that evidence must have.  [default: 0.5]",
+)
 @click.option("--prompt", is_flag=True, help="The prompt of a thought, as it was sent.")
 @click.option("--step", metavar="K", type=int, help="Which thought's prompt.  [default: the last]")
 @STORE
 @DEBUG
 def show(
-    run: str, form: str | None, step: int | None, store: str | None, *, prompt: bool, debug: bool
+    run: str,
+    form: str | None,
+    step: int | None,
+    store: str | None,
+    threshold: float | None,
+    *,
+    prompt: bool,
+    audit: bool,
+    debug: bool,
 ) -> int:
     """Show the whole record of RUN: an id, its beginning or end, or `last`."""
     del debug
+    if audit:
+        if prompt or step is not None or form not in {None, "json"}:
+            raise click.UsageError("--audit goes with --json and --threshold only.")
+        record = anyio.run(partial(_read, run, store))
+        checked = audited(record, THRESHOLD if threshold is None else threshold)
+        if form == "json":
+            click.echo(encode(audit_document(record, checked)))
+        else:
+            tell_audit(record, checked)
+        return ANSWERED
+    if threshold is not None:
+        raise click.UsageError("--threshold is for the audit: add --audit.")
     if not prompt:
         if step is not None:
             message = "--step names the thought whose prompt is shown: add --prompt."

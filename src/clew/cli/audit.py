@@ -1,0 +1,84 @@
+"""`clew show RUN --audit`: the answer of a run, claim by claim, and where the record has it."""
+
+from typing import Final
+
+import msgspec
+
+from clew.cli.outcome import status
+from clew.cli.render import Shown, inert
+from clew.cli.screen import console, put
+from clew.errors import ConfigError
+from clew.events import FINISH, Json
+from clew.evidence import Audit, Audited, Checked, audit
+from clew.trajectory import Trajectory
+
+STYLES: Final = {"supported": "green", "unsupported": "red", "uncited": "yellow"}
+
+
+def offered(record: Trajectory) -> Json:
+    """The answer of a run; of one that ended without its own, the last that was offered.
+
+    Raises `ConfigError` where there was none.
+    """
+    if record.stop is not None and record.stop.answer is not None and not record.stop.fallback:
+        return record.stop.answer
+    for step in reversed(record.steps):
+        if step.thought is not None and step.thought.answer is not None:
+            return step.thought.answer
+        for call in step.calls:
+            if call.action.name == FINISH and "answer" in call.args:
+                return call.args["answer"]
+    raise ConfigError(f"run {record.run_id} never offered an answer: there is nothing to audit")
+
+
+def audited(record: Trajectory, threshold: float) -> Audit:
+    """The audit of what a run offered. Raises `ConfigError`."""
+    return audit(offered(record), record, threshold)
+
+
+def document(record: Trajectory, found: Audit) -> dict[str, Json]:
+    """The audit as JSON."""
+    told: dict[str, Json] = {
+        "run_id": record.run_id,
+        "status": status(record),
+        "ok": found.ok,
+        **msgspec.to_builtins(found),
+        "problems": list(found.problems),
+    }
+    return told
+
+
+def tell(record: Trajectory, found: Audit) -> None:
+    """The claims with their state, what was found where, and the references."""
+    out = console()
+    verdict = "borne out" if found.ok else "not borne out"
+    put(out, Shown("Run", f"{record.run_id} ({status(record)}): the answer is {verdict}", "bold"))
+    for why in found.why:
+        put(out, Shown("Answer", inert(why), "red"))
+    for claim in found.claims:
+        put(out, _claim(claim))
+    for reference in found.references:
+        weak = " weak" if reference.doc_id in found.weak else ""
+        put(out, Shown("Reference", inert(f"{reference}{weak}"), "dim"))
+
+
+def _claim(claim: Audited) -> Shown:
+    lines = [inert(" ".join(claim.text.split())), *map(inert, claim.why)]
+    lines += [_fact(fact) for fact in claim.facts]
+    return Shown(claim.state.capitalize(), "\n".join(lines), STYLES.get(claim.state, ""))
+
+
+def _fact(fact: Checked) -> str:
+    said = f"{fact.kind} {fact.text!r}"
+    found = fact.found
+    if found is None:
+        return inert(f"- {said} {fact.why}")
+    places = {
+        "evidence": f"in [{found.doc_id}] at {found.in_source}",
+        "title": f"in the title of [{found.doc_id}]",
+        "source": f"in the source of [{found.doc_id}]",
+        "observation": f"in observation {found.call} at {found.offset}",
+        "calculation": f"from calculation {found.call}",
+        "question": "in the question",
+    }
+    return inert(f"+ {said} {places[found.where]}")

@@ -1,0 +1,29 @@
+"""Evidence: what an answer says, and whether the record bears it out."""
+
+from clew.evidence.audit import THRESHOLD, Audit, Audited, Checked, Reference, audit
+from clew.evidence.check import CANNOT_ANSWER, Grounded, examined
+from clew.evidence.claims import Citation, Claim, citations, claims
+from clew.evidence.facts import Fact, facts, normal
+from clew.evidence.found import Found
+from clew.evidence.normalise import normalised
+
+__all__ = [
+    "CANNOT_ANSWER",
+    "THRESHOLD",
+    "Audit",
+    "Audited",
+    "Checked",
+    "Citation",
+    "Claim",
+    "Fact",
+    "Found",
+    "Grounded",
+    "Reference",
+    "audit",
+    "citations",
+    "claims",
+    "examined",
+    "facts",
+    "normal",
+    "normalised",
+]

@@ -1,0 +1,294 @@
+"""The audit: what of an answer its evidence bears out, claim by claim, without any model."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from clew.events import Json
+from clew.evidence.claims import Citation, Claim, claims
+from clew.evidence.common import DECLINING
+from clew.evidence.facts import Fact, Kind, facts, normal
+from clew.evidence.found import Found, Record
+from clew.evidence.names import Name
+from clew.evidence.structured import as_text
+from clew.trajectory import Trajectory
+
+State: TypeAlias = Literal["supported", "unsupported", "uncited", "not checkable"]
+Citing: TypeAlias = Literal["searched", "always", "never"]
+Scope: TypeAlias = Literal["sentence", "paragraph"]
+
+THRESHOLD: Final = 0.5
+"""The score that evidence must reach to count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A fact of a claim: `text` at `start` in the answer, its normal form, and where it stands.
+
+    `found` is None where nothing that counts says it; then `why` says more.
+    """
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+    normal: str
+    found: Found | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """A claim and what came of its audit; `why` says what is wrong with it as a whole."""
+
+    text: str
+    start: int
+    end: int
+    state: State
+    cited: tuple[str, ...] = ()
+    facts: tuple[Checked, ...] = ()
+    why: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is nothing to say against it."""
+        return self.state in {"supported", "not checkable"}
+
+    @property
+    def missing(self) -> tuple[Checked, ...]:
+        """The facts that nothing bears out."""
+        return tuple(fact for fact in self.facts if fact.found is None)
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with it, in one line for a model or a person; empty where nothing is."""
+        if self.ok:
+            return ""
+        said = " ".join(self.text.split())
+        whole = said if len(said) <= 160 else f"{said[:157]}…"
+        wrong = [*self.why, *(f"{fact.text!r} {fact.why}" for fact in self.missing if fact.why)]
+        return f"“{whole}”: {'; '.join(wrong)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A piece of evidence the answer cites, and where it does (start and end in the answer)."""
+
+    doc_id: str
+    source: str
+    score: float
+    title: str = ""
+    places: tuple[tuple[int, int], ...] = ()
+
+    def __str__(self) -> str:
+        """A line of a list of references."""
+        named = " · ".join(filter(None, (self.source, self.title)))
+        return f"[{self.doc_id}] {named} (score {self.score:.2f})"
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What the evidence of a record says of an answer.
+
+    `text` is the answer as it was audited (what all offsets refer to); `searched` says whether the
+    run looked for evidence, `weak` which cited ids have a score under the `threshold`, and
+    `why` what is wrong with the answer as a whole.
+    """
+
+    text: str
+    claims: tuple[Audited, ...] = ()
+    references: tuple[Reference, ...] = ()
+    searched: bool = False
+    threshold: float = THRESHOLD
+    weak: tuple[str, ...] = ()
+    why: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether no claim is unsupported or lacks a citation that it needs."""
+        return not self.why and all(claim.ok for claim in self.claims)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong, a line for each."""
+        return (*self.why, *(claim.problem for claim in self.claims if not claim.ok))
+
+    def count(self, state: State) -> int:
+        """How many claims are in this state."""
+        return sum(claim.state == state for claim in self.claims)
+
+
+def audit(
+    answer: Json,
+    trajectory: Trajectory,
+    threshold: float = THRESHOLD,
+    *,
+    citations: Citing = "searched",
+    scope: Scope = "sentence",
+) -> Audit:
+    """Hold an answer against the evidence of its record, claim by claim.
+
+    A cited id must be of this record, with a score (its best) of `threshold` at least, and the
+    numbers, dates, names, quotations and links of a claim must stand in what it cites, or come from
+    a recorded calculation. `citations` says when a claim with such facts must cite: if the run
+    searched, always or never. With `scope` "paragraph" a citation also counts for the claims of its
+    paragraph that have none. An answer that is no text is audited as the text of its parts.
+
+    That the cited passage really means what the claim says is beyond this: a wrong claim that is
+    made of the right names and numbers passes.
+    """
+    record = Record(trajectory)
+    text, listed = as_text(answer, record.scores)
+    parts = claims(text, record.scores)
+    whole = tuple(dict.fromkeys([*(c.doc_id for part in parts for c in part.cited), *listed]))
+    required = citations == "always" or (citations == "searched" and record.searched)
+    judge = _Judge(record, threshold, whole, required=required)
+    done = tuple(
+        judge.claim(part, _reach(parts, place, scope, whole, listed))
+        for place, part in enumerate(parts)
+    )
+    weak = tuple(name for name in whole if record.scores.get(name, threshold) < threshold)
+    return Audit(
+        text=text,
+        claims=done,
+        references=tuple(_references(record, whole, [c for part in parts for c in part.cited])),
+        searched=record.searched,
+        threshold=threshold,
+        weak=weak,
+        why=_bare(done, whole, required=required),
+    )
+
+
+def _reach(
+    parts: Sequence[Claim], place: int, scope: Scope, whole: tuple[str, ...], listed: Sequence[str]
+) -> tuple[str, ...]:
+    """The ids that speak for a claim: its own, else its paragraph's, or all for a heading."""
+    part = parts[place]
+    if own := tuple(dict.fromkeys(c.doc_id for c in part.cited)):
+        return own
+    if part.heading or listed:
+        return whole
+    if scope == "paragraph":
+        for other in (*parts[place + 1 :], *reversed(parts[:place])):
+            if other.paragraph == part.paragraph and other.cited:
+                return tuple(dict.fromkeys(c.doc_id for c in other.cited))
+    return ()
+
+
+def _bare(done: Sequence[Audited], whole: Sequence[str], *, required: bool) -> tuple[str, ...]:
+    """An answer that cites nothing must at least say that it has none, or rest on a calculation."""
+    if not required or whole or any(claim.state in {"uncited", "supported"} for claim in done):
+        return ()
+    if not done or any(_declines(claim.text) for claim in done):
+        return ()
+    return ("the answer cites nothing",)
+
+
+def _declines(text: str) -> bool:
+    lower = f" {text.lower()} ".replace("’", "'")
+    return any(phrase in lower for phrase in DECLINING)
+
+
+def _references(
+    record: Record, whole: Sequence[str], cited: Sequence[Citation]
+) -> Iterator[Reference]:
+    places: dict[str, list[tuple[int, int]]] = {}
+    for citation in cited:
+        places.setdefault(citation.doc_id, []).append((citation.start, citation.end))
+    for name in whole:
+        if (score := record.scores.get(name)) is not None:
+            source, title = record.named(name)
+            yield Reference(name, source, score, title, tuple(places.get(name, ())))
+
+
+class _Judge:
+    """Judges the claims of one answer."""
+
+    def __init__(
+        self, record: Record, threshold: float, whole: Sequence[str], *, required: bool
+    ) -> None:
+        self._record = record
+        self._required = required
+        self._threshold = threshold
+        self._strong = [n for n, score in record.scores.items() if score >= threshold]
+        self._cited = [name for name in whole if record.scores.get(name, -1.0) >= threshold]
+
+    def claim(self, part: Claim, cited: tuple[str, ...]) -> Audited:
+        """The claim with its facts, each looked up where it may be."""
+        masked = [(c.start - part.start, c.end - part.start) for c in part.cited]
+        known = [name for name in cited if name in self._record.scores]
+        strong = [name for name in known if self._record.scores[name] >= self._threshold]
+        wrong = [f"[{name}] is not in this record" for name in cited if name not in known]
+        checked = tuple(
+            self._checked(fact, part.start, cited, strong, heading=part.heading)
+            for fact in facts(part.text, sorted(set(masked)))
+            if not self._ordinary(fact)
+        )
+        if known and not strong and not wrong and all(_elsewhere(fact) for fact in checked):
+            wrong += [self._weakness(name) for name in known]
+        state: State
+        if wrong or (cited and any(fact.found is None for fact in checked)):
+            state = "unsupported"
+        elif cited:
+            state = "supported" if checked else "not checkable"
+        else:
+            state = self._uncited(checked)
+            if state == "uncited":
+                wrong = ["it cites nothing"]
+        return Audited(part.text, part.start, part.end, state, cited, checked, tuple(wrong))
+
+    def _weakness(self, name: str) -> str:
+        score = self._record.scores[name]
+        return f"[{name}] is weak evidence (score {score:.2f}, under {self._threshold:.2f})"
+
+    def _uncited(self, checked: Sequence[Checked]) -> State:
+        if not checked or all(f.found is not None and f.found.where == "question" for f in checked):
+            return "not checkable"
+        if all(fact.found is not None for fact in checked):
+            return "supported"
+        return "uncited" if self._required else "not checkable"
+
+    def _ordinary(self, fact: Fact) -> bool:
+        """Whether a capital only began a sentence: the word is written small elsewhere."""
+        value = fact.value
+        return isinstance(value, Name) and value.initial and self._record.ordinary(value.keys[0])
+
+    def _checked(
+        self, fact: Fact, offset: int, cited: Sequence[str], strong: Sequence[str], *, heading: bool
+    ) -> Checked:
+        found, why = self._look_up(fact, cited, strong, heading=heading)
+        return Checked(
+            fact.kind, fact.text, fact.start + offset, fact.end + offset, normal(fact), found, why
+        )
+
+    def _look_up(
+        self, fact: Fact, cited: Sequence[str], strong: Sequence[str], *, heading: bool
+    ) -> tuple[Found | None, str]:
+        record = self._record
+        if found := record.in_evidence(fact, strong):
+            return found, ""
+        found, doubt = record.in_calculations(fact, self._cited)
+        if found or (found := record.in_observations(fact)):
+            return found, ""
+        asked = record.in_question(fact)
+        if asked and (not cited or heading or record.in_evidence(fact, self._strong)):
+            return asked, ""
+        return None, doubt or self._missing(fact, cited, strong)
+
+    def _missing(self, fact: Fact, cited: Sequence[str], strong: Sequence[str]) -> str:
+        """Why a fact counts as missing, and where it could be had."""
+        weak = [name for name in cited if name in self._record.scores and name not in strong]
+        if found := self._record.in_evidence(fact, weak):
+            score = self._record.scores[found.doc_id]
+            return f"stands only in [{found.doc_id}], which is weak evidence (score {score:.2f})"
+        other = self._record.in_evidence(fact, self._strong)
+        hint = f"it stands in [{other.doc_id}]: cite that" if other else "in no evidence at all"
+        if not cited:
+            return f"needs a citation ({hint})" if other else "stands in no evidence"
+        places = ", ".join(f"[{name}]" for name in cited)
+        return f"does not stand in {places}" + (f" ({hint})" if other else "")
+
+
+def _elsewhere(fact: Checked) -> bool:
+    """Whether a fact rests on nothing that is cited."""
+    return fact.found is None or fact.found.where == "question"

@@ -1,0 +1,95 @@
+"""The audit as a check of an agent's answers, and an entailment model beside it."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from clew.errors import ConfigError
+from clew.events import Json
+from clew.evidence.audit import THRESHOLD, Audit, Audited, Citing, Scope, audit
+from clew.evidence.found import Record
+from clew.protocols import Entails
+from clew.trajectory import Trajectory
+
+CANNOT_ANSWER: Final = "I cannot answer this with the evidence at hand."
+"""A fallback for agents whose answers must be grounded."""
+
+_ADVICE: Final = (
+    "Say only what the evidence says and cite it as [doc_id] in the same sentence; search again "
+    "where it is missing or weak; if it cannot be found, say that you cannot answer with the "
+    "evidence at hand."
+)
+MOST_TOLD: Final = 8
+"""So many problems are told at once."""
+
+
+@dataclass(frozen=True)
+class Grounded:
+    """A check that refuses answers which the evidence of their record does not bear out.
+
+    `threshold`, `citations` and `scope` are those of `audit`. `entails` is a model of one's own
+    that is asked about each claim the audit lets pass and that cites something: whether the cited
+    passages mean it. Give the agent a `fallback` such as `CANNOT_ANSWER` for when its tries are
+    used up. Raises `ConfigError` for settings that there are not.
+    """
+
+    threshold: float = THRESHOLD
+    citations: Citing = "searched"
+    scope: Scope = "sentence"
+    entails: Entails | None = None
+
+    def __post_init__(self) -> None:
+        """Look at the settings."""
+        if not 0 <= self.threshold <= 1:
+            raise ConfigError(f"threshold is {self.threshold}: scores lie between 0 and 1")
+        if self.citations not in {"searched", "always", "never"}:
+            raise ConfigError(
+                f"citations is {self.citations!r}: choose one of searched, always, never"
+            )
+        if self.scope not in {"sentence", "paragraph"}:
+            raise ConfigError(f"scope is {self.scope!r}: choose sentence or paragraph")
+
+    def __repr__(self) -> str:
+        """As the record names it: the same in every process."""
+        said = f"threshold={self.threshold}, citations={self.citations!r}, scope={self.scope!r}"
+        if self.entails is None:
+            return f"Grounded({said})"
+        name = getattr(self.entails, "__qualname__", None)
+        named = repr(self.entails) if name is None else f"{self.entails.__module__}.{name}"
+        return f"Grounded({said}, entails={named})"
+
+    def audit(self, answer: Json, so_far: Trajectory) -> Audit:
+        """The deterministic part: the audit with these settings."""
+        return audit(answer, so_far, self.threshold, citations=self.citations, scope=self.scope)
+
+    async def __call__(self, answer: Json, so_far: Trajectory) -> str | None:
+        """What the evidence does not bear out, and what to do about it; None if nothing."""
+        found = self.audit(answer, so_far)
+        if self.entails is not None:
+            found = await examined(found, so_far, self.entails)
+        if found.ok:
+            return None
+        problems = found.problems
+        lines = [f"- {problem}" for problem in problems[:MOST_TOLD]]
+        if more := len(problems) - MOST_TOLD:
+            lines += [f"- and {more} more"] if more > 0 else []
+        return "\n".join(["the evidence does not bear this out:", *lines, _ADVICE])
+
+
+async def examined(found: Audit, so_far: Trajectory, entails: Entails) -> Audit:
+    """The audit, with each cited claim that it lets pass given to an entailment model too.
+
+    Anything but "entails" makes the claim unsupported.
+    """
+    record = Record(so_far)
+
+    async def ask(claim: Audited) -> Audited:
+        strong = [name for name in claim.cited if record.scores.get(name, -1.0) >= found.threshold]
+        if not claim.ok or not strong:
+            return claim
+        said = await entails(claim.text, record.passages(strong))
+        if said == "entails":
+            return claim
+        word = "contradict it" if said == "contradicts" else "do not say it"
+        return replace(claim, state="unsupported", why=(f"by a model's word the passages {word}",))
+
+    return replace(found, claims=tuple([await ask(claim) for claim in found.claims]))

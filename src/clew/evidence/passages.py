@@ -1,0 +1,321 @@
+"""A passage, indexed once, and whether it bears a fact out."""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Final, TypeAlias
+
+from clew.evidence.common import CONNECTING, DEMONYMS
+from clew.evidence.dates import MONTHS, Date, Day, dates
+from clew.evidence.facts import Fact, Link, Quotation, link_key, links
+from clew.evidence.names import Name
+from clew.evidence.numbers import Number, agree, numbers
+from clew.evidence.words import Word, flat, words
+
+Stretch: TypeAlias = tuple[int, int]
+
+NEAR: Final = 3
+"""The words of a name may have so many others between them, less one."""
+
+
+class Passage:
+    """A text in which facts are looked up; the work of indexing it is done when first needed."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def find(self, fact: Fact) -> Stretch | None:
+        """Where the fact stands here (start and end); None where it does not."""
+        match fact.value:
+            case Number():
+                return self._number(fact.value)
+            case Date():
+                return self._date(fact.value)
+            case Name():
+                return self._name(fact.value)
+            case Quotation():
+                return self._quotation(fact.value)
+            case Link():
+                return self._link(fact.value)
+
+    # ------------------------------------------------------------ numbers and dates
+
+    @cached_property
+    def _dates(self) -> list[Date]:
+        return dates(flat(self.text))
+
+    @cached_property
+    def numbers(self) -> list[Number]:
+        """Its numbers, those inside dates left out."""
+        taken = [(date.start, date.end) for date in self._dates]
+        starts = [start for start, _ in taken]
+        found: list[Number] = []
+        for number in numbers(flat(self.text)):
+            place = bisect_left(starts, number.start + 1) - 1
+            if place < 0 or taken[place][1] <= number.start:
+                found.append(number)
+        return found
+
+    @cached_property
+    def _figures(self) -> dict[str, list[tuple[Fraction, int]]]:
+        """By dimension, and all as `raw`: values in order, each with the place of its number."""
+        found: dict[str, list[tuple[Fraction, int]]] = defaultdict(list)
+        for place, number in enumerate(self.numbers):
+            for reading in number.readings:
+                found[reading.unit.dimension].append((reading.value, place))
+                found["raw"].append((reading.raw, place))
+        for values in found.values():
+            values.sort()
+        return found
+
+    @cached_property
+    def years(self) -> dict[int, Stretch]:
+        """The years that are named, with where each first is."""
+        found: dict[int, Stretch] = {}
+        for date in self._dates:
+            for day in date.readings:
+                if day.year:
+                    found.setdefault(day.year, (date.start, date.end))
+        for number in self.numbers:
+            if number.bare and 100 <= (year := number.readings[0].raw) <= 2100:
+                found.setdefault(int(year), (number.start, number.end))
+        return found
+
+    @cached_property
+    def _days(self) -> dict[Day, Stretch]:
+        """Every date and every part of one that it implies."""
+        found: dict[Day, Stretch] = {}
+        for date in self._dates:
+            for day in date.readings:
+                year, month, number = day
+                for part in (
+                    day,
+                    Day(year, month),
+                    Day(year),
+                    Day(0, month, number),
+                    Day(0, month),
+                ):
+                    found.setdefault(part, (date.start, date.end))
+        return found
+
+    def _number(self, number: Number) -> Stretch | None:
+        if number.year and (place := self.years.get(number.year)):
+            return place
+        for reading in number.readings:
+            dimension = reading.unit.dimension
+            for table, value, width in (
+                (dimension, reading.value, reading.width),
+                ("" if dimension else "raw", reading.raw, reading.step),
+            ):
+                if (place := self._near(number, table, value, width)) is not None:
+                    return place
+        return None
+
+    def _near(self, number: Number, table: str, value: Fraction, width: Fraction) -> Stretch | None:
+        """The number that agrees, among those about as large."""
+        values = self._figures.get(table, [])
+        wide = max(width, abs(value) / 100)
+        for known, place in values[bisect_left(values, (value - wide, -1)) :]:
+            if known > value + wide:
+                return None
+            found = self.numbers[place]
+            if agree(number, found):
+                return found.start, found.end
+        return None
+
+    def _date(self, date: Date) -> Stretch | None:
+        if date.minutes:
+            return self._clock(date)
+        if not date.readings:
+            return self._period(date)
+        found = [place for day in date.readings if (place := self._day(day))]
+        ambiguous = len({day.year for day in date.readings}) == 1 and date.readings[0].day
+        if not found or (len(found) < len(date.readings) and not ambiguous):
+            return None
+        return found[0]
+
+    def _day(self, day: Day) -> Stretch | None:
+        """As it is written, or its day here and its year elsewhere in the passage."""
+        if (place := self._days.get(day)) is not None:
+            return place
+        if not day.month:
+            return self.years.get(day.year)
+        for known in self._dates:
+            for each in known.readings:
+                same = each.month == day.month and (not day.day or each.day == day.day)
+                if same and not each.year and (not day.year or day.year in self.years):
+                    return known.start, known.end
+        return self._month(day) if not day.year and not day.day else None
+
+    def _month(self, day: Day) -> Stretch | None:
+        """A month by its bare name."""
+        for name, number in MONTHS.items():
+            if number == day.month and (places := self._places.get(name)):
+                word = self._words[places[0]]
+                return word.start, word.end
+        return None
+
+    def _period(self, date: Date) -> Stretch | None:
+        for known in self._dates:
+            if not known.minutes and (known.first, known.last) == (date.first, date.last):
+                return known.start, known.end
+        return next(
+            (place for year, place in self.years.items() if date.first <= year <= date.last), None
+        )
+
+    def _clock(self, date: Date) -> Stretch | None:
+        for known in self._dates:
+            if set(known.minutes) & set(date.minutes):
+                return known.start, known.end
+        return None
+
+    # ------------------------------------------------------------ names, quotations, links
+
+    @cached_property
+    def _words(self) -> list[Word]:
+        return words(self.text)
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        return [DEMONYMS.get(word.key, word.key) for word in self._words]
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Where each word is."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for place, name in enumerate(self._keys):
+            found[name].append(place)
+        for place, word in enumerate(self._words):
+            if "." in word.text:  # J.R.R. is also three initials
+                for letter in word.text.replace(".", "").lower():
+                    found[letter].append(place)
+        return found
+
+    @cached_property
+    def ordinary(self) -> set[str]:
+        """Words that are also written without a capital."""
+        return {word.key for word in self._words if word.text.islower()}
+
+    @cached_property
+    def _initials(self) -> dict[str, list[int]]:
+        """Where words with a capital begin, by that letter."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for place, word in enumerate(self._words):
+            if word.capital:
+                found[word.key[:1]].append(place)
+        return found
+
+    def _name(self, name: Name) -> Stretch | None:
+        keys = [DEMONYMS.get(each, each) for each in name.keys]
+        full = [each for each in keys if len(each) > 1 and each not in self.ordinary]
+        loose = [each for each in keys if len(each) > 1 and each in self.ordinary]
+        if any(each not in self._places for each in loose):  # pragma: no cover - they are ordinary
+            return None
+        if not full:
+            return self._at(self._places[loose[0]][0]) if loose else None
+        for place in self._places.get(full[-1], ()):
+            if self._chained(keys, full, place):
+                return self._at(place)
+        return self._shortened(keys)
+
+    def _chained(self, keys: Sequence[str], full: Sequence[str], last: int) -> bool:
+        """Whether the other words and initials of the name stand close to its last word."""
+        here = last
+        for each in reversed(full[:-1]):
+            near = [p for p in range(max(0, here - NEAR), here) if self._is(each, p)]
+            behind = [p for p in range(last + 1, last + 1 + NEAR) if self._is(each, p)]
+            if not near and not behind:
+                return False
+            here = near[-1] if near else here
+        letters = [each for each in keys if len(each) == 1]
+        if not letters:
+            return True
+        around = range(max(0, last - len(keys) - 1), last + NEAR)
+        given = {self._keys[p][:1] for p in around if p < len(self._keys) and p != last
+                 and self._words[p].capital and self._keys[p] not in CONNECTING}  # fmt: skip
+        return (
+            len(keys) > len(full) + len(letters)
+            or set(letters) <= given
+            or (len(full) > 1 and len(given) < len(full))
+        )
+
+    def _is(self, name: str, place: int) -> bool:
+        """Whether this is the word, or the initial that stands for it."""
+        if place >= len(self._keys):
+            return False
+        word = self._words[place]
+        if self._keys[place] == name:
+            return True
+        initial = len(word.key) == 1 and word.text.isupper() and word.key == name[:1]
+        return initial and self.text[word.end : word.end + 1] == "."
+
+    def _shortened(self, keys: Sequence[str]) -> Stretch | None:
+        """UN for United Nations, and the other way round."""
+        if len(keys) > 1:
+            short = "".join(each[:1] for each in keys)
+            for place in self._places.get(short, ()):
+                if self._words[place].text.replace(".", "").isupper():
+                    return self._at(place)
+            return None
+        name = keys[0]
+        if not 2 <= len(name) <= 6:
+            return None
+        for place in self._initials.get(name[:1], ()):
+            if self._spells(name, place):
+                return self._at(place)
+        return None
+
+    def _spells(self, letters: str, place: int) -> bool:
+        """Whether the words with a capital from here on begin with these letters."""
+        for letter in letters:
+            while place < len(self._words) and self._words[place].key in CONNECTING:
+                place += 1
+            if place >= len(self._words) or not self._words[place].capital:
+                return False
+            if self._words[place].key[:1] != letter or len(self._words[place].key) < 2:
+                return False
+            place += 1
+        return True
+
+    def _at(self, place: int) -> Stretch:
+        word = self._words[place]
+        return word.start, word.end
+
+    @cached_property
+    def _row(self) -> tuple[str, list[int]]:
+        """All words in one string, and where in it each begins."""
+        starts: list[int] = []
+        length = 1
+        for word in self._words:
+            starts.append(length)
+            length += len(word.key) + 1
+        return " " + " ".join(word.key for word in self._words) + " ", starts
+
+    def _quotation(self, quotation: Quotation) -> Stretch | None:
+        row, starts = self._row
+        at, first, last = 0, -1, -1
+        for piece in quotation.pieces:
+            found = row.find(f" {' '.join(piece)} ", at)
+            if found < 0:
+                return None
+            begin = bisect_left(starts, found + 1)
+            first = begin if first < 0 else first
+            last = begin + len(piece) - 1
+            at = found + sum(len(each) + 1 for each in piece)
+        return self._words[first].start, self._words[last].end
+
+    @cached_property
+    def _links(self) -> dict[str, Stretch]:
+        found: dict[str, Stretch] = {}
+        for link in links(self.text):
+            for name in (link.key, link.key.partition("/")[0]):
+                found.setdefault(name, (link.start, link.end))
+        return found
+
+    def _link(self, link: Link) -> Stretch | None:
+        if (place := self._links.get(link.key)) is not None:
+            return place
+        whole = link_key(self.text.strip())
+        return (0, len(self.text)) if whole and whole == link.key else None
