@@ -212,6 +212,31 @@ async def test_steps_of_another_model_before_one_that_must_think() -> None:
     assert [seen.body.get("thinking") for seen in server.requests] == [thinking, None, None]
 
 
+async def test_what_one_run_is_refused_another_still_has(caplog: pytest.LogCaptureFixture) -> None:
+    """One model serves many runs, and their requests may be under way at the same time."""
+    thinking = {"type": "enabled", "budget_tokens": 2048}
+    said = Part("assistant", "", calls=(call("search", id="a"),))
+    other = (Part("system", "Be brief."), Part("user", "And that?"))
+    script = [Say("Ok.")] * 4
+    async with over(script, params={"thinking": thinking}) as (model, server, _):
+        for _ in range(2):
+            await model.complete(talk(said, *results(said.calls)))
+            await model.complete(Prompt(other, (), (), (SEARCH,)))
+    asked = [seen.body.get("thinking") for seen in server.requests]
+    assert asked == [thinking, None, thinking, None, thinking]
+    assert "anthropic:scripted refused thinking: that is left out in this run" in caplog.messages
+
+
+async def test_without_a_head_nothing_tells_conversations_apart() -> None:
+    thinking = {"type": "enabled", "budget_tokens": 2048}
+    said = Part("assistant", "", calls=(call("search", id="a"),))
+    parts = (HEAD[1], said, *results(said.calls))
+    async with over([Say("Ok."), Say("Ok.")], params={"thinking": thinking}) as (model, server, _):
+        for _ in range(2):
+            await model.complete(Prompt((), parts, (), (SEARCH,)))
+    assert [seen.body.get("thinking") for seen in server.requests] == [thinking, None, None]
+
+
 @pytest.mark.parametrize("kind", ["enabled", "adaptive", "between_tools"])
 async def test_manual_and_adaptive_thinking_go_on_after_their_own_steps(kind: str) -> None:
     thinking = {"type": kind} | ({"budget_tokens": 1024} if kind == "enabled" else {})

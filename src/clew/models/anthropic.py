@@ -91,8 +91,8 @@ class MessagesApi:
     params: Mapping[str, Json]
     cache: bool = True
     hint: str = "that of a server of Anthropic's Messages API"
+    said: frozenset[str] = frozenset({"thinking", "moved", "signed", "images"})
     _boxes: Boxes = field(default_factory=lambda: Boxes(NAMES, declare))
-    _without: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         thinking: Any = self.params.get("thinking") or {}
@@ -104,8 +104,8 @@ class MessagesApi:
     def path(self, *, stream: bool) -> str:
         return "/v1/messages"
 
-    def draft(self, prompt: Prompt) -> Draft:
-        manner = self._manner(prompt, self._without)
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
+        manner = self._manner(prompt, without)
         tail = [part.text for part in prompt.tail if part.role == "user" and part.text.strip()]
 
         def before() -> str:
@@ -120,7 +120,6 @@ class MessagesApi:
         return next((name for name in named if name not in without), "")
 
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
-        self._without = without
         manner = self._manner(prompt, without)
         written = write(prompt, manner)
         more: dict[str, Json] = {}

@@ -32,6 +32,7 @@ from clew.models.failures import (
     failure,
 )
 from clew.models.fitting import check_settings
+from clew.models.left_out import LeftOut
 from clew.models.pace import GivenRate, Ticket, pace_of, read_rate
 from clew.models.prices import Price, price, priced
 from clew.models.retry import Again, Busy, Sleep, persist
@@ -135,6 +136,11 @@ class Api(Protocol):
         """What to check where something else answers, such as "that of a … server"."""
         ...
 
+    @property
+    def said(self) -> frozenset[str]:
+        """Of what `lighter` names, that which is about things that were said, not the server."""
+        ...
+
     def path(self, *, stream: bool) -> str:
         """Where completions are asked for, after the address."""
         ...
@@ -143,8 +149,8 @@ class Api(Protocol):
         """The request, leaving out what `lighter` named before; each part is encoded once."""
         ...
 
-    def draft(self, prompt: Prompt) -> Draft:
-        """An empty draft of the reply to this prompt."""
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
+        """An empty draft of the reply to such a request."""
         ...
 
     def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
@@ -175,9 +181,9 @@ class Carrier(Protocol):
 class Ask:
     """One completion under way, over all its attempts.
 
-    `shown` says that a piece of a reply went to `on_text`; `cut` is what the last attempt brought
-    before it broke off. `left` are the seconds that its requests may still take; the one under way
-    runs `within` them.
+    `shown` says that a piece of a reply went to `on_text`; `without` is what the last attempt's
+    request left out, and `cut` what it brought before it broke off. `left` are the seconds that
+    requests may still take; the one under way runs `within` them.
     """
 
     prompt: Prompt
@@ -185,6 +191,7 @@ class Ask:
     ticket: Ticket
     left: float
     within: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    without: frozenset[str] = frozenset()
     shown: bool = False
     cut: Reply | None = None
 
@@ -193,7 +200,7 @@ class Endpoint:
     """A model of a provider, as `provider:model`. `connect` makes a carrier for this event loop.
 
     A server may refuse what a run can do without (the `Api` knows what); when its error names such
-    a thing, it is left out from then on.
+    a thing, it is left out from then on; in that run, where it is about what was said in it.
 
     A stream that breaks off is asked for again from the start. What was shown of it stays shown, so
     further attempts show nothing: to `on_text` they would be the rest of the first. Where the last
@@ -219,7 +226,7 @@ class Endpoint:
         )
         self._sleep = settings.get("sleep", anyio.sleep)
         self._made: tuple[object, Carrier] | None = None
-        self._without: frozenset[str] = frozenset()
+        self._left_out = LeftOut(self.name, api.said)
 
     @property
     def priced(self) -> bool:
@@ -260,14 +267,14 @@ class Endpoint:
             raise self._overdue()
         ask.cut = None
         while True:
-            without = self._without
+            ask.without = without = self._left_out.of(ask.prompt)
             content = self._api.body(ask.prompt, stream=ask.on_text is not None, without=without)
             await self._pace.pass_through(ask.ticket, len(content), self._sleep)
             try:
                 return await self._within(ask, content)
             except StatusError as error:
                 if left := self._api.lighter(error.trouble, without):
-                    self._without |= {left}
+                    self._left_out.add(ask.prompt, left)
                     continue
                 problem = failure(self._source, error.trouble, error.headers)
                 if not isinstance(problem, Busy):
@@ -308,13 +315,13 @@ class Endpoint:
 
     async def _plain(self, ask: Ask, content: bytes) -> Reply:
         data = await self._carrier().send(self._api.path(stream=False), content)
-        draft = self._api.draft(ask.prompt)
+        draft = self._api.draft(ask.prompt, ask.without)
         draft.take(data, whole=True)
         return draft.reply(len(content))
 
     async def _streamed(self, ask: Ask, content: bytes) -> Reply:
         incoming = await self._carrier().stream(self._api.path(stream=True), content)
-        draft = self._api.draft(ask.prompt)
+        draft = self._api.draft(ask.prompt, ask.without)
         why = "it ended before its last event"
         try:
             ended = await self._read(incoming, draft, ask)

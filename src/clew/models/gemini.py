@@ -107,6 +107,7 @@ class GeminiApi:
     model: str
     params: Mapping[str, Json]
     hint: str = "that of the Gemini API, without its version (no /v1 at the end)"
+    said: frozenset[str] = frozenset({"wire", "stand-in", "images"})
     _boxes: Boxes = field(default_factory=lambda: Boxes(NAMES, declare))
     _sent: set[str] = field(default_factory=set[str])
 
@@ -119,7 +120,7 @@ class GeminiApi:
     def path(self, *, stream: bool) -> str:
         return f"/models/{self.model}:{'streamGenerateContent' if stream else 'generateContent'}"
 
-    def draft(self, prompt: Prompt) -> Draft:
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
         return Draft((self.provider, self.model), self._boxes.of(prompt.tools))
 
     def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:

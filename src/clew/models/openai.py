@@ -95,6 +95,7 @@ class ChatApi:
     model: str
     params: Mapping[str, Json]
     hint: str = "that of a Chat Completions server (most end in /v1)"
+    said: frozenset[str] = frozenset({"images"})
     _wired: set[str] = field(default_factory=set[str])
     _formed: bool = False
 
@@ -105,7 +106,7 @@ class ChatApi:
     def path(self, *, stream: bool) -> str:
         return "/chat/completions"
 
-    def draft(self, prompt: Prompt) -> Draft:
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
         return Draft((self.provider, self.model), self._boxes.of(prompt.tools))
 
     def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:

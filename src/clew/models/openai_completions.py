@@ -73,6 +73,7 @@ class CompletionsApi:
     model: str
     params: Mapping[str, Json]
     hint: str = "that of a server with completions (most end in /v1)"
+    said: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         self._head = head(self.model, self.params)
@@ -82,7 +83,7 @@ class CompletionsApi:
     def path(self, *, stream: bool) -> str:
         return "/completions"
 
-    def draft(self, prompt: Prompt) -> Draft:
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
         return Draft(self.model)
 
     def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:

@@ -72,6 +72,7 @@ class ResponsesApi:
     model: str
     params: Mapping[str, Json]
     hint: str = "that of a server of the Responses API (most end in /v1)"
+    said: frozenset[str] = frozenset({"wire", "images"})
     _formed: bool = False
 
     def __post_init__(self) -> None:
@@ -86,7 +87,7 @@ class ResponsesApi:
     def path(self, *, stream: bool) -> str:
         return "/responses"
 
-    def draft(self, prompt: Prompt) -> Draft:
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
         return Draft((self.provider, self.model), self._boxes.of(prompt.tools))
 
     def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
