@@ -83,6 +83,7 @@ WORDS = st.lists(st.sampled_from(PIECES.split()), max_size=12).map(" ".join)
     names=st.sets(st.sampled_from(["docs", "docs_read", "calc", "planner"])),
 )
 @example(asked=[""], seen=[], calls="auto", names={"docs", "calc"})
+@example(asked=[], seen=['{"results": [{"snippet": "|--|"}]}'], calls="auto", names={"docs"})
 def test_any_prompt_gives_a_reply_and_the_same_again(
     asked: list[str],
     seen: list[str],

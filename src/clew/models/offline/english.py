@@ -118,9 +118,10 @@ def _pieces(block: str) -> Iterator[str]:
         yield from filter(None, (" ".join(piece.split()) for piece in pieces))
         return
     lines = [line for line in block.splitlines() if not FORMS["rule"].fullmatch(line)]
-    head, *rows = ([cell.strip(" *`") for cell in line.strip(" |").split("|")] for line in lines)
-    for row in rows:
-        yield ", ".join(f"{name}: {cell}" for name, cell in zip(head, row, strict=False) if cell)
+    rows = [[cell.strip(" *`") for cell in line.strip(" |").split("|")] for line in lines]
+    for row in rows[1:]:
+        told = zip(rows[0], row, strict=False)
+        yield ", ".join(f"{name}: {cell}" for name, cell in told if cell)
 
 
 class Asked:
