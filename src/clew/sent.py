@@ -90,7 +90,7 @@ def _before(record: Trajectory, step: int | None) -> tuple[int, Trajectory, Thou
     number = len(thoughts) if step is None else step
     if not 1 <= number <= len(thoughts):
         has = f"its thoughts are 1 to {len(thoughts)}" if thoughts else "it has not thought yet"
-        message = f"run {record.run_id} has no thought {number or step or 1}: {has}"
+        message = f"run {record.run_id} has no thought {1 if step is None else step}: {has}"
         raise ConfigError(message)
     at, thought = thoughts[number - 1]
     return number, Trajectory(record.run_id, record.entries[:at]), thought

@@ -53,7 +53,7 @@ def test_the_store_and_the_env_file_are_looked_at() -> None:
     Path(".env").write_text("")
     clew("ask", "What is 2+3?")
     found = findings()
-    assert found[f"store {Path.cwd()}/store"]["said"] == "1 runs"
+    assert found[f"store {Path.cwd()}/store"]["said"] == "1 run"
     assert found["settings .env"]["said"] == f"{Path.cwd()}/.env"
     Path("file").write_text("no database")
     broken = clew("doctor", "--store", "file")

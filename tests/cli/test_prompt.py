@@ -111,6 +111,7 @@ def test_what_cannot_be_made_again_is_said() -> None:
         (["--prompt", "--md"], "a prompt is shown as text or with --json, not with --md."),
         (["--prompt", "--jsonl"], "a prompt is shown as text or with --json, not with --jsonl."),
         (["--prompt", "--step", "9"], "has no thought 9: its thoughts are 1 to 2"),
+        (["--prompt", "--step", "0"], "has no thought 0: its thoughts are 1 to 2"),
     ],
 )
 def test_what_cannot_be_shown_is_one_line(words: list[str], complaint: str) -> None:

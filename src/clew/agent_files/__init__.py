@@ -14,7 +14,7 @@ from clew.agent_files.make import (
     make_model,
     make_tools,
 )
-from clew.agent_files.read import PartError, read_agent_file
+from clew.agent_files.read import PartError, explained, read_agent_file
 from clew.agent_files.spec import Spec
 from clew.agent_files.template import TEMPLATE
 
@@ -26,6 +26,7 @@ __all__ = [
     "Loaded",
     "PartError",
     "Spec",
+    "explained",
     "load_agent",
     "make_agent",
     "make_library",

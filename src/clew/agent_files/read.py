@@ -119,6 +119,11 @@ def _settled(spec: Spec, file: Path) -> Spec:
     )
 
 
+def explained(error: str) -> str:
+    """Why values do not fit a `Spec`, in our own words; `error` is what msgspec says."""
+    return _explained(error)[1]
+
+
 def _explained(error: str) -> tuple[tuple[str | int, ...], str]:
     """Where a description does not fit, and why, in our own words."""
     at = _AT.search(error)

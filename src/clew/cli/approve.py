@@ -92,9 +92,14 @@ def _meant(record: Trajectory, key: str) -> Call:
     for call in waiting:
         if call.key == key:
             return call
-    keys = ", ".join(call.key for call in waiting) or "none"
-    what = f"call {key} does not wait" if key else "say which call"
-    message = f"{what}: calls of run {record.run_id} that wait for a ruling: {keys}"
+    keys = ", ".join(call.key for call in waiting)
+    what = f"call {key} does not wait for a ruling" if key else "several calls wait: say which"
+    if not waiting:
+        message = (
+            f"no call of run {record.run_id} waits for a ruling: `clew show` tells what it did"
+        )
+    else:
+        message = f"{what}; of run {record.run_id} these wait: {keys}"
     raise ConfigError(message)
 
 

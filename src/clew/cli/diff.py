@@ -92,8 +92,9 @@ def told(found: Difference) -> Iterator[Shown]:
     """The parting and the answers."""
     left, right = found.left.run_id, found.right.run_id
     if found.shared:
-        steps = "no step" if not found.steps else f"steps 1 to {found.steps}"
-        yield Shown("Shared", f"{found.shared} entries, {steps}", "dim")
+        entries = "1 entry" if found.shared == 1 else f"{found.shared} entries"
+        steps = {0: "no step", 1: "step 1"}.get(found.steps, f"steps 1 to {found.steps}")
+        yield Shown("Shared", f"{entries}, {steps}", "dim")
     else:
         yield Shown("Shared", "nothing: neither is a fork of the other", "dim")
     if found.agents:

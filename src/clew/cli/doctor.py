@@ -31,6 +31,7 @@ from clew.models.resolve import PROVIDERS, ProviderInfo, available, default, ins
 
 EXTRAS: Final = {
     "openai": ("openai",),
+    "anthropic": ("anthropic",),
     "google": ("google.genai",),
     "documents": ("bs4", "pypdf"),
     "otel": ("opentelemetry.exporter.otlp.proto.http",),
@@ -146,7 +147,8 @@ async def _store(store: str | None) -> Finding:
             _try_to_write_above(name)
             return Finding("store", name, usable=True, said="is made with the first run")
         async with opened(name) as found:
-            said = f"{len(await found.runs())} runs"
+            count = len(await found.runs())
+            said = "1 run" if count == 1 else f"{count:,} runs"
         if not _writable(name):
             said += ", which may only be read: change its rights, or name another store"
             return Finding("store", name, usable=False, said=said)

@@ -52,7 +52,8 @@ def _line(error: BaseException) -> str:
     match error:
         case click.UsageError():
             command = error.ctx.command_path if error.ctx is not None else "clew"
-            return f"{_ended(error.format_message())} Try: {command} --help"
+            said = " ".join(error.format_message().split())  # click lists choices on further lines
+            return f"{_ended(said)} Try: {command} --help"
         case click.ClickException():
             return error.format_message()
         case ClewError():

@@ -12,7 +12,7 @@ import anyio.lowlevel
 import click
 import msgspec
 
-from clew.agent_files import Spec, make_agent, make_library
+from clew.agent_files import Spec, explained, make_agent, make_library
 from clew.cli.agents import NAMES, agent_store, origin, recorded, with_model
 from clew.cli.ask import readable, tell_model, watching
 from clew.cli.options import DEBUG, JSON, QUIET, RUN, STORE, agent_options
@@ -132,8 +132,11 @@ def _recorded(so_far: Trajectory, given: Mapping[str, Json], usual: Iterable[str
     """The spec at the cut, with what is changed; what is to be as `usual` says nothing any more."""
     try:
         return recorded(so_far, given).but(dict.fromkeys(usual))
-    except (msgspec.ValidationError, AttributeError, TypeError) as error:
-        message = f"--set does not fit an agent: {error}"
+    except msgspec.ValidationError as error:
+        message = f"--set does not fit an agent: {explained(str(error))}"
+        raise ConfigError(message) from error
+    except (AttributeError, TypeError) as error:  # a key within what is no table
+        message = "--set does not fit an agent: a key names something within what is no table"
         raise ConfigError(message) from error
 
 
@@ -198,5 +201,6 @@ def _file(name: str) -> str:
     try:
         return Path(name).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        message = f"{name} cannot be read: {error}"
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        message = f"{name} cannot be read: {why}"
         raise ConfigError(message) from error
