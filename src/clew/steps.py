@@ -11,6 +11,7 @@ from clew.events import (
     FINISH,
     Action,
     Attempt,
+    Changed,
     Forked,
     Json,
     Judged,
@@ -23,7 +24,7 @@ from clew.events import (
     encode,
 )
 
-Aside: TypeAlias = Note | Landing | Forked
+Aside: TypeAlias = Note | Landing | Forked | Changed
 """What the model is told between an observation and its next thought."""
 
 

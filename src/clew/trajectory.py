@@ -204,14 +204,24 @@ class Trajectory:
             case Forked():
                 self._fork(event)
             case _:
-                self.setting = event.setting
-                self.rejected, self.faults_in_row = [], 0
-                if self.stop is not None and self.stop.status not in {
-                    "answered",
-                    "held",
-                    "refused",
-                }:
-                    self._go_on()
+                self._change(event)
+
+    def _change(self, event: Changed) -> None:
+        """Another agent from here on: a stop for want of an answer is taken back.
+
+        So is a landing, and the model is told; but not under the eyes of an answer given in it.
+        """
+        self.setting = event.setting
+        self.rejected, self.faults_in_row = [], 0
+        if self.stop is None:
+            goes_on = self.step.answer is None
+        else:
+            goes_on = self.stop.status in {"bound", "failed", "interrupted"}
+        if goes_on and self.landing is not None:
+            self.landing = None
+            self.step.asides.append(event)
+        if goes_on and self.stop is not None:
+            self._go_on()
 
     def _fork(self, event: Forked) -> None:
         """Another run from here on: what was spent, said and landed stands, an interrupt not."""

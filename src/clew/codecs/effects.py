@@ -1,6 +1,11 @@
-"""What a model is told of effects that a fork left behind: they are done in the world."""
+"""What a model is told of a person's hand in its run: effects left behind, a landing taken back."""
+
+from typing import Final
 
 from clew.events import Done, Forked
+
+GONE_ON: Final = "A person let the work go on after that: tools can be called again."
+"""Said after a landing that was taken back."""
 
 
 def already_done(fork: Forked) -> str:

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.codecs.effects import already_done
+from clew.codecs.effects import GONE_ON, already_done
 from clew.codecs.mend import DEPTH, deep
-from clew.events import FINISH, Action, Finish, Forked, Json, Note, RawCall, Reply, encode
+from clew.events import FINISH, Action, Changed, Finish, Forked, Json, Note, RawCall, Reply, encode
 from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part
 from clew.trajectory import Aside, Call, Step
 
@@ -228,6 +228,8 @@ def _aside(aside: Aside) -> Part:
             return Part("user", f"NOTE: {text}")
         case Forked():
             return Part("user", f"NOTE: {already_done(aside)}")
+        case Changed():
+            return Part("user", f"NOTE: {GONE_ON}")
         case _:
             return Part(
                 "user",

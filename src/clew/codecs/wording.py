@@ -9,11 +9,11 @@ from typing import Final
 import msgspec
 
 from clew.codecs.arguments import fields, required, types
-from clew.codecs.effects import already_done
+from clew.codecs.effects import GONE_ON, already_done
 from clew.codecs.mend import UnreadableError, whole_value
 from clew.codecs.scan import Labels
 from clew.codecs.sections import Sections, kept
-from clew.events import FINISH, Action, Finish, Forked, Landing, Reply, Thought, encode
+from clew.events import FINISH, Action, Changed, Finish, Forked, Landing, Reply, Thought, encode
 from clew.protocols import Brief, Part, Tool
 from clew.trajectory import Aside, Call, Step
 
@@ -205,6 +205,8 @@ def _aside(form: Form, brief: Brief, number: int, aside: Aside) -> Part:
         )
     if isinstance(aside, Forked):
         return Part("user", quoted(form.labels, already_done(aside)))
+    if isinstance(aside, Changed):
+        return Part("user", GONE_ON)
     if aside.source == "person":
         return Part("user", aside.text)
     what = "Your answer was not accepted" if aside.source == "check" else "A late result"

@@ -19,7 +19,19 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from clew.events import FINISH, Action, Finish, Image, Landing, Note, Observation, Reply, encode
+from clew.events import (
+    FINISH,
+    Action,
+    Changed,
+    Finish,
+    Image,
+    Landing,
+    Note,
+    Observation,
+    Reply,
+    Setting,
+    encode,
+)
 from clew.protocols import Codec, Parsed, Part
 from clew.testing.codec_samples import (
     ACTIONS,
@@ -123,6 +135,7 @@ def a_prompt_only_grows(codec: Codec) -> None:
             Note(told[1], source="check"),
             Note(told[2], source="late"),
             Landing(told[3]),
+            Changed(Setting("", "", "", "")),
         ]
         after = codec.render(brief(), each)
         expect([_plain(part) for part in after[: len(before)]], before, "the parts, with more said")
