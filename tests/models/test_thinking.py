@@ -45,6 +45,24 @@ def test_it_does_not_matter_where_the_stream_is_cut(text: str, cuts: list[int]) 
     assert read(*pieces) == read(text)
 
 
+class Looked(str):
+    """A text that counts how much of it is taken in again."""
+
+    __slots__ = ()
+    taken = 0
+
+    def __radd__(self, before: str) -> str:
+        Looked.taken += len(before)
+        return before + str(self)
+
+
+def test_long_thinking_is_not_taken_in_again_with_every_piece() -> None:
+    Looked.taken = 0
+    pieces = ["<think>", *[Looked("word ")] * 1000, "</think>It is 4."]
+    assert read(*pieces) == ("It is 4.", ("word " * 1000).strip())
+    assert Looked.taken < 20_000
+
+
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_a_reply_keeps_the_thinking_beside_its_text(*, streamed: bool) -> None:
     shown: list[str] = []
