@@ -206,6 +206,9 @@ def test_a_record_is_sent_as_spans() -> None:
     assert done.code == 5
     assert re.fullmatch(r"clew: no collector took the spans at http://127\S+: see .*\n", done.err)
     assert clew("export", "last").code == 2
+    nowhere = clew("export", "last", "--otel", "--endpoint", "me:secret@nowhere")
+    assert (nowhere.code, nowhere.err.count("\n")) == (2, 1)
+    assert nowhere.err.startswith("clew: 'nowhere' is no address: give --endpoint http://host")
 
 
 @pytest.mark.parametrize("module", ["msgspec", "rich"], ids=["core", "cli"])

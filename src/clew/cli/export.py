@@ -1,6 +1,7 @@
 """`clew export`: a record for other tools."""
 
 import importlib
+import sys
 from functools import partial
 
 import anyio
@@ -11,6 +12,7 @@ from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.places import existing, find_run
 from clew.errors import ConfigError
 from clew.journal import load
+from clew.models.resolve import hidden, reached
 from clew.trajectory import Trajectory
 
 
@@ -35,12 +37,17 @@ def export(
     Times are those of the record. Needs the extra `otel`.
     """
     del otel, debug
+    if endpoint and reached(endpoint) is None:
+        message = f"{hidden(endpoint)!r} is no address: give --endpoint http://host:4318/v1/traces"
+        raise ConfigError(message)
     try:
         send = importlib.import_module("clew.otel.send").send
     except ModuleNotFoundError as missing:
         message = f"{missing.name} is not installed: run pip install 'clew[otel]'"
         raise ConfigError(message) from missing
     record = anyio.run(partial(_read, run, store))
+    if sys.stderr.isatty():  # a collector that is not there is asked for some seconds
+        click.echo("sending …", err=True)
     number: int = send(record, endpoint=endpoint, content=content)
     click.echo(f"sent {number} spans of run {record.run_id}")
     return ANSWERED
