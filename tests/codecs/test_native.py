@@ -57,6 +57,19 @@ def test_several_tagged_calls_are_several_actions() -> None:
     assert read.repairs == ("calls written as text were read as calls",)
 
 
+def test_the_end_of_a_tag_in_an_argument_ends_no_tag() -> None:
+    text = '<tool_call> {"name": "lookup", "arguments": {"key": "</tool_call>"}}\n</tool_call> So.'
+    read = CODEC.parse(brief(), Reply(text=text))
+    assert [action.args for action in read.actions] == [{"key": "</tool_call>"}]
+    assert read.text == "So."
+
+
+def test_tags_that_are_never_closed_are_looked_at_once() -> None:
+    """Looked at anew from each of them, this takes minutes."""
+    text = "<tool_call>{" * 60_000
+    assert CODEC.parse(brief(), Reply(text=text)).answer == text
+
+
 def test_each_call_goes_back_with_an_id_of_its_own_and_arguments_that_are_json() -> None:
     calls = (
         RawCall("lookup", '{"key":  "a"}', "same"),

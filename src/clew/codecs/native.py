@@ -26,7 +26,8 @@ CUT: Final[dict[Finish, str]] = {
 }
 """What the model is told of a reply that did not end by itself."""
 
-_TAGGED = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
+_OPEN: Final = re.compile(r"<tool_call>\s*(?=\{)")
+_CLOSE: Final = re.compile(r"\}\s*</tool_call>")
 """How Qwen and its relatives write a call as text (Hermes format)."""
 
 
@@ -109,15 +110,14 @@ class Native:
         if reply.calls:
             repairs: list[str] = []
             actions = tuple(_action(call, repairs) for call in reply.calls)
-            text = _TAGGED.sub("", reply.text)
-            if text != reply.text:
+            text, tagged = _untagged(reply.text)
+            if tagged:
                 repairs.append("the calls stood in the text too: they count once")
             return Parsed(text=text.strip(), actions=actions, repairs=tuple(dict.fromkeys(repairs)))
-        if tagged := _tagged_calls(reply.text, brief):
+        text, tagged = _untagged(reply.text)
+        if calls := _tagged_calls(tagged, brief):
             return Parsed(
-                text=_TAGGED.sub("", reply.text).strip(),
-                actions=tagged,
-                repairs=("calls written as text were read as calls",),
+                text.strip(), calls, repairs=("calls written as text were read as calls",)
             )
         return _text_answer(reply.text, brief)
 
@@ -167,10 +167,22 @@ def _read(text: str, kind: Any) -> Any:
     raise msgspec.DecodeError(message)
 
 
-def _tagged_calls(text: str, brief: Brief) -> tuple[Action, ...]:
+def _untagged(text: str) -> tuple[str, list[str]]:
+    """The text without Hermes tags, and what stood in them; each sign is looked at once."""
+    rest: list[str] = []
+    blocks: list[str] = []
+    at = 0
+    while (begun := _OPEN.search(text, at)) and (ended := _CLOSE.search(text, begun.end())):
+        rest.append(text[at : begun.start()])
+        blocks.append(text[begun.end() : ended.start() + 1])
+        at = ended.end()
+    return "".join(rest) + text[at:], blocks
+
+
+def _tagged_calls(tagged: list[str], brief: Brief) -> tuple[Action, ...]:
     """Calls in Hermes tags: all of them name declared tools and are well formed, or none counts."""
     actions: list[Action] = []
-    for block in _TAGGED.findall(text):
+    for block in tagged:
         try:
             call = msgspec.convert(_read(block, dict[str, Json]), _Tagged)
         except msgspec.DecodeError:

@@ -188,7 +188,8 @@ class Draft:
         call.name = call.name or function.name or ""
         if (arguments := function.arguments) is not None:
             text = arguments if isinstance(arguments, str) else encode(arguments).decode()
-            call.arguments = [*(call.arguments or []), text]
+            call.arguments = call.arguments or []
+            call.arguments.append(text)
         for key, value in raw.items():
             if key not in _CALL and value is not None:
                 call.more[key] = _grown(call.more.get(key), value)
