@@ -1,6 +1,7 @@
 """What a run came to: one type for every way out."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,9 +51,11 @@ def _decoded(agent: Agent, answer: Json) -> Any:
 
 def _audited(agent: Agent, so_far: Trajectory, answer: Json) -> Any:
     """What the agent's first check that audits says of the answer."""
-    audits = (check for check in agent.checks if isinstance(check, Audits))
-    first = next(audits, None)
-    return None if first is None else first.audit(_decoded(agent, answer), so_far)
+    checks: Sequence[object] = agent.checks
+    for check in checks:
+        if isinstance(check, Audits):
+            return check.audit(_decoded(agent, answer), so_far)
+    return None
 
 
 def result(agent: Agent, so_far: Trajectory) -> Result:

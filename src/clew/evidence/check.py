@@ -70,8 +70,8 @@ class Grounded:
             return None
         problems = found.problems
         lines = [f"- {problem}" for problem in problems[:MOST_TOLD]]
-        if more := len(problems) - MOST_TOLD:
-            lines += [f"- and {more} more"] if more > 0 else []
+        if len(problems) > MOST_TOLD:
+            lines.append(f"- and {len(problems) - MOST_TOLD} more")
         return "\n".join(["the evidence does not bear this out:", *lines, _ADVICE])
 
 

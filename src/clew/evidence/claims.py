@@ -7,6 +7,11 @@ from typing import Final
 
 from clew.evidence.lazy import Lazy
 
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _ID: Final = r"[^\[\]【】\s,;]{1,80}"
 _IDS: Final = rf"{_ID}(?: ?[,;] ?{_ID}){{0,20}}"
 _CITED: Final = Lazy(rf"\[(?P<ids>{_IDS})\](?!\()|【(?P<wide>{_IDS})】")
@@ -17,193 +22,32 @@ _ENDS: Final = Lazy(
     r"|(?P<line>\n)|(?P<semi>;)(?=\s)"
 )
 _ITEM: Final = Lazy(
-    r"[ \t]*(?:[-*•+–]|\d{1,3}[.)]|[a-z]\)|#{1,6}|\||>|\[\w+[_-]?\d+\])(?=\s|[^\s\d*])"
+    r"[ \t]*(?:[-*•+–]|\d{1,3}[.)]|[a-z]\)|#{1,6}|\||>|\*\*(?=\w)|\[\w+[_-]?\d+\])(?=\s|[^\s\d*])"
 )
 _NO_WORDS: Final = " \t\n*_#>-0123456789abcdefgh)"
 _LAST: Final = Lazy(r"(?:[^\W_]|[.'’&-])+$")
 _ORDINAL_DOT: Final = Lazy(r"\d{1,2}")
 _HEADING: Final = Lazy(r"[ \t]*#{1,6} ")
-_ABBREVIATIONS: Final = frozenset(
-    [
-        "dr",
-        "mr",
-        "mrs",
-        "ms",
-        "prof",
-        "st",
-        "sr",
-        "sra",
-        "jr",
-        "no",
-        "nos",
-        "vs",
-        "e.g",
-        "i.e",
-        "approx",
-        "ca",
-        "cf",
-        "fig",
-        "figs",
-        "vol",
-        "vols",
-        "pp",
-        "p",
-        "ed",
-        "eds",
-        "al",
-        "rev",
-        "hon",
-        "gen",
-        "col",
-        "capt",
-        "lt",
-        "sgt",
-        "maj",
-        "gov",
-        "sen",
-        "rep",
-        "pres",
-        "mt",
-        "ft",
-        "ave",
-        "rd",
-        "blvd",
-        "inc",
-        "ltd",
-        "co",
-        "corp",
-        "bros",
-        "dept",
-        "est",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-        "z.b",
-        "d.h",
-        "u.a",
-        "bzw",
-        "usw",
-        "nr",
-        "str",
-        "hl",
-        "geb",
-        "gest",
-        "u.s",
-        "v.chr",
-        "n.chr",
-        "m.e",
-        "mme",
-        "mlle",
-        "bd",
-        "abb",
-        "tel",
-        "c",
-        "art",
-        "sec",
-        "ch",
-        "chap",
-        "op",
-        "viz",
-        "resp",
-        "a.m",
-        "p.m",
-        "u.s",
-        "u.k",
-        "u.n",
-        "e.u",
-        "d.c",
-        "b.c",
-        "a.d",
-        "ph.d",
-        "etc",
-    ]
+_ABBREVIATIONS: Final = _set(
+    """
+    dr mr mrs ms prof st sr sra jr no nos vs e.g i.e approx ca cf fig figs vol vols pp p ed eds al
+    rev hon gen col capt lt sgt maj gov sen rep pres mt ft ave rd blvd inc ltd co corp bros dept
+    est jan feb mar apr jun jul aug sep sept oct nov dec z.b d.h u.a bzw usw nr str hl geb gest
+    u.s v.chr n.chr m.e mme mlle bd abb tel c art sec ch chap op viz resp a.m p.m u.s u.k u.n e.u
+    d.c b.c a.d ph.d etc
+    """
 )
-_MAY_END: Final = frozenset(
-    [
-        "inc",
-        "ltd",
-        "co",
-        "corp",
-        "jr",
-        "sr",
-        "etc",
-        "a.m",
-        "p.m",
-        "u.s",
-        "u.k",
-        "u.n",
-        "e.u",
-        "d.c",
-        "b.c",
-        "a.d",
-        "ph.d",
-        "al",
-        "no",
-        "str",
-        "usw",
-        "st",
-    ]
+_MAY_END: Final = _set(
+    """
+    inc ltd co corp jr sr etc a.m p.m u.s u.k u.n e.u d.c b.c a.d ph.d al no str usw st
+    """
 )
-_FRESH: Final = frozenset(
-    [
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "it",
-        "he",
-        "she",
-        "they",
-        "we",
-        "you",
-        "i",
-        "in",
-        "on",
-        "at",
-        "after",
-        "before",
-        "its",
-        "his",
-        "her",
-        "their",
-        "there",
-        "then",
-        "when",
-        "while",
-        "but",
-        "however",
-        "although",
-        "since",
-        "as",
-        "a",
-        "an",
-        "der",
-        "die",
-        "das",
-        "er",
-        "sie",
-        "es",
-        "im",
-        "le",
-        "la",
-        "les",
-        "il",
-        "elle",
-        "el",
-        "los",
-        "las",
-        "ella",
-    ]
+_FRESH: Final = _set(
+    """
+    the this that these those it he she they we you i in on at after before its his her their
+    there then when while but however although since as a an der die das er sie es im le la les il
+    elle el los las ella
+    """
 )
 
 
@@ -331,8 +175,8 @@ def _closes(text: str, match: re.Match[str], begin: int) -> bool:
 def _word_ends(word: str, after: str) -> bool:
     """Whether a full stop behind this word ends a sentence, and `after` begins the next one."""
     fresh = after.lower() in _FRESH or not after
-    if len(word) == 1 and word.isalpha() and word.isupper():
-        return fresh
+    if len(word) == 1 and word.isalpha():
+        return fresh and word.isupper()
     lower = word.lower()
     if lower in _ABBREVIATIONS:
         return lower in _MAY_END and fresh

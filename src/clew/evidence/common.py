@@ -12,6 +12,10 @@ def _keys(text: str) -> frozenset[str]:
     return frozenset(map(key, text.split()))
 
 
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 STOP: Final = _keys("""
 a an the this that these those it its he she they we you i his her their our your my him them us
 me who whom whose which
@@ -25,7 +29,8 @@ down over under about above below across along around near through against towar
 onto upon per via despite
 is are was were be been being am do does did done has have had having can could may might must
 shall should will would
-yes no ok however therefore thus hence moreover furthermore meanwhile instead otherwise
+twice once thrice yes no ok
+however therefore thus hence moreover furthermore meanwhile instead otherwise
 nevertheless finally first second
 third next last another other others same such more most less least many much few several one two
 three four five six
@@ -80,7 +85,11 @@ don doña signor signora
 """)
 """Before a name they are left out: they say what somebody is, not who."""
 
-STATES: Final = frozenset({"us", "uk", "un", "eu", "usa", "uae", "dc", "ussr"})
+STATES: Final = _set(
+    """
+    us uk un eu usa uae dc ussr
+    """
+)
 """Written with dots they are no initials."""
 
 OPENING: Final = _keys("""
@@ -113,44 +122,11 @@ cheese
 """)
 """Ordinary words that often begin a sentence."""
 
-GERMAN: Final = frozenset(
-    [
-        "der",
-        "die",
-        "das",
-        "und",
-        "ist",
-        "wurde",
-        "wurden",
-        "dem",
-        "des",
-        "ein",
-        "eine",
-        "einer",
-        "einem",
-        "einen",
-        "im",
-        "am",
-        "zum",
-        "zur",
-        "vom",
-        "mit",
-        "nach",
-        "auf",
-        "für",
-        "von",
-        "nicht",
-        "sich",
-        "auch",
-        "als",
-        "bei",
-        "aus",
-        "wird",
-        "hat",
-        "war",
-        "sind",
-        "waren",
-    ]
+GERMAN: Final = _set(
+    """
+    der die das und ist wurde wurden dem des ein eine einer einem einen im am zum zur vom mit nach
+    auf für von nicht sich auch als bei aus wird hat war sind waren
+    """
 )
 
 DECLINING: Final = (

@@ -60,7 +60,7 @@ _NAMED: Final = Lazy(
     rf"(?: ?(?:-|–|and|to) ?(?P<to2>{_DAY})(?! ?{_MONTH}))?(?:,? (?P<year2>{_YEAR}))?(?!\w)"
     rf"|(?<!\w)(?P<month3>{_MONTH})(?: of| de| del|,)? (?P<year3>{_YEAR})"
     rf"|(?<!\w)(?:in|of|since|until|by|from|during|early|late|mid|im|en|em|seit|bis)[ -]"
-    rf"(?P<month4>{_MONTH})(?!,? ?(?:of |de |del )?\d)",
+    rf"(?P<month4>{_MONTH})(?! ?\d|,? (?:of |de |del )?\d{{4}})",
     re.IGNORECASE,
 )
 _ISO: Final = Lazy(

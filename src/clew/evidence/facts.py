@@ -26,10 +26,10 @@ _LINK: Final = Lazy(
     r"(?:https?://|www\.|file:)[^\s<>\"“”«»|\]\[{}]{1,2000}|(?<![\w.@])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}"
 )
 _QUOTED: Final = Lazy(
-    r"“([^“”]{1,2000})”|«\s?([^«»]{1,2000}?)\s?»|„([^„“”]{1,2000})[“”]|\"([^\"\n]{1,2000})\""
+    r"“([^“”]{1,2000})”|«\s?([^«»]{1,2000}?)\s?»|„([^„“”]{1,2000})[“”]|(?<!\w)\"([^\"\n]{1,2000})\""
     r"|「([^「」]{1,2000})」|『([^『』]{1,2000})』|(?<!\w)‘([^‘’]{1,2000})’(?!\w)"
 )
-_TRAILING: Final = ".,;:!?'*_)\"”’"
+_TRAILING: Final = ".,;:!?'*_\"”’"
 _GAP: Final = Lazy(r"\s*(?:\[(?:…|\.\.\.)\]|…|\.\.\.)\s*")
 
 
@@ -119,12 +119,20 @@ def links(text: str) -> list[Link]:
     """All addresses of a text, without punctuation that follows them."""
     found: list[Link] = []
     for match in _LINK.finditer(text):
-        address = match[0].rstrip(_TRAILING) if match[0].count("(") < match[0].count(")") else (
-            match[0].rstrip(_TRAILING.replace(")", ""))
-        )  # fmt: skip
-        if address:
-            found.append(Link(match.start(), match.start() + len(address), link_key(address)))
+        address = _ended(match[0])
+        if key := link_key(address):
+            found.append(Link(match.start(), match.start() + len(address), key))
     return found
+
+
+def _ended(address: str) -> str:
+    """An address without what follows it: a closing parenthesis stays where one was opened."""
+    open_ones = address.count("(") - address.count(")")
+    end = len(address)
+    while end and (address[end - 1] in _TRAILING or (address[end - 1] == ")" and open_ones < 0)):
+        open_ones += address[end - 1] == ")"
+        end -= 1
+    return address[:end]
 
 
 def link_key(address: str) -> str:
@@ -160,7 +168,7 @@ def normal(fact: Fact) -> str:
             return " ".join(fact.value.keys)
         case Quotation():
             return " … ".join(" ".join(piece) for piece in fact.value.pieces)
-        case Link():
+        case _:
             return fact.value.key
 
 

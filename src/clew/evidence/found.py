@@ -81,6 +81,7 @@ class Record:
         self._sources: dict[str, tuple[str, str]] = {}
         self._calculations: list[_Calculation] = []
         self._observations: list[tuple[str, Passage]] = []
+        self._known_doubts: dict[tuple[str, ...], dict[str, list[str]]] = {}
         for call in trajectory.calls:
             self._take(call)
         said = [trajectory.goal]
@@ -184,47 +185,64 @@ class Record:
         if not isinstance(fact.value, Number):
             return None, ""
         doubt = ""
+        doubts = self._doubts(tuple(cited))
         for calculation in self._calculations:
             place = _given(fact.value, calculation.result)
             if place is None and calculation.inputs.find(fact) is None:
                 continue
-            doubts = self._doubts(calculation, cited, [])
-            if not doubts:
-                start, end = place or (0, 0)
+            start, end = place or (0, 0)
+            if not doubts[calculation.call]:
                 return Found("calculation", "", calculation.call, start, end - start), ""
             if place is not None:
                 doubt = (
-                    f"comes from the calculation {calculation.call}, whose {', '.join(doubts)} "
-                    "stands in nothing that is cited"
+                    f"comes from the calculation {calculation.call}, whose "
+                    f"{', '.join(doubts[calculation.call])} stands in nothing that is cited"
                 )
         return None, doubt
 
-    def _doubts(
-        self, calculation: _Calculation, cited: Sequence[str], above: Sequence[str]
-    ) -> list[str]:
-        """The inputs of a calculation that come from nowhere."""
-        return [
-            calculation.inputs.text[number.start : number.end]
-            for number in calculation.inputs.numbers
-            if abs(number.readings[0].raw) not in CONSTANTS
-            and not self._comes(number, cited, [*above, calculation.call])
-        ]
+    def _doubts(self, cited: tuple[str, ...]) -> dict[str, list[str]]:
+        """The inputs of each calculation that come from nowhere.
 
-    def _comes(self, number: Number, cited: Sequence[str], above: Sequence[str]) -> bool:
-        """Whether a number is cited, asked, observed, or the result of another calculation."""
+        What is cited, asked or observed is somewhere, and so is the result of a calculation all of
+        whose inputs are.
+        """
+        if (known := self._known_doubts.get(cited)) is not None:
+            return known
         pieces = [piece.passage for name in cited for piece in self._pieces[name]]
         others = [passage for _, passage in self._observations]
-        if any(_holds(passage, number) for passage in (*pieces, *others, *self._question)):
-            return True
-        return any(
-            other.call not in above
-            and _given(number, other.result) is not None
-            and not self._doubts(other, cited, above)
-            for other in self._calculations
-        )
+        sources = [*pieces, *others, *self._question]
+        doubts = {
+            each.call: [
+                n for n in each.inputs.figures if not _constant(n) and not _held(n, sources)
+            ]
+            for each in self._calculations
+        }
+        settled = False
+        while not settled:
+            results = [each.result for each in self._calculations if not doubts[each.call]]
+            left = {
+                call: [n for n in numbers if all(_given(n, result) is None for result in results)]
+                for call, numbers in doubts.items()
+            }
+            settled, doubts = left == doubts, left
+        inputs = {each.call: each.inputs.text for each in self._calculations}
+        told = {
+            call: [inputs[call][n.start : n.end] for n in numbers]
+            for call, numbers in doubts.items()
+        }
+        self._known_doubts[cited] = told
+        return told
 
 
 _WHERE: Final[dict[str, Where]] = {"evidence": "evidence", "title": "title", "source": "source"}
+
+
+def _constant(number: Number) -> bool:
+    return abs(number.readings[0].raw) in CONSTANTS
+
+
+def _held(number: Number, sources: Iterable[Passage]) -> bool:
+    return any(_holds(passage, number) for passage in sources)
 
 
 def _holds(passage: Passage, number: Number) -> bool:

@@ -99,7 +99,7 @@ def _named(text: str, run: Sequence[Word], *, german: bool) -> list[Name]:
     """The name in a run of capitalised words, if there is one."""
     opens = _opens(text, run[0].start)
     kept = list(run)
-    while kept and (_stops(kept[0]) or kept[0].key in CONNECTING):
+    while kept and (_stops(kept[0]) or _connects(kept[0])):
         kept.pop(0)
         opens = False
     if opens and len(kept) > 1 and kept[0].key in OPENING:
@@ -107,9 +107,7 @@ def _named(text: str, run: Sequence[Word], *, german: bool) -> list[Name]:
         opens = False
     while kept and (kept[0].key in TITLES):
         kept.pop(0)
-    keys = tuple(
-        each for word in kept if word.key not in CONNECTING for each in _split(word, len(kept))
-    )
+    keys = tuple(each for word in kept if not _connects(word) for each in _split(word, len(kept)))
     keys = tuple(each for each in keys if each not in MONTHS)
     lone = len(keys) == 1
     if not keys or (lone and (len(keys[0]) < 2 or german)):
@@ -118,6 +116,10 @@ def _named(text: str, run: Sequence[Word], *, german: bool) -> list[Name]:
     if initial and (keys[0] in OPENING or _PLURAL.search(keys[0]) or _SUFFIX.search(keys[0])):
         return []
     return [Name(kept[0].start, kept[-1].end, keys, initial)]
+
+
+def _connects(word: Word) -> bool:
+    return word.text.islower() and word.key in CONNECTING
 
 
 def _stops(word: Word) -> bool:

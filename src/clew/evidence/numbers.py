@@ -155,13 +155,13 @@ def _values(digits: str, sep: str | None, part: str) -> list[tuple[Fraction, Fra
     last = max(digits.rfind("."), digits.rfind(","))
     places = len(digits) - last - 1
     grouped = (whole, Fraction(1), False)
-    broken = (_decimal(digits, last), Fraction(1, 10**places), False)
     if not marks or (sep is None and len(marks) > 1):  # 1234 and 12,34,567
         return [grouped]
+    if sep is not None and len(set(marks)) == 1 and (len(marks) > 1 or sep in " '"):
+        return [grouped]
+    broken = (_decimal(digits, last), Fraction(1, 10**places), False)
     if sep is None or len(set(marks)) > 1:  # 12.5 and 1,234.56
         return [broken]
-    if len(marks) > 1 or sep in " '":
-        return [grouped]
     if sep == ".":  # 1.234 is a fraction first, 1,234 a thousand
         return [broken, grouped]
     return [grouped, (broken[0], broken[1], True)]
@@ -214,8 +214,8 @@ def _measured(text: str, end: int, money: str) -> tuple[int, list[tuple[int, Uni
         after, attached = _AFTER.match(text, end), False
     found, units = _unit(text, after)
     several = [(scale, unit) for unit in units]
-    if times:
-        several.append((times, PLAIN))
+    if times:  # 5m are metres first, 5k thousands
+        several.insert(0 if times == 1000 else len(several), (times, PLAIN))
     if several:
         return found, several, True
     if after is not None and attached and after["word"][0].isascii() and after["word"].isalpha():

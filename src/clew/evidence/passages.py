@@ -20,6 +20,13 @@ NEAR: Final = 3
 """The words of a name may have so many others between them, less one."""
 
 
+def _first(word: Word) -> str:
+    """The first letter of a word with a capital; all of those of J.R.R."""
+    if not word.capital or word.key in CONNECTING:
+        return ""
+    return word.key if "." in word.text else word.key[:1]
+
+
 class Passage:
     """A text in which facts are looked up; the work of indexing it is done when first needed."""
 
@@ -37,7 +44,7 @@ class Passage:
                 return self._name(fact.value)
             case Quotation():
                 return self._quotation(fact.value)
-            case Link():
+            case _:
                 return self._link(fact.value)
 
     # ------------------------------------------------------------ numbers and dates
@@ -47,12 +54,17 @@ class Passage:
         return dates(flat(self.text))
 
     @cached_property
+    def figures(self) -> list[Number]:
+        """All its numbers, those inside dates too."""
+        return numbers(flat(self.text))
+
+    @cached_property
     def numbers(self) -> list[Number]:
         """Its numbers, those inside dates left out."""
         taken = [(date.start, date.end) for date in self._dates]
         starts = [start for start, _ in taken]
         found: list[Number] = []
-        for number in numbers(flat(self.text)):
+        for number in self.figures:
             place = bisect_left(starts, number.start + 1) - 1
             if place < 0 or taken[place][1] <= number.start:
                 found.append(number)
@@ -233,8 +245,12 @@ class Passage:
         if not letters:
             return True
         around = range(max(0, last - len(keys) - 1), last + NEAR)
-        given = {self._keys[p][:1] for p in around if p < len(self._keys) and p != last
-                 and self._words[p].capital and self._keys[p] not in CONNECTING}  # fmt: skip
+        given = {
+            letter
+            for place in around
+            if place < len(self._words) and place != last
+            for letter in _first(self._words[place])
+        }
         return (
             len(keys) > len(full) + len(letters)
             or set(letters) <= given
