@@ -8,6 +8,7 @@ can stand in the record. A reason reads "name: detail".
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from itertools import takewhile
 from typing import Final
 
 from clew.errors import ConfigError
@@ -109,8 +110,8 @@ class Caps:
         if name == FINISH:
             return None
         let_through, waiting = 0, Counter[str]()
-        for other in so_far.step.calls:  # not beyond those that may be made: the rest was refused
-            if other.key == call.key or let_through == self.per_step:
+        for other in takewhile(lambda other: other.key != call.key, so_far.step.calls):
+            if let_through == self.per_step:  # whatever came then was refused
                 break
             if other.action.name != FINISH and (not other.observation or other.observation.made):
                 let_through += 1

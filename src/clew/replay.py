@@ -10,7 +10,8 @@ loop derives is compared with the record, byte by byte; the first difference end
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import dropwhile, takewhile
+from operator import attrgetter
 from typing import Any, TypeGuard
 
 import anyio
@@ -141,12 +142,10 @@ class _Replaying(Journal):
 
     def later(self) -> Iterator[AnyEvent]:
         """The events still to come before the worker of the time was cut off."""
-        if (upcoming := self.upcoming) is not None:
-            for place in range(len(self.trajectory), len(self._recorded)):
-                entry = self._recorded[place]
-                if entry.epoch != upcoming.epoch:
-                    return
-                yield entry.event
+        recorded, place = self._recorded, len(self.trajectory)
+        rest = map(recorded.__getitem__, range(place, len(recorded)))
+        alive = takewhile(lambda entry: entry.epoch == recorded[place].epoch, rest)
+        return map(attrgetter("event"), alive)
 
     def follow(self) -> None:
         """Take the next entry as it was; end the worker's life where the record says it ended."""
@@ -356,13 +355,16 @@ def _recorded_check(journal: _Replaying) -> Callable[[Any, Trajectory], Any]:
     async def check(answer: Any, so_far: Trajectory) -> str | None:
         """The recorded objection to this answer, if the record has one here."""
         _ = (answer, so_far)
-        for event in journal.later():
-            if isinstance(event, Note) and event.source == "check":
-                return event.text
-            if not isinstance(event, Observation) or event.ok:
-                break
-            if event.code == "rejected":  # the other answers of the reply were closed before it
-                return event.text.removeprefix("ERROR: rejected: ")
+        event = next(dropwhile(_closes_another, journal.later()), None)
+        if isinstance(event, Note) and event.source == "check":
+            return event.text
+        if isinstance(event, Observation) and event.code == "rejected":
+            return event.text.removeprefix("ERROR: rejected: ")
         return None
 
     return check
+
+
+def _closes_another(event: AnyEvent) -> bool:
+    """Whether it closes an answer of the same reply that was not looked at."""
+    return isinstance(event, Observation) and event.code == "cap"
