@@ -39,9 +39,9 @@ ALL: Screens = [mark_shouting, ask_about_money, no_swearing]
 class Watched:
     """A scripted model that keeps what it was asked with."""
 
-    def __init__(self, *said: str) -> None:
+    def __init__(self, *said: str, written: bool = False) -> None:
         self.asked: list[str] = []
-        self._script = ScriptedModel([say(text) for text in said])
+        self._script = ScriptedModel([text if written else say(text) for text in said])
         self.name, self.params, self.priced = self._script.name, self._script.params, True
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Any:
@@ -62,7 +62,7 @@ async def same_again(agent: Agent, store: MemoryStore, run_id: str) -> None:
 async def test_refused_words_reach_no_model_and_a_later_word_goes_on(codec: str) -> None:
     store, model = MemoryStore(), Watched("Lima.", "La Paz.")
     if codec == "paper":
-        model._script = ScriptedModel(["Finish[Lima.]", "Finish[La Paz.]"])
+        model = Watched("Finish[Lima.]", "Finish[La Paz.]", written=True)
     agent = Agent(model=model, screens=ALL, codec=codec)
     first = await run(agent, "Tell me, damn it.", store=store, run_id="r")
     assert (first.status, first.reason, first.answer) == (
@@ -108,7 +108,7 @@ async def test_held_words_wait_for_a_person(allow: bool, status: str, asked: int
     call = (await load(store, "r")).call("0.0")
     assert (call.held, call.action.name, call.args) == (True, "request", {"text": "Send money."})
     assert (await resume(agent, "r", store=store)).status == "held"
-    with pytest.raises(ConfigError, match="0.0 is a person's own words"):
+    with pytest.raises(ConfigError, match=r"0\.0 is a person's own words"):
         await rule("r", "0.0", allow=True, args={"text": "Send nothing."}, store=store)
 
     await rule("r", "0.0", allow=allow, store=store)

@@ -15,11 +15,12 @@ from clew.agent_files.make import (
     make_tools,
 )
 from clew.agent_files.read import PartError, explained, read_agent_file
-from clew.agent_files.spec import Spec
+from clew.agent_files.spec import SCREENS, Spec
 from clew.agent_files.template import TEMPLATE
 
 __all__ = [
     "DOCS",
+    "SCREENS",
     "SHIPPED",
     "TEMPLATE",
     "WEB",

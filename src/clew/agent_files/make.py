@@ -27,13 +27,14 @@ from clew.models.pace import read_rate
 from clew.models.prices import Price
 from clew.models.resolve import OFFLINE, resolve
 from clew.prompts import Instructions, demonstrations
-from clew.protocols import Check, Choosy, Example, Guard, Model, Part, Prompt, Tool
+from clew.protocols import Check, Choosy, Example, Guard, Model, Part, Prompt, Screen, Tool
 from clew.tools.calc import calc
 from clew.tools.docs import Library, OnProgress, docs_tools
 from clew.tools.finish import answer_schema
 from clew.tools.person import ASK, HoldQuestions, ask_person
 from clew.tools.planner import planner
 from clew.tools.program import program
+from clew.trust import Injections
 
 DOCS: Final = "docs"
 LOOKUP: Final = "lookup"
@@ -47,6 +48,12 @@ WEB: Final = (
 """The tools of the extra `web`."""
 
 SHIPPED: Final = ("calc", "planner", DOCS, ASK, *WEB)
+
+_SCREENS: Final[Mapping[str, Screen]] = {
+    "injections": Injections(),
+    "injections-ask": Injections("ask"),
+    "injections-mark": Injections("mark"),
+}
 
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
 
@@ -89,6 +96,7 @@ def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
         "model": thinker,
         "tools": found,
         "codec": spec.format or None,
+        "screens": [_screen(spec, name) for name in spec.screens],
         "guards": _guards(spec),
         "bounds": [_function(spec, "bounds", name) for name in spec.bounds],
         "checks": [*_grounded(spec), *(_function(spec, "checks", name) for name in spec.checks)],
@@ -230,6 +238,19 @@ def _program(each: Program) -> Tool:
         env=each.env,
         limit=each.limit,
     )
+
+
+def _screen(spec: Spec, name: str) -> Screen:
+    """One that ships, or a user's own."""
+    if ":" in name:
+        return cast("Screen", _function(spec, "screens", name))
+    with part("screens", name):
+        if name not in _SCREENS:
+            message = (
+                f"there is no screen {name!r}: there are {', '.join(_SCREENS)}, and module:name"
+            )
+            raise ConfigError(message)
+    return _SCREENS[name]
 
 
 def _guards(spec: Spec) -> list[Guard]:

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, get_args, get_origin
 import msgspec
 
 from clew.agent_files.lines import line_of
-from clew.agent_files.spec import Spec
+from clew.agent_files.spec import SCREENS, Spec
 from clew.errors import ConfigError
 
 _UNKNOWN: Final = re.compile(r"unknown field `([^`]*)`")
@@ -98,16 +98,17 @@ def read_agent_file(path: str | Path) -> Spec:
         where, why = _explained(str(error))
         message = f"{place}, line {line_of(text, where)}: {why}"
         raise ConfigError(message) from error
-    return _settled(spec, place)
+    return _settled(spec, place, screened="screens" in said)
 
 
-def _settled(spec: Spec, file: Path) -> Spec:
+def _settled(spec: Spec, file: Path, *, screened: bool) -> Spec:
     """The spec with its places made absolute: a record outlives the working folder."""
     folder = file.parent
 
     def place(given: str) -> str:
         return str(folder / Path(given).expanduser()) if given else ""
 
+    screens = spec.screens if screened else SCREENS
     store = spec.store if spec.store == "memory:" else place(spec.store)
     if spec.store.endswith("/"):  # which makes it a folder
         store += "/"
@@ -115,7 +116,7 @@ def _settled(spec: Spec, file: Path) -> Spec:
         msgspec.structs.replace(each, cwd=place(each.cwd or ".")) for each in spec.programs
     )
     return msgspec.structs.replace(
-        spec, docs=place(spec.docs), store=store, programs=programs, file=str(file)
+        spec, docs=place(spec.docs), screens=screens, store=store, programs=programs, file=str(file)
     )
 
 

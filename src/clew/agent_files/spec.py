@@ -12,6 +12,9 @@ from clew.events import Effect, Json
 USUAL: Final = ("calc", "planner")
 """The tools of an agent that names none."""
 
+SCREENS: Final = ("injections",)
+"""What looks through a person's words where nothing else was said: in files and commands."""
+
 Schema: TypeAlias = dict[str, Json]
 
 
@@ -99,8 +102,8 @@ class Spec(Part, frozen=True):
 
     `model` is `provider:model`, or empty for the first that is usable. `docs` and `store` are
     places; `tools` are names of those that ship and `module:name` of a user's own, looked for
-    beside `file` first (the agent file; empty: in the working folder), as are `guards`, `bounds`,
-    `checks` and the type `answer`. What is left out is as `Agent` has it.
+    beside `file` first (the agent file; empty: in the working folder), as are `screens`, `guards`,
+    `bounds`, `checks` and the type `answer`. What is left out is as `Agent` has it.
     """
 
     model: str = ""
@@ -114,6 +117,7 @@ class Spec(Part, frozen=True):
     prices: dict[str, Tariff] = {}
     connection: Connection = Connection()
     limits: Numbers = Numbers()
+    screens: tuple[str, ...] = ()
     guards: tuple[str, ...] = ()
     bounds: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()

@@ -24,6 +24,10 @@ model = "offline"
 tools = ["calc", "planner"]
 # tools = ["calc", "ask_person", "my_tools:weather"]
 
+# What looks through your words before the model sees them: injections (refuses known attacks),
+# injections-ask (holds them for you), injections-mark (tells the model), module:name. [] for none.
+# screens = ["injections", "my_screens:polite"]
+
 # Guards (may this call happen?), bounds (may it go on?) and checks of the answer, as module:name.
 # guards = ["my_guards:no_mail_outside"]
 # bounds = ["my_bounds:office_hours"]

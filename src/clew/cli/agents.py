@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.agent_files import Spec, read_agent_file
+from clew.agent_files import SCREENS, Spec, read_agent_file
 from clew.errors import ConfigError, ModelError
 from clew.events import Changed, Forked, Json, Reply, Setting
 from clew.models.resolve import default
@@ -40,11 +40,13 @@ def options(given: Mapping[str, Json], before: Spec | None = None) -> Spec:
     """
     said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     file = said.pop("agent", None)
+    if said.pop("no_screen", None):
+        said["screens"] = ()
     if isinstance(tools := said.get("tools"), str):
         said["tools"] = [name.strip() for name in tools.split(",") if name.strip()]
     if docs := said.get("docs"):
         said["docs"] = str(Path(docs).absolute())
-    spec = read_agent_file(file) if file else before or Spec()
+    spec = read_agent_file(file) if file else before or Spec(screens=SCREENS)
     return spec.but({NAMES.get(name, name): value for name, value in said.items()})
 
 

@@ -93,6 +93,12 @@ _AGENT: Final = (
         metavar="NAME",
         help="How the model writes its actions: native, paper, labelled …  [default: native]",
     ),
+    click.option(
+        "--no-screen",
+        is_flag=True,
+        default=None,
+        help="Do not look for attacks on the model's instructions in what you say.",
+    ),
     click.option("--max-steps", metavar="N", type=int, help="Thoughts at most.  [default: 15]"),
     click.option("--max-tokens", metavar="N", type=int, help="Model tokens at most, in and out."),
     click.option("--max-cost", metavar="USD", type=float, help="US dollars at most."),

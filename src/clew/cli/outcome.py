@@ -173,7 +173,7 @@ def stopped(end: Outcome) -> Iterator[Shown]:
     limit = RAISED.get(result.reason.partition(":")[0])
     if result.status == "bound" and limit is not None:
         further = ["--accept-change", limit, "N"]
-    elif result.status == "interrupted":
+    elif result.status in {"interrupted", "refused"}:
         further = ["--say", "TEXT"]
     else:
         return

@@ -10,6 +10,7 @@ import msgspec
 from clew.events import FINISH, Json, RawCall, Reply, Usage, encode
 from clew.models.offline import english
 from clew.protocols import OnText, Part, Prompt
+from clew.trajectory import WITHHELD
 
 MOST_CHARACTERS: Final = 1_000
 NEEDS: Final = "I need the tool docs (name a folder with --docs) or calc, in the native format."
@@ -61,6 +62,7 @@ def _found(prompt: Prompt) -> _Found:
     """What the rules find for the last question a person asked."""
     asked = [part for part in prompt.head if part.role == "user"][-1:]
     asked += filter(_asks, prompt.parts)
+    asked = [part for part in asked if part.text != WITHHELD]
     about, found = "", _Found(None, ())
     for part in asked:
         question = _referred(english.cleaned(part.text), about)
