@@ -1,21 +1,23 @@
-"""`python -m benchmarks.audit`: the figures of the half that no tuning saw, as a table.
+"""`python -m benchmarks.audit`: the figures of the half that was held back, as a table.
 
-With `--tuning` those of the other half, with `--misses` every answer that was judged wrongly.
+With `--tuning` those of the other half, with `--last` those of the passages that were written when
+all tuning was done, with `--misses` every answer that was judged wrongly.
 """
 
 import argparse
 
-from benchmarks.audit.corpus import read
+from benchmarks.audit.corpus import FILE, LAST, read
 from benchmarks.audit.measure import Figures, Half, measure
 
 
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks.audit", description=__doc__)
     options.add_argument("--tuning", action="store_true", help="the half that may be looked at")
+    options.add_argument("--last", action="store_true", help="passages written after the tuning")
     options.add_argument("--misses", action="store_true", help="name what was judged wrongly")
     args = options.parse_args()
-    which: Half = "tuning" if args.tuning else "held back"
-    figures = measure(read(), which)
+    which: Half = "last" if args.last else "tuning" if args.tuning else "held back"
+    figures = measure(read(LAST if args.last else FILE), which)
     print(table(figures))
     if args.misses:
         print(misses(figures))

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Final
 
 FILE: Final = Path(__file__).parent / "corpus.txt"
+LAST: Final = Path(__file__).parent / "corpus_last.txt"
+"""Written when all tuning was done; measured once."""
 KINDS: Final = {
     "n": "number", "a": "number", "d": "date", "p": "name", "q": "quotation", "l": "link",
 }  # fmt: skip

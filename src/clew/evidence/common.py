@@ -117,10 +117,30 @@ nothing everything something nobody everybody someone anyone everyone today nowa
 historically
 legend tradition locals keepers owners founders volunteers engineers teachers doctors farmers
 fishermen sailors soldiers
+hunger thirst poverty wealth health sickness disease death life birth marriage love war peace law
+order crime police government parliament council court church state city town village country
+nature weather climate heat cold light darkness sound noise silence time space speed distance
+size fuel traffic transport travel access use growth decline loss profit debt credit interest
+rent land soil sand mud grass hay straw corn wheat rice meat fruit bread cake soup dinner lunch
+breakfast sleep rest help advice news information research evidence proof doubt hope fear anger
+support care damage harm safety risk progress change success failure practice theory style taste
+colour color paint cloth clothing silk cotton wool leather brick concrete marble plastic rubber
+add mix take bake boil cut pour put stir use turn press click open close see note compare check
+visit follow choose select enter write read ask try keep make give get go come look think
 demand supply electricity power energy gas coal oil salt sugar coffee tea wine beer bread milk
 cheese
 """)
 """Ordinary words that often begin a sentence."""
+
+VERBS: Final = _keys("""
+is was are were has had did does can could may might will would must and or who whose von van de
+kept wrote built won made led found gave took became came died went sang ran said drew held let
+sold brought taught fought lost left met set cut put began grew knew spoke rose fell stood lay saw
+sat told thought bought caught chose drove flew got heard hid hit hung paid read rode sent shot
+shut slept spent swam swore threw wore also then now never first again later only once soon died
+a était fut est eut era fue es ha è fu war ist hat hatte wurde in at on
+""")
+"""What often stands behind the name that begins a sentence."""
 
 GERMAN: Final = _set(
     """
@@ -156,10 +176,17 @@ serbia: serbian | slovakia: slovak | slovenia: slovenian | spain: spanish | swed
 switzerland: swiss | turkey: turkish | ukraine: ukrainian | vietnam: vietnamese | wales: welsh
 rome: roman | africa: african | asia: asian
 """
-DEMONYMS: Final = {
+_DEMONYMS: Final = {
     key(demonym): key(country.strip())
     for line in _COUNTRIES.replace("|", "\n").strip().splitlines()
     for country, _, demonyms in [line.partition(":")]
     for demonym in demonyms.split()
 }
-"""Norwegian is compared as Norway."""
+DEMONYMS: Final = _DEMONYMS | {
+    f"{people}{ending}": country
+    for people, country in _DEMONYMS.items()
+    for ending in ("man", "woman", "men", "women")
+}
+"""Norwegian is compared as Norway, and so is a Dutchman as the Netherlands."""
+
+COUNTRIES: Final = frozenset(DEMONYMS.values())

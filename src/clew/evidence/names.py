@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clew.evidence.common import CONNECTING, DEMONYMS, GERMAN, OPENING, STATES, STOP, TITLES
+from clew.evidence.common import CONNECTING, DEMONYMS, GERMAN, OPENING, STATES, STOP, TITLES, VERBS
 from clew.evidence.dates import MONTHS
 from clew.evidence.lazy import Lazy
 from clew.evidence.words import Word, words
@@ -17,6 +17,7 @@ from clew.evidence.words import Word, words
 _BETWEEN: Final = Lazy(r"\.? ?-? ?|\.?\n")
 _ENDED: Final = Lazy(r"[.!?:…][\"'”’»)\]]*\s|[\n|•“«„]|[(\"‘–—]\s?|^\W*")
 _PLURAL: Final = Lazy(r"[^aiosu']s$")
+_VERB: Final = Lazy(r"(?:ed|[^aiosu']s)$")
 _CASE: Final = Lazy(r"[A-Z]")
 _SUFFIX: Final = Lazy(
     r"(?:tion|tions|ing|ings|ment|ments|ness|ity|ities|ors|ers|ists|ly|ism|ally|ages|ances|ences)$"
@@ -48,14 +49,14 @@ def names(text: str, masked: Sequence[tuple[int, int]] = ()) -> list[Name]:
     for place, word in enumerate(spoken):
         joined = bool(run) and _joined(text, run[-1], word)
         if run and (not joined or len(run) >= LONGEST):
-            found += _named(text, run, german=german)
+            found += _named(text, run, word, german=german)
             run = []
         if _capital(word) or (run and word.key in CONNECTING and _goes_on(text, spoken, place)):
             run.append(word)
         elif run:
-            found += _named(text, run, german=german)
+            found += _named(text, run, word, german=german)
             run = []
-    return [*found, *_named(text, run, german=german)] if run else found
+    return [*found, *_named(text, run, None, german=german)] if run else found
 
 
 def _inside(start: int, masked: Sequence[tuple[int, int]]) -> bool:
@@ -95,8 +96,8 @@ def _german(spoken: Collection[Word]) -> bool:
     return sum(word.text in GERMAN for word in spoken) * 8 > len(spoken)
 
 
-def _named(text: str, run: Sequence[Word], *, german: bool) -> list[Name]:
-    """The name in a run of capitalised words, if there is one."""
+def _named(text: str, run: Sequence[Word], after: Word | None, *, german: bool) -> list[Name]:
+    """The name in a run of capitalised words, if there is one; `after` is the word behind it."""
     opens = _opens(text, run[0].start)
     kept = list(run)
     while kept and (_stops(kept[0]) or _connects(kept[0])):
@@ -113,9 +114,18 @@ def _named(text: str, run: Sequence[Word], *, german: bool) -> list[Name]:
     if not keys or (lone and (len(keys[0]) < 2 or german)):
         return []
     initial = lone and opens and _CASE.sub("", kept[0].text[1:]) == kept[0].text[1:]
-    if initial and (keys[0] in OPENING or _PLURAL.search(keys[0]) or _SUFFIX.search(keys[0])):
+    if initial and not _subject(text, kept[0], after):
         return []
     return [Name(kept[0].start, kept[-1].end, keys, initial)]
+
+
+def _subject(text: str, word: Word, after: Word | None) -> bool:
+    """Whether a lone word that begins a sentence looks like a name: it does something."""
+    if word.key in OPENING or _PLURAL.search(word.key) or _SUFFIX.search(word.key):
+        return False
+    if after is None or text[word.end : after.start] != " ":
+        return True
+    return after.key in VERBS or _VERB.search(after.key) is not None
 
 
 def _connects(word: Word) -> bool:

@@ -179,7 +179,7 @@ def _roundness(value: Fraction) -> Fraction:
     whole, place = abs(int(value)), 1
     while whole % 10 == 0:
         whole, place = whole // 10, place * 10
-    return Fraction(place * 5 if whole % 10 == 5 else place)
+    return Fraction(place * 5 if whole % 10 == 5 and whole > 5 else place)
 
 
 def _hedge(text: str, start: int) -> About:
@@ -286,7 +286,7 @@ def _agree(mine: Reading, theirs: Reading, about: About) -> bool:
     else:
         said, real, step, fine = mine.raw, theirs.raw, mine.step, theirs.step
     if mine.rare or theirs.rare:
-        return said == real and fine <= step
+        return said == real and fine == step
     if said == real:
         return True
     if fine > step or (not same and (mine.unit.dimension or step * 10 > abs(said))):
@@ -295,7 +295,8 @@ def _agree(mine: Reading, theirs: Reading, about: About) -> bool:
         return True
     if about == "under" and said - step < real <= said:
         return True
-    return abs(said - real) <= step / 2 + _slack(mine, theirs)
+    wide = step / 2 + _slack(mine, theirs)
+    return said - wide <= real < said + wide
 
 
 def _slack(mine: Reading, theirs: Reading) -> Fraction:

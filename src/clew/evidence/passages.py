@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Final, TypeAlias
 
-from clew.evidence.common import CONNECTING, DEMONYMS
+from clew.evidence.common import CONNECTING, COUNTRIES, DEMONYMS
 from clew.evidence.dates import MONTHS, Date, Day, dates
 from clew.evidence.facts import Fact, Link, Quotation, link_key, links
 from clew.evidence.names import Name
@@ -221,9 +221,10 @@ class Passage:
 
     def _name(self, name: Name) -> Stretch | None:
         keys = [DEMONYMS.get(each, each) for each in name.keys]
-        full = [each for each in keys if len(each) > 1 and each not in self.ordinary]
-        loose = [each for each in keys if len(each) > 1 and each in self.ordinary]
-        if any(each not in self._places for each in loose):  # pragma: no cover - they are ordinary
+        apart = self.ordinary | COUNTRIES if len(keys) > 1 else self.ordinary
+        full = [each for each in keys if len(each) > 1 and each not in apart]
+        loose = [each for each in keys if len(each) > 1 and each in apart]
+        if any(each not in self._places for each in loose):
             return None
         if not full:
             return self._at(self._places[loose[0]][0]) if loose else None
