@@ -2,6 +2,7 @@
 
 import heapq
 import itertools
+from collections import Counter
 from dataclasses import dataclass, field
 
 import pytest
@@ -202,6 +203,25 @@ def test_an_answer_to_a_request_of_before_the_closing_does_not_make_it_shorter()
     world.pace.answered(early, Usage())
     world.pace.refuse(ticket, Busy("busy"), RETRY, 100.0)
     assert ticket.wait >= 3.0
+
+
+def test_answers_after_a_closing_take_the_care_away_though_the_line_is_never_empty() -> None:
+    """With more runs than requests that may go, there would be care for ever."""
+    world = World()
+    together = [world.come() for _ in range(100)]
+    for ticket in together:
+        world.pace.refuse(ticket, Busy("busy", 1.0), RETRY, 100.0)
+        world.come(ticket)
+    answered = len(world.went)
+    for tenth in range(10, 150):  # each run is answered within a tenth of a second, and asks again
+        world.until(tenth / 10)
+        went, answered = world.went[answered:], len(world.went)
+        for _, ticket in went:
+            world.pace.answered(ticket, Usage(10, 10, estimated=True))
+            world.come()
+    seconds = Counter(int(at) for at, _ in world.went)
+    assert seconds[1] <= 1 / GAP + 1
+    assert seconds[14] >= 500
 
 
 def test_patience_is_for_a_provider_that_refuses_everybody() -> None:

@@ -34,6 +34,9 @@ GAP: Final = 0.02
 """Seconds between the first requests after a closing: the next refusal is to find most of the line
 still waiting."""
 
+EASE: Final = 0.95
+"""What an answer to one of them makes of the seconds between the next."""
+
 LOOK: Final = 1.0
 """Seconds after which whoever waits for tokens looks again, since estimates were corrected; whoever
 has long to wait looks after a quarter of that."""
@@ -136,7 +139,7 @@ class Pace:
     _line: list[Ticket] = field(default_factory=list[Ticket])
     _log: deque[Sent] = field(default_factory=deque[Sent])
     _tokens: int = 0
-    _careful: bool = False
+    _gap: float = 0.0
     _next: float = 0.0
     _per_byte: float = 0.25
     _written: float = 0.0
@@ -212,10 +215,13 @@ class Pace:
         with self._lock:
             self.refused = None
             sent = ticket.sent
-            if sent is None or usage.estimated:
+            if sent is None:
                 return
             if sent.at >= self._shut_at:
                 self._closings = 0
+                self._gap = self._gap * EASE if self._gap > SOON else 0.0
+            if usage.estimated:
+                return
             self._per_byte += LEARN * (usage.input / max(ticket.size, 1) - self._per_byte)
             self._written += LEARN * (usage.output - self._written)
             self._correct(sent, usage.tokens)
@@ -241,7 +247,7 @@ class Pace:
             ticket.wait = wait
             news = self.shut <= now < now + wait
             self.shut, self._shut_at = max(self.shut, now + wait), now
-            self._careful, self._next = True, 0.0
+            self._gap, self._next = GAP, 0.0
         if news:
             LOG.warning("%s; whoever asks it waits %.1f s", why, wait)
 
@@ -264,8 +270,8 @@ class Pace:
         if self.rate is not None:
             self._log.append(ticket.sent)
             self._tokens += ticket.tokens
-        self._careful = self._careful and bool(self._line)
-        self._next = now + GAP
+        self._gap = self._gap if self._line else 0.0
+        self._next = now + self._gap
 
     def _correct(self, sent: Sent, tokens: int) -> None:
         if sent.counted:
@@ -275,8 +281,8 @@ class Pace:
     def _wait(self, place: int, now: float) -> float:
         """For how long the one at this place of the line has to wait at least; 0 or less: not."""
         wait = self.shut - now
-        if self._careful:
-            wait = max(wait, self._next - now) + place * GAP
+        if self._gap:
+            wait = max(wait, self._next - now) + place * self._gap
         if self.rate is not None:
             full = self._full(self.rate, place, now)
             if self.rate.tokens is not None:
