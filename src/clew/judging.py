@@ -143,7 +143,7 @@ async def judge_words(agent: Agent, so_far: Trajectory) -> list[AnyEvent]:
     text, key = "\n\n".join(so_far.unheard), so_far.words_key
     events: list[AnyEvent] = []
     held: list[AnyEvent] = []
-    for name, screen in agent.named_screens if text else ():
+    for name, screen in agent.named_screens:
         if (verdict := await screen(text)) is None:
             continue
         judged = Judged(key, whole(verdict, name), by=name)
@@ -154,7 +154,7 @@ async def judge_words(agent: Agent, so_far: Trajectory) -> list[AnyEvent]:
                 held = held or [judged, Stop("held", f"waiting for a ruling on {key}")]
             case "deny":
                 return [*events, judged, Stop("refused", verdict.reason)]
-            case "amend":
+            case _:
                 message = f"screen {name} would change a person's words: it may only judge them"
                 raise ConfigError(message)
     return [*events, *held]

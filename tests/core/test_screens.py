@@ -213,11 +213,12 @@ async def test_words_are_judged_again_after_a_failure_of_the_model() -> None:
     journal = await start(agent, "Hello", store, run_id="r")
     with pytest.raises(ModelError):
         await go(agent, journal)
-    await journal.record(Note("damn"))
+    await journal.record(Note("it came late", source="late"), Note("damn"))
     assert (await go(agent, journal)).stop == Stop("refused", "swearing: mind your words")
     await journal.record(Note("Good day"))
     assert (await go(agent, journal)).stop == Stop("answered", "", "Ok.")
     assert "Hello" not in model.asked[1]
+    assert "it came late" in model.asked[1]
     await same_again(agent, store, "r")
 
 
