@@ -1,5 +1,6 @@
 """From a name to a model: who is found, who is not, and what is taken when nobody is named."""
 
+import importlib
 import socket
 import subprocess
 import sys
@@ -159,6 +160,27 @@ def test_a_missing_extra_says_how_to_install_it(module: str) -> None:
     )
     said = f"needs {module}, which is not installed: run pip install 'clew[openai]'\n"
     assert ran.stdout == "".join(f"{name} {said}" for name in ("ollama:llama3.2", "openai:gpt-4.1"))
+
+
+@pytest.mark.parametrize(
+    ("module", "missing", "extra"),
+    [
+        ("clew.models.openai", "openai", "openai"),
+        ("clew.models.openai_responses", "openai", "openai"),
+        ("clew.models.openai_completions", "openai", "openai"),
+        ("clew.models.anthropic", "anthropic", "anthropic"),
+        ("clew.models.gemini", "clew.models.gemini_client", "google"),
+        ("clew.otel", "opentelemetry", "otel"),
+    ],
+)
+def test_a_module_whose_extra_is_missing_says_so_where_it_is_imported(
+    module: str, missing: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)  # as if it were not installed
+    with pytest.raises(ModuleNotFoundError) as caught:
+        importlib.import_module(module)
+    assert caught.value.__notes__ == [f"run pip install 'clew[{extra}]'"]
 
 
 def test_the_extra_is_asked_for_before_the_key(monkeypatch: pytest.MonkeyPatch) -> None:

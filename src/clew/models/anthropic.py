@@ -5,7 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Unpack
 
-import anthropic
+try:
+    import anthropic
+except ModuleNotFoundError as missing:
+    missing.add_note("run pip install 'clew[anthropic]'")
+    raise
 
 from clew.events import Json, encode
 from clew.models.anthropic_client import anthropic_carrier, anthropic_source

@@ -5,12 +5,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Unpack
 
+try:
+    from clew.models.gemini_client import MakeClient, gemini_carrier
+except ModuleNotFoundError as missing:
+    missing.add_note("run pip install 'clew[google]'")
+    raise
+
 from clew.errors import ConfigError
 from clew.events import Json, encode
 from clew.models.connections import address, find_key
 from clew.models.endpoint import Endpoint, Settings
 from clew.models.failures import Source, Trouble
-from clew.models.gemini_client import MakeClient, gemini_carrier
 from clew.models.gemini_form import fits
 from clew.models.gemini_prompt import (
     NAMES,

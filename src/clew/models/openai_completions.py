@@ -5,7 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Unpack
 
-import openai
+try:
+    import openai
+except ModuleNotFoundError as missing:
+    missing.add_note("run pip install 'clew[openai]'")
+    raise
 
 from clew.errors import ConfigError
 from clew.events import Json

@@ -10,7 +10,11 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Final, Self
 
-from opentelemetry import trace
+try:
+    from opentelemetry import trace
+except ModuleNotFoundError as missing:
+    missing.add_note("run pip install 'clew[otel]'")
+    raise
 from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer
 from opentelemetry.util.types import AttributeValue
 
