@@ -200,6 +200,12 @@ WRONG: list[tuple[str, int, str]] = [
     ('model = "vllm:m"\n[prices.m]\ninput = 1\noutput = -2', 2, "a price of -2: give US dollars"),
     ('model = "vllm:m"\n[connection]\nheaders = { A = 1 }', 3, "expected str, got int"),
     (
+        'model = "vllm:m"\n[connection.headers]\nX-Api-Key = "sk-1"',
+        3,
+        "X-Api-Key would be in the rec",
+    ),
+    ('model = "vllm:m"\n[connection]\nproxy = "http://me:pw@p:1"', 3, "password in proxy would be"),
+    (
         'model = "openrouter:m/m"\n[limits]\nsteps = 3\ncost = 1.0',
         4,
         "a cost limit needs a model with a known price",

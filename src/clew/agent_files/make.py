@@ -56,6 +56,10 @@ _SCREENS: Final[Mapping[str, Screen]] = {
 }
 
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
+RECORDED: Final = "would be in the record of every run: name a variable of the environment"
+_PASSWORD: Final = re.compile(r"//[^/@]*:[^/@$]+@")
+_SECRET: Final = re.compile(r"authorization|cookie|api-?key|token|secret", re.IGNORECASE)
+"""Names of headers whose values nobody should read."""
 
 
 class Loaded(NamedTuple):
@@ -316,6 +320,9 @@ def _reached(name: str, said: Any) -> Any:
         return {key: _header(key, text) for key, text in headers.items()}
     filled = _filled(said, "connection", name) if isinstance(said, str) else said
     with part("connection", name):
+        if isinstance(said, str) and _PASSWORD.search(said):
+            message = f"the password in {name} {RECORDED}, such as http://me:${{PASSWORD}}@host"
+            raise ConfigError(message)
         if name == "rate":
             return read_rate(filled)
         check_settings({name: filled})
@@ -325,6 +332,8 @@ def _reached(name: str, said: Any) -> Any:
 def _header(name: str, text: str) -> str:
     filled = _filled(text, "connection", "headers", name)
     with part("connection", "headers", name):
+        if _SECRET.search(name) and filled == text:
+            raise ConfigError(f"the value of {name} {RECORDED}, such as ${{NAME}}")
         check_header(name, filled)
     return filled
 
