@@ -32,7 +32,7 @@ def told(text: str) -> list[str]:
         ("twenty-one men, two hundred and five, three thousand",
          ["number 21", "number 205", "number 3000"]),
         ("a dozen", ["number 12"]),
-        ("the 3rd and the fifth", ["number 3", "number 5"]),
+        ("the 3rd and the fifth", ["number 3 th", "number 5 th"]),
         ("one of them, first, second and zero", []),
         ("one hundred", ["number 100"]),
         ("3D and 4x4", ["name 3d"]),

@@ -32,6 +32,8 @@ from clew.evidence.passages import Passage
         ("11.8 kg", "12 percent", False),
         ("a loss of 3.2", "3,200 men", False),
         ("two sons", "2 sons", True),
+        ("72 terabits a second", "two of them", False),
+        ("the 3rd tower", "the third tower", True),
         ("1.250 Meter", "1.25 km", True),
         ("In 1868 it rose. On 14 September it opened.", "14 September 1868", True),
         ("In 1868 it rose. On 14 September it opened.", "15 September 1868", False),

@@ -65,6 +65,8 @@ class Number:
 
 
 PLAIN: Final = Unit("")
+RANK: Final = SYMBOLS["th"]
+"""The unit of ordinals, so that "a second" is not two of anything."""
 _DIGITS: Final = (
     r"\d{1,3}(?:(?P<sep>[,.' ])\d{3})(?:(?P=sep)\d{3}){0,6}(?:[.,]\d{1,20})?(?![\d'])"
     r"|\d{1,2}(?:,\d{2}){1,6},\d{3}(?!\d)"
@@ -113,14 +115,14 @@ def numbers(text: str) -> list[Number]:
     found = [number for match in _NUMBER.finditer(text) if (number := _written(match, text))]
     spelled = [number for match in _SPELLED.finditer(text) for number in _in_words(match, text)]
     ordinal = [
-        Number(match.start(), match.end(), (_whole(ORDINALS[match[0].lower()]),))
+        Number(match.start(), match.end(), (_ordinal(match[0]),))
         for match in _ORDINAL_WORD.finditer(text)
     ]
     return sorted([*found, *spelled, *ordinal], key=lambda number: number.start)
 
 
-def _whole(value: int, step: int = 1, unit: Unit = PLAIN) -> Reading:
-    return Reading(Fraction(value), Fraction(step), unit)
+def _ordinal(word: str) -> Reading:
+    return Reading(Fraction(ORDINALS[word.lower()]), Fraction(1), RANK)
 
 
 def _written(match: re.Match[str], text: str) -> Number | None:
@@ -200,7 +202,7 @@ def _measured(text: str, end: int, money: str) -> tuple[int, list[tuple[int, Uni
     The end is -1 where letters follow that make it another token (3D).
     """
     if text[end : end + 1].isalnum() and (ordinal := _ORDINAL.match(text, end)):
-        return ordinal.end(), [(1, PLAIN)], True
+        return ordinal.end(), [(1, RANK)], True
     after, scale = _AFTER.match(text, end), 1
     attached = after is not None and not after["gap"]
     times = ATTACHED.get(after["word"]) if after is not None and attached else None
@@ -279,7 +281,8 @@ def agree(claimed: Number, found: Number) -> bool:
 
 def _agree(mine: Reading, theirs: Reading, about: About) -> bool:
     same = mine.unit.dimension == theirs.unit.dimension
-    if not same and mine.unit.dimension and theirs.unit.dimension:
+    ranked = RANK in {mine.unit, theirs.unit}
+    if not same and (ranked or (mine.unit.dimension and theirs.unit.dimension)):
         return False
     if same:
         said, real, step, fine = mine.value, theirs.value, mine.width, theirs.width

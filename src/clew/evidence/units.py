@@ -149,6 +149,7 @@ chf 1: CHF
 nok 1: NOK
 sek 1: SEK
 dkk 1: DKK
+th 1: th
 """)
 SYMBOLS: Final = _SYMBOLS | {
     unit.dimension: Unit(unit.dimension) for unit in (*WORDS.values(), *_SYMBOLS.values())
