@@ -1,0 +1,166 @@
+"""The vote as an agent: a policy in the place of a model, and a tool for each run.
+
+So the record of a vote is like any other: a thought with k calls, an observation for each run, the
+decision. What advances, resumes, shows and replays runs does so with votes.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from clew.agent import Agent
+from clew.bounds import Limits
+from clew.errors import ConfigError
+from clew.events import FINISH, Json, RawCall, Reply, Wire, encode
+from clew.protocols import OnText, Prompt, Tool
+from clew.strategies.decision import Ballot, Choice, Decision, candidates, counts, decide
+from clew.trajectory import Trajectory
+
+RUN: Final = "run"
+VERIFY: Final = "verify"
+NAME: Final = "clew:vote"
+"""The name of the policy, by which the record of a vote is known."""
+
+LONG: Final = 366 * 24 * 3600.0
+"""Seconds a run may take and wait for a person; what work may take its own limits say."""
+
+Make: TypeAlias = Callable[[dict[str, Json], str], Awaitable[Any]]
+
+
+def ballots_in(texts: Sequence[str]) -> list[Ballot]:
+    """The ends of runs among observations; what is none was interrupted, and says nothing."""
+    found: list[Ballot] = []
+    for text in texts:
+        try:
+            found.append(msgspec.json.decode(text, type=Ballot))
+        except msgspec.DecodeError:
+            continue
+    return found
+
+
+def choice_in(texts: Sequence[str]) -> Choice | None:
+    """The verifier's word among observations, if it was asked; where it failed, why."""
+    for text in texts:
+        try:
+            return msgspec.json.decode(text, type=Choice)
+        except msgspec.DecodeError:
+            return Choice(0, text)
+    return None
+
+
+@dataclass(frozen=True)
+class Ballots:
+    """Calls k runs at once, then the verifier if their answers differ, then decides.
+
+    It sees nothing but the prompt and keeps nothing, so a vote can be cut anywhere and resumed.
+    """
+
+    k: int
+    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    name: str = NAME
+    priced: bool = True
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """The next thought of the vote."""
+        del on_text
+        texts = {
+            name: [part.text for part in prompt.parts if part.role == "tool" and part.name == name]
+            for name in (RUN, VERIFY)
+        }
+        if not texts[RUN]:
+            calls = [_call(RUN, {"run": number}) for number in range(1, self.k + 1)]
+            return self._reply(f"{self.k} runs of one agent, at once.", *calls)
+        ballots, choice = ballots_in(texts[RUN]), choice_in(texts[VERIFY])
+        verified = any(tool.name == VERIFY for tool in prompt.tools) and choice is None
+        if verified and prompt.calls == "auto" and len(counts(ballots)) > 1:
+            numbers = [each.run for each in candidates(ballots)]
+            words = "The answers differ: the verifier looks at the runs."
+            return self._reply(words, _call(VERIFY, {"runs": numbers}))
+        return self._decided(ballots, decide(ballots, self.k, choice))
+
+    def _decided(self, ballots: Sequence[Ballot], decision: Decision) -> Reply:
+        """The chosen run's answer; without one there is nothing to say, and the vote has none."""
+        wire = Wire("clew", self.name, msgspec.to_builtins(decision))
+        chosen = next((each for each in ballots if each.run == decision.run), None)
+        if chosen is None:
+            return Reply(wire=wire, model=self.name)
+        return self._reply(decision.words, _call(FINISH, {"answer": chosen.answer}), wire=wire)
+
+    def _reply(self, text: str, *calls: RawCall, wire: Wire | None = None) -> Reply:
+        return Reply(text, calls, "calls", model=self.name, wire=wire)
+
+
+def _call(name: str, args: dict[str, Json]) -> RawCall:
+    return RawCall(name, encode(args).decode())
+
+
+@dataclass(frozen=True)
+class Unanswered:
+    """A bound: all runs have ended and none was answered. The vote lands with the best there is."""
+
+    def __call__(self, so_far: Trajectory) -> str | None:
+        """How the runs ended instead."""
+        calls = [call for call in so_far.calls if call.action.name == RUN]
+        ballots = ballots_in([call.observation.text for call in calls if call.observation])
+        if not calls or any(each.status == "answered" and each.form for each in ballots):
+            return None
+        ends = ", ".join(f"run {each.run} {each.status}" for each in ballots)
+        return f"runs: none of {len(calls)} was answered ({ends or 'all were interrupted'})"
+
+
+def vote_agent(
+    agent: Agent, k: int, params: Mapping[str, Json], run: Make, verify: Make | None
+) -> Agent:
+    """The agent of a vote's own record; its screens are the agent's, asked once for all runs."""
+    number: dict[str, Json] = {"type": "integer", "minimum": 1, "maximum": k}
+    tools = [
+        Tool(
+            RUN,
+            "Take one run of the agent to its end.",
+            _object(run=number),
+            run,
+            effect="idempotent",  # its key names the run, and again means: resume that
+            timeout=LONG,
+        )
+    ]
+    if verify is not None:
+        numbers = _object(runs={"type": "array", "items": number})
+        words = "Let the verifier choose among the answers of these runs."
+        tools.append(Tool(VERIFY, words, numbers, verify, effect="idempotent", timeout=LONG))
+    return Agent(
+        model=Ballots(k, params),
+        tools=tools,
+        codec="native",
+        prompt="Let several runs of one agent answer, and decide among their answers.",
+        variants=(),
+        answer=agent.answer,
+        tries=0,
+        fallback=agent.fallback,
+        limits=Limits(tool_calls=k + 2, calls_per_step=k, seconds=LONG),
+        bounds=(Unanswered(),),
+        screens=agent.screens,
+        no_progress=None,
+        thought=False,
+        tell_left="never",
+        seed=agent.seed,
+    )
+
+
+def _object(**properties: Json) -> dict[str, Json]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def known(record: Trajectory) -> Mapping[str, Json]:
+    """What a vote's record says of how it was begun. Raises `ConfigError` for another record."""
+    setting = record.started.setting
+    if setting.model != NAME:
+        message = f"run {record.run_id} is no vote: give the vote an id of its own"
+        raise ConfigError(message)
+    return setting.params

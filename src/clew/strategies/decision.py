@@ -1,0 +1,148 @@
+"""What runs of one agent answered, and which answer is theirs: pure functions of what they said."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+from clew.events import Json, Usage
+from clew.replies import Value
+from clew.strategies.forms import form
+from clew.trajectory import Trajectory
+
+How: TypeAlias = Literal["agreement", "verifier", "majority", "tie", "none"]
+"""How a vote was decided; "tie" is a majority that others equal, and "none" is no answer at all."""
+
+Ended: TypeAlias = Literal[
+    "answered", "bound", "held", "refused", "failed", "interrupted", "open", "not begun"
+]
+"""The status of a run; "open" where it has not stopped, "not begun" where it was not needed."""
+
+
+class Ballot(Value, frozen=True):
+    """How one run of a vote ended, as the vote's record has it.
+
+    `form` is the answer as it is compared, and empty where there is none. A declared fallback is
+    none.
+    """
+
+    run: int
+    run_id: str
+    status: Ended
+    reason: str = ""
+    answer: Json = None
+    form: str = ""
+    steps: int = 0
+    usage: Usage = Usage()
+
+
+class Choice(Value, frozen=True):
+    """A verifier's word: the number of the run whose answer it takes, or 0 for none of them."""
+
+    run: int
+    why: str = ""
+
+
+class Count(Value, frozen=True):
+    """One answer, in the words of the first run that gave it, and the runs that gave it."""
+
+    answer: Json
+    runs: tuple[int, ...]
+    form: str = ""
+
+
+class Decision(Value, frozen=True):
+    """Which run's answer is that of all, how that came, and the counts, the most votes first."""
+
+    how: How
+    run: int = 0
+    counts: tuple[Count, ...] = ()
+    words: str = ""
+
+
+def ballot(number: int, record: Trajectory) -> Ballot:
+    """What a run's record says of its end."""
+    stop = record.stop
+    gave = stop is not None and stop.answer is not None and not stop.fallback
+    answer = stop.answer if stop is not None and gave else None
+    return Ballot(
+        run=number,
+        run_id=record.run_id,
+        status="open" if stop is None else stop.status,
+        reason="" if stop is None else stop.reason,
+        answer=answer,
+        form=form(answer) if gave else "",
+        steps=len(record.steps),
+        usage=record.usage,
+    )
+
+
+def candidates(ballots: Iterable[Ballot]) -> list[Ballot]:
+    """Those whose answers are counted: answered ones; where there are none, the best of bounds."""
+    given = sorted((each for each in ballots if each.form), key=lambda each: each.run)
+    return [each for each in given if each.status == "answered"] or [
+        each for each in given if each.status == "bound"
+    ]
+
+
+def counts(ballots: Iterable[Ballot]) -> list[Count]:
+    """The answers, the most frequent first; of equally frequent ones that of the lowest run."""
+    alike: dict[str, list[Ballot]] = {}
+    for each in candidates(ballots):
+        alike.setdefault(each.form, []).append(each)
+    found = [
+        Count(group[0].answer, tuple(each.run for each in group), group[0].form)
+        for group in alike.values()
+    ]
+    return sorted(found, key=lambda count: (-len(count.runs), count.runs[0]))
+
+
+def certain(ballots: Iterable[Ballot], k: int) -> bool:
+    """Whether one answer has more votes than any other can still get."""
+    ended = list(ballots)
+    found = counts(each for each in ended if each.status == "answered")
+    if not found:
+        return False
+    second = len(found[1].runs) if len(found) > 1 else 0
+    return len(found[0].runs) > second + k - len(ended)
+
+
+def decide(ballots: Sequence[Ballot], k: int, choice: Choice | None = None) -> Decision:
+    """All alike; else the verifier's choice, if it is one; else the most votes.
+
+    Of answers with equally many votes, that of the run with the lowest number is taken.
+    """
+    found = counts(ballots)
+    if not found:
+        return Decision("none", words=f"None of {k} runs gave an answer: {_others(ballots)}.")
+    first, rest = found[0], tuple(found)
+    number, votes = first.runs[0], len(first.runs)
+    if votes == k:
+        return Decision("agreement", number, rest, f"All {k} runs gave the same answer.")
+    chosen = {each.run for each in candidates(ballots)}
+    said = _said(choice, chosen)
+    if choice is not None and choice.run in chosen and len(found) > 1:
+        return Decision("verifier", choice.run, rest, said)
+    told = f"{said}{votes} of {k} runs gave this answer"
+    if others := _others(each for each in ballots if each.run not in chosen):
+        told += f" ({others})"
+    if len(found) > 1 and len(found[1].runs) == votes:
+        tied = sum(len(count.runs) == votes for count in found)
+        told += f", as many as each of {tied - 1} other(s): that of the lowest run is taken"
+        return Decision("tie", number, rest, f"{told}.")
+    return Decision("majority", number, rest, f"{told}.")
+
+
+def _said(choice: Choice | None, chosen: set[int]) -> str:
+    if choice is None:
+        return ""
+    why = f" ({choice.why})" if choice.why else ""
+    if choice.run in chosen:
+        return f"The answers differ; the verifier chose that of run {choice.run}{why}."
+    return f"The verifier chose none{why}. "
+
+
+def _others(ballots: Iterable[Ballot]) -> str:
+    """Why runs are not counted: "2 failed, 1 interrupted"."""
+    reasons: Mapping[str, int] = {}
+    for each in ballots:
+        reasons = {**reasons, each.status: reasons.get(each.status, 0) + 1}
+    return ", ".join(f"{number} {status}" for status, number in reasons.items())

@@ -1,0 +1,195 @@
+"""The runs of a vote while they go on: each a record of its own, begun or taken up by its key."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+import anyio
+import msgspec
+
+from clew.agent import Agent
+from clew.begin import start, take_up
+from clew.errors import ConfigError, ModelError, StoreError, ToolError
+from clew.events import Json, Verdict
+from clew.journal import Journal, load
+from clew.loop import interrupt
+from clew.loop import run as go
+from clew.protocols import Listener, Store
+from clew.result import result
+from clew.strategies.ballots import RUN, ballots_in
+from clew.strategies.decision import Ballot, Choice, ballot, certain
+from clew.strategies.verifier import Verify, asked
+from clew.trajectory import Trajectory
+
+Watch: TypeAlias = Callable[[int], Listener | None]
+"""Who watches run number n of a vote; 0 is the verifier's."""
+
+NEEDLESS: Final = "the vote was decided without it"
+
+
+def run_id_of(vote_id: str, number: int) -> str:
+    """The id of a vote's run, or of its verifier's (0)."""
+    return f"{vote_id}.{number or 'verifier'}"
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A screen: what the screens of the vote said of the question holds for its runs too."""
+
+    reasons: tuple[str, ...]
+
+    async def __call__(self, text: str) -> Verdict | None:
+        """A mark; the words were let through once for all."""
+        del text
+        return Verdict("hint", "; ".join(self.reasons))
+
+
+def member(agent: Agent, number: int, marks: tuple[str, ...] = ()) -> Agent:
+    """The agent of run number n: with a seed of its own, and words that were screened already."""
+    screens = (Marked(marks),) if marks else ()
+    return agent.but(seed=agent.seed + number - 1, screens=screens)
+
+
+@dataclass
+class Round:
+    """What one worker knows of the runs of a vote. It is made anew from the record at any time.
+
+    A run that is held, or whose model failed, keeps the vote open (`leave` is cancelled, and
+    nothing is recorded) once all others have ended, unless they decide without it.
+    """
+
+    agent: Agent
+    k: int
+    verified: bool
+    store: Store
+    watch: Watch | None = None
+    origin: dict[str, Json] = field(default_factory=dict[str, Json])
+    leave: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    so_far: Trajectory = field(default_factory=lambda: Trajectory(""))
+    """The vote's own record."""
+    broken: Exception | None = None
+    """What ended the vote here, whichever run it came from."""
+    stuck: dict[int, ModelError | None] = field(default_factory=dict[int, ModelError | None])
+    """Runs that wait: for a person (None), or for their model to come back."""
+    runs: dict[int, Trajectory] = field(default_factory=dict[int, Trajectory])
+    _ended: dict[int, Ballot] = field(default_factory=dict[int, Ballot])
+    _scopes: dict[int, anyio.CancelScope] = field(default_factory=dict[int, anyio.CancelScope])
+
+    def take(self, so_far: Trajectory) -> None:
+        """Work for this record; runs that have ended in it are not looked at again."""
+        self.so_far = so_far
+        told = [
+            call.observation.text
+            for call in so_far.calls
+            if call.action.name == RUN and call.observation is not None
+        ]
+        self._ended = {each.run: each for each in ballots_in(told)}
+
+    async def run(self, args: dict[str, Json], key: str) -> Json:
+        """The tool `run`: take one run to its end, or close it when it is not needed any more."""
+        number: int = args["run"]
+        try:
+            found = await self._ballot(number, key)
+        except Exception as error:  # raised again by the vote: it is no observation
+            await self._break(error)
+            raise
+        self._ended[number] = found
+        self._look()
+        return msgspec.to_builtins(found)
+
+    async def _ballot(self, number: int, key: str) -> Ballot:
+        run_id = run_id_of(key.rpartition(":")[0], number)
+        if self._certain and not await _exists(self.store, run_id):
+            return Ballot(number, run_id, "not begun")
+        marks = tuple(self.so_far.marks)
+        agent = member(self.agent, number, marks)
+        journal = await self._open(agent, self.so_far.goal, run_id, key, number)
+        self.runs[number] = journal.trajectory
+        with anyio.CancelScope() as scope:
+            self._scopes[number] = scope
+            self._look()
+            await self._go(agent, journal, number)
+        if scope.cancelled_caught:
+            await interrupt(journal, NEEDLESS)
+        return ballot(number, journal.trajectory)
+
+    async def _go(self, agent: Agent, journal: Journal, number: int) -> None:
+        """Take the run to its end; where it has to wait, wait for what the others come to."""
+        try:
+            so_far = await go(agent, journal)
+        except ModelError as error:
+            self.stuck[number] = error
+        else:
+            if so_far.stop is None or so_far.stop.status != "held":
+                return
+            self.stuck[number] = None
+        self._look()
+        await anyio.sleep_forever()
+
+    async def _open(self, agent: Agent, goal: str, run_id: str, key: str, number: int) -> Journal:
+        """Begin the record of a run, or take it up where it is."""
+        listener = None if self.watch is None else self.watch(number)
+        if not await _exists(self.store, run_id):
+            return await start(
+                agent, goal, self.store,
+                run_id=run_id, parent=key, listener=listener, origin=self.origin if number else {},
+            )  # fmt: skip
+        if (await load(self.store, run_id)).started.parent != key:
+            message = f"run {run_id} is no run of this vote: give the vote an id of its own"
+            raise ConfigError(message)
+        return await take_up(agent, run_id, self.store, listener=listener)
+
+    async def verify(self, verifier: Agent, args: dict[str, Json], key: str) -> Json:
+        """The tool `verify`: an agent's choice among runs, in a run of its own."""
+        try:
+            word = await self._word(verifier, args["runs"], key)
+        except ModelError as error:
+            message = f"the verifier was not available: {error}"
+            raise ToolError(message) from error
+        except Exception as error:  # as above
+            await self._break(error)
+            raise
+        return msgspec.to_builtins(word)
+
+    async def _word(self, verifier: Agent, numbers: list[int], key: str) -> Choice:
+        runs = await self._read(numbers, key)
+        run_id = run_id_of(key.rpartition(":")[0], 0)
+        journal = await self._open(verifier, asked(self.so_far.goal, runs), run_id, key, 0)
+        found = result(verifier, await go(verifier, journal))
+        return found.answer if found.ok else Choice(0, f"its run ended as {found.status}")
+
+    async def ask(self, function: Verify, args: dict[str, Json], key: str) -> Json:
+        """The tool `verify`, where a function chooses; it may raise what it likes."""
+        runs = await self._read(args["runs"], key)
+        return msgspec.to_builtins(await function(self.so_far.goal, runs))
+
+    async def _read(self, numbers: list[int], key: str) -> dict[int, Trajectory]:
+        vote_id = key.rpartition(":")[0]
+        return {n: await load(self.store, run_id_of(vote_id, n)) for n in numbers}
+
+    @property
+    def _certain(self) -> bool:
+        return not self.verified and certain(self._ended.values(), self.k)
+
+    def _look(self) -> None:
+        """End the runs that are not needed any more; leave when none of those left can go on."""
+        if self._certain:
+            for number, scope in self._scopes.items():
+                if number not in self._ended:
+                    scope.cancel()
+        elif self.stuck and {*self.stuck, *self._ended} == {*range(1, self.k + 1)}:
+            self.leave.cancel()
+
+    async def _break(self, error: Exception) -> None:
+        """End the vote here with an error of the program or the store; every record stays open."""
+        self.broken = self.broken or error
+        self.leave.cancel()
+        await anyio.sleep_forever()
+
+
+async def _exists(store: Store, run_id: str) -> bool:
+    """Whether the run has a line; a worker may have died before the first."""
+    try:
+        return bool(await store.read(run_id))
+    except StoreError:
+        return False

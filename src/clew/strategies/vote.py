@@ -1,0 +1,278 @@
+"""Self-consistency: several runs of one agent answer the same question, and their answers decide.
+
+Wang et al., arXiv 2203.11171, over whole runs with tools. The record of the vote says what it was
+decided from; each run has a record of its own.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from clew.agent import Agent, words
+from clew.begin import Where, opened, start, take_up
+from clew.bounds import DEFAULT_COST, Limits
+from clew.errors import ConfigError, StoreError
+from clew.events import EFFECTFUL, Changed, Json, Usage
+from clew.journal import Journal, load
+from clew.loop import run as go
+from clew.portal import twin
+from clew.protocols import Listener, Store
+from clew.result import Result, result
+from clew.strategies.ballots import RUN, VERIFY, Make, ballots_in, choice_in, known, vote_agent
+from clew.strategies.decision import Ballot, Choice, Count, Decision, How, ballot
+from clew.strategies.round import Round, Watch, member, run_id_of
+from clew.strategies.verifier import Verifier
+from clew.trajectory import Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What the runs came to together.
+
+    `result` is that of the whole: its id is the vote's, its usage and steps are sums, its evidence
+    is that of the run whose answer was taken. `how` it was decided, `words` say it; `counts` are
+    the answers with the numbers of the runs that gave them, `runs` how each ended, and `chosen` is
+    the number of the run whose answer it is (0: none). `choice` is the verifier's word.
+    """
+
+    result: Result
+    how: How
+    words: str
+    chosen: int
+    counts: tuple[Count, ...]
+    runs: tuple[Ballot, ...]
+    choice: Choice | None = None
+
+    @property
+    def answer(self) -> Any:
+        """The answer of the whole."""
+        return self.result.answer
+
+
+async def vote(
+    agent: Agent,
+    goal: str,
+    k: int = 3,
+    *,
+    verifier: Verifier | None = None,
+    limits: Limits | None = None,
+    store: Where = None,
+    run_id: str = "",
+    listener: Listener | None = None,
+    watch: Watch | None = None,
+    origin: dict[str, Json] | None = None,
+) -> Vote:
+    """Let `k` runs of the agent answer at once and decide: all alike, verifier, most votes.
+
+    `limits` (by default the agent's) are those of the whole: what is spent is divided among the
+    runs, and the verifier's where that is an agent. With a `run_id` that exists, the vote goes on
+    where it was: what has ended is not paid again. `listener` sees the vote's own record, `watch`
+    gives one for each run. Raises `ConfigError`, `ModelError` or `StoreError`; all records stay.
+    """
+    planned = plan(agent, k, verifier, limits)
+    async with opened(store) as place:
+        return await _vote(planned, goal, place, run_id, listener, watch, origin or {})
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A vote's parts with their shares of the limits."""
+
+    agent: Agent
+    k: int
+    verifier: Verifier | None
+
+    @property
+    def params(self) -> dict[str, Json]:
+        """What the vote's record says of them."""
+        verifier = self.verifier
+        named = verifier.setting.fingerprint if isinstance(verifier, Agent) else words(verifier)
+        return {
+            "k": self.k,
+            "verifier": named,
+            "payers": _payers(self.k, verifier),
+            "agent": member(self.agent, 1).setting.fingerprint,
+        }
+
+    def own(self, round_: Round) -> Agent:
+        """The agent of the vote's own record."""
+        verify: Make | None = None
+        if isinstance(self.verifier, Agent):
+            verify = partial(round_.verify, self.verifier)
+        elif self.verifier is not None:
+            verify = partial(round_.ask, self.verifier)
+        return vote_agent(self.agent, self.k, self.params, round_.run, verify)
+
+
+def plan(
+    agent: Agent, k: int, verifier: Verifier | None = None, limits: Limits | None = None
+) -> Planned:
+    """The agents of a vote's runs and verifier, each with its share of the whole.
+
+    Raises `ConfigError` where the parts do not fit: too little for so many, tools with effects.
+    """
+    if type(k) is not int or k < 1:
+        message = f"k is {k!r}: give a whole number of runs, 1 or more"
+        raise ConfigError(message)
+    if acting := [tool.name for tool in agent.tools if tool.effect in EFFECTFUL]:
+        message = (
+            f"{k} runs would each do what {', '.join(acting)} does: leave it out of the vote and "
+            'act on its answer, or declare effect="read" if it changes nothing'
+        )
+        raise ConfigError(message)
+    whole = agent.limits if limits is None else limits
+    payers = _payers(k, verifier)
+    if isinstance(verifier, Agent):
+        verifier = verifier.but(limits=_least(verifier, share(whole, k, payers, verifier)))
+    return Planned(agent.but(limits=share(whole, k, payers, agent)), k, verifier)
+
+
+def _payers(k: int, verifier: Verifier | None) -> int:
+    """Who spends tokens and money: the runs, and the verifier where it is an agent."""
+    return k + isinstance(verifier, Agent)
+
+
+def share(whole: Limits, k: int, payers: int, agent: Agent) -> Limits:
+    """One run's part: what is spent is divided, steps and time are those of the whole."""
+    cost = DEFAULT_COST if whole.cost is None and agent.thinker.priced else whole.cost
+    calls = {"tool_calls": whole.tool_calls}
+    calls |= {f"calls_per_tool[{name}]": most for name, most in whole.calls_per_tool.items()}
+    for name, number in (*calls.items(), ("tokens", whole.tokens)):
+        if number < (heads := payers if name == "tokens" else k):
+            message = f"limit {name} is {number}, too few for {heads} runs: raise it, or lower k"
+            raise ConfigError(message)
+    return replace(
+        whole,
+        tool_calls=whole.tool_calls // k,
+        calls_per_tool={name: most // k for name, most in whole.calls_per_tool.items()},
+        tokens=whole.tokens // payers,
+        cost=None if cost is None else cost / payers,
+    )
+
+
+def _least(verifier: Agent, part: Limits) -> Limits:
+    """The verifier's own limits, or its share of the whole where that is less."""
+    own = verifier.limits
+    costs = [cost for cost in (own.cost, part.cost) if cost is not None]
+    return replace(own, tokens=min(own.tokens, part.tokens), cost=min(costs, default=None))
+
+
+def behind(agent: Agent, record: Trajectory, of: Trajectory | None = None) -> Agent:
+    """The agent whose record this is, for a replay: that of a vote, or of one of the runs `of` it.
+
+    `agent` is the one the vote was begun with, before its limits were divided.
+    """
+    if of is None:
+        params, tools = known(record), record.started.setting.tools
+        return vote_agent(
+            agent, params["k"], params, _nothing, _nothing if VERIFY in tools else None
+        )
+    params, call = known(of), of.call(record.started.parent.rpartition(":")[2])
+    part = share(agent.limits, params["k"], params["payers"], agent)
+    return member(agent.but(limits=part), call.args["run"], tuple(of.marks))
+
+
+async def _nothing(args: dict[str, Json], key: str) -> Json:
+    """Stands where a replay calls no tool."""
+    del args, key
+
+
+async def _vote(
+    planned: Planned,
+    goal: str,
+    store: Store,
+    run_id: str,
+    listener: Listener | None,
+    watch: Watch | None,
+    origin: dict[str, Json],
+) -> Vote:
+    verified = planned.verifier is not None
+    round_ = Round(planned.agent, planned.k, verified, store, watch, origin)
+    own = planned.own(round_)
+    journal = await _opened(own, goal, store, run_id, listener, origin)
+    round_.take(journal.trajectory)
+    with round_.leave:
+        await go(own, journal)
+    if round_.broken is not None:
+        raise round_.broken
+    if journal.trajectory.stop is None:
+        for error in filter(None, round_.stuck.values()):
+            raise error
+    return await _read(own, journal.trajectory, store, round_)
+
+
+async def _opened(
+    own: Agent,
+    goal: str,
+    store: Store,
+    run_id: str,
+    listener: Listener | None,
+    origin: dict[str, Json],
+) -> Journal:
+    """Begin the vote's record, or take it up if it is one of the same vote."""
+    try:
+        return await start(own, goal, store, run_id=run_id, listener=listener, origin=origin)
+    except StoreError:
+        if not run_id:
+            raise
+    so_far = await load(store, run_id)
+    if (was := known(so_far)) != own.thinker.params or so_far.goal != goal:
+        named = [name for name in own.thinker.params if was.get(name) != own.thinker.params[name]]
+        message = f"vote {run_id} was begun with another {(named or ['question'])[0]}: vote anew"
+        raise ConfigError(message)
+    journal = await take_up(own, run_id, store, listener=listener)
+    if (stop := journal.trajectory.stop) is not None and stop.status == "interrupted":
+        await journal.record(Changed(own.setting))  # whoever votes again wants it to go on
+    return journal
+
+
+async def _read(own: Agent, so_far: Trajectory, store: Store, round_: Round) -> Vote:
+    """The vote as its record has it; while that is open, as its runs stand."""
+    texts: dict[str, list[str]] = {RUN: [], VERIFY: []}
+    for call in so_far.calls:
+        if call.observation is not None and call.action.name in texts:
+            texts[call.action.name].append(call.observation.text)
+    at_work = {number: ballot(number, run) for number, run in round_.runs.items() if number}
+    ended = {each.run: each for each in ballots_in(texts[RUN])}
+    ballots = {**at_work, **ended}
+    runs = tuple(ballots[number] for number in sorted(ballots))
+    decision = _decision(so_far)
+    base = _result(own, so_far, runs)
+    usage = sum((each.usage for each in runs), start=Usage())
+    if VERIFY in so_far.total.calls:
+        usage += await _verifying(so_far.run_id, store)
+    if decision.run:
+        chosen = result(own, await load(store, run_id_of(so_far.run_id, decision.run)))
+        base = replace(base, evidence=chosen.evidence, cited=chosen.cited)
+    whole = replace(base, usage=usage, steps=sum(each.steps for each in runs))
+    choice = choice_in(texts[VERIFY])
+    return Vote(whole, decision.how, decision.words, decision.run, decision.counts, runs, choice)
+
+
+def _result(own: Agent, so_far: Trajectory, runs: tuple[Ballot, ...]) -> Result:
+    if so_far.stop is not None:
+        return result(own, so_far)
+    waiting = ", ".join(each.run_id for each in runs if each.status == "held")
+    reason = f"waiting for a ruling in {waiting}"
+    return Result(so_far.run_id, "held", reason, None, so_far.usage, 0)
+
+
+def _decision(so_far: Trajectory) -> Decision:
+    """What the last thought of the record decided, if one did."""
+    for step in reversed(so_far.steps):
+        if step.thought is not None and (wire := step.thought.reply.wire) is not None:
+            return msgspec.convert(wire.items, Decision)
+    return Decision("none")
+
+
+async def _verifying(vote_id: str, store: Store) -> Usage:
+    """What the verifier's run took; a function's usage nobody knows."""
+    try:
+        return (await load(store, run_id_of(vote_id, 0))).usage
+    except StoreError:
+        return Usage()
+
+
+vote_sync = twin(vote)
