@@ -69,6 +69,13 @@ def test_findings_of_the_same_word_share_a_line() -> None:
     assert re.search(shared, clew("doctor").out, re.MULTILINE)
 
 
+def test_an_address_that_cannot_be_one_is_told_without_its_password() -> None:
+    done = clew("doctor", env={"OLLAMA_BASE_URL": "http://me:secret@host:port"})
+    assert done.code == 0
+    said = "'http://host:port' is no address of a server: mend OLLAMA_BASE_URL"
+    assert re.search(rf"^--  provider +ollama +{said}$", done.out, re.MULTILINE)
+
+
 def test_tools_are_listed_with_effect_and_arguments() -> None:
     own_tools()
     done = clew("tools")

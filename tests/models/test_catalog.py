@@ -134,7 +134,9 @@ async def test_nobody_is_there_to_be_asked() -> None:
         await served("ollama", {"OLLAMA_BASE_URL": server.url})
 
 
-@pytest.mark.parametrize("address", ["file:///etc", "localhost:1234", ""])
+@pytest.mark.parametrize(
+    "address", ["file:///etc", "localhost:1234", "http://host:port", "http://[::1", ""]
+)
 async def test_an_address_that_cannot_be_one_is_not_asked(address: str) -> None:
     env = {"OLLAMA_BASE_URL": address}
     if address:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 import anyio
@@ -27,7 +26,15 @@ from clew.cli.render import inert
 from clew.cli.screen import console
 from clew.errors import ClewError
 from clew.events import encode
-from clew.models.resolve import PROVIDERS, ProviderInfo, available, default, installed
+from clew.models.resolve import (
+    PROVIDERS,
+    ProviderInfo,
+    available,
+    default,
+    hidden,
+    installed,
+    reached,
+)
 
 EXTRAS: Final = {
     "openai": ("openai",),
@@ -178,8 +185,6 @@ def _extra(name: str, modules: tuple[str, ...]) -> Finding:
 
 
 async def _provider(info: ProviderInfo) -> Finding:
-    parts = urlsplit(info.base_url)
-    host = parts.hostname or info.base_url  # never the address whole: it may hold a password
     variable = PROVIDERS[info.name].address
     named = f", from {variable}" if os.environ.get(variable) else ""
     if not info.installed:
@@ -187,10 +192,13 @@ async def _provider(info: ProviderInfo) -> Finding:
     if not info.base_url:
         said = f"set {variable} to its address"
         return Finding("provider", info.name, usable=False, said=said)
+    if (place := reached(info.base_url)) is None:
+        said = f"{hidden(info.base_url)!r} is no address of a server: mend {variable}"
+        return Finding("provider", info.name, usable=False, said=said)
+    host, port = place  # never the address whole: it may hold a password
     if info.key:
         said = f"{info.key} is set" if info.key_set else f"set {info.key}"
         return Finding("provider", info.name, info.key_set, f"{said} ({host}{named})")
-    port = parts.port or (443 if parts.scheme == "https" else 80)
     listens = await _listens(host, port)
     said = "a server listens" if listens else "no server listens"
     return Finding("provider", info.name, listens, f"{said} at {host}:{port}{named}")

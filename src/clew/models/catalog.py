@@ -10,7 +10,7 @@ import msgspec
 
 from clew.errors import ConfigError, ModelError
 from clew.models.prices import TABLE
-from clew.models.resolve import PROVIDERS, SAME, Provider, is_local
+from clew.models.resolve import PROVIDERS, SAME, Provider, is_local, reached
 
 SOON: Final = 1.0
 LATER: Final = 10.0
@@ -52,7 +52,7 @@ async def served(name: str, env: Mapping[str, str]) -> tuple[str, ...]:
     """
     provider = PROVIDERS[SAME.get(name, name)]
     address = (env.get(provider.address) or provider.base_url).rstrip("/")
-    if not address.startswith(("http://", "https://")):
+    if reached(address) is None:
         where = f"{_host(address)!r} is no address" if address else "it has no address"
         raise ConfigError(f"{name}: {where} of a server; set {provider.address}")
     variable = provider.variable(env)
