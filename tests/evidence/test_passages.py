@@ -65,6 +65,8 @@ from clew.evidence.passages import Passage
         ("the tower", "the Tower", True),
         ("Müller", "by Mueller", True),
         ("Norwegian", "in Norway", True),
+        ("Oosterveld was Dutch", "by the Dutchman Oosterveld", True),
+        ("Oosterveld was Dutch", "by the Norwegian Oosterveld", False),
         ("the United Nations", "the UN", True),
         ("the Bank of North", "the BN", True),
         ("the UN", "the United Nations", True),
