@@ -35,7 +35,7 @@ tools = ["calc", "planner"]
 
 # Hold each answer against what was found: names, numbers, dates, quotations and links must stand in
 # the passages that it cites. What does not goes back to the model.
-# grounded = true       # or a table: { threshold = 0.5, citations = "searched", scope = "sentence" }
+# grounded = true      # or a table: { threshold = 0.5, citations = "searched", scope = "sentence" }
 
 # The type of the answer, as module:name of a dataclass or model. Left out: text.
 # answer = "my_types:Invoice"
