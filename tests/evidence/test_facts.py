@@ -28,6 +28,7 @@ def told(text: str) -> list[str]:
         ("2.5 × 10^6 and 2.5e6", ["number 2500000"] * 2),
         ("3½ of 3 ¼, ¾ and 1/3 and 1/0",
          ["number 3.5", "number 3.25", "number 0.75", "number 1/3", "number 1"]),
+        ("5 $6", ["number 5", "number 6 usd"]),
         (".5 l", ["number 0.5 l"]),
         ("twenty-one men, two hundred and five, three thousand",
          ["number 21", "number 205", "number 3000"]),

@@ -79,7 +79,11 @@ def facts(text: str, masked: Sequence[Stretch] = ()) -> list[Fact]:
     found: list[Fact] = []
 
     def take(kind: Kind, values: Sequence[Value]) -> None:
-        free = [value for value in values if not _overlaps(value, taken)]
+        free: list[Value] = []
+        for value in values:
+            apart = not free or value.start >= free[-1].end
+            if apart and not _overlaps(value, taken):
+                free.append(value)
         found.extend(
             Fact(kind, text[value.start : value.end], value.start, value.end, value)
             for value in free

@@ -83,7 +83,7 @@ _VULGAR: Final = {
     "⅔": Fraction(2, 3),
 }  # fmt: skip
 _AFTER: Final = Lazy(
-    r"(?P<gap>[ -]?)(?P<word>[%‰℃℉€£$¥₹]|°(?: ?[CF](?!\w))?"
+    r"(?P<gap>[ -]?)(?P<word>[%‰℃℉]|[€£$¥₹](?! ?\d)|°(?: ?[CF](?!\w))?"
     r"|[^\W\d_]{1,20}(?:/[hs](?!\w)|[²³23](?!\w))?)"
 )
 _MORE: Final = Lazy(r"(?: [^\W\d_]{1,20}){1,2}")
