@@ -44,6 +44,7 @@ not_callable = 3
 class Odd:
     pass
 odd = Tool("odd", "Odd.", {"type": "object", "properties": {"a b": {"type": "string"}}}, print)
+unfit = Tool("unfit", "Unfit.", {"type": "array"}, print)
 '''
 
 
@@ -168,6 +169,7 @@ WRONG: list[tuple[str, int, str]] = [
     ('model = "offline"\ntools = ["own_needs:tool"]', 2, "fails: ModuleNotFoundError: No module"),
     ('model = "offline"\ntools = ["own_parts:wether"]', 2, "did you mean own_parts:weather?"),
     ('model = "offline"\ntools = [":tool"]', 2, "write module:name"),
+    ('model = "offline"\ntools = ["own_parts:unfit"]', 2, "tool unfit: its parameters must be"),
     (
         'model = "offline"\n[[programs]]\nname = "calc"\ndescription = "b"\nargv = ["ls"]',
         2,

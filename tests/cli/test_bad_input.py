@@ -101,6 +101,13 @@ def test_an_unreadable_env_file_is_named() -> None:
     assert f"{Path.cwd()}/.env cannot be read" in done.err
 
 
+def test_a_line_of_the_env_file_that_says_nothing_is_told_and_not_shown() -> None:
+    Path(".env").write_text("OPENAI_API_KEY sk-secret\n\n# a remark\nCLEW_RATE=5 requests\n")
+    done = clew("doctor")
+    assert done.err == f"clew: {Path.cwd()}/.env, line 1 is passed over: write NAME=value\n"
+    assert "5 requests" in done.out, "the other lines count"
+
+
 @pytest.mark.parametrize(
     ("statement", "said"),
     [

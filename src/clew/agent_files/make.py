@@ -34,6 +34,7 @@ from clew.tools.finish import answer_schema
 from clew.tools.person import ASK, HoldQuestions, ask_person
 from clew.tools.planner import planner
 from clew.tools.program import program
+from clew.tools.schema import checked
 from clew.trust import Injections
 
 DOCS: Final = "docs"
@@ -191,11 +192,12 @@ def _placed(spec: Spec, docs: Library | None) -> Iterator[tuple[Where, list[Tool
 
 
 def _check_names(placed: Iterable[tuple[Where, list[Tool]]]) -> None:
-    """Find the tool whose name is taken, so as to say where it is named."""
+    """Find the tool that no agent can have, or whose name is taken: it is told with its place."""
     seen: set[str] = set()
     for path, tools in placed:
         for tool in tools:
             with part(*path):
+                checked(tool)
                 if tool.name in seen:
                     message = f"two tools are called {tool.name}: rename one"
                     raise ConfigError(message)
