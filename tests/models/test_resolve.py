@@ -195,6 +195,14 @@ def test_resolving_loads_no_provider_before_it_is_asked_for() -> None:
     assert ran.stdout == "False\n"
 
 
+def test_an_extra_within_a_package_that_is_not_there_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "google", None)  # google.genai would be in it
+    found = {info.name: info.installed for info in available({})}
+    assert (found["google"], found["openai"]) == (False, True)
+
+
 def test_what_is_available_never_shows_a_key() -> None:
     infos = available({"GROQ_API_KEY": KEY, "VLLM_BASE_URL": "http://box:8000/v1"})
     assert [info.name for info in infos] == list(PROVIDERS)
