@@ -198,6 +198,7 @@ def test_resolving_loads_no_provider_before_it_is_asked_for() -> None:
 def test_an_extra_within_a_package_that_is_not_there_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.delitem(sys.modules, "google.genai", raising=False)
     monkeypatch.setitem(sys.modules, "google", None)  # google.genai would be in it
     found = {info.name: info.installed for info in available({})}
     assert (found["google"], found["openai"]) == (False, True)
