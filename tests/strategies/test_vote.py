@@ -27,7 +27,7 @@ from clew import (
 )
 from clew.events import Reply, Stop
 from clew.protocols import Append, Prompt
-from clew.strategies import Choice, behind, verifying, vote, vote_sync
+from clew.strategies import Choice, behind, standing, verifying, vote, vote_sync
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.trajectory import Call, Trajectory
 from tests.strategies.voters import QUESTION, Tape, ask, look, model_of, voters
@@ -315,6 +315,9 @@ async def test_a_model_that_fails_leaves_the_vote_open_unless_the_others_decide(
     with pytest.raises(ModelError, match="script is over"):
         await ask(agent, store=store, run_id="vote")
     assert (await read("vote", store=store)).stop is None
+    stands = await standing(agent, "vote", store=store)
+    assert [run.status for run in stands.runs] == ["answered", "open", "answered"]
+    assert (stands.result.status, stands.result.usage.tokens) == ("failed", 75)
     model_of(agent).scripts = [[say("Rome")], [say("paris")], [say("Paris")]]
     found = await ask(agent, store=store, run_id="vote")
     assert (found.how, found.answer, found.chosen) == ("majority", "paris", 2)
@@ -531,7 +534,7 @@ async def test_a_vote_that_a_person_interrupted_decides_from_what_had_ended() ->
     assert (stopped.result.status, stopped.answer) == ("interrupted", None)
     found = await ask(agent, store=store, run_id="vote")
     assert (found.result.status, found.how, found.answer) == ("answered", "tie", "Rome")
-    assert [run.run for run in found.runs] == [1, 3]
+    assert [run.status for run in found.runs] == ["answered", "open", "answered"]
 
 
 def test_it_has_a_twin_for_callers_without_an_event_loop() -> None:

@@ -9,19 +9,23 @@ import click
 
 from clew.agent_files import Spec, make_agent, make_library
 from clew.api import opened, start
+from clew.cli import complete
 from clew.cli.agents import options, origin, with_model
 from clew.cli.options import DEBUG, JSON, LOG_DIR, QUIET, STORE, agent_options
 from clew.cli.outcome import Outcome, finish
 from clew.cli.screen import Screen, console
+from clew.cli.votes import NO_LOG, Wish, carry_vote
 from clew.cli.work import carry_on
 from clew.errors import ConfigError
 from clew.events import Json
+from clew.journal import new_run_id
 
 EPILOG = """\b
 Examples:
   clew ask "What is 17 * 23?"
   clew ask "Who keeps the lighthouse?" --docs ~/notes
   clew ask "…" --model openai:gpt-4.1-mini --max-cost 0.05
+  clew ask "…" --votes 3 --verifier openai:gpt-4.1
   echo "What is 2**64?" | clew ask - --json
 \b
 Exit codes: 0 answered, 2 usage, 3 stopped at a bound, 4 held for a ruling,
@@ -31,6 +35,18 @@ Exit codes: 0 answered, 2 usage, 3 stopped at a bound, 4 held for a ruling,
 
 @click.command(short_help="Answer a question, on record.", epilog=EPILOG)
 @click.argument("question")
+@click.option(
+    "--votes",
+    metavar="K",
+    type=int,
+    help="Let K runs answer at once under the limits of one, and decide among their answers.",
+)
+@click.option(
+    "--verifier",
+    metavar="NAME",
+    shell_complete=complete.models,
+    help="With --votes: the model that chooses where the answers differ.  [default: most votes]",
+)
 @agent_options
 @STORE
 @LOG_DIR
@@ -41,6 +57,8 @@ def ask(
     question: str,
     store: str | None,
     log_dir: str | None,
+    votes: int | None,
+    verifier: str | None,
     *,
     as_json: bool,
     quiet: bool,
@@ -52,10 +70,38 @@ def ask(
     With - as the question it is read from stdin.
     """
     said = readable(sys.stdin.read() if question == "-" else question)
-    wanted = options(given)
+    wanted, wish = options(given), _wish(votes, verifier, log_dir)
     with watching(as_json=as_json, quiet=quiet, debug=debug) as screen:
-        end = anyio.run(partial(_ask, said, wanted, screen, store=store, log_dir=log_dir))
+        if wish is not None:
+            work = partial(_ask_all, said, wanted, wish, screen, store=store)
+        else:
+            work = partial(_ask, said, wanted, screen, store=store, log_dir=log_dir)
+        end = anyio.run(work)
     return finish(end, as_json=as_json)
+
+
+def _wish(votes: int | None, verifier: str | None, log_dir: str | None) -> Wish | None:
+    """The vote that is wanted; None where one run is to answer."""
+    if votes is None:
+        if verifier is not None:
+            message = "--verifier chooses among several answers: say how many with --votes."
+            raise click.UsageError(message)
+        return None
+    if log_dir is not None:
+        message = f"{NO_LOG}: leave --log-dir out."
+        raise click.UsageError(message)
+    return Wish(votes, verifier or "")
+
+
+async def _ask_all(
+    question: str, wanted: Spec, wish: Wish, screen: Screen, *, store: str | None
+) -> Outcome:
+    wanted, why = await with_model(wanted)
+    tell_model(wanted, why)
+    store = store or wanted.store or None
+    run_id = new_run_id()
+    async with opened(store) as place:
+        return await carry_vote(wish, question, wanted, run_id, screen, place, store=store, why=why)
 
 
 async def _ask(

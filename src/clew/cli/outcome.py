@@ -1,7 +1,7 @@
 """What a run came to: for a person at its end, and for a program as one JSON document."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,10 +11,11 @@ from rich.console import Console
 
 from clew.cli.errors import EXITS, FAILED, nobody_reads
 from clew.cli.places import command
-from clew.cli.render import Shown, inert, written
+from clew.cli.render import WIDE, Shown, inert, written
 from clew.cli.screen import console, put
 from clew.events import Action, Entry, Evidence, Json, Landing, Usage, encode
 from clew.result import Result
+from clew.strategies import Ballot, Vote
 from clew.tools.person import ASK
 from clew.trajectory import Call, Trajectory
 
@@ -32,7 +33,7 @@ class Outcome:
     """A result with the record it was read from; `result` is None where the run has not stopped.
 
     `why` says why the model was chosen, if nobody named it; `error` and `reason` why the run is
-    open.
+    open. Of a vote there is also how it stands.
     """
 
     record: Trajectory
@@ -41,6 +42,28 @@ class Outcome:
     why: str = ""
     reason: str = ""
     error: BaseException | None = None
+    vote: Vote | None = None
+
+    @property
+    def status(self) -> str:
+        """The reason of the last stop, else "open"; a vote may be held by one of its runs."""
+        held = self.result is not None and self.result.status == "held"
+        return "held" if held else status(self.record)
+
+    @property
+    def used(self) -> Usage:
+        """What it took, the runs of a vote included."""
+        return self.record.usage if self.vote is None else self.vote.result.usage
+
+    @property
+    def steps(self) -> int:
+        """The steps, those of the runs for a vote."""
+        return len(self.record.steps) if self.vote is None else self.vote.result.steps
+
+    @property
+    def evidence(self) -> Sequence[Evidence]:
+        """Everything the answer may cite."""
+        return self.record.evidence if self.vote is None else self.vote.result.evidence
 
 
 def status(record: Trajectory) -> str:
@@ -85,7 +108,7 @@ def document(end: Outcome) -> dict[str, Json]:
     named = titles(record)
     return {
         "run_id": record.run_id,
-        "status": status(end.record),
+        "status": end.status,
         "ok": result is not None and result.ok,
         "reason": result.reason if result is not None else end.reason,
         "fork_of": fork_of(record),
@@ -93,12 +116,25 @@ def document(end: Outcome) -> dict[str, Json]:
         "answer": msgspec.to_builtins(result.answer) if result is not None else None,
         "fallback": result is not None and result.fallback,
         "cited": [_evidence(piece, named) for piece in (result.cited if result else ())],
-        "evidence": [_evidence(piece, named) for piece in record.evidence],
-        "steps": len(record.steps),
-        "usage": usage(record.usage),
+        "evidence": [_evidence(piece, named) for piece in end.evidence],
+        "steps": end.steps,
+        "usage": usage(end.used),
         "model": setting.model if setting is not None else "",
         "model_chosen": end.why,
         "held": [held(call) for call in record.calls if call.held],
+        "vote": None if end.vote is None else vote_document(end.vote),
+    }
+
+
+def vote_document(vote: Vote) -> dict[str, Json]:
+    """How a vote was decided, and the runs it was decided from."""
+    return {
+        "how": vote.how,
+        "words": vote.words,
+        "chosen": vote.chosen,
+        "counts": [{"answer": each.answer, "runs": each.runs} for each in vote.counts],
+        "verifier": msgspec.to_builtins(vote.choice),
+        "runs": [{**msgspec.structs.asdict(run), "usage": usage(run.usage)} for run in vote.runs],
     }
 
 
@@ -127,7 +163,9 @@ def tell_end(out: Console, end: Outcome) -> None:
             put(out, Shown("Note", "this answer was declared beforehand, not found", "yellow"))
     for source in sources(end):
         put(out, source)
-    for piece in rulings(end) if status(end.record) == "held" else stopped(end):
+    for piece in voted(end):
+        put(out, piece)
+    for piece in rulings(end) if end.status == "held" else stopped(end):
         put(out, piece)
     out.print(summary(end), style="dim")
 
@@ -143,6 +181,25 @@ def sources(end: Outcome) -> Iterator[Shown]:
         title = named.get(piece.doc_id, "")
         text = f"{piece.source} · {title}" if title else piece.source
         yield Shown(f"[{inert(piece.doc_id)}]", inert(f"{text} (score {piece.score:.2f})"), "dim")
+
+
+def voted(end: Outcome) -> Iterator[Shown]:
+    """How a vote was decided, and each of its runs in a line."""
+    if end.vote is None:
+        return
+    if end.vote.words:
+        yield Shown("Vote", inert(end.vote.words))
+    for run in end.vote.runs:
+        said = f"{_gist(run)} · {run.status} · run {run.run_id}"
+        yield Shown(f"Run {run.run}", said, "dim")
+
+
+def _gist(run: Ballot) -> str:
+    """A run's answer in a line; without one, why."""
+    if not run.form:
+        return inert(run.reason) or "no answer"
+    text = " ".join(inert(_text(run.answer)).split())
+    return text if len(text) <= WIDE else f"{text[:WIDE]}…"
 
 
 def rulings(end: Outcome) -> Iterator[Shown]:
@@ -161,6 +218,12 @@ def rulings(end: Outcome) -> Iterator[Shown]:
         yield Shown(
             "Refuse", command("reject", run_id, call.key, "--why", "REASON", store=end.store)
         )
+    for run in end.vote.runs if end.vote is not None else ():
+        if run.status == "held":
+            yield Shown("Look", command("show", run.run_id, store=end.store))
+            yield Shown("Allow", command("approve", run.run_id, store=end.store))
+            refuse = command("reject", run.run_id, "--why", "REASON", store=end.store)
+            yield Shown("Refuse", refuse)
     yield Shown("Then", command("resume", run_id, store=end.store))
 
 
@@ -170,6 +233,8 @@ def stopped(end: Outcome) -> Iterator[Shown]:
     if result is None or result.ok:
         return
     yield Shown("Stopped", inert(_why(end.record, result)), "yellow")
+    if end.vote is not None:
+        return
     limit = RAISED.get(result.reason.partition(":")[0])
     if result.status == "bound" and limit is not None:
         further = ["--accept-change", limit, "N"]
@@ -190,9 +255,9 @@ def _why(record: Trajectory, result: Result) -> str:
 
 def summary(end: Outcome) -> str:
     """Status, steps, tokens, cost and run id on one line."""
-    used, steps = end.record.usage, len(end.record.steps)
+    used, steps = end.used, end.steps
     parts = [
-        status(end.record),
+        end.status,
         f"{steps} step{'' if steps == 1 else 's'}",
         f"{'about ' if used.estimated else ''}{used.tokens:,} tokens",
         "cost unknown" if used.cost is None else f"${used.cost:.4f}",

@@ -14,9 +14,11 @@ from clew.cli.agents import agent_store, recorded, stand_in
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, RUN, STORE, agent_options
 from clew.cli.places import existing, find_run
+from clew.cli.votes import root, wish_of
 from clew.events import Json
 from clew.journal import load
 from clew.replay import Replayed
+from clew.strategies import behind
 from clew.trajectory import Trajectory
 
 
@@ -45,7 +47,12 @@ async def _replay(run: str, store: str | None, given: dict[str, Json]) -> Replay
     async with existing(store or agent_store(given)) as place:
         run_id = await find_run(place, run)
         record = await load(place, run_id)
-        return await replay_run(_agent(record, given), run_id, store=place)
+        agent = _agent(record, given)
+        if wish_of(record) is not None:
+            agent = behind(agent, record)
+        elif served := root(record):
+            agent = behind(agent, record, await load(place, served))
+        return await replay_run(agent, run_id, store=place)
 
 
 def _agent(record: Trajectory, given: dict[str, Json]) -> Agent:

@@ -15,6 +15,7 @@ from clew.cli.options import DEBUG, JSON, LOG_DIR, QUIET, RUN, STORE, agent_opti
 from clew.cli.outcome import Outcome, finish
 from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
+from clew.cli.votes import NO_LOG, carry_vote, refuse_part, wish_of
 from clew.cli.work import carry_on
 from clew.errors import ConfigError
 from clew.events import Json, Note
@@ -79,8 +80,17 @@ async def _resume(wish: Wish, store: str | None, screen: Screen) -> Outcome:
     store = store or agent_store(wish.given)
     async with existing(store) as place:
         run_id = await find_run(place, wish.run)
-        wanted, why = await with_model(recorded(await load(place, run_id), wish.given))
+        record = await load(place, run_id)
+        refuse_part(record, store)
+        wanted, why = await with_model(recorded(record, wish.given))
         tell_model(wanted, why)
+        if (votes := wish_of(record)) is not None:
+            if wish.say or wish.log_dir:
+                message = "a vote takes no further word: ask anew" if wish.say else NO_LOG
+                raise ConfigError(message)
+            return await carry_vote(
+                votes, record.goal, wanted, run_id, screen, place, store=store, why=why
+            )
         docs = make_library(wanted, screen.indexing)
         agent = make_agent(wanted, docs)
         await anyio.lowlevel.checkpoint()  # nothing is taken up after a Ctrl-C

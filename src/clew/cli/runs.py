@@ -38,6 +38,7 @@ def runs(most: int, store: str | None, *, as_json: bool, debug: bool) -> int:
         short = goal if len(goal) <= GOAL else f"{goal[:GOAL]}…"
         of = run["fork_of"]
         cut = inert(f"  (fork of {of['run_id']} after step {of['step']})") if of else ""
+        cut = cut or (inert(f"  (for {run['parent']})") if run["parent"] else "")
         line = f"{run['run_id']}  {when}  {run['status']:<11} {run['entries']:>5}  {short}{cut}"
         click.echo(line)
     return ANSWERED
@@ -62,10 +63,11 @@ async def _fork_of(store: Store, info: RunInfo) -> dict[str, Json] | None:
 
 def _described(info: RunInfo, fork_of: dict[str, Json] | None) -> dict[str, Json]:
     """What the first and last line of a run tell; a line of a newer clew tells nothing."""
-    goal, status = "", "unreadable"
+    goal, status, parent = "", "unreadable", ""
     with contextlib.suppress(msgspec.DecodeError):
         first, last = decode(info.first.body), decode(info.last.body)
-        goal = first.goal if isinstance(first, Started) else ""
+        if isinstance(first, Started):
+            goal, parent = first.goal, first.parent
         status = last.status if isinstance(last, Stop) else "open"
     return {
         "run_id": info.run_id,
@@ -73,5 +75,6 @@ def _described(info: RunInfo, fork_of: dict[str, Json] | None) -> dict[str, Json
         "status": status,
         "entries": info.entries,
         "fork_of": fork_of,
+        "parent": "" if fork_of else parent,
         "question": goal,
     }

@@ -98,18 +98,18 @@ class Screen:
         step = self.so_far.step.number if self.so_far is not None else 0
         if not isinstance(event, Stop):  # the end says it
             for piece in shown(event, step, whole=self.debug):
-                self._put(piece)
+                self.put(piece)
 
     def indexing(self, done: int, total: int, path: str) -> None:
         """How far the documents have been read."""
         self._do(f"reading {done + 1} of {total}: {inert(path)}" if path else "")
         if self._live is None and self.debug:
-            self._put(Shown("Documents", self._doing or f"{total} looked at", "dim"))
+            self.put(Shown("Documents", self._doing or f"{total} looked at", "dim"))
 
     def warn(self, warnings: Sequence[str]) -> None:
         """What may be meant but is seldom wise."""
         for warning in warnings:
-            self._put(Shown("Warning", inert(warning), "yellow"))
+            self.put(Shown("Warning", inert(warning), "yellow"))
 
     def documents(self, report: IndexReport) -> None:
         """What of the documents can be searched, and what cannot, unless that was said before."""
@@ -118,18 +118,19 @@ class Screen:
             return
         if self.debug:
             said = f"{report.files} files, {report.passages} passages"
-            self._put(Shown("Documents", said, "dim"))
+            self.put(Shown("Documents", said, "dim"))
             for path, note in report.notes:
-                self._put(Shown("Documents", inert(f"{path}: {note}"), "dim"))
+                self.put(Shown("Documents", inert(f"{path}: {note}"), "dim"))
         named = report.skipped if self.debug else report.skipped[:SKIPPED]
         for path, reason in named:
-            self._put(Shown("Not searched", inert(f"{path}: {reason}"), "yellow"))
+            self.put(Shown("Not searched", inert(f"{path}: {reason}"), "yellow"))
         if more := len(report.skipped) - len(named):
-            self._put(Shown("Not searched", f"{more:,} more (--debug names them)", "yellow"))
+            self.put(Shown("Not searched", f"{more:,} more (--debug names them)", "yellow"))
         if report.note:
-            self._put(Shown("Documents", inert(report.note), "yellow"))
+            self.put(Shown("Documents", inert(report.note), "yellow"))
 
-    def _put(self, piece: Shown) -> None:
+    def put(self, piece: Shown) -> None:
+        """Show a piece, unless nobody watches any more."""
         if self.out is not None:
             try:
                 put(self.out, piece)

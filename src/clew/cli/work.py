@@ -60,33 +60,47 @@ async def carry_on(
     log_dir: str | None = None,
 ) -> Outcome:
     """Go on with the run; the outcome says how it ended, and keeps the error if one ended it."""
-    resume = f"the record is open, go on with: {command('resume', journal.run_id, store=store)}"
     end = partial(Outcome, journal.trajectory, store=store, why=why)
+    work = partial(_go, agent, journal, docs, log_dir)
+    done, error, reason = await to_its_end(work, journal.run_id, store)
+    return end(None if done is None else result(agent, done), error=error, reason=reason)
+
+
+async def to_its_end(
+    work: Callable[[], Awaitable[T]], run_id: str, store: str | None
+) -> tuple[T | None, BaseException | None, str]:
+    """What the work on a run returns; where it does not, the error and reason that left it open."""
+    resume = f"the record is open, go on with: {command('resume', run_id, store=store)}"
     try:
-        done = await unless_interrupted(partial(_go, agent, journal, docs, log_dir))
+        done = await unless_interrupted(work)
     except Exception as error:
         if not isinstance(error, FencedError):
             error.add_note(resume)
         if not isinstance(error, ClewError):
             raise
-        return end(None, error=error, reason=str(error))
+        return None, error, str(error)
     if done is None:
         interrupted = KeyboardInterrupt()
         interrupted.add_note(resume)
-        return end(None, error=interrupted, reason="interrupted")
-    return end(result(agent, done))
+        return None, interrupted, "interrupted"
+    return done, None, ""
 
 
 async def _go(
     agent: Agent, journal: Journal, docs: Library | None, log_dir: str | None
 ) -> Trajectory:
-    if docs is not None:
-        report = await read_documents(docs)
-        tell_skipped(journal.listener, report)
-        if not report.passages:
-            raise ConfigError(nothing_to_search(docs, report))
+    await read_all(docs, journal.listener)
     with logged(journal, log_dir):
         return await run(agent, journal)
+
+
+async def read_all(docs: Library | None, screen: object) -> None:
+    """Read the documents, if there are any; raises `ConfigError` where they hold no text."""
+    if docs is not None:
+        report = await read_documents(docs)
+        tell_skipped(screen, report)
+        if not report.passages:
+            raise ConfigError(nothing_to_search(docs, report))
 
 
 async def read_documents(docs: Library) -> IndexReport:

@@ -3,7 +3,7 @@
 from clew.strategies.decision import Ballot, Choice, Count, Decision, How, certain, decide
 from clew.strategies.forms import form
 from clew.strategies.verifier import Verifier, Verify, verifying
-from clew.strategies.vote import Vote, behind, vote, vote_sync
+from clew.strategies.vote import Vote, behind, standing, standing_sync, vote, vote_sync
 
 __all__ = [
     "Ballot",
@@ -18,6 +18,8 @@ __all__ = [
     "certain",
     "decide",
     "form",
+    "standing",
+    "standing_sync",
     "verifying",
     "vote",
     "vote_sync",

@@ -71,7 +71,6 @@ class Round:
     """What ended the vote here, whichever run it came from."""
     stuck: dict[int, ModelError | None] = field(default_factory=dict[int, ModelError | None])
     """Runs that wait: for a person (None), or for their model to come back."""
-    runs: dict[int, Trajectory] = field(default_factory=dict[int, Trajectory])
     _ended: dict[int, Ballot] = field(default_factory=dict[int, Ballot])
     _scopes: dict[int, anyio.CancelScope] = field(default_factory=dict[int, anyio.CancelScope])
 
@@ -99,12 +98,11 @@ class Round:
 
     async def _ballot(self, number: int, key: str) -> Ballot:
         run_id = run_id_of(key.rpartition(":")[0], number)
-        if self._certain and not await _exists(self.store, run_id):
+        if self._certain and not await exists(self.store, run_id):
             return Ballot(number, run_id, "not begun")
         marks = tuple(self.so_far.marks)
         agent = member(self.agent, number, marks)
         journal = await self._open(agent, self.so_far.goal, run_id, key, number)
-        self.runs[number] = journal.trajectory
         with anyio.CancelScope() as scope:
             self._scopes[number] = scope
             self._look()
@@ -129,7 +127,7 @@ class Round:
     async def _open(self, agent: Agent, goal: str, run_id: str, key: str, number: int) -> Journal:
         """Begin the record of a run, or take it up where it is."""
         listener = None if self.watch is None else self.watch(number)
-        if not await _exists(self.store, run_id):
+        if not await exists(self.store, run_id):
             return await start(
                 agent, goal, self.store,
                 run_id=run_id, parent=key, listener=listener, origin=self.origin if number else {},
@@ -187,7 +185,7 @@ class Round:
         await anyio.sleep_forever()
 
 
-async def _exists(store: Store, run_id: str) -> bool:
+async def exists(store: Store, run_id: str) -> bool:
     """Whether the run has a line; a worker may have died before the first."""
     try:
         return bool(await store.read(run_id))

@@ -22,7 +22,7 @@ from clew.protocols import Listener, Store
 from clew.result import Result, result
 from clew.strategies.ballots import RUN, VERIFY, Make, ballots_in, choice_in, known, vote_agent
 from clew.strategies.decision import Ballot, Choice, Count, Decision, How, ballot
-from clew.strategies.round import Round, Watch, member, run_id_of
+from clew.strategies.round import Round, Watch, exists, member, run_id_of
 from clew.strategies.verifier import Verifier
 from clew.trajectory import Trajectory
 
@@ -200,7 +200,7 @@ async def _vote(
     if journal.trajectory.stop is None:
         for error in filter(None, round_.stuck.values()):
             raise error
-    return await _read(own, journal.trajectory, store, round_)
+    return await _read(planned.agent, journal.trajectory, store)
 
 
 async def _opened(
@@ -228,35 +228,48 @@ async def _opened(
     return journal
 
 
-async def _read(own: Agent, so_far: Trajectory, store: Store, round_: Round) -> Vote:
-    """The vote as its record has it; while that is open, as its runs stand."""
+async def standing(agent: Agent, run_id: str, *, store: Where = None) -> Vote:
+    """How a vote stands by its records, whether it has ended or not; nothing is taken up."""
+    async with opened(store) as place:
+        return await _read(agent, await load(place, run_id), place)
+
+
+async def _read(agent: Agent, so_far: Trajectory, store: Store) -> Vote:
+    """The vote as its record has it; runs that have not ended there, as their own records do."""
     texts: dict[str, list[str]] = {RUN: [], VERIFY: []}
     for call in so_far.calls:
         if call.observation is not None and call.action.name in texts:
             texts[call.action.name].append(call.observation.text)
-    at_work = {number: ballot(number, run) for number, run in round_.runs.items() if number}
-    ended = {each.run: each for each in ballots_in(texts[RUN])}
-    ballots = {**at_work, **ended}
+    ballots = {each.run: each for each in ballots_in(texts[RUN])}
+    for number in range(1, known(so_far)["k"] + 1):
+        run = await _there(store, run_id_of(so_far.run_id, number))
+        if number not in ballots and run is not None:
+            ballots[number] = ballot(number, run)
     runs = tuple(ballots[number] for number in sorted(ballots))
-    decision = _decision(so_far)
-    base = _result(own, so_far, runs)
-    usage = sum((each.usage for each in runs), start=Usage())
-    if VERIFY in so_far.total.calls:
-        usage += await _verifying(so_far.run_id, store)
+    verifying = await _there(store, run_id_of(so_far.run_id, 0))
+    spent = [each.usage for each in runs] + ([verifying.usage] if verifying else [])
+    decision, base = _decision(so_far), _result(agent, so_far, runs)
     if decision.run:
-        chosen = result(own, await load(store, run_id_of(so_far.run_id, decision.run)))
+        chosen = result(agent, await load(store, run_id_of(so_far.run_id, decision.run)))
         base = replace(base, evidence=chosen.evidence, cited=chosen.cited)
-    whole = replace(base, usage=usage, steps=sum(each.steps for each in runs))
+    steps = sum(each.steps for each in runs)
+    whole = replace(base, usage=sum(spent, start=Usage()), steps=steps)
     choice = choice_in(texts[VERIFY])
     return Vote(whole, decision.how, decision.words, decision.run, decision.counts, runs, choice)
 
 
-def _result(own: Agent, so_far: Trajectory, runs: tuple[Ballot, ...]) -> Result:
+async def _there(store: Store, run_id: str) -> Trajectory | None:
+    """A record, if there is one with a line."""
+    return await load(store, run_id) if await exists(store, run_id) else None
+
+
+def _result(agent: Agent, so_far: Trajectory, runs: tuple[Ballot, ...]) -> Result:
+    """What the record came to; where it is open, it waits for whoever is to rule, or for work."""
     if so_far.stop is not None:
-        return result(own, so_far)
-    waiting = ", ".join(each.run_id for each in runs if each.status == "held")
-    reason = f"waiting for a ruling in {waiting}"
-    return Result(so_far.run_id, "held", reason, None, so_far.usage, 0)
+        return result(agent, so_far)
+    waiting = [each.run_id for each in runs if each.status == "held"]
+    reason = f"waiting for a ruling in {', '.join(waiting)}" if waiting else "not at its end"
+    return Result(so_far.run_id, "held" if waiting else "failed", reason, None, so_far.usage, 0)
 
 
 def _decision(so_far: Trajectory) -> Decision:
@@ -267,12 +280,5 @@ def _decision(so_far: Trajectory) -> Decision:
     return Decision("none")
 
 
-async def _verifying(vote_id: str, store: Store) -> Usage:
-    """What the verifier's run took; a function's usage nobody knows."""
-    try:
-        return (await load(store, run_id_of(vote_id, 0))).usage
-    except StoreError:
-        return Usage()
-
-
 vote_sync = twin(vote)
+standing_sync = twin(standing)

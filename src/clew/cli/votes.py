@@ -1,0 +1,157 @@
+"""Votes from the command line: `clew ask --votes K`, and what goes on with one later."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import anyio.lowlevel
+
+from clew.agent import Agent
+from clew.agent_files import Spec, make_agent, make_library, make_model
+from clew.cli.agents import origin
+from clew.cli.outcome import Outcome
+from clew.cli.places import command
+from clew.cli.render import Shown, inert, shown
+from clew.cli.screen import Screen
+from clew.cli.work import read_all, to_its_end
+from clew.errors import ConfigError, StoreError
+from clew.events import FINISH, Entry, Json, Observation, Thought
+from clew.journal import load
+from clew.protocols import Store
+from clew.strategies import Vote, standing, verifying, vote
+from clew.tools.docs import Library
+from clew.trajectory import Trajectory
+
+VOTES: Final = "votes"
+"""Key of what a vote is made of, in `Started.origin`."""
+
+
+NO_LOG: Final = "a log folder is for one run; each run of a vote can be shown (clew show --jsonl)"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How many runs are to answer a question, and the model that chooses where they differ."""
+
+    k: int
+    verifier: str = ""
+
+
+def wish_of(record: Trajectory) -> Wish | None:
+    """What a record says of the vote it is; None for another record, and for a vote's runs."""
+    said: Mapping[str, Any] | None = record.started.origin.get(VOTES)
+    if said is None or record.started.parent:
+        return None
+    return Wish(said["k"], said["verifier"])
+
+
+def root(record: Trajectory) -> str:
+    """The run that this one serves; "" where it serves none, as a fork does."""
+    return "" if record.forks else record.started.parent.rpartition(":")[0]
+
+
+def refuse_part(record: Trajectory, store: str | None) -> None:
+    """Raise `ConfigError` for a run that goes on only with the one that it serves."""
+    if served := root(record):
+        again = command("resume", served, store=store)
+        message = f"run {record.run_id} serves run {served} and goes on with it: {again}"
+        raise ConfigError(message)
+
+
+class Chair:
+    """A listener that shows what a vote itself comes to; how it was decided is said at its end."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._step = 0
+
+    def token(self, text: str) -> None:
+        """A vote has none."""
+
+    def entry(self, entry: Entry) -> None:
+        """An entry of the vote's own record."""
+        event = entry.event
+        self._step += isinstance(event, Thought)
+        match event:
+            case Thought(text=text, actions=actions) if not self._screen.debug:
+                if actions and actions[0].name != FINISH:
+                    self._screen.put(Shown("Vote", inert(text), "cyan"))
+            case Observation() if not self._screen.debug:
+                return
+            case _:
+                for piece in shown(event, self._step, whole=self._screen.debug):
+                    self._screen.put(piece)
+
+
+class Beside:
+    """A listener that shows what one of several runs does; their tokens would be a muddle."""
+
+    def __init__(self, screen: Screen, number: int) -> None:
+        self._screen = screen
+        self._name = f"Run {number}" if number else "Verifier"
+        self._step = 0
+
+    def token(self, text: str) -> None:
+        """Tokens of several runs at once cannot be read."""
+
+    def entry(self, entry: Entry) -> None:
+        """An entry of the run."""
+        self._step += isinstance(entry.event, Thought)
+        for piece in shown(entry.event, self._step, whole=self._screen.debug):
+            self._screen.put(Shown(f"{self._name} · {piece.label}", piece.text, piece.style))
+
+
+async def carry_vote(
+    wish: Wish,
+    question: str,
+    wanted: Spec,
+    run_id: str,
+    screen: Screen,
+    place: Store,
+    *,
+    store: str | None,
+    why: str,
+) -> Outcome:
+    """Begin a vote or go on with it, under the eyes of a person."""
+    docs = make_library(wanted, screen.indexing)
+    agent = make_agent(wanted, docs)
+    screen.warn(agent.warnings)
+    await anyio.lowlevel.checkpoint()  # no record after a Ctrl-C while the parts were imported
+    work = partial(_go, wish, question, wanted, run_id, screen, place, agent, docs)
+    done, error, reason = await to_its_end(work, run_id, store)
+    try:
+        record = await load(place, run_id)
+        stands = done or await standing(agent, run_id, store=place)
+    except StoreError:
+        if error is None:
+            raise
+        raise error from None  # nothing was recorded yet: there is no more to say
+    result = None if done is None else done.result
+    return Outcome(record, result, store, why, reason, error, stands)
+
+
+async def _go(
+    wish: Wish,
+    question: str,
+    wanted: Spec,
+    run_id: str,
+    screen: Screen,
+    place: Store,
+    agent: Agent,
+    docs: Library | None,
+) -> Vote:
+    await read_all(docs, screen)
+    made_of: dict[str, Json] = {"k": wish.k, "verifier": wish.verifier}
+    verifier = Spec(model=wish.verifier, tools=())
+    return await vote(
+        agent,
+        question,
+        wish.k,
+        verifier=verifying(make_model(verifier)) if wish.verifier else None,
+        store=place,
+        run_id=run_id,
+        listener=Chair(screen),
+        watch=partial(Beside, screen),
+        origin={**origin(wanted), VOTES: made_of},
+    )
