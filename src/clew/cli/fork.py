@@ -19,7 +19,7 @@ from clew.cli.options import DEBUG, JSON, QUIET, RUN, STORE, agent_options
 from clew.cli.outcome import Outcome, finish
 from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
-from clew.cli.votes import wish_of
+from clew.cli.votes import refuse_vote
 from clew.cli.work import carry_on
 from clew.cut import cut
 from clew.errors import ConfigError
@@ -109,9 +109,7 @@ async def _fork(wish: Wish, store: str | None, screen: Screen) -> Outcome:
     async with existing(store) as place:
         run_id = await find_run(place, wish.run)
         record = await load(place, run_id)
-        if wish_of(record) is not None:
-            message = f"{run_id} is a vote: fork one of its runs, such as {run_id}.1"
-            raise ConfigError(message)
+        refuse_vote(record, "fork")
         so_far = Trajectory(run_id, cut(record, wish.at).shared)
         wanted, why = await with_model(_recorded(so_far, wish.given, wish.usual))
         tell_model(wanted, why)

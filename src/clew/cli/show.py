@@ -19,6 +19,7 @@ from clew.cli.places import existing, find_run
 from clew.cli.render import Shown, inert, pieces
 from clew.cli.screen import console, put
 from clew.cli.sent import sent_document, sent_text
+from clew.cli.votes import refuse_vote
 from clew.events import encode
 from clew.evidence import THRESHOLD
 from clew.journal import load
@@ -62,6 +63,7 @@ def show(
         if prompt or step is not None or form not in {None, "json"}:
             raise click.UsageError("--audit goes with --json and --threshold only.")
         record = anyio.run(partial(_read, run, store))
+        refuse_vote(record, "audit")
         checked = audited(record, THRESHOLD if threshold is None else threshold)
         if form == "json":
             click.echo(encode(audit_document(record, checked)))

@@ -59,6 +59,13 @@ def refuse_part(record: Trajectory, store: str | None) -> None:
         raise ConfigError(message)
 
 
+def refuse_vote(record: Trajectory, verb: str) -> None:
+    """Raise `ConfigError` for a vote, where only one of its runs will do."""
+    if wish_of(record) is not None:
+        message = f"{record.run_id} is a vote: {verb} one of its runs, such as {record.run_id}.1"
+        raise ConfigError(message)
+
+
 class Chair:
     """A listener that shows what a vote itself comes to; how it was decided is said at its end."""
 
