@@ -290,7 +290,7 @@ Guard: TypeAlias = Callable[[Call, Trajectory], Awaitable[Verdict | None]]
 """Judges one call before it is made; None is a plain yes."""
 
 Screen: TypeAlias = Callable[[str], Awaitable[Verdict | None]]
-"""Judges a person's words before a model sees them: deny, hold, hint (a mark), or None for a yes."""
+"""Judges a person's words before a model sees them: deny, hold, hint (a mark); None for a yes."""
 
 Check: TypeAlias = Callable[[Any, Trajectory], Awaitable[str | None]]
 """Says what is wrong with a (decoded) answer, or None."""
