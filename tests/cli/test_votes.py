@@ -215,6 +215,8 @@ def test_a_vote_takes_no_further_word_and_is_not_forked() -> None:
     assert (logged.code, "for one run" in logged.err) == (2, True)
     forked = clew("fork", vote_id, "--at", "0")
     assert (forked.code, f"such as {vote_id}.1" in forked.err) == (2, True)
+    audited = clew("show", vote_id, "--audit")
+    assert (audited.code, f"audit one of its runs, such as {vote_id}.1" in audited.err) == (2, True)
     fork = clew("fork", f"{vote_id}.1", "--at", "0", "--json")
     assert fork.code == 0
     assert clew("resume", fork.document["run_id"], "--quiet").code == 0

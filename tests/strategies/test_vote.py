@@ -1,6 +1,7 @@
 """Votes: how they are decided, what they spend, and that no crash loses or pays anything twice."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from clew import (
     Agent,
     ConfigError,
     Evidence,
+    FencedError,
     Limits,
     MemoryStore,
     ModelError,
@@ -367,6 +369,33 @@ async def test_a_cancelled_vote_writes_nothing_and_goes_on() -> None:
     assert (await ask(agent, store=tape, run_id="vote")).answer == "Paris"
 
 
+async def test_whoever_takes_a_vote_up_fences_the_other_off() -> None:
+    store, gate = MemoryStore(), anyio.Event()
+
+    @tool(effect="read")
+    async def look(page: int) -> str:
+        """Look at a page.
+
+        Args:
+            page: Its number.
+        """
+        await gate.wait()
+        return f"page {page}"
+
+    async def first() -> None:
+        with pytest.raises(FencedError, match="was taken up by another worker"):
+            await ask(voters("Rome", "Rome", "Rome", tools=[look]), store=store, run_id="vote")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(first)
+        await anyio.wait_all_tasks_blocked()
+        free = voters("Paris", "Paris", "Paris", meet=3)
+        found = await ask(free, store=store, run_id="vote", verifier=None)
+        gate.set()
+    assert found.answer == "Paris"
+    assert (await read("vote", store=store)).stop == Stop("answered", "", "Paris")
+
+
 async def test_where_no_run_is_answered_the_best_of_the_bounds_counts_and_is_called_that() -> None:
     agent = voters(*[[act("look", page=9), say(each)] for each in ("a b", "c d", "c d!")])
     found = await ask(agent, limits=Limits(steps=2, tool_calls=90), verifier=none_of_them)
@@ -395,6 +424,20 @@ async def test_typed_answers_are_compared_as_values() -> None:
     assert [count.runs for count in found.counts] == [(1, 2), (3,)]
 
 
+@dataclass(frozen=True)
+class Whose:
+    """A check that is content with any answer, and audits it."""
+
+    async def __call__(self, answer: object, so_far: Trajectory) -> str | None:
+        del answer, so_far
+        return None
+
+    def audit(self, answer: object, so_far: Trajectory) -> str:
+        """Where it was asked."""
+        del answer
+        return f"audited in {so_far.run_id}"
+
+
 async def test_the_evidence_is_that_of_the_run_whose_answer_was_taken() -> None:
     @tool(effect="read")
     def look(page: int) -> Observation:
@@ -407,7 +450,8 @@ async def test_the_evidence_is_that_of_the_run_whose_answer_was_taken() -> None:
         return Observation(content=f"page {page}", evidence=(piece,))
 
     said = ("Rome [doc_1]", "Paris [doc_1]", "Paris")
-    found = await ask(voters(*said, tools=[look]), verifier=none_of_them)
+    found = await ask(voters(*said, tools=[look], checks=[Whose()]), verifier=none_of_them)
+    assert found.result.audit == f"audited in {found.runs[1].run_id}"
     assert [piece.text for piece in found.result.cited] == ["page 2"]
     assert [piece.text for piece in found.result.evidence] == ["page 2"]
 

@@ -32,9 +32,9 @@ class Vote:
     """What the runs came to together.
 
     `result` is that of the whole: its id is the vote's, its usage and steps are sums, its evidence
-    is that of the run whose answer was taken. `how` it was decided, `words` say it; `counts` are
-    the answers with the numbers of the runs that gave them, `runs` how each ended, and `chosen` is
-    the number of the run whose answer it is (0: none). `choice` is the verifier's word.
+    and audit are those of the run whose answer was taken. `how` it was decided, `words` say it;
+    `counts` are the answers with the numbers of the runs that gave them, `runs` how each ended, and
+    `chosen` is the number of the run whose answer it is (0: none). `choice` is the verifier's word.
     """
 
     result: Result
@@ -251,7 +251,8 @@ async def _read(agent: Agent, so_far: Trajectory, store: Store) -> Vote:
     decision, base = _decision(so_far), _result(agent, so_far, runs)
     if decision.run:
         chosen = result(agent, await load(store, run_id_of(so_far.run_id, decision.run)))
-        base = replace(base, evidence=chosen.evidence, cited=chosen.cited)
+        kept = {name: getattr(chosen, name) for name in ("evidence", "cited", "audit")}
+        base = replace(base, **kept)
     steps = sum(each.steps for each in runs)
     whole = replace(base, usage=sum(spent, start=Usage()), steps=steps)
     choice = choice_in(texts[VERIFY])
