@@ -117,6 +117,11 @@ async def test_fields_of_the_agent_take_the_place_of_those_of_the_file(tmp_path:
     assert store == f"{tmp_path}/runs/"
 
 
+def test_a_model_given_by_name_takes_the_place_of_the_files(tmp_path: Path) -> None:
+    file = written(tmp_path, 'model = "opnai:not-this-one"\n')
+    assert load_agent(file, model="offline").agent.thinker.name == "offline"
+
+
 async def test_a_server_is_reached_as_the_file_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,6 +235,7 @@ WRONG: list[tuple[str, int, str]] = [
     ('model = "offline"\nunknown = "ask"', 2, "unknown: 'ask' is none of tell, hold"),
     ('[[programs]]\nname = "a"\ndescription = "b"\nargv = ["ls"]\neffect = "rd"', 5, "pure, read"),
     ("a = 1\nb = = 2", 2, "this is not TOML"),
+    ("a = 1\na = 2", 2, "this is not TOML: Cannot overwrite"),
     (
         'model = "anthropic:m"\ntools = [\n"calc",\n"own_parts:odd",\n]',
         4,

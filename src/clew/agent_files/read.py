@@ -35,8 +35,6 @@ def part(*path: str | int) -> Generator[None]:
     """Whatever does not fit in here is a fault of this part of the description."""
     try:
         yield
-    except PartError:
-        raise
     except ConfigError as error:
         raise PartError(path, str(error)) from error
 

@@ -215,12 +215,10 @@ class Pace:
         with self._lock:
             self.refused = None
             sent = ticket.sent
-            if sent is None:
-                return
-            if sent.at >= self._shut_at:
+            if sent is not None and sent.at >= self._shut_at:
                 self._closings = 0
                 self._gap = self._gap * EASE if self._gap > SOON else 0.0
-            if usage.estimated:
+            if sent is None or usage.estimated:
                 return
             self._per_byte += LEARN * (usage.input / max(ticket.size, 1) - self._per_byte)
             self._written += LEARN * (usage.output - self._written)
