@@ -90,7 +90,7 @@ REASONS: Final = {
     ),
     "steps, plain": (
         "The official client alone takes what the comparison row says; the rest is the run's "
-        "record: two commits and two looks into the inbox a step, and three commits a run. In a "
+        "record: two commits a step and three a run. In a "
         "process that was idle while it waited for the model this takes two to three times what "
         "it takes when it is done without a pause."
     ),
