@@ -19,9 +19,9 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.errors import ConfigError
 from clew.events import Image, Json, RawCall, encode
 from clew.models.anthropic_form import input_schema
+from clew.models.request import refuse_ours
 from clew.models.toolbox import Names, Toolbox, described
 from clew.protocols import Part, Prompt, Tool
 
@@ -285,10 +285,7 @@ def head(model: str, params: Mapping[str, Json], most: int) -> bytes:
 
     Raises `ConfigError` for `OURS`.
     """
-    if taken := sorted(OURS & params.keys()):
-        raise ConfigError(
-            f"the parameters {', '.join(taken)} are written by the adapter itself; leave them out"
-        )
+    refuse_ours(OURS & params.keys())
     rest = {key: value for key, value in params.items() if key not in LATER}
     return encode({"model": model, "max_tokens": most} | rest)[:-1]
 

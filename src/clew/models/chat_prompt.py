@@ -4,14 +4,14 @@ Format: https://platform.openai.com/docs/api-reference/chat/create
 """
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from clew.errors import ConfigError
 from clew.events import Image, Json, RawCall, Wire, encode
 from clew.models.forms import openai_tool
+from clew.models.request import refuse_ours
 from clew.models.toolbox import Ids, Names, Toolbox, arguments, described
-from clew.protocols import Part, Prompt, Tool
+from clew.protocols import Part, Tool
 
 STOPS: Final = 4
 """How many stop sequences the API takes."""
@@ -114,40 +114,6 @@ def _call(call: RawCall, box: Toolbox, ids: Ids) -> dict[str, Json]:
 
 def head(model: str, params: Mapping[str, Json]) -> bytes:
     """The beginning of every body, up to the messages. Raises `ConfigError` for `OURS`."""
-    if taken := sorted(OURS & params.keys()):
-        raise ConfigError(
-            f"the parameters {', '.join(taken)} are written by the adapter itself; leave them out"
-        )
+    refuse_ours(OURS & params.keys())
     rest = {key: value for key, value in params.items() if key != "stop"}
     return encode({"model": model} | rest)[:-1] + b',"messages":['
-
-
-def stops(prompt: Prompt, params: Mapping[str, Json]) -> list[str]:
-    """The stop sequences of prompt and parameters. Raises `ConfigError` for more than four."""
-    own: Any = params.get("stop") or []
-    found = list(dict.fromkeys([*prompt.stop, *([own] if isinstance(own, str) else own)]))
-    if len(found) > STOPS:
-        raise ConfigError(
-            f"{len(found)} stop sequences, of which the API takes {STOPS}: drop some from the "
-            f"parameters or the codec ({', '.join(map(repr, found))})"
-        )
-    return found
-
-
-def body(
-    start: bytes,
-    messages: Sequence[bytes],
-    prompt: Prompt,
-    box: Toolbox,
-    more: Mapping[str, Json],
-) -> bytes:
-    """The whole body: `start` from `head`, the messages, the tools, and the keys in `more`."""
-    pieces = [start, b",".join(messages), b"]"]
-    if box.declared:
-        pieces += [b',"tools":', box.declared]
-        if prompt.calls != "auto":
-            pieces += [b',"tool_choice":"', prompt.calls.encode(), b'"']
-    for key, value in more.items():
-        pieces += [b',"', key.encode(), b'":', encode(value)]
-    pieces.append(b"}")
-    return b"".join(pieces)

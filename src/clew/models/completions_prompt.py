@@ -6,9 +6,9 @@ Format: https://platform.openai.com/docs/api-reference/completions
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from clew.errors import ConfigError
 from clew.events import Json, encode
 from clew.models.chat_prompt import unseen
+from clew.models.request import refuse_ours
 from clew.protocols import Part
 
 OURS: Final = frozenset(
@@ -31,10 +31,7 @@ def text(part: Part) -> bytes:
 
 def head(model: str, params: Mapping[str, Json]) -> bytes:
     """The beginning of every body, up to the prompt. Raises `ConfigError` for `OURS`."""
-    if taken := sorted(OURS & params.keys()):
-        raise ConfigError(
-            f"the parameters {', '.join(taken)} are written by the adapter itself; leave them out"
-        )
+    refuse_ours(OURS & params.keys())
     rest = {key: value for key, value in params.items() if key != "stop"}
     return encode({"model": model, "max_tokens": MAX_TOKENS} | rest)[:-1] + b',"prompt":"'
 

@@ -19,15 +19,16 @@ from clew.models.failures import Source, Trouble
 from clew.models.gemini_form import fits
 from clew.models.gemini_prompt import (
     NAMES,
+    STOPS,
     Writing,
     body,
     contents,
     declare,
     pieces,
     split,
-    stops,
 )
 from clew.models.gemini_reply import Draft
+from clew.models.request import stop_sequences
 from clew.models.toolbox import Boxes, Toolbox
 from clew.protocols import Part, Prompt
 
@@ -173,7 +174,7 @@ class GeminiApi:
         if self._thinks and "thoughts" not in without:
             self._sent.add("thoughts")
             asked["thinkingConfig"] = {"includeThoughts": True}
-        found = stops(prompt, self._config.get("stopSequences"))
+        found = stop_sequences(prompt, self._config.get("stopSequences"), STOPS)
         if found and "stop" not in without:
             self._sent.add("stop")
             asked["stopSequences"] = found

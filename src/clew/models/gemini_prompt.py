@@ -11,10 +11,10 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.errors import ConfigError
 from clew.events import Image, Json, RawCall, Wire, encode
+from clew.models.request import refuse_ours
 from clew.models.toolbox import Names, Toolbox, described
-from clew.protocols import Calls, Part, Prompt, Tool
+from clew.protocols import Calls, Part, Tool
 
 STOPS: Final = 5
 """How many stop sequences the API takes."""
@@ -184,23 +184,9 @@ def split(params: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]
     Raises `ConfigError` for `OURS`, in either way to write them.
     """
     plain = {key: key.replace("_", "").lower() for key in params}
-    if taken := sorted(key for key, name in plain.items() if name in OURS):
-        raise ConfigError(
-            f"the parameters {', '.join(taken)} are written by the adapter itself; leave them out"
-        )
+    refuse_ours(key for key, name in plain.items() if name in OURS)
     beside = {key: value for key, value in params.items() if plain[key] in TOP}
     return {key: value for key, value in params.items() if key not in beside}, beside
-
-
-def stops(prompt: Prompt, own: Json) -> list[str]:
-    """The stop sequences of prompt and parameters. Raises `ConfigError` for more than five."""
-    found = list(dict.fromkeys([*prompt.stop, *(own or ())]))
-    if len(found) > STOPS:
-        raise ConfigError(
-            f"{len(found)} stop sequences, of which the API takes {STOPS}: drop some from the "
-            f"parameters or the codec ({', '.join(map(repr, found))})"
-        )
-    return found
 
 
 def body(

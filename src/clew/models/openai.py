@@ -15,19 +15,19 @@ from clew.events import Json, Wire, encode
 from clew.models.chat_prompt import (
     IDS,
     NAMES,
-    body,
+    STOPS,
     declare,
     declare_openai,
     head,
     kept_keys,
     message,
-    stops,
 )
 from clew.models.chat_reply import Draft
 from clew.models.endpoint import Endpoint, Settings
 from clew.models.failures import Trouble
 from clew.models.forms import LEAVE, REFUSED, form
 from clew.models.openai_client import is_openai, openai_endpoint
+from clew.models.request import openai_body, stop_sequences
 from clew.models.toolbox import Boxes, Ids
 from clew.protocols import Part, Prompt
 
@@ -141,15 +141,16 @@ class ChatApi:
                 )
             messages.append(encoded)
         more: dict[str, Json] = {}
-        if (found := stops(prompt, self.params)) and "stop" not in without:
-            more["stop"] = found
+        stops = stop_sequences(prompt, self.params.get("stop"), STOPS)
+        if stops and "stop" not in without:
+            more["stop"] = stops
         if stream:
             more["stream"] = True
             if "stream_options" not in without:
                 more["stream_options"] = {"include_usage": True}
         if prompt.form is not None and "response_format" not in self.params:
             more |= self._form(encode(prompt.form), without)
-        return body(self._head, messages, prompt, box, more)
+        return openai_body(self._head, messages, prompt, box, more)
 
     def _wire(self, part: Part, without: frozenset[str]) -> Wire | None:
         """What this very model sent beside the part's text and calls, unless it is not taken."""

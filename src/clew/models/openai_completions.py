@@ -13,12 +13,13 @@ except ModuleNotFoundError as missing:
 
 from clew.errors import ConfigError
 from clew.events import Json
-from clew.models.chat_prompt import stops
+from clew.models.chat_prompt import STOPS
 from clew.models.completions_prompt import body, head, text
 from clew.models.completions_reply import Draft
 from clew.models.endpoint import Endpoint, Settings
 from clew.models.failures import Trouble
 from clew.models.openai_client import openai_endpoint
+from clew.models.request import stop_sequences
 from clew.protocols import Prompt
 
 _FORMS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -111,8 +112,9 @@ class CompletionsApi:
                 encoded = part.encoded[key] = text(part)
             texts.append(encoded)
         more: dict[str, Json] = {}
-        if (found := stops(prompt, self.params)) and "stop" not in without:
-            more["stop"] = found
+        stops = stop_sequences(prompt, self.params.get("stop"), STOPS)
+        if stops and "stop" not in without:
+            more["stop"] = stops
         if stream:
             more["stream"] = True
             if "stream_options" not in without:

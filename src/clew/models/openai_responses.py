@@ -17,7 +17,8 @@ from clew.models.endpoint import Endpoint, Settings
 from clew.models.failures import Trouble
 from clew.models.forms import LEAVE, REFUSED, form
 from clew.models.openai_client import is_openai, openai_endpoint
-from clew.models.responses_prompt import body, declare, declare_openai, head, items
+from clew.models.request import openai_body
+from clew.models.responses_prompt import declare, declare_openai, head, items
 from clew.models.responses_reply import Draft
 from clew.models.toolbox import Boxes
 from clew.protocols import Part, Prompt
@@ -118,7 +119,7 @@ class ResponsesApi:
         more: dict[str, Json] = {"stream": True} if stream else {}
         if text := self._text | self._form(prompt, without):
             more["text"] = text
-        return body(self._heads["include" not in without], found, prompt, box, more)
+        return openai_body(self._heads["include" not in without], found, prompt, box, more)
 
     def _wire(self, part: Part) -> Wire | None:
         """What this very model sent beside the part's text and calls."""

@@ -6,7 +6,7 @@ items it came with: encrypted, whole and in its place.
 Format: https://developers.openai.com/api/reference/resources/responses
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -15,8 +15,9 @@ from clew.errors import ConfigError
 from clew.events import Json, RawCall, Wire, encode
 from clew.models.chat_prompt import data_url, unseen
 from clew.models.forms import openai_tool
+from clew.models.request import refuse_ours
 from clew.models.toolbox import Ids, Toolbox, arguments, described
-from clew.protocols import Part, Prompt, Tool
+from clew.protocols import Part, Tool
 
 OURS: Final = frozenset(
     {
@@ -128,10 +129,7 @@ def _verbatim(part: Part, box: Toolbox, kept: list[dict[str, Any]]) -> list[Json
 
 def head(model: str, params: Mapping[str, Json], *, encrypted: bool) -> bytes:
     """The beginning of every body, up to the input. Raises `ConfigError` for `OURS`."""
-    if taken := sorted(OURS & params.keys()):
-        raise ConfigError(
-            f"the parameters {', '.join(taken)} are written by the adapter itself; leave them out"
-        )
+    refuse_ours(OURS & params.keys())
     if "stop" in params:
         raise ConfigError("the Responses API takes no stop sequences; leave out the parameter stop")
     own: list[str] = params.get("include") or []
@@ -139,22 +137,3 @@ def head(model: str, params: Mapping[str, Json], *, encrypted: bool) -> bytes:
     rest = {key: value for key, value in params.items() if key not in {"include", "text"}}
     asked = {"include": include} if include else {}
     return encode({"model": model, "store": False} | rest | asked)[:-1] + b',"input":['
-
-
-def body(
-    start: bytes,
-    parts: Sequence[bytes],
-    prompt: Prompt,
-    box: Toolbox,
-    more: Mapping[str, Json],
-) -> bytes:
-    """The whole body: `start` from `head`, the items, the tools, and the keys in `more`."""
-    pieces = [start, b",".join(parts), b"]"]
-    if box.declared:
-        pieces += [b',"tools":', box.declared]
-        if prompt.calls != "auto":
-            pieces += [b',"tool_choice":"', prompt.calls.encode(), b'"']
-    for key, value in more.items():
-        pieces += [b',"', key.encode(), b'":', encode(value)]
-    pieces.append(b"}")
-    return b"".join(pieces)

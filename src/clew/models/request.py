@@ -1,0 +1,48 @@
+"""What the requests of several APIs have in common, written once."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from clew.errors import ConfigError
+from clew.events import Json, encode
+from clew.models.toolbox import Toolbox
+from clew.protocols import Prompt
+
+
+def refuse_ours(taken: Iterable[str]) -> None:
+    """Raise `ConfigError` where parameters have keys that the adapter writes."""
+    if names := sorted(taken):
+        raise ConfigError(
+            f"the parameters {', '.join(names)} are written by the adapter itself; leave them out"
+        )
+
+
+def stop_sequences(prompt: Prompt, own: Any, most: int) -> list[str]:
+    """Those of the prompt and of the parameters, each once. Raises `ConfigError` for too many."""
+    given = [own] if isinstance(own, str) else own or []
+    found = list(dict.fromkeys([*prompt.stop, *given]))
+    if len(found) > most:
+        raise ConfigError(
+            f"{len(found)} stop sequences, of which the API takes {most}: drop some from the "
+            f"parameters or the codec ({', '.join(map(repr, found))})"
+        )
+    return found
+
+
+def openai_body(
+    start: bytes,
+    parts: Sequence[bytes],
+    prompt: Prompt,
+    box: Toolbox,
+    more: Mapping[str, Json],
+) -> bytes:
+    """A whole body of OpenAI's: `start` up to the array of parts, the tools, the keys in `more`."""
+    pieces = [start, b",".join(parts), b"]"]
+    if box.declared:
+        pieces += [b',"tools":', box.declared]
+        if prompt.calls != "auto":
+            pieces += [b',"tool_choice":"', prompt.calls.encode(), b'"']
+    for key, value in more.items():
+        pieces += [b',"', key.encode(), b'":', encode(value)]
+    pieces.append(b"}")
+    return b"".join(pieces)
