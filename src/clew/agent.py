@@ -33,6 +33,7 @@ from clew.protocols import (
     Model,
     Parameters,
     Screen,
+    Seeded,
     Tool,
 )
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
@@ -67,7 +68,8 @@ class Agent:
     An answer that fails a check goes back to the model `tries` times, then `fallback` stands in.
     `landing` says whether a tripped bound still asks for one last thought. `unknown` says what
     follows an unsafe call nobody saw the end of: "tell" the model, or "hold" for a person. `seed`
-    is recorded for those who need one. Raises `ConfigError` where the parts do not fit.
+    is recorded, and given to a model that takes one. Raises `ConfigError` where the parts do not
+    fit.
     """
 
     model: Model | str
@@ -149,8 +151,9 @@ class Agent:
 
     @cached_property
     def thinker(self) -> Model:
-        """The model itself, where it was given by name."""
-        return resolve(self.model) if isinstance(self.model, str) else self.model
+        """The model itself, where it was given by name; one that takes a seed has the agent's."""
+        model = resolve(self.model) if isinstance(self.model, str) else self.model
+        return model.seeded(self.seed) if isinstance(model, Seeded) else model
 
     @cached_property
     def format(self) -> Codec:

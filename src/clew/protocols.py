@@ -262,6 +262,15 @@ class Choosy(Protocol):
         ...
 
 
+@runtime_checkable
+class Seeded(Protocol):
+    """A model whose replies follow from the prompt and a seed: its agent gives it its own."""
+
+    def seeded(self, seed: int) -> Model:
+        """The same model with this seed."""
+        ...
+
+
 # ---------------------------------------------------------------- judging
 
 Bound: TypeAlias = Callable[[Trajectory], str | None]

@@ -430,3 +430,29 @@ def test_a_model_that_can_say_what_it_cannot_take_is_asked_beforehand() -> None:
     with pytest.raises(ConfigError, match=r"'strange' has the property 'a b'"):
         Agent(model=model, tools=[strange])
     assert Agent(model=model, tools=[strange], codec="paper").format.name == "paper/1"
+
+
+@dataclass(frozen=True)
+class Dice:
+    """A model that says its seed."""
+
+    seed: int = -1
+    name: str = "dice"
+    priced: bool = True
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return {"seed": self.seed}
+
+    def seeded(self, seed: int) -> "Dice":
+        return Dice(seed)
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        return Reply(f"{self.seed}", usage=Usage(cost=0.0))
+
+
+async def test_a_model_that_takes_a_seed_has_that_of_its_agent():
+    agent = Agent(model=Dice(), seed=7)
+    assert (await run(agent, "Throw.", store=MemoryStore())).answer == "7"
+    assert (await run(agent.but(seed=8), "Throw.", store=MemoryStore())).answer == "8"
+    assert agent.setting.params == {"seed": 7}

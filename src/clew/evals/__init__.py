@@ -1,0 +1,1 @@
+"""Evaluation: cases, scorers, matrices of configurations, and reports."""

@@ -1,0 +1,24 @@
+"""A case: a question, and what makes an answer to it right."""
+
+import msgspec
+
+from clew.events import Json
+from clew.replies import Value
+
+
+class Case(Value, frozen=True):
+    """One line of a dataset.
+
+    `gold` says what is right, in one of the forms of `clew.evals.golds`. `tests` says in words what
+    the case is there to find out. Cases of one `pair` count only together: each passes if all do,
+    so that a harmful request and its harmless twin cannot both be won by refusing. `extra` is what
+    an environment or a simulated model needs beside that, such as paragraphs or a script.
+    """
+
+    id: str
+    question: str
+    gold: Json
+    category: str = ""
+    tests: str = ""
+    pair: str = ""
+    extra: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])

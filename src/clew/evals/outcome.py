@@ -1,0 +1,119 @@
+"""What became of one trial: the row of the results that every figure of a report is read from."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from clew.evals.case import Case
+from clew.events import Json, Status, Usage
+from clew.replies import Value
+
+Kind: TypeAlias = Literal[
+    "failed",
+    "bound",
+    "held",
+    "refused",
+    "fault",
+    "no such tool",
+    "bad arguments",
+    "unsupported claim",
+    "twin",
+    "wrong answer",
+]
+"""Why a trial did not pass, the first that fits: its model failed; it stopped at a bound, or for a
+person, or was refused; replies could not be read; a tool that does not exist was asked for;
+arguments did not fit; its answer says what the evidence does not; its own answer is right but its
+twin's is not; the answer is wrong."""
+
+
+class Mark(Value, frozen=True):
+    """What one gold says of one answer: `score` in [0, 1], `why` in a line for people."""
+
+    scorer: str
+    passed: bool
+    score: float
+    why: str = ""
+
+
+class Judgement(Value, frozen=True):
+    """A judge's word: 1 (useless) to 5 (right and well reasoned), and its reasons."""
+
+    score: int
+    reasons: str = ""
+
+
+class Counted(Value, frozen=True):
+    """What is counted in the records of a trial; in a vote, summed over its runs.
+
+    `seconds` are those of work (waiting for a person does not count). `faults` are replies that
+    could not be read, `repairs` those that were mended. `calls` are made calls by tool; `unknown`
+    are calls of tools that do not exist, and `bad_arguments` refused arguments, by the name asked.
+    `claims` and `supported` are those of the grounding audit; of `claims` only those that could be
+    checked are counted.
+    """
+
+    steps: int = 0
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    faults: int = 0
+    repairs: int = 0
+    landings: int = 0
+    calls: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    failed_calls: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    unknown: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    bad_arguments: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    claims: int = 0
+    supported: int = 0
+
+
+class Outcome(Value, frozen=True):
+    """One trial: a case answered by a configuration, with a seed, for the nth time.
+
+    `run_id` is that of its record (of the vote, where there is one) in the same file, and `runs`
+    those of all records it is made of. `right` is what its own gold says; `passed` counts its twins
+    too. `em` and `f1` are those of HotpotQA, where the gold is a text.
+    """
+
+    case: str
+    configuration: str
+    model: str
+    run_id: str
+    status: Status
+    category: str = ""
+    pair: str = ""
+    seed: int = 0
+    repetition: int = 1
+    reason: str = ""
+    answer: Json = None
+    right: bool = False
+    passed: bool = False
+    score: float = 0.0
+    marks: tuple[Mark, ...] = ()
+    kind: Kind | None = None
+    em: float | None = None
+    f1: float | None = None
+    judgement: Judgement | None = None
+    reward: float | None = None
+    counted: Counted = Counted()
+    runs: tuple[str, ...] = ()
+    votes: int = 1
+
+
+class About(Value, frozen=True):
+    """What an evaluation is of, kept with its results: enough to read them by themselves.
+
+    `matrix` is the text of the matrix file, `configurations` their names in its order; `cases` are
+    all that are to be answered, without their `extra`. `begun` is in Unix milliseconds.
+    """
+
+    name: str
+    world: str
+    matrix: str
+    cases: tuple[Case, ...]
+    configurations: tuple[str, ...]
+    models: tuple[str, ...]
+    seeds: tuple[int, ...] = (0,)
+    repetitions: int = 1
+    judge: str = ""
+    version: str = ""
+    begun: int = 0
