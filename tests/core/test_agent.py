@@ -451,7 +451,7 @@ class Dice:
         return Reply(f"{self.seed}", usage=Usage(cost=0.0))
 
 
-async def test_a_model_that_takes_a_seed_has_that_of_its_agent():
+async def test_a_model_that_takes_a_seed_has_that_of_its_agent() -> None:
     agent = Agent(model=Dice(), seed=7)
     assert (await run(agent, "Throw.", store=MemoryStore())).answer == "7"
     assert (await run(agent.but(seed=8), "Throw.", store=MemoryStore())).answer == "8"
