@@ -16,7 +16,7 @@ export FOLDER   := $(value DOCS)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help ask check lint types test coverage format bench lock clean
+.PHONY: help ask check lint types test coverage format bench evidence lock clean
 
 help:  ## Say what can be made
 	@echo 'make ask [Q="a question"] [DOCS=folder]   ask the documents, offline and free'
@@ -50,6 +50,9 @@ format: $(VENV)/.dev  ## Format, and fix what can be fixed
 
 bench: $(VENV)/.bench  ## Measure the runtime's own cost (docs/performance.md)
 	$(BIN)/python -m benchmarks
+
+evidence: $(VENV)/.dev  ## Hold clew against recordings of real models (docs/evidence.md)
+	$(BIN)/python -m recordings
 
 lock:  ## Take the versions of constraints.txt again, from a fresh environment
 	PYTHON=$(PYTHON) scripts/lock

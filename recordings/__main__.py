@@ -1,0 +1,45 @@
+"""`python -m recordings`: hold clew against recordings of real models; write docs/evidence.md."""
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping
+from typing import Final
+
+from recordings import report
+from recordings.data import ROOT, missing
+from recordings.part import Measure, Part
+
+PARTS: Final[Mapping[str, Measure]] = {}
+"""The parts by their names, in the order of the page."""
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(prog="python -m recordings", description=__doc__)
+    options.add_argument("--parts", default=",".join(PARTS), help="some of %(default)s")
+    options.add_argument("--sample", type=int, default=1, help="take every nth record only")
+    options.add_argument("--print", action="store_true", help="print the page, write nothing")
+    args = options.parse_args()
+    if why := missing():
+        print(why, file=sys.stderr)
+        return 2
+    wanted = [name for name in args.parts.split(",") if name]
+    if strange := [name for name in wanted if name not in PARTS]:
+        print(f"no part {strange[0]!r}: there are {', '.join(PARTS)}", file=sys.stderr)
+        return 2
+    begun, parts = time.perf_counter(), list[Part]()
+    for name in wanted:
+        parts.append(PARTS[name](args.sample))
+        print(f"{time.perf_counter() - begun:4.0f} s  {name}", file=sys.stderr, flush=True)
+    if args.print or args.sample > 1 or len(wanted) < len(PARTS):
+        print(report.page(parts))
+    else:
+        report.PAGE.write_text(report.page(parts), encoding="utf-8")
+        print(f"wrote {report.PAGE.relative_to(ROOT)}")
+    for line in (missed := list(report.failures(parts))):
+        print(f"missed: {line}", file=sys.stderr)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
