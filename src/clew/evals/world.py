@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from clew.evals.case import Case
-from clew.protocols import Tool
+from clew.protocols import Guard, Tool
 from clew.trajectory import Trajectory
 
 
@@ -20,6 +20,11 @@ class Episode(Protocol):
     @property
     def tools(self) -> Sequence[Tool]:
         """What the agent may do there, beside its own tools."""
+        ...
+
+    @property
+    def guards(self) -> Sequence[Guard]:
+        """What these tools need to be judged by, such as `KeepPlace` for `lookup`."""
         ...
 
     async def catch_up(self, so_far: Trajectory) -> None:
@@ -40,6 +45,7 @@ class Quiet:
     """The episode of a plain dataset: no tools, no reward."""
 
     tools: Sequence[Tool] = ()
+    guards: Sequence[Guard] = ()
 
     async def catch_up(self, so_far: Trajectory) -> None:
         """Nothing happens here."""
