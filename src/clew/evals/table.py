@@ -1,0 +1,137 @@
+"""A table: what a report is made of, whichever way it is shown."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+from clew.evals.outcome import About, Outcome
+from clew.events import Json
+from clew.replies import Value
+
+Form: TypeAlias = Literal[
+    "text", "count", "number", "share", "interval", "points", "range", "seconds", "dollars"
+]
+"""How a cell is written: `interval` is one of shares, `range` one of percentage points; both are
+lists of two numbers."""
+
+NOTHING: Final = "–"
+"""What a cell without a value shows."""
+
+SIMULATED: Final = "simulated:"
+"""How the names of simulated models begin."""
+
+
+class Column(Value, frozen=True):
+    """The name of a column, and how its cells are written."""
+
+    name: str
+    form: Form = "text"
+
+
+class Table(Value, frozen=True):
+    """Cells under columns: numbers as they are, None where there is nothing to say.
+
+    `note` says what the figures are of. `name` is short, for files and links.
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Json, ...], ...]
+    note: str = ""
+
+    def told(self) -> list[list[str]]:
+        """The rows as a person reads them."""
+        return [
+            [told(cell, column.form) for cell, column in zip(row, self.columns, strict=True)]
+            for row in self.rows
+        ]
+
+
+def told(cell: Json, form: Form) -> str:
+    """A cell as a person reads it."""
+    return NOTHING if cell is None else _WRITTEN[form](cell)
+
+
+def _seconds(time: float) -> str:
+    if time < 0.1:
+        return f"{1000 * time:.0f} ms"
+    if time < 59.95:
+        return f"{time:.1f} s"
+    minutes, seconds = divmod(round(time), 60)
+    return f"{minutes}:{seconds:02}"
+
+
+_WRITTEN: Final[dict[Form, Callable[[Any], str]]] = {
+    "text": str,
+    "count": "{:,}".format,
+    "number": lambda number: f"{number:,.2f}" if abs(number) < 100 else f"{number:,.0f}",
+    "share": "{:.1%}".format,
+    "interval": lambda ends: f"{ends[0]:.1%} to {ends[1]:.1%}",
+    "points": lambda share: f"{100 * share:+.1f}",
+    "range": lambda ends: f"{100 * ends[0]:+.1f} to {100 * ends[1]:+.1f}",
+    "seconds": _seconds,
+    "dollars": lambda cost: f"${cost:,.2f}" if cost >= 100 else f"${cost:.4f}",
+}
+
+
+def is_simulated(model: str) -> bool:
+    """Whether this is the name of a simulated model."""
+    return model.startswith(SIMULATED)
+
+
+def simulated_note(models: Iterable[str]) -> str:
+    """What has to be said where figures are of simulated models; "" where none is."""
+    if any(map(is_simulated, models)):
+        return (
+            f"Models named {SIMULATED}… are simulated: scripts with set faults, no language model."
+        )
+    return ""
+
+
+def sentences(*texts: str) -> str:
+    """Those that say something, one after the other."""
+    return " ".join(filter(None, texts))
+
+
+def columns(*given: str | tuple[str, Form]) -> tuple[Column, ...]:
+    """Columns from their names, with their forms where they are no text."""
+    return tuple(Column(one) if isinstance(one, str) else Column(*one) for one in given)
+
+
+def alike(names: Iterable[str], form: Form) -> Iterator[tuple[str, Form]]:
+    """Names of columns whose cells are written alike."""
+    return ((name, form) for name in names)
+
+
+def used(table: Table) -> Table:
+    """The table without columns that say nothing in any row."""
+    kept = [
+        place
+        for place in range(len(table.columns))
+        if any(row[place] is not None for row in table.rows)
+    ]
+    return Table(
+        table.name,
+        table.title,
+        tuple(table.columns[place] for place in kept),
+        tuple(tuple(row[place] for place in kept) for row in table.rows),
+        table.note,
+    )
+
+
+Group: TypeAlias = tuple[str, str]
+"""A configuration and a model: what a row of most tables is of."""
+
+WHO: Final = ("configuration", "model")
+
+
+def grouped(outcomes: Iterable[Outcome], about: About) -> dict[Group, Sequence[Outcome]]:
+    """The outcomes of each configuration with each model, in the order of the matrix."""
+    found: dict[Group, list[Outcome]] = {
+        (configuration, model): []
+        for configuration in about.configurations
+        for model in about.models
+    }
+    for outcome in outcomes:
+        found.setdefault((outcome.configuration, outcome.model), []).append(outcome)
+    return {group: trials for group, trials in found.items() if trials}
