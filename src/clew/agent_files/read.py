@@ -73,14 +73,30 @@ def read_agent_file(path: str | Path) -> Spec:
     Its folder is where its own relative places are looked for, and its modules first.
     """
     place = Path(path).expanduser().absolute()
+    text, said = read_toml(place, f"the agent file {path}", "`clew init` writes one")
+    try:
+        if "file" in said:  # is known here, but not for a file to say
+            raise msgspec.ValidationError("Object contains unknown field `file`")
+        spec = msgspec.convert(said, Spec)
+    except msgspec.ValidationError as error:
+        where, why = misfit(error)
+        message = f"{place}, line {line_of(text, where)}: {why}"
+        raise ConfigError(message) from error
+    return settled(spec, place, screened="screens" in said)
+
+
+def read_toml(place: Path, what: str, advice: str) -> tuple[str, dict[str, Any]]:
+    """The text of a TOML file and what it says; `what` and `advice` are for where there is none.
+
+    Raises `ConfigError` with the file and the line.
+    """
     try:
         text = _text(place)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        message = f"the agent file {path} cannot be read ({why}): `clew init` writes one"
-        raise ConfigError(message) from error
+        raise ConfigError(f"{what} cannot be read ({why}): {advice}") from error
     try:
-        said = tomllib.loads(text)
+        return text, tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         at = _TOLD.search(str(error))
         line = int(at[1]) if at and at[1] else max(1, len(text.splitlines()))
@@ -88,19 +104,13 @@ def read_agent_file(path: str | Path) -> Spec:
         if why == "Invalid value":
             why += " (text stands in quotes)"
         raise ConfigError(f"{place}, line {line}: this is not TOML: {why}") from error
-    try:
-        if "file" in said:  # is known here, but not for a file to say
-            raise msgspec.ValidationError("Object contains unknown field `file`")
-        spec = msgspec.convert(said, Spec)
-    except msgspec.ValidationError as error:
-        where, why = _explained(str(error))
-        message = f"{place}, line {line_of(text, where)}: {why}"
-        raise ConfigError(message) from error
-    return _settled(spec, place, screened="screens" in said)
 
 
-def _settled(spec: Spec, file: Path, *, screened: bool) -> Spec:
-    """The spec with its places made absolute: a record outlives the working folder."""
+def settled(spec: Spec, file: Path, *, screened: bool) -> Spec:
+    """The spec of a file with its places made absolute: a record outlives the working folder.
+
+    `screened` says whether the file names screens, were it none.
+    """
     folder = file.parent
 
     def place(given: str) -> str:
@@ -120,43 +130,48 @@ def _settled(spec: Spec, file: Path, *, screened: bool) -> Spec:
 
 def explained(error: str) -> str:
     """Why values do not fit a `Spec`, in our own words; `error` is what msgspec says."""
-    return _explained(error)[1]
+    return misfit(error)[1]
 
 
-def _explained(error: str) -> tuple[tuple[str | int, ...], str]:
-    """Where a description does not fit, and why, in our own words."""
-    at = _AT.search(error)
+def misfit(error: object, root: Any = Spec) -> tuple[tuple[str | int, ...], str]:
+    """Where a description does not fit, and why, in our own words.
+
+    `error` is what msgspec says, `root` the type of the whole.
+    """
+    said = str(error)
+    at = _AT.search(said)
     steps = _STEP.findall(at[1].partition("[...]")[0]) if at else []  # it names no free keys
     path = tuple(key or int(place) for key, place in steps)
     name = ".".join(map(str, path))
-    if unknown := _UNKNOWN.search(error):
-        near = difflib.get_close_matches(unknown[1], _fields(path), n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(_fields(path))}"
+    if unknown := _UNKNOWN.search(said):
+        known = _fields(root, path)
+        near = difflib.get_close_matches(unknown[1], known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
         where = f" in {name}" if name else ""
         return (*path, unknown[1]), f"unknown key {unknown[1]!r}{where}: {hint}"
-    if missing := _MISSING.search(error):
-        return path, f"{name} lacks {missing[1]!r}: give it"
-    if choice := _CHOICE.search(error):
-        return path, f"{name}: {choice[1]!r} is none of {', '.join(_choices(path))}"
-    why = _AT.sub("", error).replace("`", "").replace(" | null", "")  # TOML has no null
+    if missing := _MISSING.search(said):
+        return path, f"{name or 'the file'} lacks {missing[1]!r}: give it"
+    if choice := _CHOICE.search(said):
+        return path, f"{name}: {choice[1]!r} is none of {', '.join(_choices(root, path))}"
+    why = _AT.sub("", said).replace("`", "").replace(" | null", "")  # TOML has no null
     return path, f"{name}: {why[:1].lower()}{why[1:]}"
 
 
-def _fields(path: tuple[str | int, ...]) -> list[str]:
+def _fields(root: Any, path: tuple[str | int, ...]) -> list[str]:
     """The keys that a table may have."""
-    return [name for name in _types(_kind(path)) if name != "file"]
+    return [name for name in _types(_kind(root, path)) if name != "file"]
 
 
-def _choices(path: tuple[str | int, ...]) -> list[str]:
+def _choices(root: Any, path: tuple[str | int, ...]) -> list[str]:
     """The words that a value may be."""
-    kind = _kind(path)
+    kind = _kind(root, path)
     inner = [kind, *get_args(kind)]
     return [word for one in inner if get_origin(one) is Literal for word in get_args(one)]
 
 
-def _kind(path: tuple[str | int, ...]) -> Any:
+def _kind(root: Any, path: tuple[str | int, ...]) -> Any:
     """The type of what is at this place; None where there is nothing."""
-    kind: Any = Spec
+    kind = root
     for key in path:
         if isinstance(key, str):
             kind = _types(kind).get(key)
