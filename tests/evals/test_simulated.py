@@ -402,7 +402,7 @@ async def test_a_refused_answer_is_corrected_or_dropped_or_insisted_on(
     assert corrected.status == "answered"
     assert corrected.answer.startswith("The mill was built in 1911 [doc_")
     dropped, _ = await played(agent(0.0, 1.0), LOOK_UP)
-    assert dropped.answer == "I cannot answer this: I have no way to look it up."
+    assert dropped.answer == "I cannot answer this with the evidence that I have."
     insisted, record = await played(agent(0.0, 0.0), LOOK_UP)
     assert insisted.fallback
     assert len(record.steps) == 4

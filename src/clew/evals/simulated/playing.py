@@ -19,6 +19,7 @@ from clew.testing.models import Move
 from clew.tools.calc import calculate
 
 DECLINED: Final = "I cannot answer this: I have no way to look it up."
+DROPPED: Final = "I cannot answer this with the evidence that I have."
 UNFINISHED: Final = "I cannot answer this: I did not get to look at everything that it needs."
 ASKED: Final = "Something did not work as I expected. How would you like me to go on?"
 
@@ -135,9 +136,9 @@ class Player:
         for number in range(self.sight.refused):
             chance = self.luck("refused", number).random()
             if chance < self.profile.corrects:
-                answer = DECLINED if self._blind else self._cited(self.script.answer)
+                answer = DROPPED if self._blind else self._cited(self.script.answer)
             elif chance < self.profile.corrects + self.profile.drops:
-                answer = DECLINED
+                answer = DROPPED
         return answer
 
     def _first(self) -> str:
