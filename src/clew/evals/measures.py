@@ -1,0 +1,104 @@
+"""What is counted in the records of a trial, and what is read from its outcome."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import msgspec
+
+from clew.evals.outcome import Counted, Kind, Outcome
+from clew.events import Code, Judged, Landing, Usage
+from clew.evidence import Audit
+from clew.trajectory import Trajectory
+
+
+def counted(records: Sequence[Trajectory], audit: Audit | None = None) -> Counted:
+    """Count what the runs of a trial took and how they went.
+
+    For a vote these are the records of its runs, and of its verifier where that is an agent; the
+    vote's own record is none of them. Steps are thoughts, that of a landing included.
+    """
+    asked = [call for record in records for call in record.calls]
+    failed = Counter(
+        call.action.name
+        for call in asked
+        if call.in_doubt or (call.observation and not call.observation.ok and call.observation.made)
+    )
+    thoughts = [step.thought for record in records for step in record if step.thought is not None]
+    events = [entry.event for record in records for entry in record.entries]
+    mended = sum(isinstance(event, Judged) and _mends(event) for event in events)
+    checked = [claim for claim in audit.claims if claim.state != "not checkable"] if audit else []
+    return Counted(
+        steps=sum(len(record.steps) for record in records),
+        usage=sum((record.usage for record in records), start=Usage()),
+        seconds=sum(record.total.active_ms for record in records) / 1000,
+        faults=sum(bool(thought.fault) for thought in thoughts),
+        repairs=sum(bool(thought.repairs) for thought in thoughts) + mended,
+        landings=sum(isinstance(event, Landing) for event in events),
+        calls=dict(sum((record.total.calls for record in records), start=Counter[str]())),
+        failed_calls=dict(failed),
+        unknown=_refused(records, "unknown_tool"),
+        bad_arguments=_refused(records, "invalid_arguments"),
+        claims=len(checked),
+        supported=sum(claim.state == "supported" for claim in checked),
+    )
+
+
+def _mends(event: Judged) -> bool:
+    """Whether a tool has repaired its arguments; a guard's amendment is no repair."""
+    return event.verdict.kind == "amend" and event.by.endswith(".repair")
+
+
+def _refused(records: Sequence[Trajectory], code: Code) -> dict[str, int]:
+    """Calls that were refused for this, by the name that was asked for."""
+    return dict(
+        Counter(
+            call.action.name
+            for record in records
+            for call in record.calls
+            if call.observation is not None and call.observation.code == code
+        )
+    )
+
+
+def kind(outcome: Outcome) -> Kind | None:
+    """Why the trial did not pass, the first that fits; None where it did."""
+    if outcome.passed:
+        return None
+    if outcome.right:
+        return "twin"
+    counts = outcome.counted
+    found: tuple[tuple[Kind, bool], ...] = (
+        ("failed", outcome.status == "failed"),
+        ("bound", outcome.status == "bound"),
+        ("held", outcome.status in {"held", "interrupted"}),
+        ("refused", outcome.status == "refused"),
+        ("fault", counts.faults > 0),
+        ("no such tool", bool(counts.unknown)),
+        ("bad arguments", bool(counts.bad_arguments)),
+        ("unsupported claim", counts.supported < counts.claims),
+    )
+    for name, fits in found:
+        if fits:
+            return name
+    return "wrong answer"
+
+
+def paired(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The outcomes with `passed` and `kind` set: twins pass only together.
+
+    Twins are the outcomes of one pair by the same configuration and model, with the same seed and
+    repetition. Of an evaluation that is still under way, those that are there count.
+    """
+    right: dict[tuple[str, str, str, int, int], bool] = defaultdict(lambda: True)
+    for each in outcomes:
+        right[_twins(each)] &= each.right
+    done: list[Outcome] = []
+    for each in outcomes:
+        passed = right[_twins(each)] if each.pair else each.right
+        settled = msgspec.structs.replace(each, passed=passed)
+        done.append(msgspec.structs.replace(settled, kind=kind(settled)))
+    return done
+
+
+def _twins(each: Outcome) -> tuple[str, str, str, int, int]:
+    return each.pair, each.configuration, each.model, each.seed, each.repetition
