@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -462,3 +463,35 @@ async def test_usage_is_estimated_and_priced(tools: tuple[Tool, ...]) -> None:
     assert first.cost == (first.input * 2.5 + first.output * 10.0) / 1_000_000
     assert record.started.setting.model == "simulated:strong"
     assert by_name("native").name == record.started.setting.codec
+
+
+# ------------------------------------------------------------------------------- what is declared
+
+
+def test_the_document_tells_the_invented_rates_as_they_are() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "simulated-models.md").read_text("utf-8")
+    for one in PROFILES:
+        shares = (one.wrong, one.misnamed, one.guesses, one.slips, one.corrects, one.drops)
+        told = " | ".join(f"{share * 100:g} %" for share in shares)
+        price = " / ".join(f"{each:g}" for each in one.price)
+        assert f"| `{one.name}` | {told} | {price} |" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "share", "native"),
+    [
+        ("strong", "none (0 %)", 0.0, 0.0),
+        ("fencing", "in a code fence 24 %", 0.24, 0.0),
+        ("chatty", "7.7 %: prose", 0.077, 0.0),
+        ("older", "cut 0.24 %", 0.0024, 0.0),
+        ("small", "16 %: nothing", 0.17, 0.16),
+    ],
+)
+def test_the_document_tells_the_rates_that_were_seen(
+    name: str, kind: str, share: float, native: float
+) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "simulated-models.md").read_text("utf-8")
+    profile = simulated(name, CASES).profile
+    assert kind in next(line for line in text.splitlines() if line.startswith(f"| `{name}` |"))
+    assert sum(profile.text.values()) == pytest.approx(share)
+    assert sum(profile.native.values()) == pytest.approx(native)
