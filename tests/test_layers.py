@@ -81,6 +81,7 @@ BY_NAME = {  # who may import a module whose name is data
     "models/resolve.py": "an optional extra is loaded here, when its provider is asked for",
     "agent_files/imported.py": "a user's own part is named module:name; tools of an optional extra",
     "cli/export.py": "what sends spans is an optional extra, loaded when they are to be sent",
+    "evals/environments/loading.py": "a world's package is loaded when that world is asked for",
     "tools/docs/extract.py": "what reads PDF and HTML is an optional extra too",
     "tools/process.py": "a killable tool is named module:function and loaded in its own process",
 }
