@@ -44,7 +44,6 @@ from clew.evals.forms import (
 from clew.evals.texts import normal
 from clew.events import Json
 from clew.evidence import normalised
-from clew.evidence.units import SYMBOLS, WORDS
 from clew.tools.schema import compile_schema, nearest
 
 MOST_DEEP: Final = 20
@@ -73,7 +72,9 @@ def _read(gold: Json, where: str, deep: int) -> Gold:
     match gold:
         case str():
             return Exact(gold)
-        case bool() | None:
+        case None:
+            raise ConfigError(f"{where} is null: say what is right")
+        case bool():
             shown = msgspec.json.encode(gold).decode()
             raise ConfigError(
                 f'{where} is {shown}: for an answer of this value write {{"exact": {shown}}}'
@@ -247,9 +248,8 @@ def _wrong_number(leaf: Number) -> str:
         if not 0 <= (value := getattr(leaf, name)) < math.inf:
             return f"{name} is {value:g}: give 0 or more"
     if leaf.unit and not unit_of(leaf.unit):
-        near = nearest(leaf.unit, {**SYMBOLS, **WORDS})
-        hint = f"did you mean {near!r}?" if near else "leave it out, and any unit will do"
-        return f"the unit {leaf.unit!r} is not known: {hint}"
+        known = "write it as in km, kg, min, °C, %, USD, or leave it out and any will do"
+        return f"the unit {leaf.unit!r} is not known: {known}"
     return ""
 
 

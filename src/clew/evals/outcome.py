@@ -9,6 +9,7 @@ from clew.events import Json, Status, Usage
 from clew.replies import Value
 
 Kind: TypeAlias = Literal[
+    "twin",
     "failed",
     "bound",
     "held",
@@ -17,13 +18,12 @@ Kind: TypeAlias = Literal[
     "no such tool",
     "bad arguments",
     "unsupported claim",
-    "twin",
     "wrong answer",
 ]
-"""Why a trial did not pass, the first that fits: its model failed; it stopped at a bound, or for a
-person, or was refused; replies could not be read; a tool that does not exist was asked for;
-arguments did not fit; its answer says what the evidence does not; its own answer is right but its
-twin's is not; the answer is wrong."""
+"""Why a trial did not pass, the first that fits: its own answer is right but its twin's is not; its
+model failed; it stopped at a bound, or for a person, or was refused; replies could not be read; a
+tool that does not exist was asked for; arguments did not fit; its answer says what the evidence
+does not; the answer is wrong."""
 
 
 class Mark(Value, frozen=True):
@@ -36,7 +36,10 @@ class Mark(Value, frozen=True):
 
 
 class Judgement(Value, frozen=True):
-    """A judge's word: 1 (useless) to 5 (right and well reasoned), and its reasons."""
+    """A judge's word: 1 (useless) to 5 (right and well reasoned), and its reasons.
+
+    0 is no word: the judge was asked and gave none, and `reasons` say why.
+    """
 
     score: int
     reasons: str = ""

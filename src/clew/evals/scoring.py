@@ -181,7 +181,8 @@ def _share(name: str, found: float, least: float, why: str) -> Mark:
 def _judged(name: str, seen: Seen, least: int) -> Mark:
     word = seen.judgement
     if word is None or not word.score:
-        why = word.reasons if word is not None else "no judge was asked"
+        unasked = "there is no answer" if seen.answer is None else "no judge was asked"
+        why = unasked if word is None else word.reasons
         return Mark(name, False, 0.0, _line(f"not judged: {why}"))
     why = _line(f"{word.score} of 5: {word.reasons}", 2 * SHOWN)
     return Mark(name, word.score >= least, (word.score - 1) / 4, why)
