@@ -82,6 +82,7 @@ BY_NAME = {  # who may import a module whose name is data
     "agent_files/imported.py": "a user's own part is named module:name; tools of an optional extra",
     "cli/export.py": "what sends spans is an optional extra, loaded when they are to be sent",
     "evals/environments/loading.py": "a world's package is loaded when that world is asked for",
+    "cli/report.py": "figures, plots and the page stand on an optional extra",
     "tools/docs/extract.py": "what reads PDF and HTML is an optional extra too",
     "tools/process.py": "a killable tool is named module:function and loaded in its own process",
 }

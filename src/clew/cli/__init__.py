@@ -17,6 +17,7 @@ from clew.cli.logs import speak
 from clew.cli.models import models
 from clew.cli.places import read_env
 from clew.cli.replay import replay
+from clew.cli.report import report
 from clew.cli.resume import resume
 from clew.cli.runs import runs
 from clew.cli.show import show
@@ -50,6 +51,7 @@ Keys come from the environment or a .env file; `clew doctor` says what is usable
         show,
         diff_runs,
         replay,
+        report,
         export,
         models,
         tools,

@@ -41,6 +41,7 @@ EXTRAS: Final = {
     "anthropic": ("anthropic",),
     "google": ("google.genai",),
     "documents": ("bs4", "pypdf"),
+    "eval": ("jinja2", "matplotlib", "numpy"),
     "otel": ("opentelemetry.exporter.otlp.proto.http",),
     "pydantic": ("pydantic",),
     "web": ("httpx2", "protego", "trafilatura"),

@@ -1,5 +1,6 @@
 """A table: what a report is made of, whichever way it is shown."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
@@ -15,6 +16,10 @@ lists of two numbers."""
 
 NOTHING: Final = "–"
 """What a cell without a value shows."""
+
+_HIDDEN: Final = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 SIMULATED: Final = "simulated:"
 """How the names of simulated models begin."""
@@ -58,7 +63,8 @@ def _seconds(time: float) -> str:
     if time < 59.95:
         return f"{time:.1f} s"
     minutes, seconds = divmod(round(time), 60)
-    return f"{minutes}:{seconds:02}"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
 _WRITTEN: Final[dict[Form, Callable[[Any], str]]] = {
@@ -70,7 +76,7 @@ _WRITTEN: Final[dict[Form, Callable[[Any], str]]] = {
     "points": lambda share: f"{100 * share:+.1f}",
     "range": lambda ends: f"{100 * ends[0]:+.1f} to {100 * ends[1]:+.1f}",
     "seconds": _seconds,
-    "dollars": lambda cost: f"${cost:,.2f}" if cost >= 100 else f"${cost:.4f}",
+    "dollars": lambda cost: f"${cost:,.2f}" if cost >= 1 else f"${cost:.4f}",
 }
 
 
@@ -96,6 +102,11 @@ def sentences(*texts: str) -> str:
 def columns(*given: str | tuple[str, Form]) -> tuple[Column, ...]:
     """Columns from their names, with their forms where they are no text."""
     return tuple(Column(one) if isinstance(one, str) else Column(*one) for one in given)
+
+
+def inert(text: str) -> str:
+    """The text with what is no visible character of a line (controls, direction marks) as codes."""
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def alike(names: Iterable[str], form: Form) -> Iterator[tuple[str, Form]]:
@@ -135,3 +146,12 @@ def grouped(outcomes: Iterable[Outcome], about: About) -> dict[Group, Sequence[O
     for outcome in outcomes:
         found.setdefault((outcome.configuration, outcome.model), []).append(outcome)
     return {group: trials for group, trials in found.items() if trials}
+
+
+def unfinished(outcomes: Sequence[Outcome], about: About) -> str:
+    """Says so where not all trials of the matrix are finished; "" where they are."""
+    of_each = len(about.cases) * len(about.seeds) * about.repetitions
+    all_of_it = of_each * len(about.configurations) * len(about.models)
+    if len(outcomes) >= all_of_it:
+        return ""
+    return f"Only {len(outcomes):,} of {all_of_it:,} trials are finished."

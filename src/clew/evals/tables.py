@@ -30,6 +30,7 @@ from clew.evals.table import (
     grouped,
     sentences,
     simulated_note,
+    unfinished,
     used,
 )
 from clew.events import Json, Usage
@@ -86,7 +87,7 @@ def overview(outcomes: Sequence[Outcome], about: About) -> Table:
         f"{every} is the chance that {k} trials of a case all pass." if k > 1 else "",
         "Grounded is the share of claims that could be checked and are borne out.",
         "What is counted in a vote is the sum over its runs." if _votes(outcomes) else "",
-        _unfinished(outcomes, about),
+        unfinished(outcomes, about),
         simulated_note(model for _, model in groups),
     )
     return used(Table("overview", "Overview", columns(*heads), tuple(rows), note))
@@ -108,15 +109,6 @@ def _grounded(counts: Sequence[Counted]) -> float | None:
 
 def _votes(outcomes: Iterable[Outcome]) -> bool:
     return any(one.votes > 1 for one in outcomes)
-
-
-def _unfinished(outcomes: Sequence[Outcome], about: About) -> str:
-    """Says so where not all trials of the matrix are finished."""
-    of_each = len(about.cases) * len(about.seeds) * about.repetitions
-    all_of_it = of_each * len(about.configurations) * len(about.models)
-    if len(outcomes) >= all_of_it:
-        return ""
-    return f"Not finished: {len(outcomes):,} of {all_of_it:,} trials."
 
 
 def differences(outcomes: Sequence[Outcome], about: About, baseline: str = "") -> Table:

@@ -1,0 +1,153 @@
+"""The report of an evaluation, on a terminal and in files."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+from rich.table import Table as Grid
+from rich.text import Text
+
+from clew.api import opened
+from clew.cli.places import command
+from clew.cli.render import inert, pieces
+from clew.cli.screen import console
+from clew.errors import ConfigError, StoreError
+from clew.evals.clusters import Cluster, chosen, clusters
+from clew.evals.export import document, table_csv, trials_csv
+from clew.evals.results import Results
+from clew.evals.table import Column, Table
+from clew.evals.tables import tables
+from clew.events import encode
+from clew.journal import load
+
+FAILURES: Final = 12
+"""So many clusters of failures are told on a terminal."""
+
+NAMES: Final = 2
+"""So many columns say what a row is of: they stand in each part of a table."""
+
+
+class Report:
+    """What the results in a file come to. Raises `ConfigError` where there is nothing to say."""
+
+    def __init__(self, results: str, baseline: str) -> None:
+        found = Results(results)
+        try:
+            self._about, self._outcomes = found.about, found.outcomes()
+        finally:
+            found.close()
+        if not self._outcomes:
+            message = f"no trial of {results} is finished yet: `clew eval` goes on with it"
+            raise ConfigError(message)
+        self._place = results
+        self._tables = tables(self._outcomes, self._about, baseline)
+
+    def show(self) -> None:
+        """Show it on a terminal."""
+        out = console()
+        passed = sum(one.passed for one in self._outcomes)
+        out.print(
+            Text(f"{inert(self._about.name)}: {len(self._outcomes):,} trials, {passed:,} passed")
+        )
+        for table in self._tables:
+            out.print()
+            out.print(Text(inert(table.title), style="bold"))
+            for grid in _grids(table, out.width):
+                out.print(grid)
+            out.print(Text(inert(table.note), style="dim"), soft_wrap=False)
+        for line in self._failures():
+            out.print(line)
+
+    def json(self) -> str:
+        """It as one document."""
+        return encode(document(self._outcomes, self._about, self._tables)).decode()
+
+    def write_html(self, to: str, page: Any) -> str:
+        """Write it as a page (the module `clew.evals.page`); say what was written."""
+        traces = anyio.run(partial(self._traces, chosen(clusters(self._outcomes))))
+        text = page.page(self._outcomes, self._about, self._tables, traces, self._place)
+        return _write(Path(to), text)
+
+    def write_trials(self, to: str) -> str:
+        """Write a row for each trial."""
+        return _write(Path(to), trials_csv(self._outcomes))
+
+    def write_tables(self, folder: str) -> str:
+        """Write each table into a file of its own."""
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        return "\n".join(
+            _write(place / f"{table.name}.csv", table_csv(table)) for table in self._tables
+        )
+
+    async def _traces(self, runs: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+        """The records of these runs, as a person reads them; those that are not there are not."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        parts = {one.run_id: one.runs for one in self._outcomes if one.votes > 1}
+        async with opened(self._place) as store:
+            for run_id in runs:
+                try:
+                    record = await load(store, run_id)
+                except StoreError:
+                    continue
+                lines = [(piece.label, piece.text) for piece in pieces(record)]
+                lines += [
+                    ("A run of the vote", self._command(run)) for run in parts.get(run_id, ())
+                ]
+                found[run_id] = lines
+        return found
+
+    def _failures(self) -> Iterator[Text]:
+        """The largest clusters of failures, each with the command that shows one of them."""
+        found = clusters(self._outcomes)
+        if found:
+            yield Text("\nFailures that are alike", style="bold")
+        for cluster in found[:FAILURES]:
+            yield Text(self._told(cluster))
+        if (more := len(found) - FAILURES) > 0:
+            yield Text(f"{more:,} more clusters: --html FILE has all of them", style="dim")
+
+    def _told(self, cluster: Cluster) -> str:
+        shared = f": {cluster.common}" if cluster.common else ""
+        said = inert(f"{len(cluster.trials):>4}  {cluster.kind}{shared}")
+        return f"{said}\n      {self._command(cluster.trials[0].run_id)}"
+
+    def _command(self, run_id: str) -> str:
+        return inert(command("show", run_id, store=self._place))
+
+
+def _write(place: Path, text: str) -> str:
+    place.write_text(text, encoding="utf-8", errors="backslashreplace")
+    return f"wrote {place}"
+
+
+def _grids(table: Table, width: int) -> Iterator[Grid]:
+    """The table; where it is too wide in parts, each with the names of its rows."""
+    rows = [[inert(" ".join(cell.split())) for cell in row] for row in table.told()]
+    heads = [inert(column.name) for column in table.columns]
+    wide = [
+        2 + max(len(text) for text in (head, *(row[place] for row in rows)))
+        for place, head in enumerate(heads)
+    ]
+    parts: list[list[int]] = [[]]
+    for place in range(NAMES, len(heads)):
+        taken = sum(wide[:NAMES]) + sum(wide[one] for one in parts[-1])
+        if parts[-1] and taken + wide[place] > width:
+            parts.append([])
+        parts[-1].append(place)
+    for part in parts:
+        grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        for place in (*range(min(NAMES, len(heads))), *part):
+            _column(grid, table.columns[place], heads[place])
+        for row in rows:
+            grid.add_row(*(Text(row[place]) for place in (*range(min(NAMES, len(heads))), *part)))
+        yield grid
+
+
+def _column(grid: Grid, column: Column, head: str) -> None:
+    text = column.form == "text"
+    grid.add_column(
+        Text(head), justify="left" if text else "right", overflow="fold", no_wrap=not text
+    )

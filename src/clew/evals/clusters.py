@@ -1,0 +1,96 @@
+"""Failures that are alike, together: by kind, then by what they have in common."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final
+
+from clew.evals.mistakes import KINDS
+from clew.evals.outcome import Kind, Outcome
+from clew.replies import Value
+from clew.strategies import form
+
+MOST: Final = 160
+"""So many characters of a text are compared, and told."""
+
+EACH: Final = 3
+"""So many traces of a cluster are shown."""
+
+ALL: Final = 120
+"""So many traces at most are shown, of the largest clusters."""
+
+_NUMBER: Final = re.compile(r"\d+([.,:]\d+)*")
+
+
+class Cluster(Value, frozen=True):
+    """Trials that failed alike; `common` is what they have in common, "" where it is the kind."""
+
+    kind: Kind
+    common: str
+    trials: tuple[Outcome, ...]
+
+
+def clusters(outcomes: Iterable[Outcome]) -> tuple[Cluster, ...]:
+    """The failures, the largest cluster first."""
+    found: defaultdict[tuple[Kind, str], list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        if outcome.kind is not None and not outcome.passed:
+            found[outcome.kind, common(outcome)].append(outcome)
+    made = [Cluster(kind, what, tuple(trials)) for (kind, what), trials in found.items()]
+    return tuple(
+        sorted(made, key=lambda one: (-len(one.trials), KINDS.index(one.kind), one.common))
+    )
+
+
+def common(outcome: Outcome) -> str:
+    """What a failure shares with others of its kind."""
+    match outcome.kind:
+        case "bound":
+            return _short(outcome.reason.partition(":")[0])
+        case "failed" | "held" | "refused":
+            return _NUMBER.sub("#", _short(outcome.reason))
+        case "fault":
+            return _short(f"replies of {outcome.model}")
+        case "no such tool":
+            return _short(", ".join(sorted(outcome.counted.unknown)))
+        case "bad arguments":
+            return _short(", ".join(sorted(outcome.counted.bad_arguments)))
+        case "unsupported claim":
+            return _short(why(outcome, "grounded") or outcome.case)
+        case "twin":
+            return _short(outcome.pair)
+        case _:  # one question that goes wrong in many ways is one thing to look at
+            return _short(outcome.case)
+
+
+def why(outcome: Outcome, scorer: str = "") -> str:
+    """What the marks that were not passed say."""
+    said = [
+        f"{mark.scorer}: {mark.why}" if mark.why else mark.scorer
+        for mark in outcome.marks
+        if not mark.passed and scorer in {"", mark.scorer}
+    ]
+    return "; ".join(said)
+
+
+def given(cluster: Cluster, most: int = 5) -> list[tuple[str, int]]:
+    """The answers of a cluster, one for those that only look different, with how often."""
+    many: defaultdict[str, int] = defaultdict(int)
+    first: dict[str, str] = {}
+    for outcome in cluster.trials:
+        compared = form(outcome.answer)
+        many[compared] += 1
+        first.setdefault(compared, "(none)" if outcome.answer is None else str(outcome.answer))
+    ranked = sorted(many, key=lambda compared: (-many[compared], compared))
+    return [(_short(first[compared]), many[compared]) for compared in ranked[:most]]
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MOST else f"{line[:MOST]}…"
+
+
+def chosen(found: Iterable[Cluster], each: int = EACH) -> list[str]:
+    """The runs whose traces are shown: some of each cluster, the largest first."""
+    runs = [one.run_id for cluster in found for one in cluster.trials[:each]]
+    return list(dict.fromkeys(runs))[:ALL]

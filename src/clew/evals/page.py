@@ -1,0 +1,127 @@
+"""The report as one page of HTML: plots, tables, failures with their traces, and nothing outside.
+
+Answers and traces are text by others: all of it is escaped, its control characters are shown as
+codes, and the page forbids itself scripts and the network.
+"""
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from clew.evals.clusters import Cluster, clusters, given, why
+from clew.evals.outcome import About, Outcome
+from clew.evals.plots import plots
+from clew.evals.table import Table, inert, is_simulated, simulated_note, told, unfinished
+from clew.events import Json, encode
+
+Trace: TypeAlias = Sequence[tuple[str, str]]
+"""A record as labelled texts."""
+
+LISTED: Final = 50
+"""So many trials of a cluster are listed."""
+
+LONG: Final = 4_000
+"""So many characters of a text in a trace are shown."""
+
+
+def page(
+    outcomes: Sequence[Outcome],
+    about: About,
+    tables: Sequence[Table],
+    traces: Mapping[str, Trace],
+    store: str,
+) -> str:
+    """The whole page; `traces` are those of the `chosen` runs, and `store` is the file of all."""
+    environment: Any = Environment(  # its tables of filters and tests have no types
+        loader=PackageLoader("clew.evals", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    environment.filters |= {"line": _line, "text": _text, "drawn": Markup}
+    environment.tests["simulated"] = is_simulated
+    places = {run_id: f"trace-{number}" for number, run_id in enumerate(traces, start=1)}
+    questions = {case.id: case.question for case in about.cases}
+    made: str = environment.get_template("page.html").render(
+        about=about,
+        facts=list(_facts(outcomes, about)),
+        simulated=simulated_note([*about.models, about.judge]),
+        unfinished=unfinished(outcomes, about),
+        plots=plots(outcomes, about),
+        tables=tables,
+        clusters=clusters(outcomes),
+        traces=traces,
+        listed=LISTED,
+        anchor=places.__getitem__,
+        answer=_answer,
+        reason=_reason,
+        given=given,
+        questions=partial(_questions, questions),
+        command=partial(_command, store),
+    )
+    return made
+
+
+def _facts(outcomes: Sequence[Outcome], about: About) -> Iterator[tuple[str, str]]:
+    """What the evaluation is of, in a line each."""
+    many = Counter(case.category for case in about.cases if case.category)
+    of_each = ", ".join(f"{count} {category}" for category, count in many.items())
+    yield "world", about.world
+    yield "cases", f"{len(about.cases)}" + (f" ({of_each})" if of_each else "")
+    yield "configurations", f"{len(about.configurations)}"
+    yield "seeds", ", ".join(map(str, about.seeds))
+    yield "repetitions", f"{about.repetitions}"
+    yield "trials", f"{len(outcomes):,}, {sum(one.passed for one in outcomes):,} of them passed"
+    yield "time of work", told(sum(one.counted.seconds for one in outcomes), "seconds")
+    costs = [one.counted.usage.cost for one in outcomes if one.counted.usage.tokens]
+    known = [cost for cost in costs if cost is not None]
+    unknown = len(costs) - len(known)
+    beside = f", and {unknown:,} trials whose cost is not known" if unknown else ""
+    yield "cost", told(sum(known), "dollars") + beside
+    if about.begun:
+        begun = datetime.fromtimestamp(about.begun / 1000, UTC)
+        yield "begun", f"{begun:%Y-%m-%d %H:%M} UTC"
+    yield "clew", about.version
+
+
+def _command(store: str, run_id: str) -> str:
+    return shlex.join(["clew", "show", run_id, "--store", store])
+
+
+def _questions(questions: Mapping[str, str], cluster: Cluster, most: int = 3) -> list[str]:
+    """What was asked, where it is a few questions only."""
+    asked = list(dict.fromkeys(questions.get(one.case, one.case) for one in cluster.trials))
+    return asked if len(asked) <= most else []
+
+
+def _answer(outcome: Outcome) -> str:
+    return "(none)" if outcome.answer is None else _short(_written(outcome.answer))
+
+
+def _reason(outcome: Outcome) -> str:
+    """Why a trial failed: what its golds say, or how it stopped."""
+    stopped = f"{outcome.status}: {outcome.reason}" if outcome.reason else outcome.status
+    return _short(why(outcome) or (stopped if outcome.status != "answered" else "its twin failed"))
+
+
+def _written(value: Json) -> str:
+    return value if isinstance(value, str) else encode(value).decode()
+
+
+def _short(text: str, most: int = 400) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _line(text: str) -> str:
+    return inert(" ".join(str(text).split()))
+
+
+def _text(text: str) -> str:
+    left = len(text) - LONG
+    return inert(text if left <= 0 else f"{text[:LONG]}… {left:,} more characters")
