@@ -1,0 +1,159 @@
+"""Matrix files: an evaluation as a TOML file. What is wrong in one is told with its line."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from clew.agent_files import Spec, read_agent_file
+from clew.agent_files.imported import imported_function
+from clew.agent_files.read import misfit, read_toml, settled
+from clew.agent_files.spec import Part
+from clew.evals.dataset import read_dataset
+from clew.evals.environments import world
+from clew.evals.gold import NOTES, gold
+from clew.evals.golds import needs_judge
+from clew.evals.making import Judged, Maker, Source, Varied
+from clew.evals.plan import APART, Plan
+from clew.evals.world import World
+from clew.events import Json, encode
+
+GOLD: Final = "gold"
+"""The dataset that ships."""
+
+ALONE: Final = "agent"
+"""The name of the configuration where a file names none."""
+
+
+class Matrix(Part, frozen=True):
+    """What a matrix file may say.
+
+    `agent` is what all configurations begin with: the keys of an agent file, or the place of one.
+    `world` says how the file `dataset` is read where it is no dataset of clew's, `options` are
+    that world's own.
+    """
+
+    dataset: str
+    name: str = ""
+    world: str = ""
+    options: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
+    models: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = (0,)
+    repetitions: int = 1
+    agent: str | Spec = Spec()
+    configurations: tuple[Varied, ...] = (Varied(name=ALONE),)
+    judge: Judged | None = None
+
+
+def read_matrix(path: str | Path) -> Plan:
+    """The evaluation that a file describes, with all its agents made.
+
+    Raises `ConfigError` with file and line for whatever does not fit.
+    """
+    file = Path(path).expanduser().absolute()
+    text, said = read_toml(file, f"the matrix file {path}", "docs/evaluation.md shows one")
+    source = Source(text, file)
+    try:
+        matrix = msgspec.convert(said, Matrix)
+    except msgspec.ValidationError as error:
+        raise source.wrong(*misfit(error, Matrix)) from error
+    agent: Any = said.get("agent", {})
+    return _plan(matrix, _base(matrix, source, screened="screens" in agent), source)
+
+
+def plan_of(spec: Spec, dataset: str = GOLD, *, name: str = "", judge: str = "") -> Plan:
+    """The evaluation of one agent on a dataset: "gold", or the place of a JSONL file.
+
+    Raises `ConfigError` for whatever does not fit.
+    """
+    matrix = Matrix(
+        dataset=dataset,
+        name=name or (GOLD if dataset == GOLD else Path(dataset).stem),
+        judge=Judged(model=judge) if judge else None,
+    )
+    text = msgspec.json.format(encode({"dataset": dataset, "agent": spec})).decode()
+    return _plan(matrix, spec, Source(text))
+
+
+def _base(matrix: Matrix, source: Source, *, screened: bool) -> Spec:
+    """The agent that all configurations begin with."""
+    if isinstance(matrix.agent, str):
+        with source.at("agent"):
+            return read_agent_file(source.folder / Path(matrix.agent).expanduser())
+    spec = matrix.agent
+    if spec.file:
+        raise source.wrong(("agent", "file"), "unknown key 'file' in agent: the file is known")
+    if spec.store:
+        raise source.wrong(("agent", "store"), "records lie in the results: leave the store out")
+    if spec.model and matrix.models:
+        message = "the model is named here and in models: leave it out in one of them"
+        raise source.wrong(("agent", "model"), message)
+    return settled(spec, source.place, screened=screened)
+
+
+def _plan(matrix: Matrix, base: Spec, source: Source) -> Plan:
+    _check(matrix, base, source)
+    there = _world(matrix, source)
+    judged = [case.id for case in there.cases if needs_judge(case.gold)]
+    if judged and matrix.judge is None:
+        message = f"case {judged[0]} asks for a judge: name its model, as model in [judge]"
+        raise source.wrong(("dataset",), message)
+    if matrix.dataset == GOLD and not base.docs:
+        base = msgspec.structs.replace(base, docs=str(NOTES))
+    maker = Maker(source, there)
+    configurations = [
+        maker.configuration(varied, place, base, model)
+        for place, varied in enumerate(matrix.configurations)
+        for model in varied.models or matrix.models or (base.model,)
+    ]
+    return Plan(
+        name=matrix.name or source.place.stem,
+        world=there,
+        configurations=configurations,
+        seeds=matrix.seeds,
+        repetitions=matrix.repetitions,
+        judge=maker.judge(matrix.judge),
+        matrix=source.text,
+        libraries=tuple(maker.libraries.values()),
+    )
+
+
+def _world(matrix: Matrix, source: Source) -> World:
+    """The cases, and where they are worked on."""
+    if matrix.options and not matrix.world:
+        raise source.wrong(("options",), "options are those of a world: name it, or leave them out")
+    if matrix.dataset == GOLD and not matrix.world:
+        return gold()
+    place = source.folder / Path(matrix.dataset).expanduser() if matrix.dataset else ""
+    with source.at("world" if matrix.world else "dataset"):
+        if not matrix.world:
+            return World(Path(matrix.dataset).stem, tuple(read_dataset(place)))
+        if ":" in matrix.world:  # a module of one's own lies beside the file
+            imported_function(matrix.world, "world", str(source.folder))
+        return world(matrix.world, place, **matrix.options)
+
+
+def _check(matrix: Matrix, base: Spec, source: Source) -> None:
+    """Look for what is missing or twice there."""
+    names = tuple(varied.name for varied in matrix.configurations)
+    for what, there in (("models", matrix.models), ("seeds", matrix.seeds)):
+        if twice := [one for place, one in enumerate(there) if one in there[:place]]:
+            raise source.wrong((what, str(twice[0])), f"{twice[0]} is there twice: leave one out")
+    for place, name in enumerate(names):
+        where = ("configurations", place, "name")
+        if not name.strip():
+            raise source.wrong(where, "a configuration has no name: give it one")
+        for model in matrix.configurations[place].models:
+            if model not in matrix.models:
+                known = ", ".join(matrix.models) or "none"
+                message = f"{model} is none of the models of the matrix: those are {known}"
+                raise source.wrong(("configurations", place, "models", model), message)
+        if name in names[:place]:
+            raise source.wrong(where, f"two configurations are called {name!r}: rename one")
+    if not (matrix.models or (base.model,))[0]:
+        message = 'no model is named: add models = ["provider:model"], or ["offline"]'
+        raise source.wrong(("models",), message)
+    if not matrix.seeds:
+        raise source.wrong(("seeds",), "there is no seed: give one or more, or leave seeds out")
+    if not 1 <= matrix.repetitions <= APART:
+        raise source.wrong(("repetitions",), f"repetitions: give 1 to {APART}")

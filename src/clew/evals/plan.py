@@ -1,0 +1,198 @@
+"""What an evaluation does: every case, by every configuration, with every seed, so many times."""
+
+import difflib
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from msgspec.structs import replace as altered
+
+import clew
+from clew.agent import Agent, words
+from clew.errors import ConfigError
+from clew.evals.case import Case
+from clew.evals.judge import Judge
+from clew.evals.outcome import About
+from clew.evals.world import Episode, World
+from clew.events import Json, encode
+from clew.evidence import Grounded
+from clew.protocols import Audits
+from clew.strategies import Verifier
+from clew.strategies.vote import plan as planned_vote
+from clew.tools.docs import Library
+
+APART: Final = 100
+"""So far apart are the seeds of repetitions: the runs of a vote take those in between."""
+
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A way to answer: an agent, or `votes` runs of it that vote, with a verifier or without.
+
+    `model` is what reports call its model, by default the model's own name; configurations of one
+    name with several models are the same for reports. `leave_out` are tools of the world that it
+    does not get. `origin` is written into its records, for those who want to make the agent again.
+    """
+
+    name: str
+    agent: Agent
+    model: str = ""
+    votes: int = 1
+    verifier: Verifier | None = None
+    leave_out: tuple[str, ...] = ()
+    origin: dict[str, Json] = field(default_factory=dict[str, Json])
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for what no vote can be."""
+        if not self.model:
+            object.__setattr__(self, "model", self.agent.thinker.name)
+        if not self.name.strip():
+            raise ConfigError("a configuration has no name: give it one")
+        if type(self.votes) is not int or not 1 <= self.votes <= APART:
+            raise ConfigError(f"votes is {self.votes!r}: give a whole number from 1 to {APART}")
+        if self.votes == 1 and self.verifier is not None:
+            raise ConfigError("a verifier chooses among votes: say how many, or leave it out")
+        self.check(self.agent)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What it is known by: its name and its model's."""
+        return self.name, self.model
+
+    @property
+    def verified_by(self) -> str:
+        """The verifier as the results know it."""
+        if isinstance(self.verifier, Agent):
+            return f"{self.verifier.thinker.name} {self.verifier.setting.fingerprint}"
+        return "" if self.verifier is None else words(self.verifier)
+
+    @property
+    def auditor(self) -> Audits:
+        """What holds answers against the evidence: its own check, else the usual audit."""
+        checks: Sequence[object] = self.agent.checks
+        return next((check for check in checks if isinstance(check, Audits)), Grounded())
+
+    def check(self, agent: Agent) -> None:
+        """Raise `ConfigError` for an agent that these votes cannot be asked of."""
+        if self.votes > 1:
+            planned_vote(agent, self.votes, self.verifier)
+
+    def inside(self, episode: Episode, seed: int = 0) -> Agent:
+        """The agent with the tools of an episode. Raises `ConfigError` where they do not fit."""
+        there = [tool.name for tool in episode.tools]
+        if missing := [name for name in self.leave_out if name not in there]:
+            have = ", ".join([*(tool.name for tool in self.agent.tools), *there]) or "none"
+            message = (
+                f"configuration {self.name!r} leaves out {missing[0]!r}, which is not there: "
+                f"its tools are {have}"
+            )
+            raise ConfigError(message)
+        given = [tool for tool in episode.tools if tool.name not in self.leave_out]
+        return self.agent.but(
+            tools=[*self.agent.tools, *given],
+            guards=[*self.agent.guards, *episode.guards],
+            seed=seed,
+        )
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A case, answered by a configuration, with a seed, for the nth time (from 1)."""
+
+    configuration: Configuration
+    case: Case
+    seed: int
+    repetition: int
+
+    @property
+    def run_id(self) -> str:
+        """The same in every process: begins as people would write it, ends with what is unique."""
+        names = (*self.configuration.key, self.case.id)
+        print_ = hashlib.blake2b(encode([*names, self.seed, self.repetition]), digest_size=4)
+        said = "-".join(_UNSAFE.sub("-", name).strip("-")[:40] for name in names)
+        return f"{said}-s{self.seed}-r{self.repetition}-{print_.hexdigest()}"
+
+    @property
+    def agent_seed(self) -> int:
+        """The seed of its agent, or of the first of its votes."""
+        return 10_000 * self.seed + APART * (self.repetition - 1)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All trials of an evaluation; raises `ConfigError` where there are none, or two alike.
+
+    `matrix` is the text that says it, for the report; `libraries` are read before it begins.
+    """
+
+    name: str
+    world: World
+    configurations: Sequence[Configuration]
+    seeds: Sequence[int] = (0,)
+    repetitions: int = 1
+    judge: Judge | None = None
+    matrix: str = ""
+    libraries: Sequence[Library] = ()
+
+    def __post_init__(self) -> None:
+        """Look for what is missing, twice there, or more than seeds can tell apart."""
+        for what, there in (
+            ("configuration", [" with ".join(one.key) for one in self.configurations]),
+            ("case", [case.id for case in self.world.cases]),
+            ("seed", [str(seed) for seed in self.seeds]),
+        ):
+            if not there:
+                raise ConfigError(f"there is no {what} to evaluate: give one or more")
+            if twice := [one for one, times in Counter(there).items() if times > 1]:
+                raise ConfigError(f"{what} {twice[0]} is there twice: leave one out")
+        if not 1 <= self.repetitions <= APART:
+            raise ConfigError(f"repetitions is {self.repetitions}: give 1 to {APART}")
+
+    def trials(self, only: Sequence[str] = (), first: int | None = None) -> list[Trial]:
+        """All of them, or those of some configurations and the first cases, in their order.
+
+        All that answer one case stand together, so that what is cut short can be compared.
+        Raises `ConfigError` for a configuration that there is not.
+        """
+        names = self.names
+        for name in only:
+            if name not in names:
+                near = difflib.get_close_matches(name, names, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+                raise ConfigError(f"there is no configuration {name!r}: {hint}")
+        if first is not None and first < 1:
+            raise ConfigError(f"the first {first} cases are none: give 1 or more")
+        return [
+            Trial(configuration, case, seed, repetition)
+            for repetition in range(1, self.repetitions + 1)
+            for seed in self.seeds
+            for case in self.world.cases[:first]
+            for configuration in self.configurations
+            if not only or configuration.name in only
+        ]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the configurations, each once."""
+        return tuple(dict.fromkeys(one.name for one in self.configurations))
+
+    def about(self, begun: int) -> About:
+        """What the results say of it."""
+        return About(
+            name=self.name,
+            world=self.world.name,
+            matrix=self.matrix,
+            cases=tuple(altered(case, extra={}) for case in self.world.cases),
+            configurations=self.names,
+            models=tuple(dict.fromkeys(one.model for one in self.configurations)),
+            seeds=tuple(self.seeds),
+            repetitions=self.repetitions,
+            judge="" if self.judge is None else self.judge.name,
+            version=clew.__version__,
+            begun=begun,
+        )

@@ -1,0 +1,214 @@
+"""One trial: its record begun or taken up, taken to its end, and what became of it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from clew.agent import Agent
+from clew.begin import start, take_up
+from clew.errors import ModelError
+from clew.evals.measures import counted
+from clew.evals.outcome import Judgement, Outcome
+from clew.evals.plan import Plan, Trial
+from clew.evals.results import Row
+from clew.evals.scoring import Seen, hotpot, mean, right, score
+from clew.evals.world import Episode
+from clew.events import Json, Status
+from clew.evidence import Audit
+from clew.journal import load
+from clew.loop import run as go
+from clew.protocols import Store
+from clew.strategies import vote
+from clew.strategies.round import exists, run_id_of
+from clew.trajectory import Trajectory
+
+JUDGE: Final = ".judge"
+"""What stands behind a trial's run id in that of its judge's run."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a trial came to: the record of the whole, and those it is made of.
+
+    Of a vote the run whose answer was taken comes first among these, its verifier's last.
+    """
+
+    whole: Trajectory
+    records: Sequence[Trajectory]
+    status: Status
+    reason: str
+
+    @property
+    def answer(self) -> Json:
+        """The answer as recorded, were it declared beforehand."""
+        return None if self.whole.stop is None else self.whole.stop.answer
+
+    @property
+    def fallback(self) -> bool:
+        """Whether the answer was declared beforehand."""
+        return self.whole.stop is not None and self.whole.stop.fallback
+
+
+async def settle(trial: Trial, plan: Plan, store: Store) -> Row:
+    """Take a trial to its end from where its record is, and score it."""
+    async with plan.world.open(trial.case) as episode:
+        agent = trial.configuration.inside(episode, trial.agent_seed)
+        try:
+            if trial.configuration.votes > 1:
+                found = await _voted(trial, agent, episode, store)
+            else:
+                found = await _ran(trial, agent, episode, store)
+        except ModelError as error:
+            return await _missed(trial, store, str(error))
+        reward = await episode.reward(found.records[0])
+    try:
+        judgement = await _judged(trial, plan, found, store)
+    except ModelError as error:
+        return await _missed(trial, store, f"the judge: {error}")
+    return await _scored(trial, plan, agent, found, store, judgement, reward)
+
+
+async def _ran(trial: Trial, agent: Agent, episode: Episode, store: Store) -> Found:
+    """One run, begun or taken up."""
+    run_id, origin = trial.run_id, trial.configuration.origin
+    if not await exists(store, run_id):
+        journal = await start(agent, trial.case.question, store, run_id=run_id, origin=origin)
+        so_far = await go(agent, journal)
+    else:
+        so_far = await load(store, run_id)
+        await episode.catch_up(so_far)
+        if so_far.stop is None or so_far.stop.status == "held":  # somebody may have ruled on it
+            so_far = await go(agent, await take_up(agent, run_id, store))
+    assert so_far.stop is not None  # noqa: S101 - a run goes on until it has stopped
+    return Found(so_far, [so_far], so_far.stop.status, so_far.stop.reason)
+
+
+async def _voted(trial: Trial, agent: Agent, episode: Episode, store: Store) -> Found:
+    """Several runs, and what they decided."""
+    configuration, run_id = trial.configuration, trial.run_id
+    for record in await _records(trial, store):
+        await episode.catch_up(record)
+    voted = await vote(
+        agent,
+        trial.case.question,
+        configuration.votes,
+        verifier=configuration.verifier,
+        store=store,
+        run_id=run_id,
+        origin=configuration.origin,
+    )
+    whole = await load(store, run_id)
+    records = await _records(trial, store, first=voted.chosen)
+    return Found(whole, records or [whole], voted.result.status, voted.result.reason)
+
+
+async def _records(trial: Trial, store: Store, first: int = 0) -> list[Trajectory]:
+    """Those that a trial is made of, as far as they are there."""
+    return [await load(store, name) for name in _names(trial, first) if await exists(store, name)]
+
+
+def _names(trial: Trial, first: int) -> Iterator[str]:
+    """The ids of a trial's runs; of a vote, run number `first` before the others."""
+    votes = trial.configuration.votes
+    if votes == 1:
+        yield trial.run_id
+        return
+    for number in sorted(range(1, votes + 1), key=lambda number: number != first):
+        yield run_id_of(trial.run_id, number)
+    yield run_id_of(trial.run_id, 0)
+
+
+async def _judged(trial: Trial, plan: Plan, found: Found, store: Store) -> Judgement | None:
+    """The judge's word; None without a judge, and where there is nothing to judge."""
+    if plan.judge is None or found.answer is None or found.status == "held":
+        return None
+    run_id = trial.run_id + JUDGE
+    return await plan.judge(trial.case, found.answer, found.records[0], store, run_id)
+
+
+async def _scored(
+    trial: Trial,
+    plan: Plan,
+    agent: Agent,
+    found: Found,
+    store: Store,
+    judgement: Judgement | None,
+    reward: float | None,
+) -> Row:
+    """The outcome of a trial whose run has stopped."""
+    audit = _audit(trial, agent, found)
+    seen = Seen(
+        trial.case, found.status, found.answer, found.records, audit, judgement, reward,
+        **({} if plan.judge is None else {"least": plan.judge.least}),
+    )  # fmt: skip
+    marks = await score(seen)
+    em, f1 = hotpot(seen)
+    counts = counted(found.records, audit)
+    if trial.configuration.votes > 1:  # its runs went on side by side
+        seconds = found.whole.total.active_ms / 1000
+        counts = msgspec.structs.replace(counts, seconds=seconds)
+    outcome = msgspec.structs.replace(
+        _outline(trial, found.status, found.reason),
+        answer=found.answer,
+        right=right(marks),
+        score=mean(marks),
+        marks=marks,
+        em=em,
+        f1=f1,
+        judgement=judgement,
+        reward=reward,
+        counted=counts,
+        runs=tuple(record.run_id for record in found.records),
+    )
+    return Row(outcome, found.status == "held", await _cost(trial, outcome, store))
+
+
+async def _missed(trial: Trial, store: Store, why: str) -> Row:
+    """The outcome of a trial whose model failed: it is tried again at the next time."""
+    records = await _records(trial, store)
+    outcome = msgspec.structs.replace(
+        _outline(trial, "failed", why),
+        counted=counted(records),
+        runs=tuple(record.run_id for record in records),
+    )
+    return Row(outcome, again=True, cost=await _cost(trial, outcome, store))
+
+
+def _outline(trial: Trial, status: Status, reason: str) -> Outcome:
+    """What is known of an outcome whatever the trial came to."""
+    return Outcome(
+        case=trial.case.id,
+        configuration=trial.configuration.name,
+        model=trial.configuration.model,
+        run_id=trial.run_id,
+        status=status,
+        category=trial.case.category,
+        pair=trial.case.pair,
+        seed=trial.seed,
+        repetition=trial.repetition,
+        reason=reason,
+        votes=trial.configuration.votes,
+    )
+
+
+def _audit(trial: Trial, agent: Agent, found: Found) -> Audit | None:
+    """What the evidence says of an answer, whether or not the agent was held to it."""
+    if found.answer is None or found.fallback:
+        return None
+    try:
+        answer = agent.decode(found.answer)
+    except ValueError:
+        answer = found.answer
+    audit = trial.configuration.auditor.audit(answer, found.records[0])
+    return audit if isinstance(audit, Audit) else None
+
+
+async def _cost(trial: Trial, outcome: Outcome, store: Store) -> float | None:
+    """What a trial cost with its judge, in US dollars, as far as prices are known."""
+    judge = trial.run_id + JUDGE
+    used = outcome.counted.usage
+    if await exists(store, judge):
+        used += (await load(store, judge)).usage
+    return used.cost

@@ -1,0 +1,191 @@
+"""Carrying an evaluation out: many trials at once, each an ordinary run or vote on record.
+
+Whatever has stopped is never paid again: a trial is known by its run id, is taken up where its
+record is, and is scored from that record.
+"""
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import anyio
+import anyio.to_thread
+
+from clew.errors import ConfigError, FencedError, one_error
+from clew.evals.outcome import About, Outcome
+from clew.evals.plan import Plan, Trial
+from clew.evals.results import Results, Row, kept
+from clew.evals.trial import settle
+from clew.evals.world import quiet
+from clew.journal import wall_clock
+from clew.portal import twin
+from clew.protocols import Store
+from clew.stores import SqliteStore
+
+AT_ONCE: Final = 8
+"""So many trials are under way at once where nothing else is said."""
+
+MAX_COST: Final = 5.0
+"""US dollars after which no trial begins where nothing else is said."""
+
+COST: Final = "cost"
+"""How the reason begins where an evaluation stopped at its cost limit."""
+
+HOPELESS: Final = 10
+"""So many trials in a row whose model failed: then no further one begins."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What there is to tell when a trial has ended."""
+
+    done: int
+    total: int
+    spent: float
+    outcome: Outcome
+
+
+Watch: TypeAlias = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How far an evaluation has come: all outcomes that its results hold.
+
+    `left` trials of those asked for are not done, `failed` are outcomes whose model failed: both
+    are for the next time. `stopped` says why no further trial was begun; empty where none was left.
+    `spent` is what all trials have cost together, in US dollars, as far as prices are known.
+    """
+
+    about: About
+    outcomes: Sequence[Outcome]
+    left: int
+    failed: Sequence[Outcome]
+    spent: float
+    stopped: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that was asked for is done."""
+        return not self.left and not self.failed
+
+
+async def evaluate(
+    plan: Plan,
+    results: str | Path,
+    *,
+    at_once: int = AT_ONCE,
+    max_cost: float | None = MAX_COST,
+    only: Sequence[str] = (),
+    first: int | None = None,
+    watch: Watch | None = None,
+) -> Evaluation:
+    """Do all trials of a plan, `at_once` at a time, or go on where the results have come to.
+
+    No trial begins once all have cost `max_cost` US dollars together, also at earlier times; those
+    under way are done. `only` names configurations, `first` says how many of the cases. Raises
+    `ConfigError` before anything is spent. After any error or a cancel it goes on where it was.
+    """
+    if at_once < 1:
+        raise ConfigError(f"at_once is {at_once}: give 1 or more")
+    trials = plan.trials(only, first)
+    await ready(plan)
+    there = Results.begin(results, kept(plan, wall_clock()))
+    try:
+        store = SqliteStore(there.path)
+        try:
+            if plan.judge is not None:
+                await plan.judge.tried(store)
+            work = Work(plan, trials, there, store, max_cost, watch)
+            return await work.all(at_once)
+        except FencedError as error:
+            error.add_note("another evaluation works on these results: let one go on alone")
+            raise
+        finally:
+            await store.close()
+    finally:
+        there.close()
+
+
+async def ready(plan: Plan) -> None:
+    """Read the documents, and see that every agent fits its world. Raises `ConfigError`."""
+    for library in plan.libraries:
+        report = await anyio.to_thread.run_sync(library.load)
+        if not report.passages:
+            raise ConfigError(f"there is no text in {library.folder}: name another folder")
+    if plan.world.open is not quiet:
+        async with plan.world.open(plan.world.cases[0]) as episode:
+            for configuration in plan.configurations:
+                configuration.check(configuration.inside(episode))
+
+
+@dataclass
+class Work:
+    """What one process knows of an evaluation while it works on it."""
+
+    plan: Plan
+    trials: Sequence[Trial]
+    results: Results
+    store: Store
+    max_cost: float | None
+    watch: Watch | None
+    done: int = 0
+    in_a_row: int = 0
+    """So many trials ended one after the other because their model failed."""
+    stopped: str = ""
+    _todo: deque[Trial] = field(default_factory=deque[Trial])
+
+    async def all(self, at_once: int) -> Evaluation:
+        """Do what is to be done."""
+        self._todo = deque(todo(self.trials, self.results.rows))
+        self.done = len(self.trials) - len(self._todo)
+        with one_error():
+            async with anyio.create_task_group() as group:
+                for _ in range(min(at_once, len(self._todo))):
+                    group.start_soon(self._one_by_one)
+        rows = self.results.rows
+        asked = [rows.get(trial.run_id) for trial in self.trials]
+        failed = [row.outcome for row in asked if row is not None and row.failed]
+        return Evaluation(
+            about=self.results.about,
+            outcomes=self.results.outcomes(),
+            left=asked.count(None),
+            failed=failed,
+            spent=self.results.spent,
+            stopped=self.stopped,
+        )
+
+    async def _one_by_one(self) -> None:
+        """Do one trial after the other, as long as there is one and it may begin."""
+        while (trial := self._next()) is not None:
+            row = await settle(trial, self.plan, self.store)
+            self.results.add(row)
+            self.done += 1
+            self._look(row)
+            if self.watch is not None:
+                total = len(self.trials)
+                self.watch(Progress(self.done, total, self.results.spent, row.outcome))
+
+    def _next(self) -> Trial | None:
+        """The trial to begin now; None where none is left, or none may begin any more."""
+        if self._todo and not self.stopped and self.max_cost is not None:
+            spent = self.results.spent
+            if spent >= self.max_cost:
+                self.stopped = f"{COST}: ${spent:.4f} of ${self.max_cost:.4f} spent"
+        return self._todo.popleft() if self._todo and not self.stopped else None
+
+    def _look(self, row: Row) -> None:
+        """Begin no more where it is hopeless: a wrong key fails every trial alike."""
+        self.in_a_row = self.in_a_row + 1 if row.failed else 0
+        if self.in_a_row == HOPELESS and self._todo:
+            self.stopped = f"failing: {HOPELESS} trials in a row, the last: {row.outcome.reason}"
+
+
+def todo(trials: Sequence[Trial], rows: Mapping[str, Row]) -> list[Trial]:
+    """Those that have no outcome yet, or one that is to be looked at again."""
+    return [each for each in trials if each.run_id not in rows or rows[each.run_id].again]
+
+
+evaluate_sync = twin(evaluate)
