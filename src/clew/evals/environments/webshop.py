@@ -1,8 +1,8 @@
 """WebShop: buy what an instruction asks for, at its own server or by its own package.
 
-Its server (`run_prod.sh`, for Python 3.8) is reached by HTTP. Its package `web_agent_site` is loaded
-only where no server is named. Either way the tools are `search` and `click`, so that the paper's
-format reads as in the paper: `search[red shoes]`, `click[Buy Now]`.
+Its server (`run_prod.sh`, for Python 3.8) is reached by HTTP. Its package `web_agent_site` is
+loaded only where no server is named. Either way the tools are `search` and `click`, so that the
+paper's format reads as in the paper: `search[red shoes]`, `click[Buy Now]`.
 """
 
 from collections.abc import Sequence
@@ -48,9 +48,9 @@ VERBS: Final = (
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a matrix file may say of this world.
 
-    The goals are those numbered from `start` on, `take` of them, in the shop's fixed order. `server`
-    is the address of a server. `products` and `human_goals` are given to the package, where that is
-    used; a server has its own.
+    The goals are those numbered from `start` on, `take` of them, in the shop's fixed order.
+    `server` is the address of a server. `products` and `human_goals` are given to the package,
+    where that is used; a server has its own.
     """
 
     server: str = ""
