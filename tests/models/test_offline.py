@@ -103,6 +103,14 @@ CHOICES = [
     ("Was Ada Lovelace born before Charles Darwin?", "Charles Darwin – "),
     ("Which is longer, the Danube or the Danube?", "neither – "),
 ]
+AT_ONCE = [
+    ("When were Mary Shelley and Ada Lovelace born?", ["30 August 1797", "10 December 1815"], 2),
+    ("Who wrote Frankenstein, and when did Lord Byron die?", ["Mary Shelley", "19 April 1824"], 2),
+    ("When was Ada Lovelace born and when did she die?", ["10 December 1815", "1852"], 2),
+    ("When were Bram Stoker and Napoleon born?", ["1847", "I found nothing about “when was"], 2),
+    ("How old was Mary Shelley when she died?", ["1851 - 1797 = 54"], 2),
+    ("Who is Ada Lovelace, and who was the?", ["mathematician", "I found nothing"], 1),
+]
 NOTHING = [
     "When was Napoleon born?",
     "What is the capital of France?",
@@ -170,6 +178,19 @@ async def test_what_is_found_is_calculated_with(agent: Agent, question: str, sai
     assert said in result.answer
     assert result.cited
     assert (await tools_called(store, result))[-2:] == ["calc", FINISH]
+
+
+@pytest.mark.parametrize(("question", "said", "searches"), AT_ONCE)
+async def test_what_does_not_wait_for_each_other_is_searched_in_one_step(
+    agent: Agent, question: str, said: list[str], searches: int
+) -> None:
+    store = MemoryStore()
+    result = await run(agent, question, store=store)
+    assert all(words in result.answer for words in said), result.answer
+    record = await read(result.run_id, store=store)
+    together = [[call.action.name for call in step.calls] for step in record if step.calls]
+    assert together[0] == ["planner"]
+    assert together[1] == ["docs"] * searches
 
 
 @pytest.mark.parametrize(("question", "said"), CHOICES)

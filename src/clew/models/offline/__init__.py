@@ -1,9 +1,9 @@
 """The model `offline`: fixed rules for English questions, which see nothing but the prompt."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -19,8 +19,16 @@ _LOOP: Final = ("ERROR: ", "NOTE: ", "The limit on ")
 """How the codec `native` begins what the loop says as a user (`_aside` in codecs/native.py)."""
 
 
-class _Wanted(Exception):  # noqa: N818 – no error: the rules begin again when the call was made
-    """A call that must be made first: why, the tool and its arguments. Without a tool: why not."""
+_Do: TypeAlias = tuple[str, dict[str, Json]]
+"""A tool to call, and its arguments."""
+
+
+class _Wanted(Exception):  # noqa: N818 – no error: the rules begin again when the calls were made
+    """Calls that must be made first, and why. Without any: why not."""
+
+    def __init__(self, why: str, *calls: _Do) -> None:
+        super().__init__(why)
+        self.why, self.calls = why, calls
 
 
 class _Found(NamedTuple):
@@ -41,16 +49,18 @@ class OfflineModel:
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next move; with `on_text`, its text in one piece."""
         try:
-            text, tool, args = _answer(prompt, _found(prompt))
-        except _Wanted as wanted:
-            text, tool, args = wanted.args
-            text = text if tool else "\n".join([text, *_again(prompt), SIGNED])
-        if tool and not any(part.role == "assistant" for part in prompt.parts):
+            text, wanted = _answer(prompt, _found(prompt))
+        except _Wanted as first:
+            text, wanted = first.why, first.calls
+            text = text if wanted else "\n".join([text, *_again(prompt), SIGNED])
+        if wanted and not any(part.role == "assistant" for part in prompt.parts):
             text = f"These are clew's offline rules, not a language model. {text}"
         if on_text is not None:
             on_text(text)
-        call = RawCall(tool, encode(args).decode(), f"offline_{len(prompt.parts) + 1}")
-        calls = (call,) if tool else ()
+        calls = tuple(
+            RawCall(tool, encode(args).decode(), f"offline_{place}")
+            for place, (tool, args) in enumerate(wanted, start=len(prompt.parts) + 1)
+        )
         return Reply(text, calls, "calls" if calls else "stop", Usage(cost=0.0), self.name)
 
 
@@ -84,7 +94,7 @@ def _referred(question: str, about: str) -> str:
     )
 
 
-def _answer(prompt: Prompt, found: _Found) -> tuple[str, str, dict[str, Json]]:
+def _answer(prompt: Prompt, found: _Found) -> tuple[str, tuple[_Do, ...]]:
     """An answer as text, or as thought and call of finish, of the type that finish wants."""
     lead = f"{found.value} – " if found.value and len(found.claims) > 1 else ""
     again = _again(prompt)
@@ -95,8 +105,8 @@ def _answer(prompt: Prompt, found: _Found) -> tuple[str, str, dict[str, Json]]:
     if wanted in ("integer", "number") and digits and not again:
         answer = float(digits[0]) if digits[1] else int(digits[0])
     if prompt.calls == "none" or (wanted != "string" and isinstance(answer, str)):
-        return str(answer), "", {}
-    return "I have what can be found.", FINISH, {"answer": answer}
+        return str(answer), ()
+    return "I have what can be found.", ((FINISH, {"answer": answer}),)
 
 
 def _again(prompt: Prompt) -> list[str]:
@@ -122,8 +132,36 @@ def _solve(question: str, prompt: Prompt) -> _Found:
         steps = _call(prompt, why, "planner", {"question": question}).steps
         tools = {step.get("tool") for step in steps}
         if len(steps) > 1 and tools <= {"docs", "calc"}:
-            return _followed(steps, prompt)
+            apart = _apart(step.get("do", "") for step in steps if step["tool"] == "docs")
+            _searched_at_once(apart, prompt)
+            return _each(apart, prompt) if len(apart) == len(steps) else _followed(steps, prompt)
     return _looked_up(question, prompt)
+
+
+def _apart(steps: Iterable[str]) -> list[str]:
+    """Of what is to be looked up, that which waits for nothing, as questions of their own."""
+    questions, about = list[str](), ""
+    for step in steps:
+        if not re.search(r"#\d", step):
+            questions.append(_referred(english.cleaned(step), about))
+            about = next(iter(english.names(questions[-1])), about)
+    return questions
+
+
+def _searched_at_once(questions: list[str], prompt: Prompt) -> None:
+    """Ask for all searches that are still to be made in one step."""
+    queries = dict.fromkeys(_query(question) for question in questions)
+    calls = [("docs", _search(query)) for query in queries if query]
+    missing = [call for call in calls if _given(prompt, *call) is None]
+    if len(missing) > 1 and _callable(prompt, "docs"):
+        raise _Wanted(f"I search the documents to find out: {'; '.join(questions)}.", *missing)
+
+
+def _each(questions: list[str], prompt: Prompt) -> _Found:
+    """Look up several things that have nothing to do with each other."""
+    found = [_looked_up(question, prompt) for question in questions]
+    claims = dict.fromkeys(claim for one in found for claim in one.claims)
+    return _Found(None if any(one.value is None for one in found) else "", tuple(claims))
 
 
 def _followed(steps: list[dict[str, str]], prompt: Prompt) -> _Found:
@@ -158,9 +196,9 @@ def _worked_out(question: str, prompt: Prompt) -> _Found:
 
 def _looked_up(question: str, prompt: Prompt) -> _Found:
     """The sentence that answers, or else the one that is nearest to the question."""
-    words, asked = " ".join(dict.fromkeys(english.content(question))), english.Asked(question)
+    words, asked = _query(question), english.Asked(question)
     why = f"I search the documents to find out: {question}."
-    passages = _call(prompt, why, "docs", {"query": words, "limit": 10}).results if words else []
+    passages = _call(prompt, why, "docs", _search(words)).results if words else []
     found = (asked.match(one) for passage in passages for one in english.sentences(passage))
     none = (False, 0.0, "", "")
     answers, _, value, claim = max(filter(None, found), key=lambda one: one[:2], default=none)
@@ -168,6 +206,14 @@ def _looked_up(question: str, prompt: Prompt) -> _Found:
         return _Found(value or claim, (claim,))
     nothing = f"I found nothing about “{question}” in your documents."
     return _Found(None, (nothing, f"The nearest to it is: {claim}") if claim else (nothing,))
+
+
+def _query(question: str) -> str:
+    return " ".join(dict.fromkeys(english.content(question)))
+
+
+def _search(words: str) -> dict[str, Json]:
+    return {"query": words, "limit": 10}
 
 
 class _Gave(msgspec.Struct):
@@ -179,6 +225,16 @@ class _Gave(msgspec.Struct):
 
 
 def _call(prompt: Prompt, why: str, tool: str, args: dict[str, Json]) -> _Gave:
+    given = _given(prompt, tool, args)
+    if given is None and _callable(prompt, tool):
+        raise _Wanted(why, (tool, args))
+    if given is None and tool != "planner" and all(one.name != tool for one in prompt.tools):
+        raise _Wanted(NEEDS)
+    return given or _Gave()
+
+
+def _given(prompt: Prompt, tool: str, args: dict[str, Json]) -> _Gave | None:
+    """What that call gave; None where it has not been made."""
     wanted = (tool, encode(args).decode())
     calls = [call for part in prompt.parts for call in part.calls]
     ids = {call.id for call in calls if (call.name, call.arguments) == wanted}
@@ -188,9 +244,8 @@ def _call(prompt: Prompt, why: str, tool: str, args: dict[str, Json]) -> _Gave:
                 return msgspec.json.decode(part.text.partition("\n")[0], type=_Gave)
             except (msgspec.DecodeError, RecursionError):
                 return _Gave()
-    declared = any(one.name == tool for one in prompt.tools)
-    if declared and prompt.calls != "none":
-        raise _Wanted(why, tool, args)
-    if not declared and tool != "planner":
-        raise _Wanted(NEEDS, "", {})
-    return _Gave()
+    return None
+
+
+def _callable(prompt: Prompt, tool: str) -> bool:
+    return prompt.calls != "none" and any(one.name == tool for one in prompt.tools)

@@ -162,7 +162,8 @@ class Asked:
         """The value of the kind asked for that stands best; "" where it has none of its own."""
         text, (people, places) = sentence.text, _mentions(sentence.text, self.known)
         if not people and self.kind == "who" and _found("pronoun", text):
-            return None if self.named & set(concepts(sentence.who)) else sentence.who
+            who = set(concepts(sentence.who))
+            return None if who <= self.named or self.named & who == self.named else sentence.who
         years = _found("year", text)
         dates = [one for one in years if not FORMS["things"].match(text, one[0])]
         found = {
@@ -181,9 +182,10 @@ class Asked:
 
     def foreign(self, sentence: Sentence, at: int) -> bool:
         """Whether the sentence says it of somebody or something else than was asked about."""
-        if (subject := FORMS["thing"].match(sentence.text)) is not None:
-            return not (self.known | _GENERIC).issuperset(concepts(subject[1]))
         text = sentence.text[:at]
+        subject = FORMS["presented"].search(text) or FORMS["thing"].match(sentence.text)
+        if subject is not None:
+            return not (self.known | _GENERIC).issuperset(concepts(subject[1]))
         said, pronouns = _mentions(text, set())[0], _found("pronoun", text)
         if not self.named:  # then one capital says little
             said = [one for one in said if " " in one[1]]
