@@ -1,7 +1,7 @@
 """A small text game, in every shape that gym has had, and how the tests play it."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from clew import Agent
@@ -76,9 +76,9 @@ class BatchLamp(Lamp):
     def reset(self, **said: Any) -> Any:
         return [super().reset()], {"admissible_commands": [self.offered()], "won": [False]}
 
-    def step(self, commands: Sequence[str]) -> Any:
-        (command,) = commands
-        text, reward = self.moved(command)
+    def step(self, command: Any) -> Any:
+        (only,) = command
+        text, reward = self.moved(only)
         infos: Mapping[str, Any] = {"admissible_commands": [self.offered()], "won": [self.done]}
         return [text], [reward], [self.done], infos
 
