@@ -43,7 +43,7 @@ def outcomes(of: About, seed: int = 0, **likely: float) -> list[Outcome]:
     chance = random.Random(seed)
     return [
         _outcome(chance, case, configuration, model, number, repetition,
-                 likely.get(configuration.split()[0], 0.7))
+                 likely.get(configuration.partition(" ")[0], 0.7))
         for configuration in of.configurations
         for model in of.models
         for case in of.cases

@@ -54,7 +54,7 @@ class Report:
         for table in self._tables:
             out.print()
             out.print(Text(inert(table.title), style="bold"))
-            for grid in _grids(table, out.width):
+            for grid in grids(table, out.width):
                 out.print(grid)
             out.print(Text(inert(table.note), style="dim"), soft_wrap=False)
         for line in self._failures():
@@ -123,7 +123,7 @@ def _write(place: Path, text: str) -> str:
     return f"wrote {place}"
 
 
-def _grids(table: Table, width: int) -> Iterator[Grid]:
+def grids(table: Table, width: int) -> Iterator[Grid]:
     """The table; where it is too wide in parts, each with the names of its rows."""
     rows = [[inert(" ".join(cell.split())) for cell in row] for row in table.told()]
     heads = [inert(column.name) for column in table.columns]

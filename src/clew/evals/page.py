@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from math import fsum
 from typing import Any, Final, TypeAlias
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -78,12 +79,12 @@ def _facts(outcomes: Sequence[Outcome], about: About) -> Iterator[tuple[str, str
     yield "seeds", ", ".join(map(str, about.seeds))
     yield "repetitions", f"{about.repetitions}"
     yield "trials", f"{len(outcomes):,}, {sum(one.passed for one in outcomes):,} of them passed"
-    yield "time of work", told(sum(one.counted.seconds for one in outcomes), "seconds")
+    yield "time of work", told(fsum(one.counted.seconds for one in outcomes), "seconds")
     costs = [one.counted.usage.cost for one in outcomes if one.counted.usage.tokens]
     known = [cost for cost in costs if cost is not None]
     unknown = len(costs) - len(known)
     beside = f", and {unknown:,} trials whose cost is not known" if unknown else ""
-    yield "cost", told(sum(known), "dollars") + beside
+    yield "cost", told(fsum(known), "dollars") + beside
     if about.begun:
         begun = datetime.fromtimestamp(about.begun / 1000, UTC)
         yield "begun", f"{begun:%Y-%m-%d %H:%M} UTC"

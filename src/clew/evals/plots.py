@@ -2,9 +2,11 @@
 
 import io
 import re
+import textwrap
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import cycle
 from statistics import fmean
 from typing import Any, Final, TypeAlias
 
@@ -22,8 +24,8 @@ from clew.replies import Value
 Place: TypeAlias = tuple[float, float]
 """What a configuration takes, and its accuracy."""
 
-WIDE: Final = 7.0
-"""Inches: what a desktop shows whole, and a phone by scrolling."""
+WIDE: Final = 5.4
+"""Inches: what a phone shows whole, and readable."""
 
 INK: Final = "#010203"
 FAINT: Final = "#040506"
@@ -35,9 +37,11 @@ MARKERS: Final = "osD^vPX"
 OF_KIND: Final = dict(
     zip(
         KINDS,
-        ("#6b7280", "#e69f00", "#b8a37e", "#94a3b8", "#cc79a7", "#0a84c6", "#56b4e9", "#0a9e73",
-         "#8f7ee7", "#d55e00"),
-        strict=True,
+        cycle((
+            "#6b7280", "#b8a37e", "#94a3b8", "#cc79a7", "#e69f00", "#0a84c6", "#56b4e9", "#0a9e73",
+            "#8f7ee7", "#d55e00",
+        )),
+        strict=False,
     )
 )  # fmt: skip
 
@@ -109,7 +113,7 @@ def accuracies(groups: Mapping[Group, Sequence[Outcome]]) -> Plot:
     """A point with its interval for each configuration and model."""
     configurations, models = _names(groups)
     step = 0.8 / len(models)
-    figure, axes = _figure(0.8 + len(configurations) * max(0.32, 0.17 * len(models)))
+    figure, axes = _figure(0.8 + len(configurations) * max(0.32, 0.15 * len(models)))
     for place, model in enumerate(models):
         rows = [row for row, name in enumerate(configurations) if (name, model) in groups]
         shares = [accuracy(groups[configurations[row], model]) for row in rows]
@@ -261,9 +265,9 @@ def _who(group: Group) -> str:
     return f"{inert(group[0])} with {inert(group[1])}"
 
 
-def _label(name: str) -> str:
-    line = inert(name)
-    return line if len(line) <= 28 else f"{line[:27]}…"
+def _label(name: str, wide: int = 20) -> str:
+    """A name in at most two lines."""
+    return "\n".join(textwrap.wrap(inert(name), wide, max_lines=2, placeholder="…"))
 
 
 def _colour(place: int) -> str:
@@ -282,7 +286,11 @@ def _figure(high: float) -> tuple[Any, Any]:
 
 def _legend(axes: Any, many: int) -> None:
     if many > 1:
-        axes.figure.legend(loc="outside upper left", ncols=4, fontsize=9.5, handletextpad=0.3)
+        longest = max(map(len, axes.get_legend_handles_labels()[1]))
+        fitting = int(WIDE * 72 / (5.5 * longest + 34))
+        axes.figure.legend(
+            loc="outside upper left", ncols=max(1, fitting), fontsize=9.5, handletextpad=0.3
+        )
 
 
 def _svg(figure: Any, salt: str) -> str:

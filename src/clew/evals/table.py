@@ -88,9 +88,7 @@ def is_simulated(model: str) -> bool:
 def simulated_note(models: Iterable[str]) -> str:
     """What has to be said where figures are of simulated models; "" where none is."""
     if any(map(is_simulated, models)):
-        return (
-            f"Models named {SIMULATED}… are simulated: scripts with set faults, no language model."
-        )
+        return f"{SIMULATED}… is no language model but a script with set faults."
     return ""
 
 

@@ -6,9 +6,11 @@ where nothing else is said.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from math import fsum
 from statistics import fmean, median
 
 from clew.errors import ConfigError
+from clew.evals.agreement import agreed
 from clew.evals.mistakes import calls, kinds, mistakes
 from clew.evals.outcome import About, Counted, Outcome
 from clew.evals.statistics import (
@@ -48,6 +50,7 @@ def tables(outcomes: Sequence[Outcome], about: About, baseline: str = "") -> tup
         steps(outcomes, about),
         repetitions(outcomes, about),
         answers(outcomes, about),
+        judged(outcomes, about),
         kinds(outcomes, about),
         mistakes(outcomes, about),
         calls(outcomes, about),
@@ -61,7 +64,7 @@ def overview(outcomes: Sequence[Outcome], about: About) -> Table:
     k = min(map(repeated, groups.values()), default=0)
     every = f"pass^{k}"
     heads: list[str | tuple[str, Form]] = [
-        *WHO, ("trials", "count"), ("accuracy", "share"), ("interval", "interval"),
+        *WHO, ("accuracy", "share"), ("interval", "interval"), ("trials", "count"),
         (every, "share"), ("time", "seconds"), ("steps", "number"), ("calls", "number"),
         ("tokens", "count"), ("cost", "dollars"), ("faults", "number"), ("grounded", "share"),
     ]  # fmt: skip
@@ -70,7 +73,7 @@ def overview(outcomes: Sequence[Outcome], about: About) -> Table:
         share = accuracy(trials)
         counts = [one.counted for one in trials]
         rows.append((
-            *group, len(trials), share.value, [share.low, share.high],
+            *group, share.value, [share.low, share.high], len(trials),
             pass_all_k(trials, k) if k > 1 else None,
             median(one.seconds for one in counts),
             fmean(one.steps for one in counts),
@@ -99,7 +102,7 @@ def _cost(counts: Sequence[Counted]) -> float | None:
     known = [cost for cost in costs if cost is not None]
     if len(known) < len(costs):
         return None
-    return sum(known) / len(counts)
+    return fsum(known) / len(counts)
 
 
 def _grounded(counts: Sequence[Counted]) -> float | None:
@@ -126,8 +129,8 @@ def differences(outcomes: Sequence[Outcome], about: About, baseline: str = "") -
         found = difference(trials, groups.get((named, model), ()))
         if found is not None:
             rows.append((
-                configuration, model, found.cases, found.value, [found.low, found.high],
-                found.better, found.worse,
+                configuration, model, found.value, [found.low, found.high],
+                found.better, found.worse, found.cases,
             ))  # fmt: skip
     note = sentences(
         f"Accuracy against {named}, in percentage points, over the cases that both have "
@@ -137,8 +140,8 @@ def differences(outcomes: Sequence[Outcome], about: About, baseline: str = "") -
         simulated_note(model for _, model in groups),
     )
     heads = columns(
-        *WHO, ("cases", "count"), ("difference", "points"), ("interval", "range"),
-        ("better", "share"), ("worse", "share"),
+        *WHO, ("difference", "points"), ("interval", "range"),
+        ("better", "share"), ("worse", "share"), ("cases", "count"),
     )  # fmt: skip
     return Table("differences", f"Differences from {named}", heads, tuple(rows), note)
 
@@ -231,7 +234,7 @@ def answers(outcomes: Sequence[Outcome], about: About) -> Table:
             _mean(one.em for one in trials),
             _mean(one.f1 for one in trials),
             _mean(one.reward for one in trials),
-            _mean(one.judgement.score if one.judgement else None for one in trials),
+            _mean(one.judgement.score or None if one.judgement else None for one in trials),
         )
         if any(cell is not None for cell in row):
             rows.append((*group, fmean(one.score for one in trials), *row))
@@ -245,6 +248,28 @@ def answers(outcomes: Sequence[Outcome], about: About) -> Table:
         simulated_note([model for _, model in groups] + [about.judge]),
     )
     return used(Table("answers", "Scores of answers", heads, tuple(rows), note))
+
+
+def judged(outcomes: Sequence[Outcome], about: About) -> Table:
+    """How far the judge agrees with gold, for each score that it might pass answers with."""
+    rows: list[tuple[Json, ...]] = []
+    for least in range(2, 6):
+        found = agreed(outcomes, about.cases, least)
+        if found.n:
+            rows.append((
+                f"{least} or more", found.n, found.share, found.kappa,
+                found.both, found.judge_only, found.gold_only, found.neither,
+            ))  # fmt: skip
+    heads = columns(
+        "passed with", ("answers", "count"), ("agree", "share"), ("kappa", "number"),
+        *alike(("both pass", "judge only", "gold only", "neither"), "count"),
+    )  # fmt: skip
+    note = sentences(
+        f"The judge is {about.judge or 'not named'}. Counted are answers whose gold does not ask "
+        "the judge itself. Kappa is Cohen's: 1 where both always agree, 0 where as by chance.",
+        simulated_note([about.judge]),
+    )
+    return Table("judge", "Judge and gold", heads, tuple(rows), note)
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
