@@ -21,7 +21,7 @@ from clew.evals.golds import read_gold
 from clew.evals.outcome import Judgement
 from clew.evals.samples import BAD, GOOD, Sample
 from clew.evals.scoring import LEAST
-from clew.events import EFFECTFUL, FINISH, Json, encode
+from clew.events import EFFECTFUL, FINISH, Json, Note, encode
 from clew.journal import load
 from clew.loop import run as go
 from clew.protocols import Model, Store
@@ -29,7 +29,7 @@ from clew.replies import Value
 from clew.result import result
 from clew.strategies.round import exists
 from clew.tools.finish import answer_schema
-from clew.trajectory import Trajectory
+from clew.trajectory import Step, Trajectory
 
 PROMPT: Final = (
     "You judge the work of an assistant. You are shown a question, perhaps what a right answer to "
@@ -95,8 +95,8 @@ class Judge:
 
     @property
     def name(self) -> str:
-        """The name of its model."""
-        return self.agent.thinker.name
+        """What results say of it: its model and its cut."""
+        return f"{self.agent.thinker.name} (passes {self.least})"
 
     async def __call__(
         self, case: Case, answer: Json, record: Trajectory, store: Store, run_id: str
@@ -178,19 +178,30 @@ def rubrics(case: Case) -> list[str]:
 def _trace(record: Trajectory) -> Iterator[str]:
     """A line for each thought, call and result, and how the run ended."""
     for step in record:
-        if step.thought is not None and (step.thought.text or step.thought.fault):
-            said = step.thought.text or f"(a reply that could not be read: {step.thought.fault})"
-            yield _line("thought", _short(said), step.number)
-        for call in step.calls:
-            if call.action.name != FINISH:
-                yield _line("call", {call.action.name: _short(call.args)}, step.number)
-                seen = call.observation
-                name = "result" if seen is not None and seen.ok else "error"
-                yield _line(
-                    name, _short("no word came" if seen is None else seen.text), step.number
-                )
+        yield from (_line(name, _short(said), step.number) for name, said in _step(step))
     if (stop := record.stop) is not None:
         yield _line("end", f"{stop.status}: {_short(stop.reason)}" if stop.reason else stop.status)
+
+
+def _step(step: Step) -> Iterator[tuple[str, Json]]:
+    """What happened in a step; of answers, those that were sent back."""
+    if (thought := step.thought) is not None:
+        if thought.text:
+            yield "thought", thought.text
+        if thought.fault:
+            yield "unreadable", thought.fault
+    for call in step.calls:
+        seen = call.observation
+        if call.action.name != FINISH:
+            yield "call", {call.action.name: call.args}
+            name = "result" if seen is not None and seen.ok else "error"
+            yield name, "no word came" if seen is None else seen.text
+        elif seen is not None and not seen.ok:
+            yield "sent back", {"answer": call.args.get("answer"), "why": seen.text}
+    for aside in step.asides:
+        if isinstance(aside, Note):
+            answer = {"answer": thought.answer} if thought and aside.source == "check" else {}
+            yield "sent back" if answer else "word", answer | {"why": aside.text}
 
 
 def _within(lines: Sequence[str]) -> Sequence[str]:

@@ -126,7 +126,7 @@ async def _mark(gold: Gold, seen: Seen) -> Mark:
             return _graded(name, gold, seen)
         case _:
             wrong = _wrong(gold, seen)
-            return Mark(name, not wrong, float(not wrong), _line(wrong))
+            return Mark(name, not wrong, float(not wrong), _line(wrong, 3 * SHOWN))
 
 
 # ------------------------------------------------------------------------------------ combined
@@ -190,8 +190,9 @@ def _judged(name: str, seen: Seen, least: int) -> Mark:
 
 def _grounded(name: str, seen: Seen) -> Mark:
     found = seen.audit
-    if found is None or seen.answer is None:
-        return Mark(name, False, 0.0, "there is no answer to audit")
+    if found is None:
+        why = "there is no answer of its own to audit"
+        return Mark(name, False, 0.0, why)
     borne = found.count("supported")
     checked = len(found.claims) - found.count("not checkable")
     if not found.ok:
@@ -328,6 +329,7 @@ def _short(value: Json) -> str:
 
 
 def _line(text: str, most: int = SHOWN) -> str:
-    """A text in one line of bounded length."""
+    """A text in one line of bounded length, of characters that can be seen."""
     line = " ".join(text[: 4 * most].split())
+    line = "".join(each if each.isprintable() else "\ufffd" for each in line)
     return line if len(line) <= most else f"{line[: most - 1]}…"
