@@ -20,13 +20,10 @@ from clew.evals.case import Case
 from clew.evals.environments.entries import Entry, chosen, entries, read
 from clew.evals.environments.over import Data, Over, all_over
 from clew.evals.world import Episode, World
-from clew.events import EFFECTFUL, Json, Observation
+from clew.events import EFFECTFUL, Json, Observation, encode
 from clew.protocols import Guard, Tool
 from clew.tools import checked
 from clew.trajectory import Trajectory
-
-SECONDS: Final = 5.0
-"""How long a call may take. After a crash, one in doubt waits as long before it is settled."""
 
 _sorted: Final = msgspec.json.Encoder(order="sorted")
 
@@ -37,7 +34,8 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `tools` names a list of functions, `module:name`; `data` a JSON file beside the tasks, or a
     function `module:name` that gives the data. `reads` and `idempotent` are names of tools, or
     patterns such as `get_*`; all others are unsafe. `policy` is a text file that is put before each
-    task. `tasks` names a list in a module, where there is no file of tasks.
+    task. `tasks` names a list in a module, where there is no file of tasks. A call may take
+    `timeout` seconds; one that a crash left in doubt is settled when they have passed.
     """
 
     tools: str
@@ -46,6 +44,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     idempotent: tuple[str, ...] = ()
     policy: str = ""
     tasks: str = ""
+    timeout: float = 5.0
     take: int = 0
 
 
@@ -70,10 +69,12 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def world(path: str | Path, options: Options) -> World:
     """The tasks of a file over data and tools of yours. Raises `ConfigError`."""
     folder = Path(path).resolve().parent if str(path) else Path.cwd()
-    policy = _text(folder / options.policy).decode().strip() if options.policy else ""
+    policy = (
+        _text(folder / options.policy).decode("utf-8", "replace").strip() if options.policy else ""
+    )
     if options.tasks:
         listed = _listed(imported(options.tasks, "list of tasks", str(folder)), options.tasks)
-        found = [(f"{options.tasks}: entry {n}", _task_of(one)) for n, one in enumerate(listed, 1)]
+        found = [_task_of(f"{options.tasks}: entry {n}", one) for n, one in enumerate(listed, 1)]
     else:
         found = [(one.where, read(one, Task)) for one in entries(path)]
     tools = _listed(imported(options.tools, "list of tools", str(folder)), options.tools)
@@ -83,6 +84,7 @@ def world(path: str | Path, options: Options) -> World:
         _data(options.data, folder),
         all_over(tools, options.reads, options.idempotent),
         policy=policy,
+        timeout=options.timeout,
         take=options.take,
     )
 
@@ -94,6 +96,7 @@ def database_world(
     tools: dict[str, Over],
     *,
     policy: str = "",
+    timeout: float = 5.0,
     take: int = 0,
 ) -> World:
     """A world of tasks, each with its place for messages, over JSON data.
@@ -111,7 +114,7 @@ def database_world(
 
     @asynccontextmanager
     async def enter(case: Case) -> AsyncGenerator[Episode]:
-        yield Books(case, data, tools)
+        yield Books(case, data, tools, timeout)
 
     return World(name, cases, enter)
 
@@ -123,6 +126,7 @@ class Books:
     case: Case
     fresh: bytes
     over: dict[str, Over]
+    timeout: float
     guards: Sequence[Guard] = ()
     run_id: str = ""
     _done: dict[str, tuple[str, dict[str, Json]]] = field(
@@ -185,7 +189,7 @@ class Books:
                 parameters=tool.parameters,
                 call=call,
                 effect=tool.effect,
-                timeout=SECONDS,
+                timeout=self.timeout,
                 probe=probe if tool.effect in EFFECTFUL else None,
             )
         )
@@ -240,10 +244,15 @@ def _case(
     )
 
 
-def _task_of(found: object) -> Task:
+def _task_of(where: str, found: object) -> tuple[str, Task]:
     """A task of a module: a mapping, or an object with its fields."""
     fields = {name: getattr(found, name) for name in Task.__struct_fields__ if hasattr(found, name)}
-    return msgspec.convert(found if isinstance(found, dict) else fields, Task, from_attributes=True)
+    try:
+        said: Any = found if isinstance(found, dict) else fields
+        return where, msgspec.convert(said, Task, from_attributes=True)
+    except msgspec.ValidationError as error:
+        message = f"{where}: {error}"
+        raise ConfigError(message) from error
 
 
 def _listed(found: object, name: str) -> list[Any]:
@@ -266,7 +275,7 @@ def _data(said: str, folder: Path) -> bytes:
         return text
     found = imported(said, "data", str(folder))
     try:
-        return _sorted.encode(found() if callable(found) else found)
+        return encode(found() if callable(found) else found)  # in its own order, as tools see it
     except Exception as error:
         message = f"the data {said!r} cannot be had as JSON: {type(error).__name__}: {error}"
         raise ConfigError(message) from error
