@@ -10,6 +10,7 @@ from clew.cli.completion import completion
 from clew.cli.diff import diff_runs
 from clew.cli.doctor import doctor
 from clew.cli.errors import Shell, Told
+from clew.cli.eval import evaluate
 from clew.cli.export import export
 from clew.cli.fork import fork
 from clew.cli.init import init
@@ -51,6 +52,7 @@ Keys come from the environment or a .env file; `clew doctor` says what is usable
         show,
         diff_runs,
         replay,
+        evaluate,
         report,
         export,
         models,

@@ -62,6 +62,7 @@ AGENT: Final = click.option(
     help="An agent file (TOML; `clew init` writes one); other options go over it.",
 )
 
+_COST: Final = click.option("--max-cost", metavar="USD", type=float, help="US dollars at most.")
 _AGENT: Final = (
     AGENT,
     click.option(
@@ -101,7 +102,7 @@ _AGENT: Final = (
     ),
     click.option("--max-steps", metavar="N", type=int, help="Thoughts at most.  [default: 15]"),
     click.option("--max-tokens", metavar="N", type=int, help="Model tokens at most, in and out."),
-    click.option("--max-cost", metavar="USD", type=float, help="US dollars at most."),
+    _COST,
     click.option("--max-seconds", metavar="S", type=float, help="Seconds of work at most."),
     click.option("--temperature", metavar="T", type=float, help="Sampling temperature."),
     click.option(
@@ -123,4 +124,11 @@ def agent_options(command: F) -> F:
     """The options that say what an agent is made of; the command takes them as `**given`."""
     for option in reversed(_AGENT):
         command = option(command)
+    return command
+
+
+def trial_options(command: F) -> F:
+    """The same where many runs share one limit of cost, which the command has by itself."""
+    for option in reversed(_AGENT):
+        command = command if option is _COST else option(command)
     return command

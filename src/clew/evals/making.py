@@ -18,14 +18,14 @@ from clew.errors import ConfigError
 from clew.evals.judge import Judge, judging
 from clew.evals.plan import Configuration
 from clew.evals.simulated import simulated
+from clew.evals.table import SIMULATED
 from clew.evals.world import World, quiet
 from clew.events import Json, encode
+from clew.models.prices import FREE, Price, price
+from clew.models.resolve import OFFLINE
 from clew.protocols import Model
 from clew.strategies import Verifier, verifying
 from clew.tools.docs import Library
-
-SIMULATED: Final = "simulated:"
-"""How the names of simulated models begin."""
 
 CLI: Final = "cli"
 VOTES: Final = "votes"
@@ -135,6 +135,7 @@ class Maker:
                 votes=varied.votes,
                 verifier=self._verifier(varied, place, spec),
                 leave_out=tuple(rest),
+                price=_price(agent, spec),
                 origin={} if rest else self._origin(spec, varied),
             )
 
@@ -224,6 +225,15 @@ class Maker:
         if varied.votes > 1:
             said[VOTES] = {"k": varied.votes, "verifier": varied.verifier}
         return said
+
+
+def _price(agent: Agent, spec: Spec) -> Price | None:
+    """What the model really costs, as the spec or the table has it."""
+    if agent.thinker.name == OFFLINE or agent.thinker.name.startswith(SIMULATED):
+        return FREE
+    said = {name: Price(one.input, one.output, one.cached) for name, one in spec.prices.items()}
+    provider, _, name = agent.thinker.name.partition(":")
+    return price(provider, name, said)
 
 
 def leaves(table: Mapping[str, Json], before: Place = ()) -> Iterator[tuple[Place, Json]]:

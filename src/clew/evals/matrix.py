@@ -51,7 +51,7 @@ def read_matrix(path: str | Path) -> Plan:
     Raises `ConfigError` with file and line for whatever does not fit.
     """
     file = Path(path).expanduser().absolute()
-    text, said = read_toml(file, f"the matrix file {path}", "docs/evaluation.md shows one")
+    text, said = read_toml(file, f"the matrix file {path}", "name a TOML file")
     source = Source(text, file)
     try:
         matrix = msgspec.convert(said, Matrix)

@@ -19,6 +19,7 @@ from clew.evals.outcome import About
 from clew.evals.world import Episode, World
 from clew.events import Json, encode
 from clew.evidence import Grounded
+from clew.models.prices import Price
 from clew.protocols import Audits
 from clew.strategies import Verifier
 from clew.strategies.vote import plan as planned_vote
@@ -36,7 +37,8 @@ class Configuration:
 
     `model` is what reports call its model, by default the model's own name; configurations of one
     name with several models are the same for reports. `leave_out` are tools of the world that it
-    does not get. `origin` is written into its records, for those who want to make the agent again.
+    does not get. `price` is for the estimate, where the dated table does not know it. `origin` is
+    written into its records, for those who want to make the agent again.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Configuration:
     votes: int = 1
     verifier: Verifier | None = None
     leave_out: tuple[str, ...] = ()
+    price: Price | None = None
     origin: dict[str, Json] = field(default_factory=dict[str, Json])
 
     def __post_init__(self) -> None:

@@ -153,14 +153,18 @@ class Results:
             raise
         return found
 
-    def take(self, now: Kept) -> None:
-        """Take in what there is more of. Raises `ConfigError` where something is not as it was."""
-        before = self.kept
-        if different := differences(before, now):
+    def check(self, now: Kept) -> None:
+        """Raise `ConfigError` where something is not as it was when this was begun."""
+        if different := differences(self.kept, now):
             raise ConfigError(
                 f"{self.path} holds another evaluation: {'; '.join(different[:3])}; "
                 "name another file for these results"
             )
+
+    def take(self, now: Kept) -> None:
+        """Take in what there is more of now. Raises `ConfigError` as `check` does."""
+        self.check(now)
+        before = self.kept
         about = msgspec.structs.replace(now.about, begun=before.about.begun)
         if (grown := msgspec.structs.replace(now, about=about)) != before:
             self._write(_WRITE, VERSION, encode(grown))

@@ -14,6 +14,7 @@ from clew.evals.outcome import Judgement, Outcome
 from clew.evals.plan import Plan, Trial
 from clew.evals.results import Row
 from clew.evals.scoring import Seen, hotpot, mean, right, score
+from clew.evals.table import is_simulated
 from clew.evals.world import Episode
 from clew.events import Json, Status
 from clew.evidence import Audit
@@ -162,7 +163,7 @@ async def _scored(
         counted=counts,
         runs=tuple(record.run_id for record in found.records),
     )
-    return Row(outcome, found.status == "held", await _cost(trial, outcome, store))
+    return Row(outcome, found.status == "held", await _cost(trial, found.records, store))
 
 
 async def _missed(trial: Trial, store: Store, why: str) -> Row:
@@ -173,7 +174,7 @@ async def _missed(trial: Trial, store: Store, why: str) -> Row:
         counted=counted(records),
         runs=tuple(record.run_id for record in records),
     )
-    return Row(outcome, again=True, cost=await _cost(trial, outcome, store))
+    return Row(outcome, again=True, cost=await _cost(trial, records, store))
 
 
 def _outline(trial: Trial, status: Status, reason: str) -> Outcome:
@@ -205,10 +206,16 @@ def _audit(trial: Trial, agent: Agent, found: Found) -> Audit | None:
     return audit if isinstance(audit, Audit) else None
 
 
-async def _cost(trial: Trial, outcome: Outcome, store: Store) -> float | None:
-    """What a trial cost with its judge, in US dollars, as far as prices are known."""
+async def _cost(trial: Trial, records: Sequence[Trajectory], store: Store) -> float | None:
+    """What was paid for a trial with its judge, in US dollars, as far as prices are known.
+
+    The prices of simulated models are invented, and nobody pays them.
+    """
     judge = trial.run_id + JUDGE
-    used = outcome.counted.usage
-    if await exists(store, judge):
-        used += (await load(store, judge)).usage
-    return used.cost
+    paid = [*records, *([await load(store, judge)] if await exists(store, judge) else [])]
+    known = [cost for cost in map(_paid, paid) if cost is not None]
+    return sum(known) if known else None
+
+
+def _paid(record: Trajectory) -> float | None:
+    return 0.0 if is_simulated(record.started.setting.model) else record.usage.cost

@@ -14,6 +14,7 @@ import anyio
 import anyio.to_thread
 
 from clew.errors import ConfigError, FencedError, one_error
+from clew.evals.estimate import Estimate, estimate
 from clew.evals.outcome import About, Outcome
 from clew.evals.plan import Plan, Trial
 from clew.evals.results import Results, Row, kept
@@ -39,15 +40,17 @@ HOPELESS: Final = 10
 
 @dataclass(frozen=True)
 class Progress:
-    """What there is to tell when a trial has ended."""
+    """What there is to tell when a trial has ended: how many have, and how many are right."""
 
     done: int
     total: int
+    right: int
     spent: float
     outcome: Outcome
 
 
 Watch: TypeAlias = Callable[[Progress], None]
+Foresee: TypeAlias = Callable[[Estimate], None]
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ async def evaluate(
     max_cost: float | None = MAX_COST,
     only: Sequence[str] = (),
     first: int | None = None,
+    foresee: Foresee | None = None,
     watch: Watch | None = None,
 ) -> Evaluation:
     """Do all trials of a plan, `at_once` at a time, or go on where the results have come to.
@@ -87,13 +91,19 @@ async def evaluate(
     No trial begins once all have cost `max_cost` US dollars together, also at earlier times; those
     under way are done. `only` names configurations, `first` says how many of the cases. Raises
     `ConfigError` before anything is spent. After any error or a cancel it goes on where it was.
+    `foresee` is told what there is to do before it begins, `watch` of each trial that has ended.
     """
     if at_once < 1:
         raise ConfigError(f"at_once is {at_once}: give 1 or more")
+    if max_cost is not None and not max_cost > 0:
+        raise ConfigError(f"max_cost is {max_cost}: give US dollars, or None for no limit")
     trials = plan.trials(only, first)
     await ready(plan)
     there = Results.begin(results, kept(plan, wall_clock()))
     try:
+        if foresee is not None:
+            rows = there.rows
+            foresee(estimate(plan, trials, todo(trials, rows), rows))
         store = SqliteStore(there.path)
         try:
             if plan.judge is not None:
@@ -105,6 +115,31 @@ async def evaluate(
             raise
         finally:
             await store.close()
+    finally:
+        there.close()
+
+
+async def foreseen(
+    plan: Plan, results: str | Path, *, only: Sequence[str] = (), first: int | None = None
+) -> Estimate:
+    """What `evaluate` would do and about spend, having checked all that it would check first.
+
+    Nothing is spent, and no results are begun or changed. Raises `ConfigError`.
+    """
+    trials = plan.trials(only, first)
+    await ready(plan)
+    rows = _rows(plan, results)
+    return estimate(plan, trials, todo(trials, rows), rows)
+
+
+def _rows(plan: Plan, results: str | Path) -> Mapping[str, Row]:
+    """What a file already holds of a plan."""
+    if not Path(results).expanduser().exists():
+        return {}
+    there = Results(results)
+    try:
+        there.check(kept(plan, 0))
+        return there.rows
     finally:
         there.close()
 
@@ -132,6 +167,7 @@ class Work:
     max_cost: float | None
     watch: Watch | None
     done: int = 0
+    right: int = 0
     in_a_row: int = 0
     """So many trials ended one after the other because their model failed."""
     stopped: str = ""
@@ -139,8 +175,11 @@ class Work:
 
     async def all(self, at_once: int) -> Evaluation:
         """Do what is to be done."""
-        self._todo = deque(todo(self.trials, self.results.rows))
+        rows = self.results.rows
+        self._todo = deque(todo(self.trials, rows))
         self.done = len(self.trials) - len(self._todo)
+        over = [rows[each.run_id] for each in self.trials if each.run_id in rows]
+        self.right = sum(row.outcome.right for row in over if not row.again)
         with one_error():
             async with anyio.create_task_group() as group:
                 for _ in range(min(at_once, len(self._todo))):
@@ -163,10 +202,11 @@ class Work:
             row = await settle(trial, self.plan, self.store)
             self.results.add(row)
             self.done += 1
+            self.right += row.outcome.right
             self._look(row)
             if self.watch is not None:
-                total = len(self.trials)
-                self.watch(Progress(self.done, total, self.results.spent, row.outcome))
+                total, spent = len(self.trials), self.results.spent
+                self.watch(Progress(self.done, total, self.right, spent, row.outcome))
 
     def _next(self) -> Trial | None:
         """The trial to begin now; None where none is left, or none may begin any more."""
@@ -189,3 +229,4 @@ def todo(trials: Sequence[Trial], rows: Mapping[str, Row]) -> list[Trial]:
 
 
 evaluate_sync = twin(evaluate)
+foreseen_sync = twin(foreseen)

@@ -1,0 +1,94 @@
+"""`clew eval`: an evaluation, begun or gone on with."""
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import click
+
+from clew.cli.options import DEBUG, JSON, QUIET, trial_options
+from clew.errors import ConfigError
+from clew.events import Json
+
+EPILOG = """\b
+Examples:
+  clew eval
+  clew eval --model openai:gpt-4.1-mini --first 10 --check
+  clew eval ablation.toml --max-cost 20
+  clew eval questions.jsonl --docs ~/notes --grounded
+\b
+Exit codes: 0 done, 2 usage, 3 stopped at the cost limit, 5 trials failed (the same
+command tries them again), 130 interrupted (the same command goes on).
+"""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the command line says; `given` are the options that say what the agent is made of."""
+
+    target: str | None
+    judge: str | None
+    results: str | None
+    at_once: int
+    max_cost: float | None
+    only: tuple[str, ...]
+    first: int | None
+    given: Mapping[str, Json]
+
+
+@click.command("eval", short_help="Evaluate agents on a dataset.", epilog=EPILOG)
+@click.argument("target", required=False, metavar="[MATRIX.toml | DATA.jsonl]", type=click.Path())
+@click.option(
+    "--results",
+    metavar="FILE",
+    type=click.Path(),
+    help="Where records and results lie (SQLite).  [default: NAME.sqlite in the working folder]",
+)
+@click.option(
+    "--at-once", metavar="N", type=int, default=8, show_default=True, help="Trials at a time."
+)
+@click.option(
+    "--max-cost",
+    metavar="USD",
+    type=float,
+    help="Begin no trial once all have cost so much together.  [default: 5]",
+)
+@click.option("--only", metavar="NAME", multiple=True, help="Only this configuration (repeatable).")
+@click.option("--first", metavar="N", type=int, help="Only the first N cases.")
+@click.option("--judge", metavar="NAME", help="The model that judges answers, without a matrix.")
+@click.option("--check", is_flag=True, help="Read, check and estimate; spend nothing.")
+@trial_options
+@JSON
+@QUIET
+@DEBUG
+def evaluate(
+    target: str | None,
+    judge: str | None,
+    results: str | None,
+    at_once: int,
+    max_cost: float | None,
+    only: tuple[str, ...],
+    first: int | None,
+    *,
+    check: bool,
+    as_json: bool,
+    quiet: bool,
+    debug: bool,
+    **given: Json,
+) -> int:
+    """Answer every case with every configuration of a matrix file, and score the answers.
+
+    Without a matrix the agent of the options answers the questions of DATA.jsonl, or those of the
+    set that ships. What has ended is kept: the same command goes on after a kill, and pays nothing
+    twice. Needs the extra `eval`.
+    """
+    del debug
+    said = {name: value for name, value in given.items() if value is not None}
+    wanted = Wanted(target, judge, results, at_once, max_cost, only, first, said)
+    try:
+        evaluating = importlib.import_module("clew.cli.evaluating")
+    except ModuleNotFoundError as missing:
+        message = f"{missing.name} is not installed: run pip install 'clew[eval]'"
+        raise ConfigError(message) from missing
+    code: int = evaluating.carry_out(wanted, check=check, as_json=as_json, quiet=quiet)
+    return code

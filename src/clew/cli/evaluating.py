@@ -1,0 +1,217 @@
+"""An evaluation under the eyes of a person: what it may cost, how far it is, what it came to."""
+
+import math
+import re
+import shlex
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Final, Self
+
+import anyio
+import click
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from clew.cli.agents import options, with_model
+from clew.cli.errors import ANSWERED, EXITS, FAILED
+from clew.cli.eval import Wanted
+from clew.cli.render import inert
+from clew.cli.reported import grids
+from clew.cli.screen import console
+from clew.cli.work import unless_interrupted
+from clew.errors import ConfigError
+from clew.evals.estimate import STEPS, Estimate
+from clew.evals.matrix import GOLD, plan_of, read_matrix
+from clew.evals.plan import Plan
+from clew.evals.tables import overview
+from clew.evals.work import COST, MAX_COST, Evaluation, evaluate, foreseen
+from clew.evals.work import Progress as Step
+from clew.events import Json, encode
+
+LINES: Final = 20
+"""Where nobody watches, so many lines tell how far it is."""
+
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def carry_out(wanted: Wanted, *, check: bool, as_json: bool, quiet: bool) -> int:
+    """Evaluate, and tell; the exit code says how it ended."""
+    plan, why = _plan(wanted)
+    place = wanted.results or f"{_UNSAFE.sub('-', plan.name)}.sqlite"
+    screen = Screen(None if quiet else console(stderr=True))
+    screen.say(f"Model: {plan.configurations[0].model} ({why})" if why else "")
+    if check:
+        look = partial(foreseen, plan, place, only=wanted.only, first=wanted.first)
+        found = anyio.run(look)
+        if as_json:
+            click.echo(encode(msgspec.to_builtins(found)))
+        else:
+            told = Screen(console())
+            told.say(f"{inert(plan.name)}: everything fits.")
+            told.foresee(found)
+        return ANSWERED
+    work = partial(
+        evaluate,
+        plan,
+        place,
+        at_once=wanted.at_once,
+        max_cost=_limit(wanted, plan),
+        only=wanted.only,
+        first=wanted.first,
+        foresee=screen.foresee,
+        watch=screen.watch,
+    )
+    with screen:
+        done = anyio.run(unless_interrupted, work)
+    if done is None:
+        raise _interrupted(place)
+    return _tell(done, place, as_json=as_json)
+
+
+def _plan(wanted: Wanted) -> tuple[Plan, str]:
+    """What is to be done, and why with that model where nobody named one."""
+    target = wanted.target or GOLD
+    if Path(target).suffix == ".toml":
+        if wanted.given or wanted.judge:
+            names = [*wanted.given, *(["judge"] if wanted.judge else [])]
+            option = f"--{names[0].replace('_', '-')}"
+            message = f"{target} says what is evaluated: write it there, and leave {option} out."
+            raise click.UsageError(message)
+        return read_matrix(target), ""
+    if target != GOLD and Path(target).suffix != ".jsonl":
+        message = f"{target!r} is neither a matrix file (.toml) nor a dataset (.jsonl)."
+        raise click.UsageError(message)
+    spec, why = anyio.run(with_model, options(wanted.given))
+    return plan_of(spec, target, judge=wanted.judge or ""), why
+
+
+def _limit(wanted: Wanted, plan: Plan) -> float:
+    """The cost limit. Raises `ConfigError` for one that cannot hold."""
+    if wanted.max_cost is None:
+        return MAX_COST
+    agents = [one.agent for one in plan.configurations]
+    agents += [] if plan.judge is None else [plan.judge.agent]
+    if unknown := [one.thinker.name for one in agents if not one.thinker.priced]:
+        message = (
+            f"--max-cost needs models with known prices, and that of {unknown[0]} is not known: "
+            "say it ([prices] in an agent or matrix file), or leave --max-cost out"
+        )
+        raise ConfigError(message)
+    return wanted.max_cost
+
+
+class Screen:
+    """Tells how far an evaluation is: as a bar on a terminal, else in a few lines; to nobody
+    where `out` is None.
+    """
+
+    def __init__(self, out: Console | None) -> None:
+        self._out = out
+        self._bar: Progress | None = None
+        self._failed = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def say(self, text: str) -> None:
+        """A line, unless it is empty."""
+        if self._out is not None and text:
+            self._out.print(text)
+
+    def foresee(self, found: Estimate) -> None:
+        """What there is to do, and what it may cost."""
+        runs = "" if found.runs == found.todo else f" ({found.runs:,} runs)"
+        before = f", {found.done:,} done before" if found.done else ""
+        self.say(f"{found.trials:,} trials, {found.todo:,} to do{runs}{before}")
+        if found.todo:
+            self.say(_cost(found))
+
+    def watch(self, step: Step) -> None:
+        """A trial has ended."""
+        self._failed += step.outcome.status == "failed"
+        failed = f" · {self._failed:,} failed" if self._failed else ""
+        told = f"{step.right:,} right{failed} · ${step.spent:.4f}"
+        if self._out is None:
+            return
+        if self._out.is_terminal and not self._out.is_dumb_terminal:
+            self._draw(self._out, step, told)
+        elif step.done % math.ceil(step.total / LINES) == 0 or step.done == step.total:
+            self.say(f"{step.done:>{len(str(step.total))},} of {step.total:,} · {told}")
+
+    def _draw(self, out: Console, step: Step, told: str) -> None:
+        if self._bar is None:
+            columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            self._bar = Progress(TextColumn("{task.description}"), *columns, console=out)
+            self._bar.add_task(told, total=step.total)
+            self._bar.start()
+        self._bar.update(self._bar.task_ids[0], completed=step.done, description=told)
+
+
+def _cost(found: Estimate) -> str:
+    """What it may cost, and what that is gathered from."""
+    if found.measured == found.todo:
+        from_ = "the mean of trials that have ended"
+    else:
+        from_ = f"guessed from {STEPS} steps a run"
+        if found.measured:
+            from_ += f", {found.measured:,} from trials that have ended"
+    said = f"about ${found.about:,.2f} ({from_}), at most ${found.most:,.2f} by the runs' limits"
+    if found.unknown:
+        said += f"; no price is known of {inert(', '.join(found.unknown))}, which is not counted"
+    return said
+
+
+def _interrupted(place: str) -> KeyboardInterrupt:
+    """What a Ctrl-C leaves: everything that has ended."""
+    error = KeyboardInterrupt()
+    again = shlex.join(["clew", *sys.argv[1:]])
+    error.add_note(f"what has ended is kept in {place}, and what has begun goes on with: {again}")
+    return error
+
+
+def _tell(done: Evaluation, place: str, *, as_json: bool) -> int:
+    """The end, and the exit code."""
+    if as_json:
+        click.echo(encode(document(done, place)))
+    else:
+        out = console()
+        table = overview(done.outcomes, done.about)
+        for grid in grids(table, out.width):
+            out.print(grid)
+        if table.note:
+            out.print(Text(inert(table.note), style="dim"), soft_wrap=False)
+        out.print(f"${done.spent:.4f} · {inert(shlex.join(['clew', 'report', place]))}")
+    tell = console(stderr=True)
+    if done.stopped:
+        tell.print(inert(f"stopped by {done.stopped}"))
+    if done.left:
+        how = "a higher --max-cost" if done.stopped.startswith(COST) else "the same command"
+        tell.print(f"{done.left:,} trials are not done: {how} goes on")
+    if done.failed:
+        why = inert(done.failed[-1].reason)
+        failed = f"{len(done.failed):,} trials failed (the last: {why})"
+        tell.print(f"{failed}: the same command tries them again")
+    if done.stopped.startswith(COST):
+        return EXITS["bound"]
+    return ANSWERED if done.complete else FAILED
+
+
+def document(done: Evaluation, place: str) -> dict[str, Json]:
+    """How it ended, for programs."""
+    return {
+        "name": done.about.name,
+        "results": place,
+        "complete": done.complete,
+        "stopped": done.stopped,
+        "left": done.left,
+        "failed": len(done.failed),
+        "spent": done.spent,
+        "outcomes": msgspec.to_builtins(done.outcomes),
+    }

@@ -1,0 +1,134 @@
+"""What an evaluation may cost, told before it begins: at most by its limits, and about."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Final
+
+from clew.agent import Agent
+from clew.bounds import DEFAULT_COST
+from clew.evals.judge import Judge
+from clew.evals.plan import Configuration, Plan, Trial
+from clew.evals.results import Row
+from clew.events import Usage, encode
+from clew.models.prices import FREE, Price, price
+from clew.protocols import Part
+from clew.view.view import first_prompt
+
+STEPS: Final = 4
+"""So many thoughts of a run are guessed, before any trial of its kind has ended."""
+
+WRITTEN: Final = 150
+"""So many tokens of a reply are guessed."""
+
+SEEN: Final = 400
+"""So many tokens of what tools return in a step are guessed."""
+
+JUDGED: Final = 2_500
+"""So many tokens of what a judge reads are guessed."""
+
+CHARACTERS: Final = 4
+"""So many characters are taken for a token."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is to be done, and what it may cost in US dollars.
+
+    `runs` are those of the trials to do: votes and judges have several. `most` is what their limits
+    allow (a run may pass its own by one reply), `about` a guess; for `measured` of the trials to do
+    it is the mean of those of their configuration that have ended. `unknown` are models without a
+    known price: they are in neither.
+    """
+
+    trials: int
+    todo: int
+    runs: int
+    most: float
+    about: float
+    measured: int = 0
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def done(self) -> int:
+        """The trials that have ended already."""
+        return self.trials - self.todo
+
+
+def estimate(
+    plan: Plan, trials: Sequence[Trial], todo: Sequence[Trial], rows: Mapping[str, Row]
+) -> Estimate:
+    """Estimate what is to do of these trials, where `rows` have ended."""
+    means = _means(rows)
+    heads = {one.key: head(one.agent) for one in plan.configurations}
+    judge = plan.judge
+    most = about = 0.0
+    runs = measured = 0
+    for trial in todo:
+        one = trial.configuration
+        verified = isinstance(one.verifier, Agent)
+        runs += one.votes + (one.votes > 1 and verified) + (judge is not None)
+        most += _most(one.agent, tariff(one))
+        most += 0.0 if judge is None else _most(judge.agent, _listed(judge.agent))
+        if (mean := means.get(one.key)) is not None:
+            about, measured = about + mean, measured + 1
+        else:
+            about += _guess(one, heads[one.key]) + _guessed_judge(judge)
+    unknown = [one.model for one in plan.configurations if tariff(one) is None]
+    if judge is not None and _listed(judge.agent) is None:
+        unknown.append(judge.name)
+    return Estimate(
+        len(trials), len(todo), runs, most, about, measured, tuple(dict.fromkeys(unknown))
+    )
+
+
+def tariff(configuration: Configuration) -> Price | None:
+    """What the model of a configuration costs; None where it is not known."""
+    if not configuration.agent.thinker.priced:
+        return None
+    return configuration.price or _listed(configuration.agent)
+
+
+def _listed(agent: Agent) -> Price | None:
+    provider, _, model = agent.thinker.name.partition(":")
+    return price(provider, model)
+
+
+def head(agent: Agent) -> int:
+    """The tokens that every prompt of an agent begins with, roughly."""
+    prompt = first_prompt(agent.format, agent.brief)
+    parts: Sequence[Part] = prompt.head
+    told = sum(len(part.text) for part in parts)
+    told += sum(len(tool.description) + len(encode(tool.parameters)) for tool in prompt.tools)
+    return told // CHARACTERS
+
+
+def _means(rows: Mapping[str, Row]) -> dict[tuple[str, str], float]:
+    """What trials that have ended cost in the mean, by configuration and model."""
+    costs: dict[tuple[str, str], list[float]] = {}
+    for row in rows.values():
+        if row.cost is not None and not row.again:
+            costs.setdefault((row.outcome.configuration, row.outcome.model), []).append(row.cost)
+    return {key: fmean(found) for key, found in costs.items()}
+
+
+def _most(agent: Agent, each: Price | None) -> float:
+    """What the limits of a run, or of a whole vote, allow."""
+    if not agent.thinker.priced or each == FREE:
+        return 0.0
+    return DEFAULT_COST if agent.limits.cost is None else agent.limits.cost
+
+
+def _guess(one: Configuration, first: int) -> float:
+    """What a trial may cost: some steps, each with all before it in its prompt."""
+    each = tariff(one)
+    if each is None:
+        return 0.0
+    steps = min(STEPS, one.agent.limits.steps)
+    read = sum(first + number * (WRITTEN + SEEN) for number in range(steps))
+    return one.votes * each.cost(Usage(input=read, output=steps * WRITTEN))
+
+
+def _guessed_judge(judge: Judge | None) -> float:
+    each = None if judge is None else _listed(judge.agent)
+    return 0.0 if each is None else each.cost(Usage(input=JUDGED, output=WRITTEN))
