@@ -246,10 +246,12 @@ def _case(
 
 def _task_of(where: str, found: object) -> tuple[str, Task]:
     """A task of a module: a mapping, or an object with its fields."""
-    fields = {name: getattr(found, name) for name in Task.__struct_fields__ if hasattr(found, name)}
+    names = Task.__struct_fields__
     try:
-        said: Any = found if isinstance(found, dict) else fields
-        return where, msgspec.convert(said, Task, from_attributes=True)
+        if isinstance(found, dict):
+            return where, msgspec.convert(found, Task)
+        fields = {name: getattr(found, name) for name in names if hasattr(found, name)}
+        return where, msgspec.convert(fields, Task, from_attributes=True)
     except msgspec.ValidationError as error:
         message = f"{where}: {error}"
         raise ConfigError(message) from error
