@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew import Agent, Evidence, MemoryStore, Observation, read, run, tool
@@ -358,6 +358,7 @@ async def test_combinations_are_boolean_algebra(one: Json, two: Json, answer: Js
 
 
 @ONE_LOOP
+@settings(max_examples=50)
 @given(answer=JSON)
 async def test_any_answer_has_a_score(answer: Json) -> None:
     for gold in ALL:
