@@ -8,7 +8,7 @@ import msgspec
 
 from clew.agent import Agent
 from clew.begin import start, take_up
-from clew.errors import ModelError
+from clew.errors import ModelError, ReplayError
 from clew.evals.measures import counted
 from clew.evals.outcome import Judgement, Outcome
 from clew.evals.plan import Plan, Trial
@@ -61,7 +61,7 @@ async def settle(trial: Trial, plan: Plan, store: Store) -> Row:
                 found = await _voted(trial, agent, episode, store)
             else:
                 found = await _ran(trial, agent, episode, store)
-        except ModelError as error:
+        except (ModelError, ReplayError) as error:  # or its environment is not what it was
             return await _missed(trial, store, str(error))
         reward = await episode.reward(found.records[0])
     try:
@@ -167,7 +167,7 @@ async def _scored(
 
 
 async def _missed(trial: Trial, store: Store, why: str) -> Row:
-    """The outcome of a trial whose model failed: it is tried again at the next time."""
+    """The outcome of a trial whose model or environment failed: it is tried again another time."""
     records = await _records(trial, store)
     outcome = msgspec.structs.replace(
         _outline(trial, "failed", why),
