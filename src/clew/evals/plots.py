@@ -101,8 +101,10 @@ def plots(outcomes: Sequence[Outcome], about: About) -> tuple[Plot, ...]:
     if not groups:
         return ()
     with _PLOTTING.rc_context(_SETTINGS):
-        found = [accuracies(groups), against(groups, "steps", _steps)]
-        if all(_cost(trials) for trials in groups.values()):
+        found = [accuracies(groups)]
+        if len(groups) > 1:
+            found.append(against(groups, "steps", _steps))
+        if len(groups) > 1 and all(_cost(trials) for trials in groups.values()):
             found.append(against(groups, "cost in US dollars", _cost))
         if any(outcome.kind for outcome in outcomes):
             found.append(failures(groups))

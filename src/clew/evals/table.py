@@ -21,6 +21,9 @@ _HIDDEN: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
+OFFLINE: Final = "offline"
+"""The model that is clew's own rules."""
+
 SIMULATED: Final = "simulated:"
 """How the names of simulated models begin."""
 
@@ -86,10 +89,14 @@ def is_simulated(model: str) -> bool:
 
 
 def simulated_note(models: Iterable[str]) -> str:
-    """What has to be said where figures are of simulated models; "" where none is."""
-    if any(map(is_simulated, models)):
-        return f"{SIMULATED}… is no language model but a script with set faults."
-    return ""
+    """What has to be said where figures are of no language model; "" where all are of one."""
+    named = set(models)
+    return sentences(
+        f"{OFFLINE} is no language model but clew's own rules." if OFFLINE in named else "",
+        f"{SIMULATED}… is no language model but a script with set faults."
+        if any(map(is_simulated, named))
+        else "",
+    )
 
 
 def sentences(*texts: str) -> str:
