@@ -10,7 +10,9 @@ from typing import Final
 
 from clew.evidence.words import flat
 
-_QUOTED: Final = re.compile(r"“[^”]{0,500}”|«[^»]{0,500}»|„[^“”]{0,500}[“”]|(?<!\w)\"[^\"\n]{0,500}\"|`[^`\n]{0,500}`")
+_QUOTED: Final = re.compile(
+    r"“[^”]{0,500}”|«[^»]{0,500}»|„[^“”]{0,500}[“”]|(?<!\w)\"[^\"\n]{0,500}\"|`[^`\n]{0,500}`"
+)
 _APOSTROPHES: Final = str.maketrans("’ʼ‘`´", "'''''")
 
 _PIECES: Final = {
