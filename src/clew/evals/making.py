@@ -121,7 +121,8 @@ class Maker:
             try:
                 agent = make_agent(spec, self._library(spec), self._model(spec))
             except PartError as error:
-                raise self.source.wrong(self._where(varied, place, error), str(error)) from error
+                where = _where(varied, place, base, model, error)
+                raise self.source.wrong(where, str(error)) from error
         agent, rest = without(agent, rest)
         if rest and self.world.open is quiet:
             has = ", ".join(tool.name for tool in agent.tools) or "none"
@@ -152,9 +153,11 @@ class Maker:
             file=str(self.source.place),
         )
         try:
-            return Judge(judging(self._model(spec)), judged.least)
+            agent = judging(self._model(spec))
         except PartError as error:
             raise self.source.wrong(("judge", *error.path), str(error)) from error
+        with self.source.at("judge", "least"):
+            return Judge(agent, judged.least)
 
     def _spec(self, varied: Varied, place: int, base: Spec, model: str) -> Spec:
         """What the agent of a configuration is made of."""
@@ -174,14 +177,6 @@ class Maker:
         known = {path[0] for path, _ in leaves(varied.set)}
         changed = {name: getattr(here, name) for name in ("docs", "programs") if name in known}
         return msgspec.structs.replace(spec, **changed)
-
-    def _where(self, varied: Varied, place: int, error: PartError) -> Place:
-        """Where the part that cannot be made is described."""
-        if error.path and error.path[0] == "model":
-            return ("models", *error.path[1:])
-        if error.path and error.path[0] in {path[0] for path, _ in leaves(varied.set)}:
-            return ("configurations", place, "set", *error.path)
-        return ("agent", *error.path)
 
     def _library(self, spec: Spec) -> Library | None:
         if spec.docs and spec.docs not in self.libraries:
@@ -225,6 +220,15 @@ class Maker:
         if varied.votes > 1:
             said[VOTES] = {"k": varied.votes, "verifier": varied.verifier}
         return said
+
+
+def _where(varied: Varied, place: int, base: Spec, model: str, error: PartError) -> Place:
+    """Where the part that cannot be made is described."""
+    if error.path[:1] == ("model",):
+        return ("agent", "model") if base.model == model else ("models", model)
+    if error.path and error.path[0] in {path[0] for path, _ in leaves(varied.set)}:
+        return ("configurations", place, "set", *error.path)
+    return ("agent", *error.path)
 
 
 def _price(agent: Agent, spec: Spec) -> Price | None:

@@ -65,13 +65,12 @@ class Documents(Value, frozen=True):
 
 
 class Kept(Value, frozen=True):
-    """What a file of results says of the evaluation it holds; `least` is the judge's cut."""
+    """What a file of results says of the evaluation it holds."""
 
     about: About
     known: tuple[Known, ...] = ()
     documents: tuple[Documents, ...] = ()
     judging: Setting | None = None
-    least: int = 0
 
 
 class Row(NamedTuple):
@@ -108,7 +107,7 @@ def kept(plan: Plan, begun: int) -> Kept:
     if judge is None:
         return Kept(plan.about(begun), known, documents)
     judging = msgspec.structs.replace(judge.agent.setting, brief=None)
-    return Kept(plan.about(begun), known, documents, judging, judge.least)
+    return Kept(plan.about(begun), known, documents, judging)
 
 
 class Results:
@@ -287,8 +286,6 @@ def _parts(was: About, now: About) -> Iterator[str]:
 
 
 def _judge(was: Kept, now: Kept) -> Iterator[str]:
-    if was.least != now.least and was.about.judge == now.about.judge:
-        yield f"its judge passed with {was.least}, not {now.least}"
     if was.judging and now.judging and (other := changes(was.judging, now.judging)):
         yield f"its judge had another {', '.join(other)}"
 
