@@ -13,7 +13,7 @@ from clew.bounds import Limits
 from clew.evals.measures import counted, kind, paired
 from clew.evals.outcome import Counted, Kind, Outcome
 from clew.events import Json, RawCall, Reply, Usage
-from clew.evidence import audit
+from clew.evidence import Grounded, audit
 from clew.strategies import vote
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
 from clew.trajectory import Trajectory
@@ -72,6 +72,13 @@ async def test_all_that_a_record_says_is_counted() -> None:
     )
     assert counted([record]).claims == 0
     assert counted([]) == Counted()
+
+
+async def test_an_answer_that_was_refused_is_no_call_that_failed() -> None:
+    script = act("search", query="tower"), finish("It was built in 1999."), say("I cannot tell.")
+    record = await ran(*script, checks=[Grounded()])
+    assert [call.observation.code for call in record.calls if call.observation] == ["", "rejected"]
+    assert counted([record]).failed_calls == {}
 
 
 async def test_arguments_that_a_tool_mends_are_repairs_and_no_errors() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from clew.evals.outcome import Counted, Kind, Outcome
-from clew.events import Code, Judged, Landing, Usage
+from clew.events import FINISH, Code, Judged, Landing, Usage
 from clew.evidence import Audit
 from clew.trajectory import Trajectory
 
@@ -21,7 +21,11 @@ def counted(records: Sequence[Trajectory], audit: Audit | None = None) -> Counte
     failed = Counter(
         call.action.name
         for call in asked
-        if call.in_doubt or (call.observation and not call.observation.ok and call.observation.made)
+        if call.action.name != FINISH  # an answer that was refused is no call that failed
+        and (
+            call.in_doubt
+            or (call.observation and not call.observation.ok and call.observation.made)
+        )
     )
     thoughts = [step.thought for record in records for step in record if step.thought is not None]
     events = [entry.event for record in records for entry in record.entries]

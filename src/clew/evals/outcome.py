@@ -106,7 +106,8 @@ class About(Value, frozen=True):
     """What an evaluation is of, kept with its results: enough to read them by themselves.
 
     `matrix` is the text of the matrix file, `configurations` their names in its order; `cases` are
-    all that are to be answered, without their `extra`. `begun` is in Unix milliseconds.
+    all that are to be answered, without their `extra`. `trials` is how many there are in all (0: as
+    many as all configurations with all models make). `begun` is in Unix milliseconds.
     """
 
     name: str
@@ -120,3 +121,4 @@ class About(Value, frozen=True):
     judge: str = ""
     version: str = ""
     begun: int = 0
+    trials: int = 0

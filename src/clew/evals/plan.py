@@ -198,4 +198,5 @@ class Plan:
             judge="" if self.judge is None else self.judge.name,
             version=clew.__version__,
             begun=begun,
+            trials=len(self.trials()),
         )

@@ -156,7 +156,7 @@ def grouped(outcomes: Iterable[Outcome], about: About) -> dict[Group, Sequence[O
 def unfinished(outcomes: Sequence[Outcome], about: About) -> str:
     """Says so where not all trials of the matrix are finished; "" where they are."""
     of_each = len(about.cases) * len(about.seeds) * about.repetitions
-    all_of_it = of_each * len(about.configurations) * len(about.models)
+    all_of_it = about.trials or of_each * len(about.configurations) * len(about.models)
     if len(outcomes) >= all_of_it:
         return ""
     return f"Only {len(outcomes):,} of {all_of_it:,} trials are finished."
