@@ -41,7 +41,6 @@ _THERE: Final = "SELECT 1 FROM sqlite_master WHERE name = 'evaluation'"
 _READ: Final = "SELECT version, body FROM evaluation"
 _WRITE: Final = "INSERT OR REPLACE INTO evaluation (id, version, body) VALUES (1, ?, ?)"
 _ADD: Final = "INSERT OR REPLACE INTO outcomes (run_id, again, cost, body) VALUES (?, ?, ?, ?)"
-_SPENT: Final = "SELECT total(cost) FROM outcomes"
 _ROWS: Final = "SELECT again, cost, body FROM outcomes"
 
 
@@ -202,12 +201,6 @@ class Results:
             )
 
         return paired(sorted((row.outcome for row in self.rows.values()), key=place))
-
-    @property
-    def spent(self) -> float:
-        """US dollars, as far as they are known."""
-        ((total,),) = self._ask(_SPENT)
-        return float(total)
 
     def add(self, row: Row) -> None:
         """Keep an outcome, in the place of an earlier one; it is safe on the disk on return."""

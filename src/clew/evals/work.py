@@ -168,14 +168,17 @@ class Work:
     watch: Watch | None
     done: int = 0
     right: int = 0
+    spent: float = 0.0
     in_a_row: int = 0
     """So many trials ended one after the other because their model failed."""
     stopped: str = ""
+    _before: Mapping[str, Row] = field(default_factory=dict[str, Row])
     _todo: deque[Trial] = field(default_factory=deque[Trial])
 
     async def all(self, at_once: int) -> Evaluation:
         """Do what is to be done."""
-        rows = self.results.rows
+        rows = self._before = self.results.rows
+        self.spent = sum(row.cost or 0.0 for row in rows.values())
         self._todo = deque(todo(self.trials, rows))
         self.done = len(self.trials) - len(self._todo)
         over = [rows[each.run_id] for each in self.trials if each.run_id in rows]
@@ -192,7 +195,7 @@ class Work:
             outcomes=self.results.outcomes(),
             left=asked.count(None),
             failed=failed,
-            spent=self.results.spent,
+            spent=self.spent,
             stopped=self.stopped,
         )
 
@@ -201,23 +204,24 @@ class Work:
         while (trial := self._next()) is not None:
             row = await settle(trial, self.plan, self.store)
             self.results.add(row)
-            self.done += 1
-            self.right += row.outcome.right
-            self._look(row)
+            self._count(row)
             if self.watch is not None:
-                total, spent = len(self.trials), self.results.spent
-                self.watch(Progress(self.done, total, self.right, spent, row.outcome))
+                total = len(self.trials)
+                self.watch(Progress(self.done, total, self.right, self.spent, row.outcome))
 
     def _next(self) -> Trial | None:
         """The trial to begin now; None where none is left, or none may begin any more."""
-        if self._todo and not self.stopped and self.max_cost is not None:
-            spent = self.results.spent
-            if spent >= self.max_cost:
-                self.stopped = f"{COST}: ${spent:.4f} of ${self.max_cost:.4f} spent"
+        most = self.max_cost
+        if self._todo and not self.stopped and most is not None and self.spent >= most:
+            self.stopped = f"{COST}: ${self.spent:.4f} of ${most:.4f} spent"
         return self._todo.popleft() if self._todo and not self.stopped else None
 
-    def _look(self, row: Row) -> None:
-        """Begin no more where it is hopeless: a wrong key fails every trial alike."""
+    def _count(self, row: Row) -> None:
+        """Count what a trial came to; begin no more where it is hopeless, as with a wrong key."""
+        before = self._before.get(row.outcome.run_id)
+        self.done += 1
+        self.right += row.outcome.right
+        self.spent += (row.cost or 0.0) - (0.0 if before is None else before.cost or 0.0)
         self.in_a_row = self.in_a_row + 1 if row.failed else 0
         if self.in_a_row == HOPELESS and self._todo:
             self.stopped = f"failing: {HOPELESS} trials in a row, the last: {row.outcome.reason}"
