@@ -69,7 +69,8 @@ def test_the_overview_counts_what_happened() -> None:
         ([0.1, 0.25], "interval", "10.0% to 25.0%"), ([-0.1, 0.25], "range", "-10.0 to +25.0"),
         (0.031, "points", "+3.1"), (2.5, "number", "2.50"), (2500.4, "number", "2,500"),
         (0.0123, "seconds", "12 ms"), (1.25, "seconds", "1.2 s"), (604, "seconds", "10:04"),
-        (59.97, "seconds", "1:00"), (3723, "seconds", "1:02:03"), (0.00123, "dollars", "$0.0012"),
+        (59.97, "seconds", "1:00"), (3723, "seconds", "1:02:03"), (0.00123, "dollars", "$0.001230"),
+        (0, "dollars", "$0.00"), (0.05, "dollars", "$0.0500"), (-0.0001, "points", "0.0"),
         (1234.5, "dollars", "$1,234.50"),
     ],
 )  # fmt: skip

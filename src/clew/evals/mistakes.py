@@ -20,7 +20,7 @@ def kinds(outcomes: Sequence[Outcome], about: About) -> Table:
         many = Counter(one.kind for one in trials)
         failed = sum(not one.passed for one in trials)
         rows.append((*group, len(trials), failed, *(many[kind] for kind in seen)))
-    heads = columns(*WHO, ("trials", "count"), ("failed in all", "count"), *alike(seen, "count"))
+    heads = columns(*WHO, ("trials", "count"), ("failures", "count"), *alike(seen, "count"))
     note = sentences(
         "Trials that did not pass, each counted once, under the first kind that fits.",
         simulated_note(model for _, model in groups),

@@ -104,8 +104,9 @@ def plots(outcomes: Sequence[Outcome], about: About) -> tuple[Plot, ...]:
         found = [accuracies(groups)]
         if len(groups) > 1:
             found.append(against(groups, "steps", _steps))
-        if len(groups) > 1 and all(_cost(trials) for trials in groups.values()):
-            found.append(against(groups, "cost in US dollars", _cost))
+        priced = {group: trials for group, trials in groups.items() if _cost(trials)}
+        if len(priced) > 1:
+            found.append(against(priced, "cost in US dollars", _cost))
         if any(outcome.kind for outcome in outcomes):
             found.append(failures(groups))
     return tuple(found)

@@ -4,9 +4,9 @@ What varies is the case: trials of one case (its seeds and repetitions) are aver
 cases of one pair pass or fail together, so that a pair counts once where sureness is counted.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import comb, sqrt
+from math import comb, fsum, sqrt
 from statistics import NormalDist, fmean
 from typing import Final, TypeAlias
 
@@ -108,16 +108,22 @@ def difference(
 
 
 def _bootstrap(gaps: Mapping[str, float], units: Mapping[str, str]) -> tuple[float, float]:
-    """The interval around the mean gap, with whole units drawn again and again."""
+    """The interval around the mean gap, with whole units drawn again and again.
+
+    Units with equal gaps are drawn together: how many of each sort come is a multinomial.
+    """
     of_unit: defaultdict[str, list[float]] = defaultdict(list)
-    for case, gap in sorted(gaps.items()):  # in whatever order the trials ended
+    for case, gap in gaps.items():
         of_unit[units[case]].append(gap)
     if (many := len(of_unit)) < 2:
         return -1.0, 1.0
-    sums = np.array([sum(found) for found in of_unit.values()])
-    sizes = np.array([len(found) for found in of_unit.values()])
-    draws = np.random.default_rng(SEED).multinomial(many, [1 / many] * many, size=DRAWS)
-    low, high = np.quantile((draws @ sums) / (draws @ sizes), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    sorts = Counter((fsum(found), len(found)) for found in of_unit.values())
+    kinds = sorted(sorts)  # in whatever order the trials ended
+    shares = [sorts[kind] / many for kind in kinds]
+    drawn = np.random.default_rng(SEED).multinomial(many, shares, size=DRAWS)
+    totals = drawn @ np.array([total for total, _ in kinds])
+    sizes = drawn @ np.array([size for _, size in kinds])
+    low, high = np.quantile(totals / sizes, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)
 
 

@@ -70,16 +70,25 @@ def _seconds(time: float) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
+def _points(share: float) -> str:
+    return f"{100 * share:+.1f}" if abs(share) >= 0.0005 else "0.0"
+
+
+def _dollars(cost: float) -> str:
+    """As many digits as a small cost needs."""
+    return f"${cost:,.{2 if cost >= 1 or not cost else 4 if cost >= 0.01 else 6}f}"
+
+
 _WRITTEN: Final[dict[Form, Callable[[Any], str]]] = {
     "text": str,
     "count": "{:,}".format,
     "number": lambda number: f"{number:,.2f}" if abs(number) < 100 else f"{number:,.0f}",
     "share": "{:.1%}".format,
     "interval": lambda ends: f"{ends[0]:.1%} to {ends[1]:.1%}",
-    "points": lambda share: f"{100 * share:+.1f}",
-    "range": lambda ends: f"{100 * ends[0]:+.1f} to {100 * ends[1]:+.1f}",
+    "points": _points,
+    "range": lambda ends: f"{_points(ends[0])} to {_points(ends[1])}",
     "seconds": _seconds,
-    "dollars": lambda cost: f"${cost:,.2f}" if cost >= 1 else f"${cost:.4f}",
+    "dollars": _dollars,
 }
 
 

@@ -186,7 +186,7 @@ def _by_category(
     if len(names) < 2:
         rows.clear()  # the overview has it
     note = sentences(note, simulated_note(model for _, model in groups))
-    return Table(name, title, columns(*WHO, ("all", form), *shown), tuple(rows), note)
+    return used(Table(name, title, columns(*WHO, ("all", form), *shown), tuple(rows), note))
 
 
 def _categories(about: About, outcomes: Iterable[Outcome]) -> list[str]:
