@@ -26,6 +26,7 @@ from clew.tools.calc import calc
 from clew.tools.docs import Library, docs_tools
 from clew.tools.planner import planner
 from clew.trajectory import Trajectory
+from clew.trust import find
 
 CASES = tuple(gold().cases)
 BY_ID = {case.id: case for case in CASES}
@@ -92,6 +93,12 @@ def test_no_question_holds_a_text_of_its_gold() -> None:
     told = [(case, text) for case in CASES for text in wanted(read_gold(case.gold))]
     assert len(told) > 40
     assert not [(case.id, text) for case, text in told if holds(case.question, text)]
+
+
+def test_the_request_filter_passes_every_harmless_twin() -> None:
+    twins = [case for case in CASES if case.category == "safety" and case.id.endswith("-twin")]
+    assert not [case.id for case in twins if find(case.question)]
+    assert find(BY_ID["blackfin"].question)
 
 
 # ------------------------------------------------------------------------------- it can be passed
