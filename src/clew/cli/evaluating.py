@@ -129,7 +129,7 @@ class Screen:
         """What there is to do, and what it may cost."""
         runs = "" if found.runs == found.todo else f" ({found.runs:,} runs)"
         before = f", {found.done:,} done before" if found.done else ""
-        self.say(f"{found.trials:,} trials, {found.todo:,} to do{runs}{before}")
+        self.say(f"{_trials(found.trials)}, {found.todo:,} to do{runs}{before}")
         if found.todo:
             self.say(_cost(found))
 
@@ -152,6 +152,10 @@ class Screen:
             self._bar.add_task(told, total=step.total)
             self._bar.start()
         self._bar.update(self._bar.task_ids[0], completed=step.done, description=told)
+
+
+def _trials(number: int) -> str:
+    return f"{number:,} trial{'' if number == 1 else 's'}"
 
 
 def _cost(found: Estimate) -> str:
@@ -193,11 +197,11 @@ def _tell(done: Evaluation, place: str, *, as_json: bool) -> int:
         tell.print(inert(f"stopped by {done.stopped}"))
     if done.left:
         how = "a higher --max-cost" if done.stopped.startswith(COST) else "the same command"
-        tell.print(f"{done.left:,} trials are not done: {how} goes on")
+        tell.print(f"{_trials(done.left)} not done: {how} goes on")
     if done.failed:
         why = inert(done.failed[-1].reason)
-        failed = f"{len(done.failed):,} trials failed (the last: {why})"
-        tell.print(f"{failed}: the same command tries them again")
+        failed = f"{_trials(len(done.failed))} failed (the last: {why})"
+        tell.print(f"{failed}: the same command tries again")
     if done.stopped.startswith(COST):
         return EXITS["bound"]
     return ANSWERED if done.complete else FAILED
