@@ -65,7 +65,8 @@ def world(path: str | Path = "", options: Options = USUAL) -> World:
     if not (path or "ALFWORLD_DATA" in os.environ) or not games.is_dir():
         message = f"there is no folder {games}: run alfworld-download, and name where its games are"
         raise ConfigError(message)
-    with contextlib.redirect_stdout(io.StringIO()):  # it prints what it finds
+    # it prints what it finds, and draws a bar while it looks
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         kind = environment.get_environment("AlfredTWEnv")
         every = kind(_config(folder, options), train_eval=options.split)
     found = sorted(str(game) for game in every.game_files)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ class AlfredTWEnv:
 
     def __init__(self, config: dict[str, Any], train_eval: str = "train") -> None:
         print("Initializing AlfredTWEnv...")  # noqa: T201 - as the package does
+        print("100%", file=sys.stderr)  # noqa: T201 - a bar, as the package does
         self.config = config
         self.train_eval = train_eval
         names = {
