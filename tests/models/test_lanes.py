@@ -5,43 +5,63 @@ from contextlib import asynccontextmanager
 
 import anyio
 import anyio.lowlevel
+import httpcore2
 import httpx2
 import pytest
 
 from clew.errors import ModelError
-from clew.models.lanes import Lanes
+from clew.models.lanes import MOST, Lanes
 from clew.models.openai import openai_chat
 from clew.testing.openai_server import OpenAIServer, Say
 from tests.models.support import KEY, ask
 
 
-class Body(httpx2.AsyncByteStream):
+class Body:
     async def __aiter__(self) -> AsyncIterator[bytes]:
         yield b"fine"
 
+    async def aclose(self) -> None:
+        pass
 
-class Line(httpx2.AsyncBaseTransport):
-    """What a lane is made of: answers when the gate is open, if it can."""
 
-    def __init__(self, gate: anyio.Event, *, broken: bool) -> None:
+class Line(httpcore2.AsyncConnectionInterface):
+    """A connection: answers when the gate is open, if it can."""
+
+    def __init__(self, origin: httpcore2.Origin, gate: anyio.Event, *, broken: bool) -> None:
+        self.origin = origin
         self.gate = gate
         self.broken = broken
         self.used = 0
         self.busy = False
+        self.old = False
         self.closed = False
 
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+    async def handle_async_request(self, request: httpcore2.Request) -> httpcore2.Response:
+        assert request.url.origin == self.origin
         assert not self.busy
         assert not self.closed
         if self.broken:
-            raise httpx2.ConnectError("nobody is there")
+            self.closed = True
+            raise httpcore2.ConnectError("nobody is there")
         self.used += 1
         self.busy = True
         try:
             await self.gate.wait()
+        except BaseException:
+            self.closed = True
+            raise
         finally:
             self.busy = False
-        return httpx2.Response(200, stream=Body())
+        return httpcore2.Response(200, content=Body())
+
+    def can_handle_request(self, origin: httpcore2.Origin) -> bool:
+        return origin == self.origin
+
+    def has_expired(self) -> bool:
+        return self.old
+
+    def is_closed(self) -> bool:
+        return self.closed
 
     async def aclose(self) -> None:
         self.closed = True
@@ -54,14 +74,14 @@ class Lines(list[Line]):
         self.gate = anyio.Event()
         self.broken = False
 
-    def __call__(self) -> Line:
-        self.append(Line(self.gate, broken=self.broken))
+    def __call__(self, origin: httpcore2.Origin) -> Line:
+        self.append(Line(origin, self.gate, broken=self.broken))
         return self[-1]
 
 
 @asynccontextmanager
-async def client(lines: Lines, **more: float) -> AsyncIterator[httpx2.AsyncClient]:
-    lanes = Lanes(lines, **more)  # type: ignore[arg-type] # idle is a float, most an int
+async def client(lines: Lines, most: int = MOST) -> AsyncIterator[httpx2.AsyncClient]:
+    lanes = Lanes(lines, most=most)
     async with httpx2.AsyncClient(transport=lanes, base_url="http://there") as http:
         yield http
 
@@ -113,30 +133,47 @@ async def test_a_lane_is_free_only_when_its_response_was_closed() -> None:
 
 async def test_what_nobody_used_is_closed() -> None:
     lines = Lines()
-    async with client(lines, idle=0) as http:
+    async with client(lines) as http:
         async with anyio.create_task_group() as group:
             for _ in range(3):
                 group.start_soon(http.get, "/")
             await until(lambda: sum(line.busy for line in lines) == 3)
             lines.gate.set()
+        for line in lines:
+            line.old = True
         await http.get("/")
-        assert sorted(line.closed for line in lines) == [False, True, True]
+        assert [line.closed for line in lines] == [True, True, True, False]
+        assert (await http.get("/")).text == "fine"
+        assert len(lines) == 4
 
 
-async def test_a_request_that_fails_or_is_cancelled_gives_its_lane_back() -> None:
+async def test_a_request_to_another_server_has_a_connection_of_its_own() -> None:
+    lines = Lines()
+    lines.gate.set()
+    async with client(lines) as http:
+        for address in ("/", "http://there/", "http://elsewhere/", "https://elsewhere/", "/"):
+            assert (await http.get(address)).text == "fine"
+        assert [line.used for line in lines] == [2, 1, 1, 1]
+        with pytest.raises(httpx2.UnsupportedProtocol, match="it was sent on to ftp://"):
+            await http.get("ftp://there/")
+        assert len(lines) == 4
+
+
+async def test_a_request_that_fails_or_is_cancelled_makes_room_for_others() -> None:
     lines = Lines()
     async with client(lines, most=1) as http:
         lines.broken = True
         with pytest.raises(httpx2.ConnectError, match="nobody is there"):
             await http.get("/")
-        lines[0].broken = False
+        lines.broken = False
         async with anyio.create_task_group() as group:
             group.start_soon(http.get, "/")
-            await until(lambda: lines[0].busy)
+            await until(lambda: lines[-1].busy)
             group.cancel_scope.cancel()
         lines.gate.set()
-        assert (await http.get("/")).text == "fine"
-        assert len(lines) == 1
+        for _ in range(2):
+            assert (await http.get("/")).text == "fine"
+        assert [line.used for line in lines] == [0, 1, 2]
 
 
 async def test_a_response_may_outlive_the_transport() -> None:

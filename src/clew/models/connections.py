@@ -3,14 +3,19 @@
 import os
 from collections.abc import Mapping
 from functools import partial
+from typing import Final
 from urllib.request import getproxies
 
+import httpcore2
 import httpx2
 
 from clew.errors import ConfigError
 from clew.models.fitting import SOCKS, check_address
 from clew.models.lanes import MOST, Lanes
 from clew.models.resolve import is_local
+
+IDLE: Final = 5.0
+"""Seconds after which a connection that nobody used is closed; httpx2's own figure."""
 
 
 def http_client(
@@ -40,9 +45,9 @@ def http_client(
                 f"the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY cannot be used: {_why(error)}"
             ) from error
     lane = partial(
-        httpx2.AsyncHTTPTransport,
-        verify=httpx2.create_ssl_context(trust_env=not local),
-        limits=httpx2.Limits(max_keepalive_connections=1),
+        httpcore2.AsyncHTTPConnection,
+        ssl_context=httpx2.create_ssl_context(trust_env=not local),
+        keepalive_expiry=IDLE,
     )
     return kind(
         timeout=waits,

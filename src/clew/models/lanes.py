@@ -1,51 +1,45 @@
-"""Connections for many requests at once: each request has a lane, a pool of one connection.
+"""Connections for many requests at once: each request has a lane, a connection of its own.
 
 A pool of httpx2 looks at all of its connections whenever a request begins or ends, and asks the
 system about every idle one: 500 runs at once spend more CPU on that than on everything else. Taking
 a free lane costs the same however many there are.
 """
 
-import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
-from typing import Final, cast
+from collections.abc import AsyncIterator, Callable, Generator
+from contextlib import contextmanager
+from typing import Any, Final, TypeAlias, cast
 
 import anyio
+import httpcore2
 import httpx2
-
-IDLE: Final = 5.0
-"""Seconds after which a connection that nobody used is closed; httpx2's own figure."""
 
 MOST: Final = 1000
 """How many requests may be under way; further ones wait for one of them to end."""
 
-
-@dataclass(slots=True)
-class _Lane:
-    transport: httpx2.AsyncBaseTransport
-    since: float = 0.0
+Lane: TypeAlias = httpcore2.AsyncConnectionInterface
 
 
-class _Stream(httpx2.AsyncByteStream):
+class _Body(httpx2.AsyncByteStream):
     """A response's body; its lane is free once it is closed."""
 
-    def __init__(
-        self, body: httpx2.AsyncByteStream, lane: _Lane, free: Callable[[_Lane], None]
-    ) -> None:
+    def __init__(self, body: Any, lane: Lane, free: Callable[[Lane], None]) -> None:
         self._body = body
-        self._lane: _Lane | None = lane
+        self._lane: Lane | None = lane
         self._free = free
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._body.__aiter__()
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with _told():
+            async for piece in self._body:
+                yield piece
 
     async def aclose(self) -> None:
         lane, self._lane = self._lane, None
         if lane is None:
             return
         try:
-            await self._body.aclose()
+            with anyio.CancelScope(shield=True):
+                await self._body.aclose()
         finally:
             self._free(lane)
 
@@ -53,56 +47,87 @@ class _Stream(httpx2.AsyncByteStream):
 class Lanes(httpx2.AsyncBaseTransport):
     """A transport for an `httpx2.AsyncClient`.
 
-    `make` makes the transport of a lane, `idle` (s) and `most` are as above. The lane used last is
-    taken first, so that those that are not needed get old and are closed.
+    `connect` makes a lane to a server, without connecting it yet; at most `most` are in use. The
+    lane used last is taken first, so that those that are not needed get old and are closed.
     """
 
-    def __init__(
-        self,
-        make: Callable[[], httpx2.AsyncBaseTransport],
-        *,
-        idle: float = IDLE,
-        most: int = MOST,
-    ) -> None:
-        self._make = make
-        self._idle = idle
+    def __init__(self, connect: Callable[[httpcore2.Origin], Lane], *, most: int = MOST) -> None:
+        self._connect = connect
         self._room = anyio.Semaphore(most, fast_acquire=True)
-        self._lanes: dict[int, _Lane] = {}
-        self._free: deque[_Lane] = deque()
+        self._lanes: set[Lane] = set()
+        self._free: deque[Lane] = deque()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        asked = _asked(request)
         await self._room.acquire()
-        lane = self._free.pop() if self._free else self._open()
+        lane = self._take(asked.url.origin)
         try:
             await self._prune()
-            response = await lane.transport.handle_async_request(request)
+            with _told():
+                response: Any = await lane.handle_async_request(asked)
         except BaseException:
             self._release(lane)
             raise
-        body = cast("httpx2.AsyncByteStream", response.stream)
-        response.stream = _Stream(body, lane, self._release)
-        return response
+        return httpx2.Response(
+            response.status,
+            headers=response.headers,
+            stream=_Body(response.stream, lane, self._release),
+            extensions=response.extensions,
+        )
 
     async def aclose(self) -> None:
         self._free.clear()
-        lanes, self._lanes = self._lanes, {}
-        for lane in lanes.values():
-            await lane.transport.aclose()
+        lanes, self._lanes = self._lanes, set()
+        for lane in lanes:
+            await lane.aclose()
 
-    def _open(self) -> _Lane:
-        lane = _Lane(self._make())
-        self._lanes[id(lane)] = lane
+    def _take(self, origin: httpcore2.Origin) -> Lane:
+        """The lane used last; a new one where that has ended, or goes elsewhere (a redirect)."""
+        if self._free:
+            lane = self._free[-1]
+            if lane.can_handle_request(origin) and not lane.has_expired():
+                return self._free.pop()
+        lane = self._connect(origin)
+        self._lanes.add(lane)
         return lane
 
-    def _release(self, lane: _Lane) -> None:
+    def _release(self, lane: Lane) -> None:
         self._room.release()
-        if id(lane) in self._lanes:  # else all of them were closed meanwhile
-            lane.since = time.monotonic()
+        if lane.is_closed():  # something went wrong
+            self._lanes.discard(lane)
+        elif lane in self._lanes:  # else all of them were closed meanwhile
             self._free.append(lane)
 
     async def _prune(self) -> None:
-        """Close what has been idle for too long."""
-        while self._free and time.monotonic() - self._free[0].since > self._idle:
+        """Close what has been idle for too long, or was closed at the other end."""
+        while self._free and self._free[0].has_expired():
             lane = self._free.popleft()
-            del self._lanes[id(lane)]
-            await lane.transport.aclose()
+            self._lanes.discard(lane)
+            await lane.aclose()
+
+
+def _asked(request: httpx2.Request) -> httpcore2.Request:
+    """A request in the terms of httpcore2, which knows no schemes but these."""
+    url = request.url
+    if url.scheme not in {"http", "https"}:
+        raise httpx2.UnsupportedProtocol(f"it was sent on to {url.scheme}://", request=request)
+    return httpcore2.Request(
+        request.method,
+        httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+        headers=request.headers.raw,
+        content=cast("httpx2.AsyncByteStream", request.stream),
+        extensions=request.extensions,
+    )
+
+
+@contextmanager
+def _told() -> Generator[None]:
+    """Tell errors of httpcore2 as those of httpx2, which have the same names."""
+    try:
+        yield
+    except (
+        httpcore2.NetworkError,
+        httpcore2.ProtocolError,
+        httpcore2.TimeoutException,
+    ) as error:
+        raise getattr(httpx2, type(error).__name__)(str(error)) from error
