@@ -11,8 +11,7 @@ from clew import ConfigError
 from clew.cli.eval import Wanted
 from clew.cli.evaluating import carry_out
 from clew.evals import Results
-from clew.testing.http_server import Fail
-from clew.testing.openai_server import OpenAIServer, Say
+from clew.testing.openai_server import Fail, OpenAIServer, Say, Turn
 
 CASES = [
     {"id": f"c{n}", "question": f"What is {n} + {n}?", "gold": {"number": 2 * n}}
@@ -107,7 +106,7 @@ def test_the_cost_limit_ends_it_and_a_higher_one_goes_on(
 
 
 def test_trials_that_failed_are_told_and_tried_again(capsys: pytest.CaptureFixture[str]) -> None:
-    script = [Say("It is 2."), Fail(401, "no such key"), Say("It is 6.")]
+    script: list[Turn] = [Say("It is 2."), Fail(401), Say("It is 6.")]
     with OpenAIServer(script) as server:
         Path("sums.toml").write_text(MATRIX.replace("{url}", server.base_url))
         code, _, err = carried(capsys, wanted("sums.toml", only=("plain",)))
