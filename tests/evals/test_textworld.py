@@ -256,6 +256,20 @@ async def test_a_game_that_hangs_is_lost_and_stays_so() -> None:
         assert await episode.reward(record) == reward == 0.0
 
 
+async def test_who_waits_in_vain_behind_another_move_is_lost_with_it() -> None:
+    made, there = lamps(StuckLamp, timeout=0.05)
+    together = acts(act("act", command="wait"), act("act", command="wait"))
+    try:
+        record, _ = await played(there, together, "look", finish("no"), store=MemoryStore())
+    finally:
+        made[1].let_on.set()
+    assert [call.observation.code for call in record.calls[:2]] == ["timeout", "timeout"]
+    assert "is lost" in shown(record)[2]
+    async with there.open(there.cases[0]) as episode:
+        await episode.catch_up(record)
+        assert made[-1].log == []
+
+
 # ---------------------------------------------------------------- what is no environment
 
 

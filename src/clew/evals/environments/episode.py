@@ -170,34 +170,28 @@ class Play:
             raise ToolError(message)
         if command.startswith(self.manner.thoughts):
             return _THOUGHT
-        async with self._turn:
-            if self._lost:
-                raise ToolError(_LOST)
-            if self._seen and self._seen[-1].done:
-                message = "the episode is over: nothing more can be done in it; finish"
-                raise ToolError(message)
-            self._answers[key] = await self._move(command)
-            return self._answers[key]
+        try:
+            async with self._turn:
+                if self._lost:
+                    raise ToolError(_LOST)
+                if self._seen and self._seen[-1].done:
+                    message = "the episode is over: nothing more can be done in it; finish"
+                    raise ToolError(message)
+                self._answers[key] = await self._move(command)
+                return self._answers[key]
+        except anyio.get_cancelled_exc_class():
+            self._lost = True  # nobody will know whether it was made, or will be
+            raise
 
     async def _move(self, command: str) -> str:
-        """Make the move and keep what was seen. When cancelled, the environment is lost."""
-        self._lost = True
-        try:
-            seen, told = await self.away(lambda: self._moved(command))
-        except Exception:
-            self._lost = False  # it says no, and is there still
-            raise
-        self._lost = False
+        """Make the move and keep what was seen."""
+        seen, told = await aside(self.lock, lambda: self._moved(command))
         self._seen.append(seen)
         return told
 
     def _moved(self, command: str) -> tuple[Seen, str]:
         seen = self.game.move(command)
         return seen, self.manner.told(self.game, seen)
-
-    async def away(self, work: Callable[[], T]) -> T:
-        """Do what blocks in a thread, alone among the environments of this world."""
-        return await aside(self.lock, work)
 
     async def _probe(self, args: dict[str, Json], key: str) -> str | None:
         """What came of a call in doubt: None means that this environment never saw it."""
