@@ -10,27 +10,11 @@ import pytest
 from clew import ConfigError
 from clew.cli.eval import Wanted
 from clew.cli.evaluating import carry_out
-from clew.evals import Results
-from clew.testing.openai_server import Fail, OpenAIServer, Say, Turn
 
 CASES = [
     {"id": f"c{n}", "question": f"What is {n} + {n}?", "gold": {"number": 2 * n}}
     for n in range(1, 4)
 ]
-MATRIX = """
-dataset = "sums.jsonl"
-models = ["openai:gpt-4.1-mini"]
-[agent]
-tools = []
-[agent.connection]
-base_url = "{url}"
-patience = 0.01
-[[configurations]]
-name = "plain"
-[[configurations]]
-name = "brief"
-set.prompt = "Be brief."
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -76,46 +60,14 @@ def test_a_dataset_is_answered_by_the_agent_of_the_options(
     assert [one["case"] for one in document["outcomes"]] == ["c1", "c2", "c3"]
 
 
-def test_a_check_spends_nothing_and_leaves_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with OpenAIServer() as server:
-        Path("sums.toml").write_text(MATRIX.replace("{url}", server.base_url))
-        code, out, err = carried(capsys, wanted("sums.toml"), check=True)
-        assert (code, err) == (0, "")
-        assert out.splitlines()[:2] == ["sums: everything fits.", "6 trials, 6 to do"]
-        assert out.splitlines()[2].endswith("at most $6.00 by the runs' limits")
-        code, out, _ = carried(capsys, wanted("sums.toml"), check=True, as_json=True)
-        assert json.loads(out)["todo"] == 6
-        assert not server.requests
-    assert not Path("sums.sqlite").exists()
-
-
-def test_the_cost_limit_ends_it_and_a_higher_one_goes_on(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    usage = {"prompt_tokens": 50_000, "completion_tokens": 0, "total_tokens": 50_000}
-    with OpenAIServer(lambda body: Say("It is 2.", usage=usage)) as server:
-        Path("sums.toml").write_text(MATRIX.replace("{url}", server.base_url))
-        code, out, err = carried(capsys, wanted("sums.toml", max_cost=0.03))
-        assert code == 3
-        assert "stopped by cost: $0.0400 of $0.0300 spent" in err
-        assert "4 trials not done: a higher --max-cost goes on" in err
-        code, out, err = carried(capsys, wanted("sums.toml"))
-        assert code == 0
-        assert len(server.requests) == 6
-    assert "$0.1200 · clew report" in out
-
-
-def test_trials_that_failed_are_told_and_tried_again(capsys: pytest.CaptureFixture[str]) -> None:
-    script: list[Turn] = [Say("It is 2."), Fail(401), Say("It is 6.")]
-    with OpenAIServer(script) as server:
-        Path("sums.toml").write_text(MATRIX.replace("{url}", server.base_url))
-        code, _, err = carried(capsys, wanted("sums.toml", only=("plain",)))
-    assert code == 5
-    assert "1 trial failed (the last: " in err
-    assert "refused the key" in err
-    results = Results("sums.sqlite")
-    assert [one.kind for one in results.outcomes()] == [None, "failed", None]
-    results.close()
+def test_documents_that_nobody_will_find_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("notes").mkdir()
+    Path("notes", "a.md").write_text("Torvik has a lighthouse.\n")
+    Path("notes", "b.txt").write_bytes(bytes(1000))
+    given = {"model": "offline", "docs": "notes"}
+    code, out, _ = carried(capsys, wanted(given=given), check=True)
+    assert code == 0
+    assert f"not searched in {Path('notes').resolve()}: b.txt: " in out
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
-"""`clew eval` killed half way, with real processes and a model behind real HTTP."""
+"""`clew eval` in processes of its own, killed half way or not, with a model behind real HTTP."""
 
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -19,9 +20,10 @@ import pytest
 
 from clew.evals.outcome import Outcome
 from clew.evals.results import Results
+from clew.events import Usage
 from clew.journal import load
 from clew.stores import SqliteStore
-from clew.testing.openai_server import OpenAIServer, Say
+from clew.testing.openai_server import Fail, OpenAIServer, Say, Turn
 
 ROOT = Path(__file__).parents[2]
 CASES = 4
@@ -31,6 +33,7 @@ dataset = "sums.jsonl"
 models = ["openai:adder"]
 [agent]
 tools = ["calc"]
+screens = []
 [agent.connection]
 base_url = "{url}"
 [agent.prices.adder]
@@ -67,6 +70,7 @@ class Adder:
 
     kill_at: set[int] = field(default_factory=set[int])
     asked: list[Request] = field(default_factory=list[Request])
+    tokens: int = 50
     with_signal: signal.Signals = signal.SIGKILL
     pid: int = 0
     begun: threading.Event = field(default_factory=threading.Event)
@@ -82,40 +86,58 @@ class Adder:
             if len(self.asked) in self.kill_at:
                 self.begun.wait()
                 os.kill(self.pid, self.with_signal)
+        usage = Usage(input=self.tokens, output=0)
         if step == 1:
-            return Say(calls=[("calc", json.dumps({"expression": f"{number} + {number}"}))])
+            return Say(
+                usage=usage, calls=[("calc", json.dumps({"expression": f"{number} + {number}"}))]
+            )
         right = number != 2  # one case is answered wrongly
-        return Say(f"It is {2 * number if right else 7}.")
+        return Say(f"It is {2 * number if right else 7}.", usage=usage)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a process ended, and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """What it says to programs."""
+        return json.loads(self.out)
 
 
 class Worker:
-    """Starts `clew eval` and says how it ended."""
+    """Starts `clew eval` in a folder that takes what it writes, and says how it ended."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: subprocess.Popen[str], folder: Path) -> None:
         self._process = process
+        self._folder = folder
 
-    def __call__(self, model: Adder, *words: str) -> tuple[int, Any]:
-        """The exit status, and the document that it wrote, if it came to that."""
+    def __call__(self, *words: str, model: Adder | None = None) -> Ended:
         assert self._process.stdin
         assert self._process.stdout
-        model.begun.clear()
-        self._process.stdin.write(json.dumps(["eval", *words, "--json", "--quiet"]) + "\n")
+        self._process.stdin.write(json.dumps([str(self._folder), "eval", *words]) + "\n")
         self._process.stdin.flush()
-        model.pid = int(self._process.stdout.readline())
-        model.begun.set()
-        document = None
-        while not (line := self._process.stdout.readline()).startswith("exit "):
-            document = json.loads(line)
-        return int(line.removeprefix("exit ")), document
+        pid = int(self._process.stdout.readline())
+        if model is not None:
+            model.pid = pid
+            model.begun.set()
+        code = int(self._process.stdout.readline().removeprefix("exit "))
+        if model is not None:
+            model.begun.clear()
+        return Ended(code, *((self._folder / name).read_text() for name in ("out", "err")))
 
 
 @pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
+def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
     with subprocess.Popen(
         [sys.executable, "-m", "tests.evals.worker"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
     ) as process:  # fmt: skip
-        yield Worker(process)
+        yield Worker(process, tmp_path_factory.mktemp("written"))
 
 
 def matrix(folder: Path, url: str) -> str:
@@ -166,8 +188,8 @@ def test_killed_three_times_it_ends_like_an_undisturbed_one_and_pays_nothing_twi
     whole, killed = tmp_path / "whole.sqlite", tmp_path / "killed.sqlite"
     quiet = Adder()
     with OpenAIServer(quiet) as server:
-        code, document = worker(quiet, matrix(tmp_path, server.base_url), "--results", str(whole))
-    assert (code, document["complete"]) == (0, True)
+        ended = worker(matrix(tmp_path, server.base_url), "--results", str(whole))
+    assert ended.code == 0
     expected = outcomes(whole)
     assert len(expected) == 3 * CASES
     assert len(quiet.asked) == 2 * 4 * CASES  # two replies, and two runs in a vote
@@ -175,19 +197,18 @@ def test_killed_three_times_it_ends_like_an_undisturbed_one_and_pays_nothing_twi
 
     model = Adder(kill_at={6, 15, 25})
     with OpenAIServer(model) as server:
-        file = matrix(tmp_path, server.base_url)
+        words = [matrix(tmp_path, server.base_url), "--results", str(killed), "--at-once", "3"]
         had: set[Request] = set()
         for _ in range(3):
             before = len(model.asked)
-            code, _ = worker(model, file, "--results", str(killed), "--at-once", "3")
-            assert code == -signal.SIGKILL
+            assert worker(*words, model=model).code == -signal.SIGKILL
             assert not had & {*model.asked[before:]}
             assert len(outcomes(killed)) < len(expected)
             had = recorded(killed)
         before = len(model.asked)
-        code, document = worker(model, file, "--results", str(killed), "--at-once", "3")
+        ended = worker(*words, "--json", model=model)
         assert not had & {*model.asked[before:]}
-    assert (code, document["complete"]) == (0, True)
+    assert (ended.code, ended.document["complete"]) == (0, True)
     assert outcomes(killed) == expected
 
 
@@ -196,10 +217,57 @@ def test_interrupted_it_leaves_all_records_open_and_goes_on(tmp_path: Path, work
     model = Adder(kill_at={3}, with_signal=signal.SIGINT)
     with OpenAIServer(model) as server:
         words = [matrix(tmp_path, server.base_url), "--results", str(place), "--only", "short"]
-        code, document = worker(model, *words)
-        assert (code, document) == (130, None)
+        ended = worker(*words, model=model)
+        again = f"what has begun goes on with: {shlex.join(['clew', 'eval', *words])}"
+        assert (ended.code, ended.out) == (130, "")
+        assert ended.err.splitlines()[-2:] == [
+            "clew: interrupted",
+            f"what has ended is kept in {place}, and {again}",
+        ]
         had = recorded(place)
         before = len(model.asked)
-        code, document = worker(model, *words)
+        ended = worker(*words, "--json", model=model)
         assert not had & {*model.asked[before:]}
-    assert (code, len(document["outcomes"])) == (0, CASES)
+    assert (ended.code, len(ended.document["outcomes"])) == (0, CASES)
+
+
+def test_the_cost_limit_ends_it_and_a_higher_one_goes_on(tmp_path: Path, worker: Worker) -> None:
+    with OpenAIServer(Adder(tokens=10_000)) as server:
+        words = [matrix(tmp_path, server.base_url), "--results", str(tmp_path / "r.sqlite")]
+        words += ["--only", "short", "--at-once", "1"]
+        ended = worker(*words, "--max-cost", "0.03")
+        assert ended.code == 3
+        assert "stopped by cost: $0.0400 of $0.0300 spent" in ended.err
+        assert "2 trials not done: a higher --max-cost goes on" in ended.err
+        ended = worker(*words)
+    assert ended.code == 0
+    assert len(server.requests) == 2 * CASES
+    assert "$0.0800 · clew report" in ended.out
+
+
+def test_trials_that_failed_are_told_and_tried_again(tmp_path: Path, worker: Worker) -> None:
+    words = ["--results", str(tmp_path / "r.sqlite"), "--only", "short", "--at-once", "1"]
+    script: list[Turn] = [Say("It is 2."), Fail(401), Say("It is 6."), Say("It is 8.")]
+    with OpenAIServer(script) as server:
+        ended = worker(matrix(tmp_path, server.base_url), *words)
+        assert ended.code == 5
+        assert "1 trial failed (the last: " in ended.err
+        assert "refused the key" in ended.err
+        assert [one.kind for one in outcomes(tmp_path / "r.sqlite")] == [None, "failed", None, None]
+    with OpenAIServer([Say("It is 4.")]) as server:
+        ended = worker(matrix(tmp_path, server.base_url), *words)
+    assert ended.code == 0
+    assert all(one.passed for one in outcomes(tmp_path / "r.sqlite"))
+
+
+def test_a_check_asks_nobody_and_leaves_nothing(tmp_path: Path, worker: Worker) -> None:
+    with OpenAIServer() as server:
+        words = [matrix(tmp_path, server.base_url), "--results", str(tmp_path / "r.sqlite")]
+        ended = worker(*words, "--check")
+        assert (ended.code, ended.err) == (0, "")
+        first, second, third = ended.out.splitlines()
+        assert (first, second) == ("sums: everything fits.", "12 trials, 12 to do (16 runs)")
+        assert third.endswith("at most $12.00 by the runs' limits")
+        assert worker(*words, "--check", "--json").document["todo"] == 12
+        assert not server.requests
+    assert not (tmp_path / "r.sqlite").exists()

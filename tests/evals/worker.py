@@ -1,4 +1,4 @@
-"""`clew eval` in processes of its own: each line of the input, a JSON list of words, starts one.
+"""`clew` in processes of its own: each line of the input, a JSON list of words, starts one.
 
 They are forked from this process when it has imported what they need, so that only it takes that
 time. It says each one's process id, and its exit status when it has ended.
@@ -7,10 +7,10 @@ time. It says each one's process id, and its exit status when it has ended.
 import json
 import os
 import sys
+from pathlib import Path
 
-import openai  # noqa: F401 - loaded here once for all
-
-import clew.cli.evaluating  # noqa: F401 - likewise
+import clew.cli.evaluating
+import clew.models.openai  # noqa: F401 - both are loaded here once for all
 from clew.cli import main as command
 
 
@@ -18,8 +18,13 @@ def main() -> None:
     """Fork a process for each line, until there are no more."""
     for line in os.fdopen(os.dup(0)):  # stdin itself is the command's
         if not (child := os.fork()):
-            sys.argv[1:] = json.loads(line)
-            command(sys.argv[1:])
+            folder, *words = json.loads(line)
+            for name, descriptor in (("out", 1), ("err", 2)):
+                os.dup2(
+                    os.open(Path(folder, name), os.O_CREAT | os.O_TRUNC | os.O_WRONLY), descriptor
+                )
+            sys.argv[1:] = words
+            command(words)
             return
         sys.stdout.write(f"{child}\n")
         sys.stdout.flush()

@@ -41,7 +41,7 @@ def carry_out(wanted: Wanted, *, check: bool, as_json: bool, quiet: bool) -> int
     """Evaluate, and tell; the exit code says how it ended."""
     plan, why = _plan(wanted)
     place = wanted.results or f"{_UNSAFE.sub('-', plan.name)}.sqlite"
-    screen = Screen(None if quiet else console(stderr=True))
+    screen = Screen(plan, None if quiet else console(stderr=True))
     screen.say(f"Model: {plan.configurations[0].model} ({why})" if why else "")
     if check:
         look = partial(foreseen, plan, place, only=wanted.only, first=wanted.first)
@@ -49,7 +49,7 @@ def carry_out(wanted: Wanted, *, check: bool, as_json: bool, quiet: bool) -> int
         if as_json:
             click.echo(encode(msgspec.to_builtins(found)))
         else:
-            told = Screen(console())
+            told = Screen(plan, console())
             told.say(f"{inert(plan.name)}: everything fits.")
             told.foresee(found)
         return ANSWERED
@@ -108,7 +108,8 @@ class Screen:
     where `out` is None.
     """
 
-    def __init__(self, out: Console | None) -> None:
+    def __init__(self, plan: Plan, out: Console | None) -> None:
+        self._plan = plan
         self._out = out
         self._bar: Progress | None = None
         self._failed = 0
@@ -126,12 +127,17 @@ class Screen:
             self._out.print(text)
 
     def foresee(self, found: Estimate) -> None:
-        """What there is to do, and what it may cost."""
+        """What there is to do, what it may cost, and which documents nobody will find."""
         runs = "" if found.runs == found.todo else f" ({found.runs:,} runs)"
         before = f", {found.done:,} done before" if found.done else ""
         self.say(f"{_trials(found.trials)}, {found.todo:,} to do{runs}{before}")
         if found.todo:
             self.say(_cost(found))
+        for library in self._plan.libraries:
+            if skipped := library.report().skipped:
+                path, why = skipped[0]
+                more = f" ({len(skipped) - 1:,} more)" if len(skipped) > 1 else ""
+                self.say(inert(f"not searched in {library.folder}{more}: {path}: {why}"))
 
     def watch(self, step: Step) -> None:
         """A trial has ended."""

@@ -48,9 +48,10 @@ class Judgement(Value, frozen=True):
 class Counted(Value, frozen=True):
     """What is counted in the records of a trial; in a vote, summed over its runs.
 
-    `seconds` are those of work (waiting for a person does not count). `faults` are replies that
-    could not be read, `repairs` those that were mended. `calls` are made calls by tool; `unknown`
-    are calls of tools that do not exist, and `bad_arguments` refused arguments, by the name asked.
+    `seconds` are those of work (waiting for a person does not count), for a vote from its beginning
+    to its decision, as its runs go on side by side. `faults` are replies that could not be read,
+    `repairs` those that were mended. `calls` are made calls by tool; `unknown` are calls of tools
+    that do not exist, and `bad_arguments` refused arguments, by the name asked.
     `claims` and `supported` are those of the grounding audit; of `claims` only those that could be
     checked are counted.
     """

@@ -4,6 +4,7 @@ Whatever has stopped is never paid again: a trial is known by its run id, is tak
 record is, and is scored from that record.
 """
 
+import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from clew.journal import wall_clock
 from clew.portal import twin
 from clew.protocols import Store
 from clew.stores import SqliteStore
+from clew.tools.docs import IndexReport, Library
 
 AT_ONCE: Final = 8
 """So many trials are under way at once where nothing else is said."""
@@ -147,13 +149,22 @@ def _rows(plan: Plan, results: str | Path) -> Mapping[str, Row]:
 async def ready(plan: Plan) -> None:
     """Read the documents, and see that every agent fits its world. Raises `ConfigError`."""
     for library in plan.libraries:
-        report = await anyio.to_thread.run_sync(library.load)
+        report = await _read(library)
         if not report.passages:
             raise ConfigError(f"there is no text in {library.folder}: name another folder")
     if plan.world.open is not quiet:
         async with plan.world.open(plan.world.cases[0]) as episode:
             for configuration in plan.configurations:
                 configuration.check(configuration.inside(episode))
+
+
+async def _read(library: Library) -> IndexReport:
+    """Bring an index up to date; when cancelled, it stops after the file at hand."""
+    stop = threading.Event()
+    try:
+        return await anyio.to_thread.run_sync(library.load, stop, abandon_on_cancel=True)
+    finally:
+        stop.set()
 
 
 @dataclass
