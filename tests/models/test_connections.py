@@ -37,6 +37,23 @@ async def test_headers_go_out_with_every_request(streamed: bool) -> None:
 
 
 @BOTH
+async def test_nothing_is_told_of_the_machine_except_by_a_client_that_was_given(
+    streamed: bool,
+) -> None:
+    told: list[set[str]] = []
+    with OpenAIServer([Say("Ok."), Say("Ok.")], key=KEY) as server:
+        async with openai.AsyncOpenAI(base_url=server.base_url, api_key=KEY) as client:
+            ours = openai_chat("m", base_url=server.base_url, api_key=KEY)
+            for model in (ours, openai_chat("m", client=client)):
+                await model.complete(ask(), watcher(streamed=streamed))
+                told.append({name.lower() for name in server.requests[-1].headers})
+            await ours.close()
+    usual = {"accept", "accept-encoding", "authorization", "connection", "content-length"}
+    assert told[0] == usual | {"content-type", "host", "user-agent"}
+    assert told[1] > told[0] | {"x-stainless-os", "x-stainless-runtime"}
+
+
+@BOTH
 async def test_a_proxy_that_is_named_is_used(streamed: bool) -> None:
     with Proxy() as proxy:
         options: dict[str, Any] = {"proxy": proxy.url, "headers": {"X-Team": "blue"}}

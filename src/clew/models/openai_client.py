@@ -1,6 +1,7 @@
 """OpenAI's official client as a carrier, for all of its APIs and every server that speaks them."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import httpx2
 import openai
@@ -15,6 +16,17 @@ BASE_URL: Final = "https://api.openai.com/v1"
 ERRORS: Final = Errors(
     openai.APIStatusError, openai.APITimeoutError, openai.APIConnectionError, openai.OpenAIError
 )
+UNSAID: Final[Mapping[str, Any]] = dict.fromkeys(
+    (
+        *("X-Stainless-Lang", "X-Stainless-Package-Version", "X-Stainless-Async"),
+        *("X-Stainless-OS", "X-Stainless-Arch"),
+        *("X-Stainless-Runtime", "X-Stainless-Runtime-Version"),
+        *("X-Stainless-Retry-Count", "X-Stainless-Read-Timeout"),
+    ),
+    openai.Omit(),
+)
+"""What the client would tell of the machine and of itself: no reply depends on it, it is nobody
+else's business, and it is a tenth of what a request takes."""
 
 
 class Unread(openai.AsyncStream[bytes]):
@@ -93,4 +105,5 @@ def _connect(api: Api, source: Source, settings: Settings, api_version: str) -> 
         )
     if not api.provider.startswith("openai"):  # whose account it is there is nobody else's business
         client.organization = client.project = None
-    return Posting(client, ERRORS, Unread, source)
+    root = "" if api_version else source.base_url  # the dated one has its own way to make addresses
+    return Posting(client, ERRORS, Unread, source, root, UNSAID)

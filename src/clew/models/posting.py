@@ -1,17 +1,15 @@
 """Official clients of one make (OpenAI's and Anthropic's) as carriers, through their own `post`."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any
 
 import httpx2
 
 from clew.errors import ModelError
 from clew.models.endpoint import Incoming, LostError, SilentError, StatusError
 from clew.models.failures import Source, read_trouble
-
-ONCE: Final = {"max_retries": 0}
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,9 @@ class Errors:
 class Posting:
     """A carrier over a client.
 
-    `unread` is a stream class of the client's own that keeps the response and reads nothing;
+    `unread` is a stream class of the client's own that keeps the response and reads nothing. `root`
+    stands before every path: an address, where the client need not work it out for each request.
+    `headers` are those of every request; an `Omit` of the client's leaves one of its own out.
     `given` says that the client is somebody else's to close.
     """
 
@@ -39,13 +39,15 @@ class Posting:
     errors: Errors
     unread: type[Any]
     source: Source
+    root: str = ""
+    headers: Mapping[str, Any] = field(default_factory=dict[str, Any])
     given: bool = False
 
     async def send(self, path: str, content: bytes) -> bytes:
         """Send a request and read the whole reply."""
         with self._told():
             response: httpx2.Response = await self.client.post(
-                path, content=content, cast_to=httpx2.Response, options=ONCE
+                self.root + path, content=content, cast_to=httpx2.Response, options=self._once
             )
         return response.content
 
@@ -53,12 +55,12 @@ class Posting:
         """Send a request and hand the reply over unread."""
         with self._told():
             stream = await self.client.post(
-                path,
+                self.root + path,
                 content=content,
                 cast_to=object,
                 stream=True,
                 stream_cls=self.unread,
-                options=ONCE,
+                options=self._once,
             )
         response: httpx2.Response = stream.response
         return response
@@ -67,6 +69,11 @@ class Posting:
         """Close the client, if it was made here."""
         if not self.given:
             await self.client.close()
+
+    @property
+    def _once(self) -> dict[str, Any]:
+        """Options of a request that the client makes once: `retry.persist` makes it again."""
+        return {"max_retries": 0, "headers": self.headers}
 
     @contextmanager
     def _told(self) -> Generator[None]:
