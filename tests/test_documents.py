@@ -3,9 +3,10 @@
 In each file, in order and in one temporary folder (with copies of `docs/` and `examples/`):
 
 - A `python` block is executed; the blocks of a file share their names. `await` may stand alone.
-- A line `$ clew …` (or `$ … | clew …`) of a `console` or `sh` block is run by a shell. Where output
-  is shown below it, that is what must come: `…` stands for any text, alone in a line for any lines.
-  It must succeed, or end as ` ```console exit=3 ` says. Other `$` lines are for people.
+- A line `$ clew …` (or `$ … | clew …`) of a `console` or `sh` block is run as a shell does, by one
+  where it is more than words. Where output is shown below it, that is what must come: `…` stands
+  for any text, alone in a line for any lines. It must succeed, or end as ` ```console exit=3 `
+  says. Other `$` lines are for people.
 - ` ```python skip=why not ` is shown and not run.
 """
 
@@ -14,15 +15,19 @@ import asyncio
 import inspect
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tests.warm import Process
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [p for p in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))) if p.is_file()]
@@ -109,17 +114,24 @@ def run_command(command: Command, block: Block, name: str) -> None:
     scripts = str(Path(sys.executable).parent)
     plain = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
     plain["PYTHONUNBUFFERED"] = "1"  # so that output and errors come in the order they were said
-    done = subprocess.run(
-        ["sh", "-c", command.text],
-        env=os.environ | plain | {"PATH": scripts + os.pathsep + os.environ["PATH"]},
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        timeout=120, encoding="utf-8", check=False,
-    )  # fmt: skip
+    env = os.environ | plain | {"PATH": scripts + os.pathsep + os.environ["PATH"]}
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as both:
+        fd = both.fileno()
+        if found := re.fullmatch(r"clew ([^|&;<>()$`]*)", command.text):
+            process = Process(["-m", "clew_cli", *shlex.split(found[1])], env, stdout=fd, stderr=fd)
+            code = process.wait(120)
+        else:
+            code = subprocess.run(
+                ["sh", "-c", command.text], env=env, stdin=subprocess.DEVNULL, stdout=fd, stderr=fd,
+                timeout=120, check=False,
+            ).returncode  # fmt: skip
+        both.seek(0)
+        said = both.read()
     where = f"{name}:{command.line}: $ {command.text}\n"
-    assert done.returncode == block.exit, where + done.stdout
+    assert code == block.exit, where + said
     if command.output.strip():
-        assert alike(command.output, done.stdout), (
-            f"{where}--- shown:\n{command.output}\n--- real:\n{done.stdout}"
+        assert alike(command.output, said), (
+            f"{where}--- shown:\n{command.output}\n--- real:\n{said}"
         )
 
 

@@ -1,4 +1,8 @@
-"""The command line as a user has it: a process of its own, in a real folder."""
+"""The command line as a user has it: a process of its own, in a real folder.
+
+Most are forks of a Python that is warm (tests/warm.py). Where a shell, a device or the start itself
+is in question, a test starts Python, with COMMAND or the program `clew`.
+"""
 
 import json
 import os
@@ -12,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import clew as package
+from tests.warm import Process
 
 SOURCE = str(Path(package.__file__).parent.parent)
 COMMAND = [sys.executable, "-m", "clew.cli"]
@@ -81,26 +86,25 @@ def clew(
     *words: str | bytes, stdin: str | bytes = "", env: Mapping[str, str] | None = None
 ) -> Done:
     """Run a command to its end; none of them ever shows a traceback unasked."""
-    given = stdin.encode() if isinstance(stdin, str) else stdin
-    ended = subprocess.run(
-        [*COMMAND, *words],
-        input=given, capture_output=True, env=environment(**(env or {})), timeout=120, check=False,
-    )  # fmt: skip
-    done = Done(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+    reading, writing = os.pipe()
+    try:
+        process = Process([*COMMAND[1:], *words], environment(**(env or {})), stdin=reading)
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write(stdin.encode() if isinstance(stdin, str) else stdin)
+    finally:
+        os.close(reading)
+    out, err = process.communicate(timeout=120)
+    done = Done(process.wait(), out, err)
     assert "--debug" in words or "Traceback" not in done.err, done.err
     return done
 
 
-def begin(*words: str, **env: str) -> subprocess.Popen[str]:
+def begin(*words: str, **env: str) -> Process:
     """Start a command and leave it running."""
-    return subprocess.Popen(
-        [*COMMAND, *words],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=environment(**env),
-    )  # fmt: skip
+    return Process([*COMMAND[1:], *words], environment(**env))
 
 
-def until(path: str, process: subprocess.Popen[str]) -> None:
+def until(path: str, process: Process | subprocess.Popen[str]) -> None:
     """Wait until the process has made the file."""
     while not Path(path).exists():
         assert process.poll() is None, process.communicate()

@@ -5,7 +5,6 @@ import pty
 import re
 import select
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from clew.testing.openai_server import Fail, OpenAIServer, Say
 from tests.cli.shell import COMMAND, RUN_ID, begin, clew, environment, library, own_tools, until
+from tests.warm import Process
 
 
 def with_model(server: OpenAIServer) -> dict[str, str]:
@@ -65,7 +65,7 @@ def test_a_failed_model_does_not_end_the_session() -> None:
 class Terminal:
     """A terminal with the command in it; `seen` is all that it has shown."""
 
-    process: subprocess.Popen[bytes]
+    process: Process
     end: int
     seen: str = ""
 
@@ -106,10 +106,9 @@ class Terminal:
 @contextmanager
 def terminal(*words: str, **env: str) -> Iterator[Terminal]:
     end, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, *words],
-        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-        env=environment(TERM="xterm-256color", **env),
+    process = Process(
+        [*COMMAND[1:], *words], environment(TERM="xterm-256color", **env),
+        stdin=theirs, stdout=theirs, stderr=theirs, session=True,
     )  # fmt: skip
     os.close(theirs)
     try:

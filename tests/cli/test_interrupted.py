@@ -3,13 +3,13 @@
 import os
 import re
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from clew.testing.openai_server import OpenAIServer, Say
 from tests.cli.shell import COMMAND, RUN_ID, begin, clew, environment, own_tools, until
+from tests.warm import Process
 
 KEY = "sk-very-secret-0123456789"
 ASK = ("ask", "Is it there?", "--model", "openai:test", "--tools", "own:wait,own:pay,own:send")
@@ -19,10 +19,10 @@ def with_model(server: OpenAIServer) -> dict[str, str]:
     return {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": KEY}
 
 
-def stopped(process: subprocess.Popen[str], how: signal.Signals) -> tuple[int, str, str]:
+def stopped(process: Process, how: signal.Signals) -> tuple[int, str, str]:
     process.send_signal(how)
     out, err = process.communicate(timeout=60)
-    return process.returncode, out, err
+    return process.wait(), out, err
 
 
 def test_ctrl_c_leaves_a_record_that_resumes_and_replays() -> None:
@@ -109,7 +109,7 @@ def test_a_thread_that_nobody_waits_for_does_not_keep_the_command(tmp_path: Path
 @pytest.mark.parametrize("words", [["show", "last", "--jsonl"], ["show", "last"], ["runs"]])
 def test_nobody_reads_the_output(words: list[str]) -> None:
     assert clew("ask", "What is 2+3?").code == 0
-    assert unread(*words) == (0, b"")
+    assert unread(*words) == (0, "")
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
@@ -117,23 +117,21 @@ def test_nobody_reads_a_run_which_goes_on_to_its_end(form: list[str]) -> None:
     own_tools()
     calls = [Say(calls=[("pay", '{"to": "Ann"}')]), Say(calls=[("pay", '{"to": "Bob"}')])]
     with OpenAIServer([*calls, Say("Both are paid.")]) as server:
-        assert unread(*ASK, *form, **with_model(server)) == (0, b"")
+        assert unread(*ASK, *form, **with_model(server)) == (0, "")
     assert Path("paid").read_text() == "Ann\nBob\n"
     assert "Stop: answered" in clew("show", "last").out
     bound = unread("ask", "What is 2+3?", "--model", "offline", "--max-steps", "1", *form)
-    assert bound == (3, b"")
+    assert bound == (3, "")
 
 
-def unread(*words: str, **env: str) -> tuple[int, bytes]:
+def unread(*words: str, **env: str) -> tuple[int, str]:
     """Exit code and stderr of a command whose output nobody reads any more."""
     reading, writing = os.pipe()
     os.close(reading)
-    process = subprocess.Popen(
-        [*COMMAND, *words], stdout=writing, stderr=subprocess.PIPE, env=environment(**env)
-    )
+    process = Process([*COMMAND[1:], *words], environment(**env), stdout=writing)
     os.close(writing)
-    err = process.communicate(timeout=60)[1]
-    return process.returncode, err
+    _, err = process.communicate(timeout=60)
+    return process.wait(), err
 
 
 @pytest.mark.parametrize(
