@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 
 import pytest
 from hypothesis import settings
@@ -19,6 +20,11 @@ PERSONAL = re.compile(
 settings.register_profile("desk", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
+
+
+# A shell starts what it starts with `&` deaf to Ctrl-C, and our children would be too.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(params=["asyncio", "trio"], scope="module")

@@ -143,12 +143,13 @@ async def test_a_sync_read_over_its_deadline_may_still_be_at_work() -> None:
 
 @pytest.mark.parametrize("fails", [False, True])
 async def test_a_late_result_is_a_note(*, fails: bool) -> None:
-    end = threading.Event()
+    begun, end = threading.Event(), threading.Event()
 
-    @tool(name="work", effect="unsafe", timeout=0.01)
+    @tool(name="work", effect="unsafe", timeout=0.5)
     def sleepy() -> str:
         """Send something, slowly."""
-        end.wait(10)
+        begun.set()
+        end.wait(60)
         if fails:
             message = "the line is dead"
             raise OSError(message)
@@ -159,6 +160,7 @@ async def test_a_late_result_is_a_note(*, fails: bool) -> None:
 
         async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
             if len(prompt.parts) == 2:
+                assert begun.is_set()  # or nothing ever ends
                 end.set()
                 while not journal.words:
                     await anyio.lowlevel.checkpoint()
