@@ -95,6 +95,27 @@ def test_configurations_are_crossed_with_models_seeds_and_repetitions(tmp_path: 
     assert all(one.agent.screens for one in plan.configurations)  # as in agent files
 
 
+def test_a_configuration_may_be_for_some_of_the_models_only(tmp_path: Path) -> None:
+    plan = read(
+        tmp_path,
+        """
+        dataset = "sums.jsonl"
+        models = ["offline", "simulated:strong"]
+        [[configurations]]
+        name = "paper"
+        models = ["simulated:strong"]
+        set.format = "paper"
+        [[configurations]]
+        name = "native"
+        """,
+    )
+    assert [one.key for one in plan.configurations] == [
+        ("paper", "simulated:strong"),
+        ("native", "offline"),
+        ("native", "simulated:strong"),
+    ]
+
+
 def test_what_is_set_goes_over_the_agent_key_by_key(tmp_path: Path) -> None:
     plan = read(
         tmp_path,
@@ -261,6 +282,7 @@ ONE = HEAD + '[[configurations]]\nname = "a"\n'
         (ONE + 'set.model = "offline"\n', 5, "model is not set here: models are named in `models`"),
         (ONE + 'set.format = "paper"\n', 5, "offline rules act in the native format only"),
         (ONE + "tries = 3\n", 5, "unknown key 'tries'"),
+        (ONE + 'models = ["vllm:x"]\n', 5, "vllm:x is none of the models of the matrix"),
         (ONE + "votes = 0\n", 5, "votes is 0"),
         (ONE + 'verifier = "offline"\n', 3, "a verifier chooses among votes"),
         (ONE + 'votes = 2\nverifier = "offlin"\n', 6, "unknown model 'offlin'"),
@@ -319,6 +341,14 @@ def test_without_a_matrix_the_agent_and_the_dataset_are_enough(tmp_path: Path) -
     assert plan_of(Spec(model="offline")).name == "gold"
     with pytest.raises(ConfigError, match=r"^there is no tool 'calk'"):
         plan_of(Spec(model="offline", tools=("calk",)))
+
+
+def test_other_documents_are_another_evaluation(tmp_path: Path) -> None:
+    text = HEAD + '[agent]\ndocs = "notes"\n'
+    assert evaluate_sync(read(tmp_path, text), tmp_path / "r.sqlite").complete
+    (tmp_path / "notes" / "b.md").write_text("# Lome\n\nThe Lome is a ferry.\n")
+    with pytest.raises(ConfigError, match=r"its documents \(notes\) were 1 files, 1 passages"):
+        evaluate_sync(read(tmp_path, text), tmp_path / "r.sqlite")
 
 
 def test_a_folder_without_text_is_told_before_anything_begins(tmp_path: Path) -> None:

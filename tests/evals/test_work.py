@@ -17,13 +17,13 @@ from clew.evals.plan import Configuration, Plan
 from clew.evals.results import Results
 from clew.evals.work import HOPELESS, Evaluation, Progress, evaluate, foreseen
 from clew.evals.world import Episode, World
-from clew.events import Json, Reply, Usage, encode
+from clew.events import Json, Reply, Usage, Verdict, encode
 from clew.models.prices import Price
 from clew.protocols import Guard, OnText, Prompt, Tool
 from clew.stores import SqliteStore
 from clew.strategies import verifying
 from clew.testing.models import ScriptedModel, act, finish, place, say
-from clew.trajectory import Trajectory
+from clew.trajectory import Call, Trajectory
 
 PAID = Usage(input=1000, output=100, cost=0.01)
 CASES = tuple(Case(f"c{n}", f"How much is {n} and {n}?", str(2 * n)) for n in range(1, 5))
@@ -298,6 +298,45 @@ async def test_a_judge_is_tried_first_and_what_it_judged_is_not_paid_again(tmp_p
     connection.close()
     assert (await evaluate(asks, tmp_path / "r.sqlite")).outcomes == done.outcomes
     assert len(asked) == before
+
+
+async def test_where_its_judge_fails_a_trial_is_judged_the_next_time(tmp_path: Path) -> None:
+    down: list[str] = ["down"]
+
+    def rated(prompt: Prompt) -> Reply:
+        text = "".join(part.text for part in prompt)
+        if "lighthouse" not in text and down:  # the samples it is tried on come first
+            message = "the judge's server is down"
+            raise ModelError(message)
+        word = {"reasons": "I looked.", "score": 2 if "Mars" in text else 5}
+        return Reply(encode(word).decode(), usage=PAID)
+
+    model = Adder()
+    judge = Judge(judging(ScriptedModel([rated], name="judge:test")))
+    asks = plan(model, world=World("w", CASES[:1]), judge=judge)
+    done = await evaluate(asks, tmp_path / "r.sqlite")
+    assert [one.reason for one in done.failed] == ["the judge: the judge's server is down"]
+    down.clear()
+    model.asked.clear()
+    done = await evaluate(asks, tmp_path / "r.sqlite")
+    assert done.complete
+    assert done.outcomes[0].judgement
+    assert model.asked == []
+
+
+async def test_a_trial_that_is_held_is_looked_at_again(tmp_path: Path) -> None:
+    async def hold(call: Call, so_far: Trajectory) -> Verdict | None:
+        return Verdict("hold", "may it?")
+
+    agent = Agent(model=Adder(), tools=[add], guards=[hold])
+    asks = plan(world=World("w", CASES[:1]), configurations=[Configuration("a", agent)])
+    (held,) = (await evaluate(asks, tmp_path / "r.sqlite")).outcomes
+    assert (held.status, held.kind) == ("held", "held")
+    (still,) = (await evaluate(asks, tmp_path / "r.sqlite")).outcomes
+    assert still.status == "held"
+    await api.rule(held.run_id, "1.1", allow=True, store=tmp_path / "r.sqlite")
+    (ruled,) = (await evaluate(asks, tmp_path / "r.sqlite")).outcomes
+    assert (ruled.status, ruled.passed) == ("answered", True)
 
 
 @dataclass
