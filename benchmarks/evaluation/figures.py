@@ -52,7 +52,8 @@ def main() -> None:
     ):
         print(f"**{title}**\n")
         head, *body = rows
-        for line in (head, ["---"] * len(head), *body):
+        print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
+        for line in body:
             print(f"| {' | '.join(line)} |")
         print()
 
