@@ -60,8 +60,9 @@ def anthropic_carrier(
 def _connect(source: Source, settings: Settings) -> Posting:
     """A client without retries of its own."""
     timeout = settings.get("timeout", TIMEOUT)
+    root = source.base_url.removesuffix("/v1")  # its paths begin with it
     client = anthropic.AsyncAnthropic(
-        base_url=source.base_url.removesuffix("/v1"),  # its paths begin with it
+        base_url=root,
         api_key=source.key or "none",  # the client insists on one; servers without keys ignore it
         max_retries=0,
         timeout=timeout,
@@ -73,4 +74,4 @@ def _connect(source: Source, settings: Settings) -> Posting:
             proxy=settings.get("proxy", ""),
         ),
     )
-    return Posting(client, ERRORS, Unread, source)
+    return Posting(client, ERRORS, Unread, source, root)
