@@ -28,7 +28,9 @@ from clew.protocols import (
     Check,
     Choosy,
     Codec,
+    Describes,
     Example,
+    Finder,
     Guard,
     Model,
     Parameters,
@@ -62,7 +64,8 @@ class Agent:
     `model` and `codec` may be named ("openai:gpt-4o", "paper"). `prompt` is one text or
     `Instructions`. The first of `variants` that fits the model decides what is not given here:
     `codec` and `thought` where they are None (then native, and yes), and words of its own.
-    `screens` judge a person's words before the model sees them.
+    `screens` judge a person's words before the model sees them. With `retrieval` the tools may be
+    thousands: a model is shown those it names, and the others as they are found.
     `tell_left` says when the model is told how many steps and calls are left. `answer` is the type
     of the answer.
     An answer that fails a check goes back to the model `tries` times, then `fallback` stands in.
@@ -85,6 +88,7 @@ class Agent:
     bounds: Sequence[Bound] = ()
     guards: Sequence[Guard] = ()
     screens: Sequence[Screen] = ()
+    retrieval: Finder | None = None
     no_progress: NoProgress | None = field(default_factory=NoProgress)
     examples: Sequence[Example] = ()
     thought: bool | None = None
@@ -105,11 +109,14 @@ class Agent:
         for tool in self.tools:
             checked(tool)
         self._check_values()
+        self._check_retrieval()
         _ = (self.setting, self.all_bounds, self.warnings, self._validators)
         for number, example in enumerate(self.examples, start=1):
             self._check_example(number, example)
         if isinstance(self.thinker, Choosy):
             self.thinker.check(first_prompt(self.format, self.brief))
+            if more := self.brief.more:
+                self.thinker.check(first_prompt(self.format, replace(self.brief, tools=more)))
 
     def _check_values(self) -> None:
         """Raise where a value is not of its kind, or no record would give it back as it is."""
@@ -128,6 +135,21 @@ class Agent:
                 raise ConfigError(message)
         _check_json("fallback", self.fallback)
         _check_json("the model's params", dict(self.thinker.params))
+
+    def _check_retrieval(self) -> None:
+        """Raise where tools cannot be shown as they are found."""
+        if self.retrieval is None:
+            return
+        shown = {tool.name for tool in self.tools if not tool.hidden}
+        if strange := [name for name in self.retrieval.always if name not in shown]:
+            message = f"there is no tool {strange[0]!r} to be always shown: add it, or leave it out"
+            raise ConfigError(message)
+        if not self.format.native and not isinstance(self.format, Describes):
+            message = (
+                f"the format {self.format.name} cannot describe tools in the midst of a run: give "
+                "it the method describe (clew.protocols.Describes), or leave the retrieval out"
+            )
+            raise ConfigError(message)
 
     def _check_example(self, number: int, example: Example) -> None:
         """Raise where an example makes a call, and sees it done, that this agent cannot make."""
@@ -171,15 +193,18 @@ class Agent:
         """What the codec may know."""
         schema, variant = answer_schema(self.answer), self.variant
         varied = None if variant is None else variant.thought
+        shown = [described(tool, variant) for tool in self.tools if not tool.hidden]
+        first = {tool.name for tool in shown} if self.retrieval is None else self.retrieval.always
         return Brief(
             prompt=prompt_text(self.prompt, variant),
-            tools=tuple(described(tool, variant) for tool in self.tools if not tool.hidden),
+            tools=tuple(tool for tool in shown if tool.name in first),
             finish=finish_tool(schema),
             answer=schema,
             known=frozenset(tool.name for tool in self.tools),
             thought=next((said for said in (self.thought, varied) if said is not None), True),
             examples=tuple(self.examples),
             shape=None if variant is None else variant.shape,
+            more=tuple(tool for tool in shown if tool.name not in first),
         )
 
     @cached_property
@@ -223,6 +248,16 @@ class Agent:
         if isinstance(self.prompt, Instructions) and self.prompt.tail is not None:
             said.append(self.prompt.tail(so_far, left))
         return tuple(filter(None, said))
+
+    async def newly_shown(self, so_far: Trajectory) -> tuple[str, ...]:
+        """Tools that the next thought is to be shown for the first time; in a landing none."""
+        if self.retrieval is None or so_far.landing is not None:
+            return ()
+        found = await self.retrieval.find(self.brief.more, so_far)
+        if strange := [name for name in found if name not in self.brief.later]:
+            message = f"the retrieval found {strange[0]!r}, which is no tool it was given: mend it"
+            raise ConfigError(message)
+        return tuple(name for name in dict.fromkeys(found) if name not in so_far.shown)
 
     @cached_property
     def by_name(self) -> dict[str, Tool]:
@@ -281,6 +316,8 @@ class Agent:
     def _seldom(self) -> dict[str, Json]:
         """Parts that are named in the record only where they are there."""
         parts: dict[str, Json] = {}
+        if self.retrieval is not None:
+            parts["retrieval"] = words(self.retrieval)
         if self.screens:
             parts["screens"] = [name for name, _ in self.named_screens]
         if self.variant is not None:

@@ -189,7 +189,8 @@ class Thought(Event, frozen=True):
 
     `answer` is the text of a reply that answers without calling finish; `fault` says why the reply
     could not be read; `repairs` name what the codec had to mend. Actions are numbered from 1 by
-    their place here. `reminders` were said anew at the end of its prompt.
+    their place here. `reminders` were said anew at the end of its prompt; the tools `shown` were
+    shown in it for the first time.
     """
 
     reply: Reply
@@ -200,6 +201,7 @@ class Thought(Event, frozen=True):
     fault: str = ""
     repairs: tuple[str, ...] = ()
     reminders: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
 
 class Verdict(Value, frozen=True):

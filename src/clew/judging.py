@@ -70,7 +70,7 @@ async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEv
         return [refusal(call, "denied", f"{why}. Do not try it in another way.")]
     tool = agent.by_name.get(call.action.name)
     if tool is None:
-        return [refusal(call, "unknown_tool", _unknown(agent, call.action))]
+        return [refusal(call, "unknown_tool", _unknown(agent, so_far, call.action))]
     if call.action.fault:
         return [_teach(call, tool, call.action.fault)]
     events: list[AnyEvent] = []
@@ -172,9 +172,9 @@ async def judge_answer(agent: Agent, so_far: Trajectory, value: Json) -> str | N
     return None
 
 
-def _unknown(agent: Agent, action: Action) -> str:
-    names = [tool.name for tool in agent.brief.tools] + [agent.brief.finish.name]
-    close = nearest(action.name, names)
+def _unknown(agent: Agent, so_far: Trajectory, action: Action) -> str:
+    names = [*(tool.name for tool in agent.brief.tools), *so_far.shown, agent.brief.finish.name]
+    close = nearest(action.name, [*names, *agent.brief.later])
     instead = f"did you mean {close}?" if close else f"there are: {', '.join(names)}"
     return f"unknown_tool({action.name}): {instead}"
 

@@ -23,7 +23,7 @@ from clew.events import (
 )
 from clew.journal import Journal
 from clew.judging import closed, comes_before, judge_answer, judge_call, judge_words, refusal
-from clew.protocols import OnText, Parsed
+from clew.protocols import Calls, OnText, Parsed
 from clew.trajectory import Call, Step, Trajectory
 from clew.view import View
 
@@ -62,15 +62,16 @@ async def think(agent: Agent, journal: Journal) -> None:
     """Ask the model for the next thought; in a landing, for the last one, without calls."""
     so_far = journal.trajectory
     landing = so_far.landing is not None
-    said = agent.reminders(so_far)
-    prompt, prints = _view(agent, journal).prompt(so_far, said, "none" if landing else "auto")
+    said, shown = agent.reminders(so_far), await agent.newly_shown(so_far)
+    calls: Calls = "none" if landing else "auto"
+    prompt, prints = _view(agent, journal).prompt(so_far, said, calls, shown)
     reply = await agent.thinker.complete(prompt, _listen(agent, journal))
     read = agent.format.parse(agent.brief, reply)
     if landing and any(action.name != FINISH for action in read.actions):
         read = Parsed(text=read.text, fault="no call can be made any more: only an answer counts")
-    await journal.record(
-        Thought(reply, prints, read.text, read.actions, read.answer, read.fault, read.repairs, said)
-    )
+    await journal.record(Thought(
+        reply, prints, read.text, read.actions, read.answer, read.fault, read.repairs, said, shown,
+    ))  # fmt: skip
 
 
 async def act(agent: Agent, journal: Journal) -> None:

@@ -7,6 +7,7 @@ guard or a check is a function; a tool is one dataclass.
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from clew.events import (
@@ -152,9 +153,10 @@ Shape: TypeAlias = Callable[[str], str]
 class Brief:
     """What a codec may know of the agent: the same for a whole run.
 
-    `tools` are those shown, in order, without `finish`; `known` are all names that may be called,
-    hidden ones included. `answer` is the JSON Schema of the answer ({"type": "string"} for text).
-    `thought` says whether the model is asked to think aloud. The view applies `shape`.
+    `tools` are those shown from the start, in order, without `finish`, and `more` those that may be
+    shown later; `known` are all names that may be called, hidden ones included. `answer` is the
+    JSON Schema of the answer ({"type": "string"} for text). `thought` says whether the model is
+    asked to think aloud. The view applies `shape`.
     """
 
     prompt: str
@@ -165,6 +167,12 @@ class Brief:
     thought: bool = True
     examples: tuple[Example, ...] = ()
     shape: Shape | None = None
+    more: tuple[Tool, ...] = ()
+
+    @cached_property
+    def later(self) -> Mapping[str, Tool]:
+        """`more` by name."""
+        return {tool.name: tool for tool in self.more}
 
     @property
     def answers_text(self) -> bool:
@@ -227,6 +235,28 @@ class Codec(Protocol):
 
     def cut(self, show: Callable[[str], None]) -> OnText:
         """A filter for a reply's stream: shows what counts, says when an invented tail begins."""
+        ...
+
+
+@runtime_checkable
+class Describes(Protocol):
+    """A text format that can describe further tools in the midst of a run."""
+
+    def describe(self, brief: Brief, tools: Sequence[Tool]) -> tuple[Part, ...]:
+        """Tools that can be called from here on, as immutable parts."""
+        ...
+
+
+class Finder(Protocol):
+    """Finds, among many tools, those that a model is to be shown. What was shown stays shown."""
+
+    @property
+    def always(self) -> Sequence[str]:
+        """The names of the tools that are shown from the start."""
+        ...
+
+    async def find(self, tools: Sequence[Tool], so_far: Trajectory) -> Sequence[str]:
+        """Names of tools to show from the next thought on; the record keeps what it said."""
         ...
 
 

@@ -8,7 +8,7 @@ rulings, the clock and every interruption come from it too. No call leaves the p
 loop derives is compared with the record, byte by byte; the first difference ends the replay.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile, takewhile
 from operator import attrgetter
@@ -253,6 +253,9 @@ def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
         guards=[
             _RecordedGuard(name, journal) for name, _ in agent.named_guards[: len(agent.guards)]
         ],
+        retrieval=None
+        if agent.retrieval is None
+        else _RecordedFinder(agent.retrieval.always, journal),
         screens=[_RecordedScreen(name, journal) for name, _ in agent.named_screens],
         checks=[_recorded_check(journal)] if agent.checks else [],
     )
@@ -349,6 +352,23 @@ class _RecordedScreen:
             if isinstance(event, Judged) and event.by == self.name:
                 return event.verdict
         return None
+
+
+@dataclass(frozen=True)
+class _RecordedFinder:
+    """Finds the tools that the next recorded thought was shown."""
+
+    always: Sequence[str]
+    journal: _Replaying
+
+    def __repr__(self) -> str:
+        return "recorded"
+
+    async def find(self, tools: Sequence[Tool], so_far: Trajectory) -> Sequence[str]:
+        """The names in the record; none where no thought follows."""
+        await self.journal.receive()
+        entry = self.journal.upcoming
+        return entry.event.shown if entry and isinstance(entry.event, Thought) else ()
 
 
 def _recorded_check(journal: _Replaying) -> Callable[[Any, Trajectory], Any]:

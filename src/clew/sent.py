@@ -73,7 +73,7 @@ async def sent(
     renders = codec or _codec(setting.codec, record.run_id)
     view = View(renders, brief, so_far.asked, setting.params)
     calls: Calls = "auto" if so_far.landing is None else "none"
-    prompt, prints = view.prompt(so_far, thought.reminders, calls)
+    prompt, prints = view.prompt(so_far, thought.reminders, calls, thought.shown)
     differs = tuple(
         section
         for section in SECTIONS

@@ -69,6 +69,8 @@ class Trajectory:
         """What screens remarked on the person's last words."""
         self.asked = ""
         """The goal as a model may see it: not, where it was refused."""
+        self.shown: list[str] = []
+        """The tools that were shown on the way, in order: not those shown from the start."""
         self.clean = True
         """Whether nothing untrusted has been observed."""
         self._calls: dict[str, Call] = {}
@@ -270,6 +272,7 @@ class Trajectory:
             step.calls.append(call)
             self._calls[call.key] = call
         landing = self.landing is not None
+        self.shown += thought.shown
         self.steps.append(step)
         for spent in (self.total, self.spent):
             spent.steps += not landing

@@ -33,6 +33,9 @@ from clew.trajectory import Trajectory
 LINES: Final = 12
 CHARACTERS: Final = 1_200
 WIDE: Final = 100
+MOST_TOOLS: Final = 20
+"""So many tools of an agent are named."""
+
 ACCEPTED: Final = "the answer was accepted"
 """What the loop tells a call of finish that ended the run."""
 
@@ -146,12 +149,18 @@ def forked(event: Forked) -> Iterator[Shown]:
 def started(event: Started) -> Iterator[Shown]:
     """The question, and who was to answer it."""
     yield Shown("Question", inert(event.goal), "bold")
+    names = [*event.setting.tools]
+    told = ", ".join(names[:MOST_TOOLS]) or "none"
+    if (more := len(names) - MOST_TOOLS) > 0:
+        told += f" and {more:,} more"
     made_of = f"{event.setting.model}, {event.setting.codec}, tools: "
-    yield Shown("Agent", inert(made_of + (", ".join(event.setting.tools) or "none")), "dim")
+    yield Shown("Agent", inert(made_of + told), "dim")
 
 
 def thought(event: Thought, step: int, *, whole: bool) -> Iterator[Shown]:
     """The thought, its actions, and what was wrong with the reply."""
+    if event.shown:
+        yield Shown(f"Tools {step}", inert(f"shown from here on: {', '.join(event.shown)}"), "dim")
     if event.text and (event.text != event.answer or whole):
         yield Shown(f"Thought {step}", inert(event.text), "cyan")
     for repair in event.repairs:

@@ -43,8 +43,9 @@ def shown(brief: Brief) -> tuple[Tool, ...]:
 
 
 def tool_named(brief: Brief, name: str) -> Tool | None:
-    """The declared tool of exactly that name."""
-    return next((tool for tool in shown(brief) if tool.name == name), None)
+    """The declared tool of exactly that name, whether it was shown yet or not."""
+    found = next((tool for tool in shown(brief) if tool.name == name), None)
+    return brief.later.get(name) if found is None else found
 
 
 def matched(brief: Brief, written: str) -> tuple[str, bool]:

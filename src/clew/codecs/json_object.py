@@ -70,14 +70,13 @@ class JsonObject:
             f"{wording.discipline(brief, 'the Observation')}\n"
             f"- The answer is given by {_finish_text(brief)}, alone."
         )
-        tools = [
-            wording.described(
-                tool, tool.name, (_turn(brief, "", Action(tool.name, one)) for one in tool.examples)
-            )
-            for tool in shown(brief)
-        ]
+        tools = (_told(brief, tool) for tool in shown(brief))
         system = wording.system(_FORM, brief, rules, tools)
         return (system, Part("user", f"Question: {goal}"))
+
+    def describe(self, brief: Brief, tools: Sequence[Tool]) -> tuple[Part, ...]:
+        """Further tools, in one part."""
+        return wording.further(_told(brief, tool) for tool in tools)
 
     def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
         """The step in canonical form."""
@@ -242,6 +241,11 @@ def _args(tool: Tool | None, value: Json) -> tuple[dict[str, Json], list[str]]:
 
 
 # ----------------------------------------------------------------------------------- writing
+
+
+def _told(brief: Brief, tool: Tool) -> str:
+    examples = (_turn(brief, "", Action(tool.name, one)) for one in tool.examples)
+    return wording.described(tool, tool.name, examples)
 
 
 def _turn(brief: Brief, thought: str, action: Action) -> str:

@@ -98,12 +98,13 @@ class Labelled:
             f"{wording.discipline(brief, f'the {words.observation}')}\n"
             f"- An answer never stands beside an action: wait for the {words.observation} first."
         )
-        tools = [
-            wording.described(tool, tool.name, (encode(one).decode() for one in tool.examples))
-            for tool in shown(brief)[:-1]  # to finish is no action here: it has a label of its own
-        ]
+        tools = map(_told, shown(brief)[:-1])  # to finish is no action here: it has its own label
         system = wording.system(self._form(), brief, rules, tools)
         return (system, Part("user", f"{words.question}: {goal}"))
+
+    def describe(self, brief: Brief, tools: Sequence[Tool]) -> tuple[Part, ...]:
+        """Further tools, in one part."""
+        return wording.further(map(_told, tools))
 
     def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
         """The step in canonical form."""
@@ -184,6 +185,10 @@ class Labelled:
     def _example(self, brief: Brief) -> str:
         tool = shown(brief)[0]
         return self._turn(brief, "", Action(tool.name, example(tool)))
+
+
+def _told(tool: Tool) -> str:
+    return wording.described(tool, tool.name, (encode(one).decode() for one in tool.examples))
 
 
 def _action(brief: Brief, text: str, given: str | None, words: Dialect) -> tuple[Action, list[str]]:

@@ -63,16 +63,13 @@ class Paper:
             "Brackets or braces that would be misread are safe in such an object too.\n"
             f"- The answer is given by {self._finish_text(brief)}, alone."
         )
-        tools = [
-            wording.described(
-                tool,
-                _heading(tool),
-                (_call(brief, Action(tool.name, one)) for one in tool.examples),
-            )
-            for tool in shown(brief)
-        ]
+        tools = (_told(brief, tool) for tool in shown(brief))
         system = wording.system(self._form(), brief, rules, tools)
         return (system, Part("user", f"Question: {goal}"))
+
+    def describe(self, brief: Brief, tools: Sequence[Tool]) -> tuple[Part, ...]:
+        """Further tools, in one part."""
+        return wording.further(_told(brief, tool) for tool in tools)
 
     def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
         """The step in canonical form."""
@@ -130,6 +127,11 @@ def _read(brief: Brief, reply: Reply, found: Sections) -> Parsed:
         raise UnreadableError(wording.nothing(reply, found, "Action 1: tool[argument]"))
     action, mended = read_call(brief, call)
     return Parsed(thought, (action,), repairs=tuple(dict.fromkeys([*repairs, *mended])))
+
+
+def _told(brief: Brief, tool: Tool) -> str:
+    examples = (_call(brief, Action(tool.name, one)) for one in tool.examples)
+    return wording.described(tool, _heading(tool), examples)
 
 
 def _written(name: str) -> str:

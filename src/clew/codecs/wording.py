@@ -133,6 +133,12 @@ def described(tool: Tool, heading: str, examples: Iterable[str]) -> str:
     return "\n".join(lines)
 
 
+def further(tools: Iterable[str]) -> tuple[Part, ...]:
+    """Tools that are shown in the midst of a run, described as in the head."""
+    listed = "\n".join(tools)
+    return (Part("user", f"More tools that can be called from here on:\n{listed}"),)
+
+
 # ------------------------------------------------------------------------------------ the steps
 
 

@@ -33,6 +33,7 @@ from clew.events import (
     encode,
 )
 from clew.protocols import Codec, Parsed, Part
+from clew.testing.codec_further import further_tools_are_described_as_in_the_head
 from clew.testing.codec_samples import (
     ACTIONS,
     NOISE,
@@ -301,6 +302,7 @@ def work_grows_with_the_length_of_a_reply(codec: Codec) -> None:
 CONTRACT: Final[tuple[Check, ...]] = (
     it_says_what_it_is,
     the_head_says_prompt_tools_and_goal,
+    further_tools_are_described_as_in_the_head,
     what_it_writes_depends_on_what_it_is_given,
     a_prompt_only_grows,
     every_call_has_one_result,

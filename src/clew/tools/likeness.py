@@ -45,7 +45,10 @@ def shown_problems(tools: Sequence[Tool]) -> list[str]:
     """
     shown = [tool for tool in tools if not tool.hidden]
     if len(shown) > MOST:
-        message = f"{len(shown)} tools are shown and {MOST} are the most: hide or leave out some"
+        message = (
+            f"{len(shown)} tools are shown and {MOST} are the most: hide or leave out some, "
+            "or show them as they are needed (Agent(retrieval=…), docs/tool-retrieval.md)"
+        )
         raise ConfigError(message)
     lines: list[str] = []
     if len(shown) > MANY:

@@ -26,6 +26,7 @@ class _Brief(msgspec.Struct, omit_defaults=True):
     thought: bool = True
     examples: tuple[Example, ...] = ()
     shape: str = ""
+    more: tuple[_Tool, ...] = ()
 
 
 _DECODER: Final = msgspec.json.Decoder(_Brief)
@@ -45,6 +46,7 @@ def brief_document(brief: Brief, shape: str) -> Json:
         thought=brief.thought,
         examples=brief.examples,
         shape=shape,
+        more=tuple(map(_told, brief.more)),
     )
     try:
         return msgspec.json.decode(encode(document))
@@ -72,6 +74,7 @@ def recorded_brief(body: bytes) -> tuple[Brief, str]:
         known=frozenset(document.known),
         thought=document.thought,
         examples=document.examples,
+        more=tuple(map(_tool, document.more)),
     )
     return brief, document.shape
 

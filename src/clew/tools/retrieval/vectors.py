@@ -1,0 +1,64 @@
+"""Texts ranked by the angle between vectors; those of tools are kept on the disk. Needs NumPy."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clew.errors import ConfigError
+from clew.tools.retrieval.embedding import Embed, Lasting
+from clew.tools.retrieval.shelf import Shelf
+
+
+class Vectors:
+    """The texts to choose from, embedded once."""
+
+    def __init__(self, embed: Embed, texts: Sequence[str]) -> None:
+        self._embed = embed
+        self._rows = _unit(
+            _kept(embed, texts) if isinstance(embed, Lasting) else _made(embed, texts)
+        )
+
+    def rank(self, text: str, most: int) -> list[int]:
+        """The places of the nearest texts, nearest first."""
+        (asked,) = _unit(_made(self._embed, [text]))
+        if asked.shape != self._rows.shape[1:]:
+            raise ConfigError(f"the embedding gave vectors of {len(asked)} numbers, then of others")
+        order = np.argsort(-(self._rows @ asked), kind="stable")[:most]
+        return [int(place) for place in order]
+
+
+def _made(embed: Embed, texts: Sequence[str]) -> Any:
+    """A matrix with a row for each text. Raises `ConfigError` where the embedding gave none."""
+    try:
+        rows = np.asarray(embed(texts), dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"the embedding gave no rows of numbers: {error}") from error
+    if rows.ndim != 2 or len(rows) != len(texts) or not np.isfinite(rows).all():
+        raise ConfigError(
+            f"the embedding gave an array of the shape {rows.shape} for {len(texts)} texts: it "
+            "must give a row of finite numbers for each"
+        )
+    return rows
+
+
+def _kept(embed: Lasting, texts: Sequence[str]) -> Any:
+    """The same, made only for texts that are not on the shelf yet."""
+    shelf = Shelf.of(embed.model)
+    known = shelf.read(texts)
+    if len({len(vector) for vector in known.values()}) > 1:
+        known = {}  # not of one model, whatever its name says
+    missing = list(dict.fromkeys(text for text in texts if text not in known))
+    if missing:
+        made = {
+            text: row.tobytes() for text, row in zip(missing, _made(embed, missing), strict=True)
+        }
+        shelf.write(made)
+        known |= made
+    return np.stack([np.frombuffer(known[text], dtype=np.float32) for text in texts])
+
+
+def _unit(rows: Any) -> Any:
+    """The rows with length 1; one of nothing but zeros stays as it is."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(lengths == 0, 1, lengths)
