@@ -1,0 +1,117 @@
+"""Recorded runs driven anew: the recorded replies and observations through clew's own loop."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+import clew
+from recordings.data import files, records
+from recordings.part import Figure, Part, count
+from recordings.redrive_runs import Redriven, redrive
+from recordings.redrive_sources import CHARACTERS, PROMPT_TOKENS, SOURCES, Source
+
+ON_DISK: Final = 20
+"""Every so-manieth run is made once more with its record in an SQLite file."""
+
+TEXT: Final = f"""\
+Every recorded run goes through the ordinary `clew.run`: a scripted model gives the recorded
+replies, the tools give the recorded observations, and nothing but the original's own bounds stands
+around the loop: its number of steps, no landing, no no-progress guard, and no bound on unreadable
+replies. Answers are compared after HotpotQA's normalisation (lower case, no punctuation, no
+articles), which all these sources use; calls by name and argument, to the letter but for case and
+outer blanks; observations to the letter. A success is counted anew from clew's own answer and the
+gold. In WebShop only the shop could say: its recorded word counts where it was asked for the same,
+call by call.
+
+- **FEVER** (ReAct's notebook): 7 steps, then an empty answer. Where the original could not read a
+  reply it asked once more within the step; clew says so to the model, so the second reply is a
+  step of its own.
+- **WebShop** (ReAct's notebook): `think[...]` is a tool that is answered `OK.`. Of the 15 actions
+  the first is the reset, so 14 replies. No answer ends a run: a bound does, once the shop took
+  `click[Buy Now]`. The prompt ended in `Action:`, which is put back before each reply. How much of
+  the episode its prompt still held does not matter here, since the replies are given.
+- **FireAct**: 11 steps; only runs that finished were written down.
+- **Reflexion**: 6 steps; two model calls a step, for the thought and for the action. They are
+  joined into one reply behind the labels in which their two prompts ended: `Thought n:` and the
+  first reply, a new line, `Action n:` and the second. It also stopped where its prompt had more
+  than {PROMPT_TOKENS:,} tokens: a bound of this program's own stands for that, with
+  {CHARACTERS} characters for a token.
+
+What is not as recorded is listed with its reason. A reason is found by comparing the two calls;
+where none fits, the run counts as unexplained and the part fails.
+"""
+
+
+def measure(sample: int) -> Part:
+    """All four benchmarks, every nth run."""
+    return anyio.run(measured, sample)
+
+
+async def measured(sample: int) -> Part:
+    """The same, on the event loop that is there."""
+    figures: list[Figure] = []
+    runs: list[Redriven] = []
+    kept: list[bool] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for source in SOURCES:
+            memory, disk = clew.MemoryStore(), clew.SqliteStore(Path(folder) / source.kind)
+            found = [await redrive(source, one, memory) for one in records(source.kind, sample)]
+            again = [await redrive(source, one.record, disk) for one in found[::ON_DISK]]
+            await disk.close()
+            kept += [one == other for one, other in zip(found[::ON_DISK], again, strict=True)]
+            figures += _figures(source, found, whole=sample == 1 and _visible(source))
+            runs += found
+    diverged = [one.replay for one in runs if one.replay]
+    otherwise = [str(one) for one in runs if not one.same]
+    figures += _of_all(runs, len(runs) - len(diverged), kept)
+    return Part("Recorded runs driven anew", TEXT, figures, [*diverged, *otherwise])
+
+
+def _figures(source: Source, runs: Sequence[Redriven], *, whole: bool) -> Iterator[Figure]:
+    """The rows of one benchmark; `whole` says that the known number of successes must be met."""
+    plain = [one for one in runs if not one.flagged]
+    ended = sum(not one.otherwise for one in plain)
+    then = sum(source.succeeded(one.record) for one in runs)
+    again = sum(one.success and source.succeeded(one.record) for one in runs)
+    aim = source.aim if whole and source.aim is not None else then
+    name = source.name
+    yield count(
+        f"{name}, no flags: same answer, number of steps and end",
+        ended,
+        len(plain),
+        exactly=len(plain),
+    )
+    yield count(f"{name}: every call and observation too", sum(r.same for r in runs), len(runs))
+    yield count(f"{name}: successes as recorded, found anew", again, len(runs), exactly=aim)
+    yield count(
+        f"{name}: recorded failures that are none here",
+        sum(one.success for one in runs) - again,
+        len(runs) - then,
+    )
+
+
+def _of_all(runs: Sequence[Redriven], replayed: int, kept: Sequence[bool]) -> Iterator[Figure]:
+    """The rows of all benchmarks together."""
+    odd = [one for one in runs if not one.same]
+    known, turns = sum(one.explained for one in odd), sum(len(r.record["turns"]) for r in runs)
+    yield count("all: not as recorded, for a known reason", known, len(odd), exactly=len(odd))
+    yield count(
+        f"all ({turns:,} steps): replayed without a divergence",
+        replayed,
+        len(runs),
+        exactly=len(runs),
+    )
+    yield count(
+        f"one in {ON_DISK}: the same record, and replay, from an SQLite file",
+        sum(kept),
+        len(kept),
+        exactly=len(kept),
+    )
+
+
+def _visible(source: Source) -> bool:
+    """Whether the files are those for which numbers of successes are known."""
+    return all(path.name.startswith("visible-") for path in files(source.kind))

@@ -1,0 +1,201 @@
+"""The four benchmarks whose loops are driven anew, each as its original ran it.
+
+What a loop was is taken from its published code: FEVER and WebShop from the notebooks of ReAct
+(https://github.com/ysymyth/ReAct), FireAct from `generation.py` of
+https://github.com/anchen1011/FireAct, Reflexion from `hotpotqa_runs/agents.py` of
+https://github.com/noahshinn/reflexion.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import clew
+from clew.evals.texts import normal
+from clew.events import Effect
+from clew.protocols import Bound, Codec
+from recordings.data import Record
+
+Turn: TypeAlias = dict[str, Any]
+
+ANSWERED: Final = "answered"
+STEPS: Final = "steps"
+"""How a run ended: with an answer, or by the name of the bound that stopped it."""
+
+EFFECTS: Final[dict[str, Effect]] = {"think": "pure", "click": "unsafe"}
+"""What the tools do to the world; all others only read. A click may buy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A call as both sides can be compared by: name and argument, without case and outer blanks."""
+
+    name: str
+    argument: str
+
+    def __str__(self) -> str:
+        return f"{self.name}[{self.argument}]"
+
+
+def asked(name: str, argument: str) -> Asked:
+    """A call to compare."""
+    return Asked(name.strip().lower(), argument.strip())
+
+
+def _actions(turn: Turn) -> Asked | None:
+    """The call of a turn as the original read it."""
+    first = next(iter(turn["actions"]), None)
+    return None if first is None else asked(first["name"], first["arg"])
+
+
+@dataclass(frozen=True)
+class Source:
+    """One benchmark: how its replies are given, how its loop was bound, how it ended.
+
+    `replies` are the model's replies of a turn, the second for where the first could not be read.
+    `right` says whether an answer is right by the source's own rule; None where only its
+    environment could say. `aim` is the number of successes known for the whole visible file.
+    """
+
+    kind: str
+    name: str
+    replies: Callable[[Turn], Sequence[str]]
+    most: Callable[[Record], int]
+    ended: Callable[[Record], str]
+    succeeded: Callable[[Record], bool]
+    codec: Codec | str = "paper"
+    right: Callable[[Record, str], bool] | None = None
+    called: Callable[[Turn], Asked | None] = _actions
+    bounds: Callable[[Record], Sequence[Bound]] = lambda _: ()
+    fallback: str | None = None
+    aim: int | None = None
+
+
+def _as_gold(record: Record, answer: str) -> bool:
+    """Exact match after normalisation: the rule of HotpotQA, which all three took over."""
+    return normal(answer) == normal(record["gold"])
+
+
+# ---------------------------------------------------------------- FEVER
+
+
+def _fever_replies(turn: Turn) -> list[str]:
+    """The reply; and that of the second call, which the original made for an unreadable first."""
+    return [turn["raw"], *([turn["repair_call_raw"]] if "repair_call_raw" in turn else [])]
+
+
+FEVER: Final = Source(
+    kind="react-fever",
+    name="FEVER",
+    replies=_fever_replies,
+    most=lambda record: int(record["max_steps"]),
+    ended=lambda record: STEPS if record["outcome"]["forced_finish"] else ANSWERED,
+    succeeded=lambda record: bool(record["outcome"]["em"]),
+    right=_as_gold,
+    fallback="",  # the original ended a run without an answer by `finish[]`
+    aim=126,
+)
+
+
+# ---------------------------------------------------------------- WebShop
+
+INVALID: Final = "Invalid action!"
+BUY: Final = "Buy Now"
+
+
+@dataclass(frozen=True)
+class Bought:
+    """A bound: the episode is over once something was bought."""
+
+    def __call__(self, so_far: clew.Trajectory) -> str | None:
+        """A reason once the shop took the order."""
+        for call in so_far.step.calls:
+            wanted = call.action.name == "click" and call.args.get("button") == BUY
+            if wanted and call.observation is not None and call.observation.text != INVALID:
+                return "bought: the shop ends the episode"
+        return None
+
+
+def _webshop_call(turn: Turn) -> Asked | None:
+    """A click or a search; a turn that thinks calls `think`, which the shop answers with OK."""
+    return asked("think", turn["thought"]) if turn["thought"] is not None else _actions(turn)
+
+
+WEBSHOP: Final = Source(
+    kind="react-webshop",
+    name="WebShop",
+    replies=lambda turn: [f"Action: {turn['raw']}"],  # its prompt ended in `Action:`
+    most=lambda record: int(record["max_steps"]) - 1,  # the first of its actions is the reset
+    ended=lambda record: "bought" if record["outcome"]["ended"] else STEPS,
+    succeeded=lambda record: bool(record["outcome"]["success"]),
+    called=_webshop_call,
+    bounds=lambda _: (Bought(),),
+    aim=87,
+)
+
+
+# ---------------------------------------------------------------- FireAct
+
+FIREACT: Final = Source(
+    kind="fireact-hotpot",
+    name="FireAct",
+    replies=lambda turn: [turn["raw"]],
+    most=lambda _: 11,
+    ended=lambda _: ANSWERED,  # only what was finished was written down
+    succeeded=lambda record: bool(record["outcome"]["em"]),
+    right=_as_gold,
+)
+
+
+# ---------------------------------------------------------------- Reflexion
+
+PROMPT_TOKENS: Final = 3_896
+HEAD: Final = 6_650
+"""Characters of its instructions and six examples, which stood before the question."""
+CHARACTERS: Final = 4.5
+"""Of a token of its prompts, about: its own tokenizer does not lie here."""
+
+
+@dataclass(frozen=True)
+class PromptTokens:
+    """A bound: the prompt has become longer than the original let it be; `before` the first step.
+
+    Characters stand for tokens.
+    """
+
+    before: int
+    most: int = PROMPT_TOKENS
+
+    def __call__(self, so_far: clew.Trajectory) -> str | None:
+        """A reason once the prompt is over its most."""
+        said = [step.thought.reply.text for step in so_far if step.thought is not None]
+        seen = [call.observation.text for call in so_far.calls if call.observation is not None]
+        told = sum(map(len, (*said, *seen)))
+        tokens = int((self.before + told) / CHARACTERS)
+        return f"prompt: about {tokens} tokens" if tokens > self.most else None
+
+
+def _reflexion_replies(turn: Turn) -> list[str]:
+    """The replies of its two calls as one, behind the labels that its prompts ended in."""
+    step = turn["step"]
+    return [f"Thought {step}:{turn['raw']}\nAction {step}:{turn['raw_action']}"]
+
+
+def _reflexion_end(record: Record) -> str:
+    if record["outcome"]["status"] != "halted":
+        return ANSWERED
+    return STEPS if len(record["turns"]) >= record["max_steps"] else "prompt"
+
+
+REFLEXION: Final = Source(
+    kind="reflexion-hotpot",
+    name="Reflexion",
+    replies=_reflexion_replies,
+    most=lambda record: int(record["max_steps"]),
+    ended=_reflexion_end,
+    succeeded=lambda record: bool(record["outcome"]["status"] == "correct"),
+    right=_as_gold,
+    bounds=lambda record: (PromptTokens(HEAD + len(record["memory"] or "") + len(record["task"])),),
+)
+
+SOURCES: Final = (FEVER, WEBSHOP, FIREACT, REFLEXION)
