@@ -39,6 +39,10 @@ READ: Final = Reason(
     "clew reads the action; the original passed the reply on as it was, and it was refused"
 )
 READ_ANSWER: Final = Reason(READ.text, frozenset({"answer", "steps", "end"}))
+FIRST_REPLY: Final = Reason(
+    "clew reads the reply's action; the original could not, and took another from its second call",
+    frozenset({"answer", "steps", "end"}),
+)
 ASKED_AGAIN: Final = Reason(
     "neither can read the reply: the original asked again within the step, clew says so to the "
     "model, and the second reply is a step of its own",
@@ -236,8 +240,11 @@ def _why(line: Line, mine: Asked | None, theirs: Asked | None, fault: str) -> Re
         everything = frozenset({"answer", "steps", "end"})
         return Reason(f"clew cannot read it: {why}", everything) if line.turn["flags"] else UNKNOWN
     ending = mine.name == FINISH
-    if theirs is None and line.turn["flags"] and mine.argument.lower() in line.text.lower():
+    written = mine.argument.lower() in line.text.lower()
+    if theirs is None and line.turn["flags"] and written:
         return READ_ANSWER if ending else READ
+    if "repair_call_raw" in line.turn and written and not line.again:
+        return FIRST_REPLY
     if theirs is not None and theirs.name == mine.name:
         behind = theirs.argument.removeprefix(mine.argument)
         if behind.startswith("]") and behind != theirs.argument:

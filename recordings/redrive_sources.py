@@ -45,7 +45,7 @@ def asked(name: str, argument: str) -> Asked:
 def _actions(turn: Turn) -> Asked | None:
     """The call of a turn as the original read it."""
     first = next(iter(turn["actions"]), None)
-    return None if first is None else asked(first["name"], first["arg"])
+    return None if first is None else asked(first["name"], first["arg"] or "")
 
 
 @dataclass(frozen=True)

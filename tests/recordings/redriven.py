@@ -96,6 +96,12 @@ CUT = fever(
     "SUPPORTS",
     "SUPPORTS",
 )
+CHANGED_MIND = fever(
+    "changed its mind",
+    [asked_again(" Enough.\n\nAction 1:\n\nFinish[REFUTES]", "Finish[SUPPORTS]")],
+    "SUPPORTS",
+    "SUPPORTS",
+)
 REFUSED = fever("refused", [below(step) for step in range(1, 8)], "", "REFUTES")
 
 # ---------------------------------------------------------------- WebShop

@@ -56,6 +56,7 @@ async def test_it_ends_as_its_loop_ended(source: Source, record: own.Record, end
 
 ODD = [
     (FEVER, own.CUT, "neither can read the reply", {"steps"}),
+    (FEVER, own.CHANGED_MIND, "the original could not, and took another", {"answer"}),
     (FEVER, own.REFUSED, "clew reads the action", {"answer", "steps", "end"}),
     (WEBSHOP, own.CUT_CLICK, "the action's bracket is never closed, and click changes", set[str]()),
     (FIREACT, own.SEVERAL, "several calls in the reply", set[str]()),
