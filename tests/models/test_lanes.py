@@ -64,7 +64,9 @@ class Line(httpcore2.AsyncConnectionInterface):
         return self.closed
 
     async def aclose(self) -> None:
-        self.closed = True
+        self.closed = (
+            not self.busy
+        )  # as with one that is still connecting: there is nothing to close
 
 
 class Lines(list[Line]):
@@ -186,6 +188,27 @@ async def test_a_response_may_outlive_the_transport() -> None:
     await response.aclose()
     await lanes.handle_async_request(httpx2.Request("GET", "http://there/"))
     assert len(lines) == 2
+
+
+async def test_a_lane_that_was_connecting_when_all_were_closed_is_closed_after_its_response() -> (
+    None
+):
+    lines = Lines()
+    lanes = Lanes(lines)
+    found: list[httpx2.Response] = []
+
+    async def get() -> None:
+        request = httpx2.Request("GET", "http://there/")
+        found.append(await lanes.handle_async_request(request))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(get)
+        await until(lambda: any(line.busy for line in lines))
+        await lanes.aclose()
+        assert not lines[0].closed
+        lines.gate.set()
+    await found[0].aclose()
+    assert lines[0].closed
 
 
 async def test_a_proxy_of_the_environment_is_used_and_the_own_machine_needs_none(

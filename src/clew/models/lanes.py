@@ -6,7 +6,7 @@ a free lane costs the same however many there are.
 """
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias, cast
 
@@ -23,7 +23,7 @@ Lane: TypeAlias = httpcore2.AsyncConnectionInterface
 class _Body(httpx2.AsyncByteStream):
     """A response's body; its lane is free once it is closed."""
 
-    def __init__(self, body: Any, lane: Lane, free: Callable[[Lane], None]) -> None:
+    def __init__(self, body: Any, lane: Lane, free: Callable[[Lane], Awaitable[None]]) -> None:
         self._body = body
         self._lane: Lane | None = lane
         self._free = free
@@ -41,7 +41,7 @@ class _Body(httpx2.AsyncByteStream):
             with anyio.CancelScope(shield=True):
                 await self._body.aclose()
         finally:
-            self._free(lane)
+            await self._free(lane)
 
 
 class Lanes(httpx2.AsyncBaseTransport):
@@ -66,7 +66,7 @@ class Lanes(httpx2.AsyncBaseTransport):
             with _told():
                 response: Any = await lane.handle_async_request(asked)
         except BaseException:
-            self._release(lane)
+            await self._release(lane)
             raise
         return httpx2.Response(
             response.status,
@@ -91,12 +91,14 @@ class Lanes(httpx2.AsyncBaseTransport):
         self._lanes.add(lane)
         return lane
 
-    def _release(self, lane: Lane) -> None:
+    async def _release(self, lane: Lane) -> None:
         self._room.release()
-        if lane.is_closed():  # something went wrong
-            self._lanes.discard(lane)
-        elif lane in self._lanes:  # else all of them were closed meanwhile
+        if lane in self._lanes and not lane.is_closed():
             self._free.append(lane)
+            return
+        self._lanes.discard(lane)  # something went wrong, or all were closed meanwhile
+        with anyio.CancelScope(shield=True):
+            await lane.aclose()  # one that was only connecting then is open now
 
     async def _prune(self) -> None:
         """Close what has been idle for too long, or was closed at the other end."""
