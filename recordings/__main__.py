@@ -6,12 +6,13 @@ import time
 from collections.abc import Mapping
 from typing import Final
 
-from recordings import redrive, report
+from recordings import redrive, report, schemas
 from recordings.data import ROOT, missing
 from recordings.part import Measure, Part
 
 PARTS: Final[Mapping[str, Measure]] = {
     "redrive": redrive.measure,
+    "schemas": schemas.measure,
 }
 """The parts by their names, in the order of the page."""
 

@@ -49,6 +49,7 @@ def share(
 ) -> Figure:
     """A share, judged where `least` or `most` says what it has to be."""
     value = good / of if of else 0.0
-    aims = [f"≥ {least:g}"] * (least is not None) + [f"≤ {most:g}"] * (most is not None)
+    bounds = (("≥", least), ("≤", most))
+    aims = [f"{sign} {bound:g}" for sign, bound in bounds if bound is not None]
     met = (least is None or value >= least) and (most is None or value <= most)
     return Figure(what, f"{value:.4f} ({good:,})", f"{of:,}", ", ".join(aims), met and of > 0)

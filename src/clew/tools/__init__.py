@@ -6,6 +6,8 @@ Each further kind is imported from its own module, so that `import clew` stays q
 
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
 from clew.tools.function import Options, tool
+from clew.tools.mended import usable
+from clew.tools.published import Published, published
 from clew.tools.schema import (
     checked,
     compile_schema,
@@ -14,13 +16,13 @@ from clew.tools.schema import (
     problems,
     schema_hash,
     shown_problems,
-    usable,
 )
 from clew.tools.signature import Key
 
 __all__ = [
     "Key",
     "Options",
+    "Published",
     "answer_schema",
     "checked",
     "compile_schema",
@@ -29,6 +31,7 @@ __all__ = [
     "finish_tool",
     "nearest",
     "problems",
+    "published",
     "schema_hash",
     "shown_problems",
     "tool",

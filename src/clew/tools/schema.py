@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, Final, TypeAlias, cast, get_args
+from typing import Any, Final, TypeAlias, get_args
 
 import jsonschema_rs
 import msgspec
@@ -18,7 +18,7 @@ from clew.errors import ConfigError
 from clew.events import Effect, Json, Trust, encode
 from clew.protocols import Parameters, Tool
 from clew.tools.likeness import nearest, shown_problems
-from clew.tools.teach import example, keywords, taught
+from clew.tools.teach import example, taught
 
 __all__ = [
     "Validator",
@@ -30,7 +30,6 @@ __all__ = [
     "schema_hash",
     "shown_problems",
     "subschemas",
-    "usable",
 ]
 
 Validator: TypeAlias = Callable[[Json], list[str]]
@@ -38,23 +37,6 @@ Validator: TypeAlias = Callable[[Json], list[str]]
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _ordered: Final = msgspec.json.Encoder(order="sorted")
-
-_TYPES: Final = {
-    "str": "string",
-    "text": "string",
-    "int": "integer",
-    "float": "number",
-    "double": "number",
-    "bool": "boolean",
-    "dict": "object",
-    "list": "array",
-    "tuple": "array",
-    "set": "array",
-    "none": "null",
-    "nonetype": "null",
-}
-_KNOWN: Final = frozenset({"string", "integer", "number", "boolean", "object", "array", "null"})
-_ANY: Final = frozenset({"any", "typing.any"})
 
 _ONE: Final = (
     "items",
@@ -90,7 +72,7 @@ def problems(schema: Parameters, value: Json, noun: str = "argument") -> list[st
     return compile_schema(schema, noun)(value)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=8192)
 def _compiled(body: bytes, noun: str) -> Validator:
     schema = msgspec.json.decode(body)
     try:
@@ -181,70 +163,3 @@ def subschemas(schema: dict[str, Json]) -> Iterator[tuple[str, Json]]:
     for keyword in _NAMED:
         if isinstance(schema.get(keyword), dict):
             yield from schema[keyword].items()
-
-
-def usable(schema: Json) -> tuple[Parameters, tuple[str, ...]]:
-    """A published schema with its types in the words of JSON Schema, and a line for each change.
-
-    Published tools say `dict`, `float` or `any`, upper-case types, `"required": true` beside a type
-    and lists under `items`. A type that nobody knows is taken out, which lets any value pass, and
-    is reported. Raises `ConfigError` where even that gives no schema of an object.
-    """
-    try:
-        copy = msgspec.json.decode(encode(schema), type=dict[str, Json])
-    except (TypeError, ValueError) as error:
-        message = f"a tool's parameters must be a JSON object: {error}"
-        raise ConfigError(message) from error
-    lines: list[str] = []
-    _mend(copy, "", lines)
-    if copy.setdefault("type", "object") != "object":
-        message = f'a tool takes an object: its parameters have "type": {copy["type"]!r}'
-        raise ConfigError(message)
-    compile_schema(copy)
-    return copy, tuple(lines)
-
-
-def _mend(schema: dict[str, Json], name: str, lines: list[str]) -> None:
-    where = name or "parameters"
-    if "type" in schema:
-        _mend_type(schema, where, lines)
-    if isinstance(schema.get("items"), list):
-        schema["prefixItems"] = schema.pop("items")
-        lines.append(f"{where}: a list under items is read as prefixItems")
-    _mend_required(schema, where, lines)
-    for inner_name, inner in subschemas(schema):
-        if isinstance(inner, dict):
-            _mend(keywords(inner), ".".join(filter(None, (name, inner_name))), lines)
-
-
-def _mend_type(schema: dict[str, Json], where: str, lines: list[str]) -> None:
-    given = schema["type"]
-    several = isinstance(given, list)
-    kinds = cast("list[Json]", given) if several else [given]
-    types: list[str] = []
-    for kind in kinds:
-        word = str(kind).strip().casefold()
-        word = _TYPES.get(word, word)
-        if word in _KNOWN:
-            types.append(word)
-            continue
-        del schema["type"]
-        what = "" if word in _ANY else "unknown "
-        lines.append(f"{where}: {what}type {kind!r} lets any value pass")
-        return
-    mended: Json = list(dict.fromkeys(types)) if several else types[0]
-    if mended != given:
-        schema["type"] = mended
-        lines.append(f"{where}: type {given!r} is read as {mended!r}")
-
-
-def _mend_required(schema: dict[str, Json], where: str, lines: list[str]) -> None:
-    """Move `"required": true` from a property to its object, as Draft 4 and later have it."""
-    if isinstance(schema.get("required"), bool):
-        del schema["required"]  # of a property: its object has read it; of the whole: no meaning
-        lines.append(f"{where}: required, as true or false, is read as a word to its object")
-    for name, inner in keywords(schema.get("properties")).items():
-        if keywords(inner).get("required") is True:
-            listed = schema.setdefault("required", [])
-            if name not in listed:
-                listed.append(name)

@@ -1,0 +1,115 @@
+"""Adapters with a service right behind them: all but the client and the sockets is as ever.
+
+Made as anyone makes an adapter over a client that clew does not know: an `Endpoint` and a carrier.
+"""
+
+import json
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from clew.models.anthropic import MessagesApi
+from clew.models.endpoint import Api, Endpoint, StatusError
+from clew.models.failures import Source, Trouble
+from clew.models.gemini import GeminiApi
+from clew.models.openai import ChatApi
+from clew.models.openai_responses import ResponsesApi
+from clew.protocols import Retry
+from clew.testing.anthropic_server import AnthropicService, Messages
+from clew.testing.gemini_server import GeminiService
+from clew.testing.http_server import Fail, Say, Seen, Send, Service
+from clew.testing.openai_server import Chat
+from clew.testing.openai_service import Door, OpenAIService
+from clew.testing.responses_form import Responses
+
+APIS: Final[Mapping[str, Callable[[str], Api]]] = {
+    "openai-chat": lambda model: ChatApi("openai", model, {}),
+    "openai-responses": lambda model: ResponsesApi("openai-responses", model, {}),
+    "anthropic": lambda model: MessagesApi("anthropic", model, {}),
+    "gemini": lambda model: GeminiApi("google", model, {}),
+}
+"""The adapters by the form they speak."""
+
+_NEVER: Final = Retry(times=0)
+_HEADERS: Final = {"anthropic-version": "2023-06-01"}
+
+
+def service(form: str) -> Service:
+    """The strict service of a form: it refuses what the real one is known to refuse."""
+    door = Door()
+    match form:
+        case "openai-chat":
+            return OpenAIService({"/chat/completions": Chat(door)})
+        case "openai-responses":
+            return OpenAIService({"/responses": Responses(door)})
+        case "anthropic":
+            return AnthropicService(Messages())
+        case _:
+            return GeminiService(root="/v1beta")
+
+
+@dataclass
+class Strict:
+    """A carrier to a service in this process.
+
+    `say` gives the answer to a request, `bodies` are the requests, `refused` says what was refused.
+    """
+
+    service: Service
+    say: Callable[[dict[str, Any]], Say]
+    bodies: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    refused: list[str] = field(default_factory=list[str])
+
+    async def send(self, path: str, content: bytes) -> bytes:
+        body = json.loads(content)
+        root = self.service.root
+        seen = Seen(f"{root}{path}", _HEADERS, body, content)
+        self.bodies.append(body)
+        form = self.service.find(seen)
+        if isinstance(form, (Send, Fail)):
+            raise StatusError(Trouble(404, f"nothing at {path}"))
+        if (fail := form.refuse(seen)) is not None:
+            self.refused.append(fail.message)
+            raise StatusError(Trouble(fail.status, fail.message, fail.code or "", fail.param or ""))
+        return form.whole(self.say(body), seen)
+
+    async def stream(self, path: str, content: bytes) -> "Pieces":
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        """Nothing was opened."""
+
+
+@dataclass
+class Pieces:
+    """A carrier, and what it brings: a stream in the given pieces, whatever was asked."""
+
+    pieces: Sequence[bytes]
+    headers: Mapping[str, str] = field(
+        default_factory=lambda: {"content-type": "text/event-stream"}
+    )
+
+    async def send(self, path: str, content: bytes) -> bytes:
+        return b"".join(self.pieces)
+
+    async def stream(self, path: str, content: bytes) -> "Pieces":
+        return self
+
+    async def close(self) -> None:
+        """Nothing was opened."""
+
+    async def aread(self) -> bytes:
+        return b"".join(self.pieces)
+
+    async def aiter_bytes(self) -> AsyncGenerator[bytes]:
+        for piece in self.pieces:
+            yield piece
+
+    async def aclose(self) -> None:
+        """Nothing was opened."""
+
+
+def over(api: Api, carrier: Strict | Pieces) -> Endpoint:
+    """The adapter over a carrier; a request is made once."""
+    source = Source(f"{api.provider}:{api.model}", "in this process", "", "")
+    return Endpoint(api, source, lambda: carrier, {"retries": _NEVER})

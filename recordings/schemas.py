@@ -1,0 +1,363 @@
+"""Published function sets as tools: all of them usable, gold calls valid, wrong calls refused.
+
+What a call must look like is worked out here anew from what was published (`_KINDS`), and compared
+with what clew makes of it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import anyio
+import msgspec
+
+from clew import Agent, ClewError, ConfigError, MemoryStore, read, run
+from clew.events import Action
+from clew.protocols import Part, Prompt
+from clew.testing.http_server import Say
+from clew.testing.models import Move, ScriptedModel, say
+from clew.tools import Published, problems, published
+from recordings.data import Record, records
+from recordings.inside import APIS, Strict, over, service
+from recordings.part import Part as Evidence
+from recordings.part import count, share
+
+_KINDS: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("string", "char"), 12345),
+    **dict.fromkeys(("integer", "float", "double", "number", "long", "short", "byte"), "eleven"),
+    "boolean": "perhaps",
+    **dict.fromkeys(("array", "tuple", "list", "arraylist"), "eleven"),
+    **dict.fromkeys(("dict", "object", "hashmap"), "eleven"),
+}
+"""For a published type, a value that is none of it. Other types let any value pass."""
+
+_WRONG: Final = {
+    "missing": "one required argument missing",
+    "extra": "one argument too many",
+    "type": "one value of a wrong type",
+    "in a run": "every 25th of them, in a run of its own",
+}
+_EXTRA: Final = "an_argument_nobody_declared"
+_EVERY: Final = 25
+"""Every so many wrong calls are made in a run of their own as well."""
+
+
+@dataclass
+class _Found:
+    """What was counted on the way."""
+
+    sets: int = 0
+    usable: int = 0
+    tools: int = 0
+    changed: Counter[str] = field(default_factory=Counter[str])
+    silent: list[str] = field(default_factory=list[str])
+    valid: int = 0
+    rest: Counter[str] = field(default_factory=Counter[str])
+    back: int = 0
+    wrong: Counter[str] = field(default_factory=Counter[str])
+    refused: Counter[str] = field(default_factory=Counter[str])
+    accepted: Counter[str] = field(default_factory=Counter[str])
+    asked: Counter[str] = field(default_factory=Counter[str])
+    named: Counter[str] = field(default_factory=Counter[str])
+    misses: list[str] = field(default_factory=list[str])
+
+    @property
+    def gold(self) -> int:
+        """How many gold calls there were."""
+        return self.valid + self.rest.total()
+
+
+async def _echo(name: str, args: dict[str, Any], key: str) -> dict[str, Any]:
+    """What a published tool was called with."""
+    return {"name": name, "args": args}
+
+
+# ---------------------------------------------------------------- what is published
+
+
+def silent(
+    written: Any, made: Any, changes: tuple[str, ...], own: Mapping[str, str]
+) -> Iterator[str]:
+    """Places where a schema was changed and no line says so; `own` are the names that changed."""
+    told = {_place(line, own) for line in changes}
+    if own and "properties" in written:
+        named = {own.get(name, name): inner for name, inner in written["properties"].items()}
+        required = [own.get(name, name) for name in written.get("required", ())]
+        written = written | {"properties": named} | ({"required": required} if required else {})
+    for place, before, after in _pairs(written, made, ""):
+        if before != after and (place or "parameters") not in told:
+            yield f"{place or 'parameters'}: {before!r} became {after!r} without a word"
+
+
+def _place(line: str, own: Mapping[str, str]) -> str:
+    """Where a change was made, by the tool's own names."""
+    first, dot, rest = line.partition(":")[0].partition(".")
+    return f"{own.get(first, first)}{dot}{rest}"
+
+
+def _pairs(before: Any, after: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
+    """Each schema of a published one beside what became of it, without the schemas inside them."""
+    inside = ("properties", "items")
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        yield place, before, after
+        return
+    yield place, _own(before, inside), _own(after, inside)
+    named = _dict(before.get("properties"))
+    became = _dict(_within(after, "properties"))
+    for name, inner in named.items():
+        where = f"{place}.{name}" if place else name
+        yield from _pairs(inner, became[name], where) if name in became else [(where, inner, None)]
+    if isinstance(before.get("items"), dict):
+        yield from _pairs(before["items"], _within(after, "items"), place)
+
+
+def _own(schema: Mapping[str, Any], inside: tuple[str, ...]) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key not in inside}
+
+
+def _within(schema: Mapping[str, Any], key: str) -> Any:
+    """What lies under a keyword, also where the schema has become one of two."""
+    if key in schema or "anyOf" not in schema:
+        return schema.get(key)
+    return schema["anyOf"][0].get(key)
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return msgspec.convert(value, dict[str, Any]) if isinstance(value, dict) else {}
+
+
+# ---------------------------------------------------------------- gold calls
+
+
+def gold_calls(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The gold calls: of each argument the first value that is allowed.
+
+    An empty text among the allowed says that the argument may be left out; it is left out where
+    nothing else is allowed.
+    """
+    required = {tool["name"]: tool["parameters"].get("required", []) for tool in record["tools"]}
+    for call in record["gold"] or ():
+        for name, args in call.items():
+            yield name, _chosen(args, required.get(name, []))
+
+
+def _chosen(args: Mapping[str, Any], required: Any = ()) -> dict[str, Any]:
+    chosen: dict[str, Any] = {}
+    for name, allowed in args.items():
+        values = [allowed] if not isinstance(allowed, list) else msgspec.convert(allowed, list[Any])
+        said = [value for value in values if value != ""]
+        if said or name in required or not values:
+            chosen[name] = _plain(said[0] if said else "")
+    return chosen
+
+
+def _plain(value: Any) -> Any:
+    """A value whose inner objects name allowed values as well."""
+    if isinstance(value, dict):
+        return _chosen(_dict(value))
+    if isinstance(value, list):
+        return [_plain(each) for each in msgspec.convert(value, list[Any])]
+    return value
+
+
+def reason(line: str) -> str:
+    """What kind of complaint a line is."""
+    for words, kind in (
+        ("unknown argument", "an argument that the definition does not have"),
+        ("missing", "an argument that is required is not there"),
+        ("null is not allowed", "null where the definition does not say that it may be"),
+        ("not allowed, ", "none of the words of the enum"),
+        (" is required", "a value of another type than the definition says"),
+    ):
+        if words in line:
+            return kind
+    return line
+
+
+# ---------------------------------------------------------------- wrong calls
+
+
+def wrong_calls(
+    definition: Record, args: Mapping[str, Any], tool: Published
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Calls with one mistake each, by what was published; arguments under the tool's own names."""
+    parameters = _dict(definition["parameters"])
+    own = {old: new for new, old in tool.renamed.items()}
+    right = {own.get(name, name): value for name, value in args.items()}
+    for name in parameters.get("required") or ():
+        if own.get(name, name) in right:
+            yield "missing", {key: it for key, it in right.items() if key != own.get(name, name)}
+    if "additionalProperties" not in parameters:
+        yield "extra", right | {_EXTRA: 1}
+    for name, schema in _dict(parameters.get("properties")).items():
+        kind = str(_dict(schema).get("type", "")).casefold()
+        if name in args and kind in _KINDS:
+            yield "type", right | {own.get(name, name): _KINDS[kind]}
+
+
+async def refused_in_a_run(definition: Record, args: dict[str, Any]) -> bool:
+    """Whether a whole run refuses the call, tells the model so, and calls nothing."""
+    called = list[str]()
+
+    async def note(name: str, args: dict[str, Any], key: str) -> str:
+        called.append(name)
+        return "done"
+
+    store, made = MemoryStore(), published([definition], note)[0].tool
+    model = ScriptedModel([Move("", (Action(made.name, args),)), say("I cannot.")])
+    result = await run(Agent(model=model, tools=[made]), "?", store=store)
+    observed = (await read(result.run_id, store=store)).calls[0].observation
+    return not called and observed is not None and observed.code == "invalid_arguments"
+
+
+# ---------------------------------------------------------------- providers
+
+
+async def accepted(form: str, tools: tuple[Published, ...]) -> tuple[str, bool]:
+    """Why a strict service refuses the tools ("" where it takes them), and whether a reply that
+    calls each by the name it was declared with comes back with their own names.
+    """
+
+    def calls_all(body: dict[str, Any]) -> Say:
+        return Say(calls=[(name, "{}") for name in declared(form, body)])
+
+    carrier = Strict(service(form), calls_all)
+    prompt = Prompt((Part("user", "?"),), (), tools=tuple(each.tool for each in tools))
+    try:
+        reply = await over(APIS[form]("a-model"), carrier).complete(prompt)
+    except ClewError as error:
+        return str(error), False
+    own = [each.tool.name for each in tools]
+    return "; ".join(carrier.refused), [call.name for call in reply.calls] == own
+
+
+def declared(form: str, body: dict[str, Any]) -> list[str]:
+    """The names that a request declares its tools by."""
+    tools: list[Any] = body["tools"]
+    if form == "gemini":
+        tools = [each for tool in tools for each in tool["functionDeclarations"]]
+    return [(tool["function"] if form == "openai-chat" else tool)["name"] for tool in tools]
+
+
+# ---------------------------------------------------------------- measuring
+
+
+async def _take(record: Record, found: _Found) -> None:
+    """Count what one set of functions shows."""
+    found.sets += 1
+    try:
+        tools = published(record["tools"], _echo)
+        Agent(model=ScriptedModel([]), tools=[each.tool for each in tools])
+    except ConfigError as error:
+        found.misses.append(f"{record['id']}: not usable: {error}")
+        return
+    found.usable += 1
+    found.tools += len(tools)
+    for definition, made in zip(record["tools"], tools, strict=True):
+        found.changed.update(_sort(line) for line in made.changes)
+        whole = {old: new for new, old in made.renamed.items()}
+        lost = silent(definition["parameters"], made.tool.parameters, made.changes, whole)
+        found.silent += [f"{record['id']}: {line}" for line in lost]
+    by_name = {made.name: (it, made) for it, made in zip(record["tools"], tools, strict=True)}
+    for name, args in gold_calls(record):
+        await _take_gold(record["id"], name, args, by_name, found)
+    for form in APIS:
+        why, named = await accepted(form, tools)
+        found.asked[form] += 1
+        found.accepted[form] += not why
+        found.named[form] += named
+        if why or not named:
+            found.misses.append(f"{record['id']}: {form}: {why or 'names did not come back'}")
+
+
+def _sort(line: str) -> str:
+    """A change without its place and its values."""
+    what = line.partition(": ")[2]
+    return re.sub(r"default, .*, is let", "default is let", what)
+
+
+async def _take_gold(
+    id_: str,
+    name: str,
+    args: dict[str, Any],
+    by_name: Mapping[str, tuple[Record, Published]],
+    found: _Found,
+) -> None:
+    if name not in by_name:
+        found.rest["a function that is not in the set"] += 1
+        found.misses.append(f"{id_}: gold calls {name}, which is not in its set")
+        return
+    definition, made = by_name[name]
+    own = {old: new for new, old in made.renamed.items()}
+    mine = {own.get(key, key): value for key, value in args.items()}
+    if lines := problems(made.tool.parameters, mine):
+        found.rest[reason(lines[0])] += 1
+        found.misses.append(f"{id_}: {name}: {'; '.join(lines)}")
+        return
+    found.valid += 1
+    found.back += await made.tool.call(mine, "key") == {"name": name, "args": args}
+    for kind, wrong in wrong_calls(definition, args, made):
+        found.wrong[kind] += 1
+        refused = bool(problems(made.tool.parameters, wrong))
+        if found.wrong[kind] % _EVERY == 1:
+            found.wrong["in a run"] += 1
+            in_a_run = await refused_in_a_run(definition, wrong)
+            found.refused["in a run"] += in_a_run
+            refused = refused and in_a_run
+        found.refused[kind] += refused
+        if not refused:
+            found.misses.append(f"{id_}: {name}: taken, though wrong ({kind}): {wrong}")
+
+
+def measure(sample: int) -> Evidence:
+    """Hold published function sets, and their gold calls, against clew's tools."""
+    return evidence(records("bfcl-single", sample))
+
+
+def evidence(sets: Iterable[Record]) -> Evidence:
+    """What these sets show."""
+
+    async def all_of_them() -> _Found:
+        found = _Found()
+        for record in sets:
+            await _take(record, found)
+        return found
+
+    return _told(anyio.run(all_of_them))
+
+
+def _told(found: _Found) -> Evidence:
+    changed = ", ".join(f"{what} ({times:,})" for what, times in found.changed.most_common())
+    rest = ", ".join(f"{what} ({times:,})" for what, times in found.rest.most_common())
+    figures = [
+        count("sets usable as tools", found.usable, found.sets, exactly=found.sets),
+        count("changes of a schema that no line tells", len(found.silent), found.tools, exactly=0),
+        share("gold calls that validate", found.valid, found.gold, least=0.98),
+        count(
+            "gold calls performed by published names", found.back, found.valid, exactly=found.valid
+        ),
+    ]
+    figures += [
+        count(f"refused: {_WRONG[kind]}", found.refused[kind], of, exactly=of)
+        for kind, of in found.wrong.items()
+    ]
+    for form, of in found.asked.items():
+        figures += [
+            count(f"sets declared to {form}, accepted", found.accepted[form], of, exactly=of),
+            count(f"names that come back from {form}", found.named[form], of, exactly=of),
+        ]
+    text = f"""\
+{found.sets:,} function sets of the Berkeley Function Calling Leaderboard (v4), {found.tools:,}
+definitions, are made into tools by `clew.tools.published`. Of each gold call the first value that
+is allowed for an argument is taken. Wrong calls are gold calls with one mistake; what is wrong is
+worked out from the published schema, not from clew's. Requests are judged by the strict rules in
+`clew.testing`, and a reply calls every tool by the name it was declared with.
+
+Read otherwise than written: {changed or "nothing"}.
+Gold calls that do not validate: {rest or "none"}.
+"""
+    return Evidence(
+        "Schemas: published function sets", text, figures, [*found.silent, *found.misses]
+    )
