@@ -56,24 +56,33 @@ def shown_problems(tools: Sequence[Tool]) -> list[str]:
             f"{len(shown)} tools are shown: models choose worse from more than {MANY}; "
             "hide or leave out what this task does not need"
         )
-    for one, other in combinations(shown, 2):
-        if _ratio(fold(one.name), fold(other.name)) >= _SAME_NAME:
-            lines.append(f"tools {one.name} and {other.name} have nearly the same name: rename one")
-        elif _overlap(one.description, other.description) >= _SAME_WORDS:
+    looks = [(tool.name, fold(tool.name), _words(tool.description)) for tool in shown]
+    for (one, folded, words), (other, folded_too, words_too) in combinations(looks, 2):
+        if _alike(folded, folded_too):
+            lines.append(f"tools {one} and {other} have nearly the same name: rename one")
+        elif _overlap(words, words_too) >= _SAME_WORDS:
             lines.append(
-                f"tools {one.name} and {other.name} have nearly the same description: "
-                "say when to use which"
+                f"tools {one} and {other} have nearly the same description: say when to use which"
             )
     return lines
 
 
-def _ratio(one: str, other: str) -> float:
-    return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
+def _alike(one: str, other: str) -> bool:
+    """Whether two folded names hardly differ; what is quick to see is looked at first."""
+    pair = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    return (
+        pair.real_quick_ratio() >= _SAME_NAME
+        and pair.quick_ratio() >= _SAME_NAME
+        and pair.ratio() >= _SAME_NAME
+    )
 
 
-def _overlap(one: str, other: str) -> float:
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
+
+
+def _overlap(left: set[str], right: set[str]) -> float:
     """Shared words over all words; too few words say nothing."""
-    left, right = (set(re.findall(r"\w+", text.casefold())) for text in (one, other))
     if min(len(left), len(right)) < _FEW_WORDS:
         return 0.0
     return len(left & right) / len(left | right)
