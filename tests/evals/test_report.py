@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from click import UsageError
 
 from clew import Agent, run_sync
 from clew.cli.errors import Shell
@@ -222,6 +223,32 @@ def test_the_files_say_the_same_and_hold_the_traces(tmp_path: Path) -> None:
         assert Path("t", f"{table.name}.csv").read_text("utf-8") == table_csv(table)
 
 
+def test_a_report_is_written_over_nothing_that_it_needs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place, of = tmp_path / "r.sqlite", about(6)
+    kept(place, of, outcomes(of))
+    before = place.read_bytes()
+    Path("folder").mkdir()
+    for names, said in (
+        (("--html", str(place)), "holds the results themselves: name another file"),
+        (("--csv", str(place)), "holds the results themselves: name another file"),
+        (("--csv", "nowhere/r.csv"), r"nowhere/r.csv cannot be written \(No such file"),
+        (("--html", "folder"), r"folder cannot be written \(Is a directory\): name another place"),
+        (("--tables", str(place)), r"cannot be written \(File exists\)"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            show(str(place), *names)
+    with pytest.raises(UsageError, match="name two files"):
+        show(str(place), "--html", "r.txt", "--csv", "r.txt")
+    assert place.read_bytes() == before
+    assert list(Path().rglob("*.html")) == []
+    capsys.readouterr()
+    assert show(str(place), "--json", "--csv", "r.csv") == 0
+    out, err = capsys.readouterr()
+    assert (json.loads(out)["about"]["name"], err) == (of.name, "wrote r.csv\n")
+
+
 def test_a_program_gets_one_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     of = about(6)
     kept(tmp_path / "r.sqlite", of, outcomes(of))
@@ -240,6 +267,10 @@ def test_a_program_gets_one_document(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_what_is_no_file_of_results_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no results at nothing"):
         show("nothing")
+    Path("empty").touch()
+    with pytest.raises(ConfigError, match="no results at empty"):
+        show("empty")
+    assert Path("empty").read_bytes() == b""
     Path("text").write_text("no database")
     with pytest.raises(StoreError, match="text is no store of clew"):
         show("text")

@@ -1,6 +1,8 @@
 """`clew report`: what an evaluation came to."""
 
 import importlib
+from functools import partial
+from pathlib import Path
 from types import ModuleType
 
 import click
@@ -43,13 +45,17 @@ def report(
     An evaluation that is still under way can be looked at too. Needs the extra `eval`.
     """
     del debug
+    if html is not None and csv is not None and Path(html).absolute() == Path(csv).absolute():
+        message = f"--html and --csv would both be written to {html}: name two files."
+        raise click.UsageError(message)
     made = _loaded("clew.cli.reported").Report(results, baseline)
+    say = partial(click.echo, err=as_json)  # stdout is the document's
     if html is not None:
-        click.echo(made.write_html(html, _loaded("clew.evals.page")))
+        say(made.write_html(html, _loaded("clew.evals.page")))
     if csv is not None:
-        click.echo(made.write_trials(csv))
+        say(made.write_trials(csv))
     if tables is not None:
-        click.echo(made.write_tables(tables))
+        say(made.write_tables(tables))
     if as_json:
         click.echo(made.json())
     elif (html, csv, tables) == (None, None, None):

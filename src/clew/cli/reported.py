@@ -68,19 +68,33 @@ class Report:
         """Write it as a page (the module `clew.evals.page`); say what was written."""
         traces = anyio.run(partial(self._traces, chosen(clusters(self._outcomes))))
         text = page.page(self._outcomes, self._about, self._tables, traces, self._place)
-        return _write(Path(to), text)
+        return self._write(Path(to), text)
 
     def write_trials(self, to: str) -> str:
         """Write a row for each trial."""
-        return _write(Path(to), trials_csv(self._outcomes))
+        return self._write(Path(to), trials_csv(self._outcomes))
 
     def write_tables(self, folder: str) -> str:
         """Write each table into a file of its own."""
         place = Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unwritable(place, error) from error
         return "\n".join(
-            _write(place / f"{table.name}.csv", table_csv(table)) for table in self._tables
+            self._write(place / f"{table.name}.csv", table_csv(table)) for table in self._tables
         )
+
+    def _write(self, place: Path, text: str) -> str:
+        """Write a file, and say so; never over the results themselves."""
+        if place.exists() and place.samefile(Path(self._place).expanduser()):
+            message = f"{place} holds the results themselves: name another file for the report"
+            raise ConfigError(message)
+        try:
+            place.write_text(text, encoding="utf-8", errors="backslashreplace")
+        except OSError as error:
+            raise _unwritable(place, error) from error
+        return f"wrote {place}"
 
     async def _traces(self, runs: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
         """The records of these runs, as a person reads them; those that are not there are not."""
@@ -118,9 +132,8 @@ class Report:
         return inert(command("show", run_id, store=self._place))
 
 
-def _write(place: Path, text: str) -> str:
-    place.write_text(text, encoding="utf-8", errors="backslashreplace")
-    return f"wrote {place}"
+def _unwritable(place: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"{place} cannot be written ({error.strerror}): name another place")
 
 
 def grids(table: Table, width: int) -> Iterator[Grid]:

@@ -117,7 +117,7 @@ class Results:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).expanduser()
-        if not self.path.is_file():
+        if not self.path.is_file() or not self.path.stat().st_size:  # which opening would fill
             raise ConfigError(f"there are no results at {path}: `clew eval` makes them")
         self._connection = _connected(self.path)
         try:
@@ -136,6 +136,8 @@ class Results:
         cases, seeds, repetitions. Raises `ConfigError` where the file holds anything else.
         """
         place = Path(path).expanduser()
+        if place.is_dir():
+            raise ConfigError(f"{path} is a folder: name a file in it for the results")
         connection = _connected(place)
         try:
             _make(connection, now)
