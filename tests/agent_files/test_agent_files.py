@@ -39,6 +39,9 @@ async def short(answer, so_far):
 class Said:
     text: str
 
+def letters(texts):
+    return [[float(text.count(letter)) for letter in "aeiou"] for text in texts]
+
 not_callable = 3
 
 class Odd:
@@ -106,6 +109,17 @@ async def test_an_agent_is_what_its_file_says(tmp_path: Path) -> None:
     assert "own_parts" in repr(agent.answer)
     listed = await agent.by_name["list"].call({"where": "notes"}, "k")
     assert listed["stdout"] == "a.md\n"  # it runs in the folder of the file
+
+
+def test_tools_are_found_as_the_file_says(tmp_path: Path) -> None:
+    said = '[retrieval]\nk = 3\nalways = ["planner"]\nmost = 9\nembed = "own_parts:letters"'
+    agent, _ = load_agent(written(tmp_path, f'model = "offline"\n{said}'))
+    assert [tool.name for tool in agent.brief.tools] == ["planner"]
+    assert [tool.name for tool in agent.brief.more] == ["calc"]
+    told = "Retrieval(k=3, always=['planner'], embed=own_parts.letters, most=9)"
+    assert agent.setting.parts["retrieval"] == told
+    plain, _ = load_agent(written(tmp_path, 'model = "offline"\n[retrieval]'))
+    assert (plain.brief.tools, len(plain.brief.more)) == ((), 2)
 
 
 async def test_fields_of_the_agent_take_the_place_of_those_of_the_file(tmp_path: Path) -> None:
@@ -218,6 +232,12 @@ WRONG: list[tuple[str, int, str]] = [
         "a cost limit needs a model with a known price",
     ),
     ('[prices."a b"]\ninput = 1.0', 1, "lacks 'output'"),
+    ('model = "offline"\n[retrieval]\nk = 0', 3, "k is 0: give a whole number from 1 on"),
+    ('model = "offline"\n[retrieval]\nmost = -1', 3, "most is -1"),
+    ('model = "offline"\n[retrieval]\nalways = ["calk"]', 3, "the agent has no tool 'calk'"),
+    ('model = "offline"\n[retrieval]\nembed = "maxilm"', 3, "there is no embedding 'maxilm'"),
+    ('model = "offline"\n[retrieval]\nembed = "own_parts:absent"', 3, "'own_parts:absent' cannot"),
+    ('model = "offline"\n[retrieval]\nn = 3', 3, "unknown key 'n' in retrieval: known are k,"),
     ('[prices."a b"]\ninput = 1.0\noutput = 1.0\ninpt = 2', 4, "unknown key 'inpt' in prices"),
     (
         'model = "offline"\n[[programs]]\nname = "a"\ndescription = "b"\nargv = ["no-such"]',

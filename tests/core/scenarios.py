@@ -12,7 +12,9 @@ from typing import Any
 from clew import Agent, Key, Limits, Tool, ToolError, Verdict, tool
 from clew.events import RawCall, Reply, Status
 from clew.testing.models import ScriptedModel, act, acts, finish, say
+from clew.tools.retrieval import Retrieval
 from clew.trajectory import Call, Trajectory
+from tests.core.catalogue import catalogue, letters
 
 
 @tool(effect="read")
@@ -184,6 +186,22 @@ def effectful(*script: Any, **options: Any) -> Callable[[Path], Agent]:
 def again_and_again(*script: Any) -> tuple[Any, ...]:
     """The same line many times."""
     return script * 40
+
+
+def fifty_tools(codec: str) -> Callable[[Path], Agent]:
+    """Tools that are shown as they are found; one is called that never was, one does not exist."""
+    return scripted(
+        act("book_bicycle", thought="The bicycle, and then a passport.", bicycle="red"),
+        act("book_passport", thought="Let me tag the ferry.", passport="mine"),
+        act("sign_the_canoe", thought="The canoe is left.", canoe="small"),
+        act("inspect_yacht", thought="And what nobody showed me.", yacht="far"),
+        finish("The bicycle is booked", thought="Done."),
+        act("book_volcano", thought="A volcano, then.", volcano="tall"),
+        finish("All done", thought="Done again."),
+        tools=[*TOOLS, *catalogue(46)],
+        codec=codec,
+        retrieval=Retrieval(k=3, always=["lookup"], embed=letters),
+    )
 
 
 def three_values(tools: Any = TOOLS, **options: Any) -> Callable[[Path], Agent]:
@@ -388,6 +406,17 @@ SCENARIOS = [
         answer="second",
         steps=3,
         then=("And b?",),
+    ),
+    *(
+        Scenario(
+            f"fifty tools, {codec}",
+            fifty_tools(codec),
+            answer="All done",
+            steps=7,
+            goal="Book a bicycle for me.",
+            then=("Now the volcano, please.",),
+        )
+        for codec in ("native", "paper")
     ),
 ]
 

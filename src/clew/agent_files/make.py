@@ -34,6 +34,7 @@ from clew.tools.finish import answer_schema
 from clew.tools.person import ASK, HoldQuestions, ask_person
 from clew.tools.planner import planner
 from clew.tools.program import program
+from clew.tools.retrieval import Embed, Retrieval
 from clew.tools.schema import checked
 from clew.trust import Injections
 
@@ -102,6 +103,7 @@ def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
         "tools": found,
         "codec": spec.format or None,
         "screens": [_screen(spec, name) for name in spec.screens],
+        "retrieval": _retrieval(spec, found),
         "guards": _guards(spec),
         "bounds": [_function(spec, "bounds", name) for name in spec.bounds],
         "checks": [*_grounded(spec), *(_function(spec, "checks", name) for name in spec.checks)],
@@ -257,6 +259,25 @@ def _screen(spec: Spec, name: str) -> Screen:
             )
             raise ConfigError(message)
     return _SCREENS[name]
+
+
+def _retrieval(spec: Spec, tools: Iterable[Tool]) -> Retrieval | None:
+    """How the tools are found that a model is shown, where they are not all shown."""
+    if (said := spec.retrieval) is None:
+        return None
+    with part("retrieval", "always"):
+        if strange := sorted({*said.always} - {tool.name for tool in tools}):
+            message = f"the agent has no tool {strange[0]!r}: add it to tools, or leave it out"
+            raise ConfigError(message)
+    embed: Embed | str | None = said.embed or None
+    if ":" in said.embed:
+        with part("retrieval", "embed"):
+            embed = imported_function(said.embed, "embedding", spec.folder)
+    settings: dict[str, Any] = {"k": said.k, "most": said.most, "embed": embed}
+    for name, value in settings.items():
+        with part("retrieval", name):
+            Retrieval(**{name: value})
+    return Retrieval(always=said.always, **settings)
 
 
 def _guards(spec: Spec) -> list[Guard]:

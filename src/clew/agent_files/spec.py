@@ -97,6 +97,18 @@ class Program(Part, frozen=True):
     limit: int = 50_000
 
 
+class Finding(Part, frozen=True):
+    """The table `retrieval`: the settings of `clew.tools.retrieval.Retrieval`.
+
+    `embed` is the name of an embedding that ships, or `module:name` of one's own.
+    """
+
+    k: int = 10
+    always: tuple[str, ...] = ()
+    embed: str = ""
+    most: int = 100
+
+
 class Spec(Part, frozen=True):
     """An agent as plain values; written as JSON into the record of each of its runs.
 
@@ -113,6 +125,7 @@ class Spec(Part, frozen=True):
     store: str = ""
     tools: tuple[str, ...] = USUAL
     programs: tuple[Program, ...] = ()
+    retrieval: Finding | None = None
     params: dict[str, Json] = {}
     prices: dict[str, Tariff] = {}
     connection: Connection = Connection()

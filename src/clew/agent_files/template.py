@@ -77,6 +77,14 @@ steps = 15
 # cost = 1.0
 # seconds = 600
 
+# More tools than a model chooses well among: show those in always, and of the rest the best k for
+# what is to be done.
+# [retrieval]
+# k = 10
+# always = ["calc"]
+# embed = "minilm"      # by meaning too: needs the extra embeddings; or module:name
+# most = 100            # never show more than so many
+
 # A command-line program as a tool: an argument list, never a shell.
 # [[programs]]
 # name = "git_log"

@@ -1,6 +1,7 @@
 """Tools ranked for what is to be done, by words and, where there is one, by an embedding."""
 
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import Final, Protocol
 
 from clew.protocols import Tool
@@ -35,13 +36,22 @@ class Index:
             self._ways.append(vectors(embed, [each.text for each in documents]))
 
     def rank(self, texts: Iterable[str]) -> list[str]:
-        """The names of the tools for these texts, best first; each text counts alike."""
-        places = fused(way.rank(text, FIRST) for text in texts for way in self._ways)
-        return [self.tools[place].name for place in places]
+        """The names of the tools for these texts: the best for each in turn."""
+        ranked = [fused(way.rank(text, FIRST) for way in self._ways) for text in texts]
+        return [self.tools[place].name for place in in_turn(ranked)]
+
+
+def in_turn(rankings: Iterable[Sequence[int]]) -> list[int]:
+    """Several rankings as one, in which each has its turn: what they rank has different ends.
+
+    The best tool for the next thing to do may have nothing to do with the goal's own words.
+    """
+    turns = zip_longest(*rankings)
+    return list(dict.fromkeys(place for turn in turns for place in turn if place is not None))
 
 
 def fused(rankings: Iterable[Sequence[int]]) -> list[int]:
-    """Several rankings as one, by the sum of 1 / (60 + place) over them."""
+    """Several rankings for one end as one, by the sum of 1 / (60 + place) over them."""
     scores: dict[int, float] = {}
     for ranking in rankings:
         for place, number in enumerate(ranking, start=1):

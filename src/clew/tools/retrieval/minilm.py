@@ -29,7 +29,15 @@ class MiniLM:
 def _encoder() -> Any:
     """The model from the files of its package: nothing is looked for anywhere else."""
     transformer = load("sentence_transformers").SentenceTransformer
-    return transformer(str(load(PACKAGE).get_model_path()), device="cpu", local_files_only=True)
+    path = str(load(PACKAGE).get_model_path())
+    bars = load("transformers.utils.logging")
+    shown = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()  # it would draw over whatever the program shows
+    try:
+        return transformer(path, device="cpu", local_files_only=True)
+    finally:
+        if shown:
+            bars.enable_progress_bar()
 
 
 EMBED: Final = MiniLM()
