@@ -422,6 +422,19 @@ class TestResult:
         await play([look, look, look, say("ok")])
         assert tails == ["", "", "The question again: What?"]
 
+    async def test_after_a_further_word_that_word_is_what_is_restated(self) -> None:
+        tails: list[str] = []
+
+        def look(prompt: Prompt) -> Any:
+            tails.append(" ".join(part.text for part in prompt.tail))
+            return act("lookup", key=f"{len(tails)}" + "x" * 15_000)
+
+        script: list[Any] = [look, look, say("ok"), look, look, look, say("done")]
+        agent, store = Agent(model=ScriptedModel(script), tools=TOOLS), MemoryStore()
+        await run(agent, "What?", store=store, run_id="r")
+        await resume(agent, "r", say="And why?", store=store)
+        assert tails == ["", "", "", "", "The person's last words again: And why?"]
+
 
 def test_a_model_that_can_say_what_it_cannot_take_is_asked_beforehand() -> None:
     model = anthropic_messages("m", api_key="k")

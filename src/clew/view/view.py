@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.events import FINISH, Json, Prints, encode
+from clew.events import FINISH, Json, Note, Prints, encode
 from clew.protocols import (
     Brief,
     Calls,
@@ -21,10 +21,13 @@ from clew.protocols import (
     Prompt,
     Shape,
 )
-from clew.trajectory import Call, Step, Trajectory
+from clew.trajectory import WITHHELD, Call, Step, Trajectory
 
 RESTATE_CHARS: Final = 24_000
-"""A prompt longer than this restates the goal at its tail, where models attend to it."""
+"""After so much since a person last spoke, the prompt's tail says their words again.
+
+Models attend to its end.
+"""
 
 
 def digest(*values: Any) -> str:
@@ -57,13 +60,21 @@ def first_prompt(codec: Codec, brief: Brief, goal: str = "…") -> Prompt:
     return Prompt(codec.head(brief, goal), (), (), tools, "auto", codec.stop, form)
 
 
-class _Rendered:
-    """A step's parts, and the running hash with them in it."""
+def _said(step: Step) -> str:
+    """A person's words after the step, but for those that no model may see."""
+    notes = (aside for aside in step.asides if isinstance(aside, Note))
+    told = [note.text for note in notes if note.source == "person" and note.text != WITHHELD]
+    return "\n\n".join(told)
 
-    __slots__ = ("asides", "hasher", "parts", "size")
+
+class _Rendered:
+    """A step's parts, the running hash with them in it, and what a person said after the step."""
+
+    __slots__ = ("asides", "hasher", "parts", "said", "size")
 
     def __init__(self, before: Any, step: Step, parts: Sequence[Part]) -> None:
         self.asides = len(step.asides)
+        self.said = _said(step)
         self.parts = parts
         self.hasher = before.copy()
         self.size = 0
@@ -116,10 +127,8 @@ class View:
         last, more = self._rendered[-1], self._described(shown)
         if (names := (*so_far.shown, *shown)) != self._shown.names:
             self._shown = _Shown(self._codec, self.brief, names)
-        size = sum(rendered.size for rendered in self._rendered)
-        restated = [f"The question again: {self.goal}"] if size > RESTATE_CHARS else []
         number = len(so_far.steps) + 1
-        tail = self._codec.tail(self.brief, [*restated, *reminders], number)
+        tail = self._codec.tail(self.brief, [*self._restated(), *reminders], number)
         form, params = self._form(calls)
         prints = Prints(
             head=self._head_print,
@@ -131,6 +140,16 @@ class View:
         stop = self._codec.stop
         parts, tools = (*self._parts, *more), self._shown.declared
         return Prompt(self._head, parts, tail, tools, calls, stop, form), prints
+
+    def _restated(self) -> list[str]:
+        """What the person last asked, where so much follows that it might be lost sight of."""
+        size, again = 0, f"The question again: {self.goal}"
+        for rendered in reversed(self._rendered):
+            if rendered.said:
+                again = f"The person's last words again: {rendered.said}"
+                break
+            size += rendered.size
+        return [again] if size > RESTATE_CHARS else []
 
     def _described(self, shown: tuple[str, ...]) -> tuple[Part, ...]:
         """What tells a model of these tools, made once; nothing where tools are declared."""
