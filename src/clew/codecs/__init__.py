@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from clew.codecs.command_forms import Command
+from clew.codecs.commands import Commands
 from clew.codecs.json_object import JsonObject
 from clew.codecs.labelled import DIALECTS, Dialect, Labelled
 from clew.codecs.native import Native
@@ -30,4 +32,14 @@ def by_name(name: str) -> Codec:
     return codec
 
 
-__all__ = ["Dialect", "JsonObject", "Labelled", "Native", "Paper", "by_name", "names"]
+__all__ = [
+    "Command",
+    "Commands",
+    "Dialect",
+    "JsonObject",
+    "Labelled",
+    "Native",
+    "Paper",
+    "by_name",
+    "names",
+]

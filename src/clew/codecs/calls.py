@@ -55,7 +55,7 @@ def read_call(brief: Brief, text: str) -> tuple[Action, list[str]]:
             return Action(name, args), repairs + _trailing(after[1:])
         if not after:
             return Action(name, args), repairs + _closed(tool, name, rest)
-    end = _match(rest, opening[0], closing)
+    end = balanced(rest, opening[0], closing)
     if end is None:
         repairs += _closed(tool, name, rest)
         inside = rest
@@ -68,7 +68,7 @@ def read_call(brief: Brief, text: str) -> tuple[Action, list[str]]:
     return Action(name, bare(tool, inside)), repairs
 
 
-def _match(text: str, opening: str, closing: str) -> int | None:
+def balanced(text: str, opening: str, closing: str) -> int | None:
     """Where the bracket that was opened ahead of `text` is closed."""
     depth = 1
     for bracket in re.finditer(f"[{re.escape(opening + closing)}]", text):

@@ -1,0 +1,265 @@
+"""Bare commands: each reply is some prose and then one command, in a form that is declared for
+its tool, such as `GET {url}` or a block of code.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from clew.codecs import wording
+from clew.codecs.arguments import example, fields, shown, tool_named
+from clew.codecs.calls import TRAILING
+from clew.codecs.command_forms import FENCE, Command, begun, behind, filled, read, shaped
+from clew.codecs.mend import UnreadableError, first_value
+from clew.codecs.scan import Labels, cut
+from clew.codecs.sections import kept
+from clew.errors import ConfigError
+from clew.events import FINISH, Action, Reply, encode
+from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
+from clew.trajectory import Step
+
+_PLAIN: Final = re.compile(r"[ \t]*+@([\w./-]{1,64})[ \t]*+(?=\{)")
+"""How a call is written that has no form of its own, or does not fit it: `@tool {"a": 1}`."""
+
+_FENCE: Final = re.compile(rf"[ \t]*+{FENCE}[ \t]*+")
+_OUTER: Final = " \t\r\n`*_."
+
+
+class _Call(NamedTuple):
+    """A call that was read: where it ends, what had to be mended."""
+
+    action: Action
+    end: int
+    repairs: tuple[str, ...]
+
+
+class _Start(NamedTuple):
+    """A line that begins a command: where, and the commands it may be; none for `@tool {...}`."""
+
+    at: int
+    commands: tuple[Command, ...]
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Commands in declared forms; of two that fit a line, the one declared first.
+
+    A tool without a form is called as `@tool {"parameter": "value"}`. The first command of a reply
+    counts; with `counts` "last" the one that ends it, for formats whose prose may quote commands.
+    `dialect` tells declarations apart in records: give another one where the forms are others.
+    """
+
+    commands: tuple[Command, ...]
+    dialect: str
+    counts: Literal["first", "last"] = "first"
+    question: str = "Question"
+    observation: str = "Observation"
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a dialect that could not stand in a record's name."""
+        if not self.dialect.isprintable() or not self.dialect or "/" in self.dialect:
+            raise ConfigError(f"the dialect must be named by a word, not {self.dialect!r}")
+
+    @property
+    def name(self) -> str:
+        """`name/version`."""
+        return f"commands:{self.dialect}/1"
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """Where a model begins to invent what its call returned."""
+        return (f"\n{self.observation}:",)
+
+    @property
+    def native(self) -> bool:
+        """Tools are described in the text."""
+        return False
+
+    def head(self, brief: Brief, goal: str) -> tuple[Part, ...]:
+        """Prompt, rules, tools and examples in one system part, then the question."""
+        thought = "what is known, what is missing, what to do next\n" if brief.thought else ""
+        rules = (
+            "You work in steps. Each of your replies is one step, in this very form:\n\n"
+            f"{thought}the command, on a line of its own\n\n"
+            f'The result then comes to you as "{self.observation}: ...", and you go on with the '
+            "next step. The forms of the commands are listed below; a value that does not fit "
+            'its form can be given as @tool {"parameter": "value"} instead.\n\n'
+            f"{wording.discipline(brief, f'the {self.observation}')}\n"
+            f"- The answer is given by this command, alone:\n{self._finish_text(brief)}"
+        )
+        tools = [
+            wording.described(
+                tool,
+                self._heading(tool),
+                (self._call(brief, Action(tool.name, one)) for one in tool.examples),
+            )
+            for tool in shown(brief)
+        ]
+        system = wording.system(self._form(), brief, rules, tools)
+        return (system, Part("user", f"{self.question}: {goal}"))
+
+    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+        """The step in canonical form."""
+        return wording.render(self._form(), brief, step)
+
+    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+        """One part with what must be said anew."""
+        return wording.tail(notes, step)
+
+    def form(self, brief: Brief, calls: Calls) -> Parameters | None:
+        """None: commands are no JSON."""
+        return None
+
+    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+        """One command counts; the text ahead of it is the thought."""
+        counted = kept(self._labels, reply.text)
+        invented = len(counted) < len(reply.text)
+        text = counted.replace("\r\n", "\n")
+        try:
+            if why := wording.cut_short(reply, whole=invented):
+                raise UnreadableError(why)
+            parsed = self._read(brief, text)
+        except UnreadableError as error:
+            return Parsed(text=text.strip(), fault=wording.fault(error, self._example(brief)))
+        dropped = ("invented observation dropped",) if invented else ()
+        return Parsed(parsed.text, parsed.actions, repairs=(*parsed.repairs, *dropped))
+
+    def cut(self, show: Callable[[str], None]) -> OnText:
+        """Shows all ahead of an invented observation."""
+        return cut(self._labels, show)
+
+    # ------------------------------------------------------------------------------- reading
+
+    @property
+    def _labels(self) -> Labels:
+        question, observation = self.question.lower(), self.observation.lower()
+        return Labels(((question, "question"), (observation, "observation")))
+
+    def _starts(self, text: str, *, whole: bool) -> Iterator[_Start]:
+        """The lines that may begin a command, in order; with `whole` none inside another."""
+        at = 0
+        while at < len(text):
+            fitting = [(one, found) for one in self.commands if (found := begun(one, text, at))]
+            newline = text.find("\n", at)
+            if fitting or _PLAIN.match(text, at):
+                yield _Start(at, tuple(one for one, _ in fitting))
+            if fitting and whole:
+                newline = text.find("\n", behind(*fitting[0], text))
+            at = len(text) if newline < 0 else newline + 1
+
+    def _read(self, brief: Brief, text: str) -> Parsed:
+        """The command that counts, and the thought before it. Raises `UnreadableError`."""
+        starts = self._starts(text, whole=self.counts == "last")
+        earlier: list[str] = []
+        if self.counts == "last":
+            every = list(starts)
+            starts = iter(every[-1:])
+            earlier = ["earlier commands kept as thought"] if every[1:] else []
+        for start in starts:
+            if (found := self._at(brief, text, start)) is not None:
+                return self._told(brief, text, start, found, earlier)
+        if not text.strip():
+            raise UnreadableError("the reply was empty")
+        raise UnreadableError("no line of the reply begins a command")
+
+    def _at(self, brief: Brief, text: str, start: _Start) -> _Call | None:
+        """The call that a line begins, if it is one. Raises `UnreadableError`."""
+        for command in start.commands:
+            tool = tool_named(brief, command.tool)
+            schemas = fields(tool.parameters) if tool is not None else {}
+            if (found := read(command, schemas, text, start.at)) is not None:
+                return _Call(Action(command.tool, found.values), found.end, found.repairs)
+        if start.commands or (plain := _PLAIN.match(text, start.at)) is None:
+            return None
+        value = first_value(text[plain.end() :])
+        return _Call(Action(plain[1], value.value), plain.end() + value.end, value.repairs)
+
+    def _told(
+        self, brief: Brief, text: str, start: _Start, found: _Call, earlier: Sequence[str]
+    ) -> Parsed:
+        """A call with the thought ahead of it; what stands behind it is dropped."""
+        repairs = [*earlier, *found.repairs]
+        thought, rest = text[: start.at], text[found.end :]
+        ahead, _, fence = thought.rstrip().rpartition("\n")
+        if _FENCE.fullmatch(fence):
+            thought = ahead
+            repairs.append("code fence removed")
+            inside, _, last = text.rstrip().rpartition("\n")
+            if found.end == len(text) and _FENCE.fullmatch(last):
+                if (within := self._at(brief, inside, start)) is None:
+                    raise UnreadableError("a fence ends the command before it is complete")
+                found = within
+        if rest.strip(_OUTER):
+            if earlier:
+                raise UnreadableError("of several commands none ends the reply")
+            _, _, lines = rest.partition("\n")
+            again = next(self._starts(lines, whole=False), None) is not None
+            repairs.append("second action dropped" if again else TRAILING)
+        return Parsed(thought.strip(), (found.action,), repairs=tuple(dict.fromkeys(repairs)))
+
+    # ------------------------------------------------------------------------------- writing
+
+    def _form(self) -> wording.Form:
+        return wording.Form(
+            labels=self._labels,
+            question=self.question,
+            turn=lambda brief, _, thought, action: self._turn(brief, thought, action),
+            thought=lambda _, text: self._inert(text),
+            seen=lambda _: self.observation,
+            finish=lambda brief, _: self._finish_text(brief),
+        )
+
+    def _turn(self, brief: Brief, thought: str, action: Action) -> str:
+        said = f"{self._inert(thought)}\n" if thought else ""
+        return said + self._call(brief, action)
+
+    def _inert(self, thought: str) -> str:
+        """A thought without lines that would read as a label, a command, or a fence around one."""
+        text = self._labels.inert(f"\n{thought}")[1:]
+        marks = {start.at for start in self._starts(text, whole=False)}
+        last = text.rfind("\n") + 1
+        if _FENCE.fullmatch(text, last):
+            marks.add(last)
+        for at in sorted(marks, reverse=True):
+            text = f"{text[:at]}| {text[at:]}"
+        return text
+
+    def _call(self, brief: Brief, action: Action) -> str:
+        """A call in its own form where that reads back as the same call, else as JSON."""
+        for command in self.commands:
+            fits = set(shaped(command.form).names) == action.args.keys()
+            if command.tool == action.name and fits:
+                text = filled(command, action.args)
+                if self._reads_as(brief, text, action):
+                    return text
+        return f"@{action.name} {encode(action.args).decode()}"
+
+    def _reads_as(self, brief: Brief, text: str, action: Action) -> bool:
+        if kept(self._labels, text) != text or "\r" in text:
+            return False
+        try:  # not by `parse`: its complaint about what cannot be read would write an example again
+            parsed = self._read(brief, text)
+        except UnreadableError:
+            return False
+        return parsed == Parsed("", (Action(action.name, action.args),))
+
+    def _heading(self, tool: Tool) -> str:
+        for command in self.commands:
+            if command.tool == tool.name:
+                return filled(command, {name: f"<{name}>" for name in shaped(command.form).names})
+        inside = ", ".join(f'"{name}": ...' for name in fields(tool.parameters))
+        return f"@{tool.name} {{{inside}}}"
+
+    def _finish_text(self, brief: Brief) -> str:
+        schema = f"JSON of the schema {encode(brief.answer).decode()}"
+        answer = "the answer" if brief.answers_text else schema
+        for command in self.commands:
+            if command.tool == FINISH and shaped(command.form).names == ("answer",):
+                return filled(command, {"answer": answer})
+        answer = f'"{answer}"' if brief.answers_text else answer
+        return f'@{FINISH} {{"answer": {answer}}}'
+
+    def _example(self, brief: Brief) -> str:
+        tool = shown(brief)[0]
+        return self._call(brief, Action(tool.name, example(tool)))
