@@ -1,0 +1,295 @@
+"""Tool retrieval: how many of the tools a query needs are among the first that are found.
+
+By words alone, and fused with the vectors of the extra `embeddings`. Where that is not installed,
+its figures are told to be left out, and count as missed.
+"""
+
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Final
+
+import anyio
+import msgspec
+
+from clew import Agent, ConfigError, Limits, MemoryStore, Tool, read, resume, run
+from clew.events import FINISH
+from clew.protocols import Prompt
+from clew.testing.models import Move, ScriptedModel, act, acts, say
+from clew.tools import example, published
+from clew.tools.retrieval import Embed, Lasting, Retrieval
+from clew.tools.retrieval.loading import named
+from clew.tools.retrieval.shelf import Shelf
+from recordings.data import Record, files, records
+from recordings.part import Figure, Part, count
+
+TOOLS: Final = "retrieval-tools"
+QUERIES: Final = "retrieval-queries"
+FIRST: Final = (5, 10)
+WORDS: Final[Mapping[int, float]] = {5: 0.728, 10: 0.792}
+FUSED: Final[Mapping[int, float]] = {5: 0.80, 10: 0.87}
+"""What recall has to be, on the queries that the aims were set for."""
+
+INDEXED: Final = 1.0
+"""Seconds in which all definitions are to be indexed by words."""
+
+TIMED: Final = 15
+"""Every so many queries are embedded one by one, as in a run, to see how long that takes."""
+
+TURNS: Final = 12
+LEFT_OUT: Final = "left out: the extra embeddings is not installed"
+
+
+def measure(sample: int) -> Part:
+    """Rank the tools for every nth query."""
+    aimed = sample == 1 and all(path.name.startswith("visible-") for path in files(QUERIES))
+    return evidence([*records(TOOLS)], [*records(QUERIES, sample)], "minilm", aimed=aimed)
+
+
+def evidence(
+    definitions: Sequence[Record],
+    queries: Sequence[Record],
+    embed: Embed | str,
+    *,
+    aimed: bool = False,
+) -> Part:
+    """The figures of these tools and queries; `aimed` says whether the aims hold for them."""
+    catalogue = Catalogue.of(definitions)
+    seconds = _indexed(definitions)
+    met = not aimed or seconds < INDEXED
+    figures = [
+        Figure(
+            "all definitions indexed by words, in seconds",
+            f"{seconds:.2f}",
+            f"{len(definitions):,}",
+            f"< {INDEXED:g}" if aimed else "",
+            met,
+        ),
+    ]
+    by_words = Ranked.of(Retrieval(), catalogue, queries)
+    figures += by_words.figures("by words", WORDS if aimed else {})
+    figures += by_words.categories("by words")
+    figures.append(by_words.latency("by words"))
+    misses = [*by_words.misses("by words")]
+    try:
+        figures += _fused(catalogue, queries, embed, FUSED if aimed else {})
+    except ConfigError:
+        figures += [
+            Figure(f"fused, recall@{k}", LEFT_OUT, f"{len(queries):,}", f"≥ {least:g}", met=False)
+            for k, least in FUSED.items()
+        ]
+    figures += anyio.run(_one_run, catalogue, queries[:: max(1, len(queries) // TURNS)][:TURNS])
+    return Part("Tool retrieval", _text(catalogue, definitions), figures, misses)
+
+
+def _text(catalogue: "Catalogue", definitions: Sequence[Record]) -> str:
+    return (
+        f"{len(definitions):,} published tool definitions; of those that have one name the first "
+        f"is taken: {len(catalogue.tools):,} tools. For each query the tools are ranked, and "
+        "recall@k is the share of those it needs that are among the first k, averaged over the "
+        "queries (another definition of the same name counts as found). By words: SQLite's FTS5, "
+        "Porter stems, BM25 with the weights 3, 1 and ½ for names, descriptions and parameters, "
+        "chosen once (docs/decisions/0026-tool-retrieval.md). Fused: by reciprocal rank with the "
+        "constant 60, equal weights, the first 100 of each, with vectors of all-MiniLM-L6-v2. "
+        "Neither was trained or fitted on these queries. Times are those of the machine that "
+        "wrote this page."
+    )
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The tools to choose from; `names` gives for each published definition its tool's name."""
+
+    tools: tuple[Tool, ...]
+    names: Mapping[str, str]
+
+    @classmethod
+    def of(cls, definitions: Sequence[Record]) -> "Catalogue":
+        """One tool for each name."""
+        first: dict[str, Record] = {}
+        for each in definitions:
+            first.setdefault(each["name"], each)
+        made = published(first.values(), _perform, effect="read")
+        legal = {each.name: each.tool.name for each in made}
+        names = {each["tool_id"]: legal[each["name"]] for each in definitions}
+        return cls(tuple(each.tool for each in made), names)
+
+    def needed(self, query: Record) -> list[str]:
+        """The names of the tools that a query needs."""
+        return list(dict.fromkeys(self.names[tool_id] for tool_id in query["need"]))
+
+
+async def _perform(name: str, args: dict[str, Any], key: str) -> str:
+    return f"{name} was called"
+
+
+def _indexed(definitions: Sequence[Record]) -> float:
+    """How long an index of all definitions takes, those with the same name included."""
+    tools = [published([each], _perform, effect="read")[0].tool for each in definitions]
+    begun = time.perf_counter()
+    Retrieval().rank(tools, ["a query"])
+    return time.perf_counter() - begun
+
+
+@dataclass
+class Ranked:
+    """Every query with the ranking it got."""
+
+    catalogue: Catalogue
+    queries: Sequence[Record]
+    rankings: list[list[str]] = field(default_factory=list[list[str]])
+    times: list[float] = field(default_factory=list[float])
+
+    @classmethod
+    def of(cls, find: Retrieval, catalogue: Catalogue, queries: Sequence[Record]) -> "Ranked":
+        """Ask with each query; the first, which makes the index, is asked once more."""
+        ranked = cls(catalogue, queries)
+        for query in [*queries[:1], *queries]:
+            begun = time.perf_counter()
+            names = find.rank(catalogue.tools, [query["query"]])
+            ranked.times.append(time.perf_counter() - begun)
+            ranked.rankings.append(names)
+        del ranked.times[0], ranked.rankings[0]
+        return ranked
+
+    def recall(self, k: int, category: str = "") -> float:
+        """The mean share of needed tools among the first k."""
+        shares = [
+            len({*needed} & {*names[:k]}) / len(needed)
+            for query, names in zip(self.queries, self.rankings, strict=True)
+            if (needed := self.catalogue.needed(query)) and category in {"", query["category"]}
+        ]
+        return statistics.fmean(shares)
+
+    def figures(self, way: str, aims: Mapping[int, float]) -> Iterator[Figure]:
+        """Recall, judged where there are aims."""
+        for k in FIRST:
+            value, least = self.recall(k), aims.get(k)
+            aim = "" if least is None else f"≥ {least:g}"
+            met = least is None or value >= least
+            yield Figure(f"{way}, recall@{k}", f"{value:.4f}", f"{len(self.queries):,}", aim, met)
+
+    def categories(self, way: str) -> Iterator[Figure]:
+        """Recall in each category of queries."""
+        sizes = defaultdict[str, int](int)
+        for query in self.queries:
+            sizes[query["category"]] += 1
+        for category, size in sorted(sizes.items()):
+            got = " / ".join(f"{self.recall(k, category):.4f}" for k in FIRST)
+            yield Figure(f"{way}, recall@5 / @10, {category}", got, f"{size:,}")
+
+    def latency(self, way: str) -> Figure:
+        """How long a query took."""
+        times = sorted(1000 * each for each in self.times)
+        last = times[min(len(times) - 1, int(0.95 * len(times)))]
+        got = f"{statistics.median(times):.1f} / {last:.1f}"
+        return Figure(f"{way}, milliseconds a query: median / p95", got, f"{len(times):,}")
+
+    def misses(self, way: str) -> Iterator[str]:
+        """What is not among the first ten, with the place it has instead."""
+        for query, names in zip(self.queries, self.rankings, strict=True):
+            for name in self.catalogue.needed(query):
+                place = names.index(name) + 1 if name in names else 0
+                if place in range(1, FIRST[-1] + 1):
+                    continue
+                why = f"is number {place}" if place else "is not among those with a like word"
+                first = ", ".join(names[:2])
+                yield f"{way}, {query['qid']}: {name} {why}; the first are {first}"
+
+
+# ------------------------------------------------------------------------------------ vectors
+
+
+def _fused(
+    catalogue: Catalogue, queries: Sequence[Record], embed: Embed | str, aims: Mapping[int, float]
+) -> list[Figure]:
+    """Recall and time of words and vectors together. Raises `ConfigError` without the extra."""
+    plain = Retrieval(embed=embed)
+    few = Ranked.of(plain, catalogue, queries[::TIMED])
+    known = Remembered(named(embed))
+    known.learn([query["query"] for query in queries])
+    ranked = Ranked.of(Retrieval(embed=known), catalogue, queries)
+    latency = few.latency("fused, embedding the query included")
+    return [*ranked.figures("fused", aims), *ranked.categories("fused"), latency]
+
+
+class Remembered:
+    """An embedding with the vectors of texts that it has seen, on the disk from run to run."""
+
+    def __init__(self, inner: Embed) -> None:
+        self._inner = inner
+        self._known: dict[str, Any] = {}
+        if isinstance(inner, Lasting):
+            self.model = inner.model
+
+    def learn(self, texts: Sequence[str]) -> None:
+        """Embed together what is not known yet."""
+        shelf = Shelf.of(f"{getattr(self, 'model', '')}, recorded queries")
+        kept = shelf.read(texts)
+        self._known = {text: msgspec.json.decode(vector) for text, vector in kept.items()}
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if missing:
+            rows = [[float(number) for number in row] for row in self._inner(missing)]
+            self._known |= dict(zip(missing, rows, strict=True))
+            shelf.write({text: msgspec.json.encode(self._known[text]) for text in missing})
+
+    def __call__(self, texts: Sequence[str]) -> Any:
+        """The vectors that are known, else made."""
+        if all(text in self._known for text in texts):
+            return [self._known[text] for text in texts]
+        return self._inner(texts)
+
+
+# ------------------------------------------------------------------------------------ one run
+
+
+async def _one_run(catalogue: Catalogue, queries: Sequence[Record]) -> list[Figure]:
+    """Queries one after the other as words of one conversation; then all that was shown is called.
+
+    Nothing is left out of the prompt once it was there, and each call reaches its tool.
+    """
+    sent: list[Prompt] = []
+
+    def answer(prompt: Prompt) -> Move:
+        sent.append(prompt)
+        return say("Well.")
+
+    def call_all(prompt: Prompt) -> Move:
+        sent.append(prompt)
+        shown = [tool for tool in prompt.tools if tool.name != FINISH]
+        return acts(*(act(tool.name, **example(tool.parameters)) for tool in shown))
+
+    model = ScriptedModel([*[answer] * len(queries), call_all, answer])
+    store = MemoryStore()
+    agent = Agent(
+        model=model,
+        tools=catalogue.tools,
+        retrieval=Retrieval(k=FIRST[-1]),
+        limits=Limits(steps=99, tool_calls=999, calls_per_step=999),
+    )
+    first, *rest = [query["query"] for query in queries]
+    run_id = (await run(agent, first, store=store)).run_id
+    for words in (*rest, "Call every tool that you were shown."):
+        await resume(agent, run_id, say=words, store=store)
+    record = await read(run_id, store=store)
+    seen = [call.observation for call in record.calls]
+    reached = sum(one is not None and one.made for one in seen)
+    grown = sum(
+        [tool.name for tool in after.tools][: len(before.tools)]
+        == [tool.name for tool in before.tools]
+        for before, after in pairwise(sent)
+    )
+    turns = len(sent) - 1
+    shown = len(record.shown)
+    return [
+        count(
+            f"tools shown in a run over {len(queries)} queries, then called",
+            reached,
+            shown,
+            exactly=shown,
+        ),
+        count("its prompts that kept all tools of the one before", grown, turns, exactly=turns),
+    ]
