@@ -45,9 +45,9 @@ def test_a_dataset_is_answered_by_the_agent_of_the_options(
     assert err.splitlines() == [
         "3 trials, 3 to do",
         "about $0.00 (guessed from 4 steps a run), at most $0.00 by the runs' limits",
-        "1 of 3 · 1 right · $0.0000",
-        "2 of 3 · 2 right · $0.0000",
-        "3 of 3 · 3 right · $0.0000",
+        "1 of 3 · 1 passed · $0.0000",
+        "2 of 3 · 2 passed · $0.0000",
+        "3 of 3 · 3 passed · $0.0000",
     ]
     assert "100.0%" in out
     assert out.splitlines()[-1] == "$0.0000 · clew report sums.sqlite"
@@ -68,6 +68,14 @@ def test_documents_that_nobody_will_find_are_named(capsys: pytest.CaptureFixture
     code, out, _ = carried(capsys, wanted(given=given), check=True)
     assert code == 0
     assert f"not searched in {Path('notes').resolve()}: b.txt: " in out
+
+
+def test_tools_of_golds_that_nobody_has_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    gold = {"any_of": [{"calls": "clac"}, {"calls": "calc"}, "x"]}
+    case = {"id": "a", "question": "Why?", "gold": [gold, {"avoids": "sned"}]}
+    Path("sums.jsonl").write_text(json.dumps(case) + "\n")
+    _, out, _ = carried(capsys, wanted(), check=True)
+    assert out.splitlines()[-1] == "no configuration has what golds name as a tool: clac, sned"
 
 
 @pytest.mark.parametrize(

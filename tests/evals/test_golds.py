@@ -303,6 +303,28 @@ async def test_a_scorer_of_ones_own_scores_the_record(tmp_path: Path) -> None:
     assert not mark.passed
 
 
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("def own(so_far):\n    return 1", "own is no async function: write it with async def"),
+        ("async def own(one, two):\n    return 1", "missing a required argument: 'two'"),
+        ("async def own():\n    return 1", "too many positional arguments"),
+        ("class A:\n    async def __call__(self, so_far):\n        return 1\nown = A()", ""),
+    ],
+)
+def test_a_scorer_that_could_not_score_is_told_beforehand(
+    tmp_path: Path, written: str, told: str
+) -> None:
+    name = f"own_{abs(hash(written))}"
+    (tmp_path / f"{name}.py").write_text(f"{written}\n")
+    gold = {"scorer": f"{name}:own"}
+    if told:
+        with pytest.raises(ConfigError, match=told):
+            check_gold(gold, str(tmp_path))
+    else:
+        check_gold(gold, str(tmp_path))
+
+
 # ------------------------------------------------------------------------------- combinations
 
 LEAVES = st.sampled_from(["yes", "no", {"contains": "yes"}, {"regex": "n"}, {"number": 1}])

@@ -254,6 +254,8 @@ ONE = HEAD + '[[configurations]]\nname = "a"\n'
         (HEAD + "repetitions = 0\n", 3, "repetitions: give 1 to 100"),
         (HEAD + "seeds = []\n", 3, "there is no seed"),
         (HEAD + "seeds = [1,\n 2,\n 1]\n", 3, "1 is there twice"),
+        (HEAD + "seeds = [1,\n -2]\n", 4, "seed -2: give 0 to"),
+        (HEAD + "configurations = []\n", 3, "there is no configuration: give one or more"),
         ('dataset = "sums.jsonl"\n', 1, "no model is named"),
         ('dataset = "none.jsonl"\nmodels = ["offline"]\n', 1, "none.jsonl cannot be read"),
         (HEAD.replace('["offline"]', '[\n"offline",\n"ofline"]'), 4, "unknown model 'ofline'"),
@@ -325,6 +327,9 @@ def test_a_gold_that_asks_for_a_judge_needs_one(tmp_path: Path) -> None:
     judged = {"id": "a", "question": "Why?", "gold": {"judge": "it says why"}}
     (tmp_path / "sums.jsonl").write_text(json.dumps(judged) + "\n")
     with pytest.raises(ConfigError, match="line 1: case a asks for a judge"):
+        read(tmp_path, HEAD)
+    (tmp_path / "sums.jsonl").write_text(json.dumps({**judged, "gold": {"reward": 1}}) + "\n")
+    with pytest.raises(ConfigError, match="line 1: case a asks for a reward"):
         read(tmp_path, HEAD)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clew import Agent, Evidence, MemoryStore, Observation, ToolError, read, run, tool
 from clew.bounds import Limits
-from clew.evals.measures import counted, kind, paired
+from clew.evals.measures import Tally, counted, kind, paired
 from clew.evals.outcome import Counted, Kind, Outcome
 from clew.events import Json, RawCall, Reply, Usage
 from clew.evidence import Grounded, audit
@@ -165,3 +165,16 @@ def test_twins_pass_only_together(rows: list[Outcome]) -> None:
         assert (one.kind is None) == one.passed
         assert (one.kind == "twin") == (one.right and not one.passed)
     assert paired(done) == done
+
+
+@given(ROWS, st.lists(st.booleans(), max_size=12))
+def test_what_passed_is_counted_one_by_one_as_all_together(
+    rows: list[Outcome], before: list[bool]
+) -> None:
+    ended = [msgspec.structs.replace(one, run_id=str(n)) for n, one in enumerate(rows)]
+    tally = Tally()
+    for one, was in zip(ended, before, strict=False):  # some are tried again
+        tally.add(msgspec.structs.replace(one, right=was))
+    for one in ended:
+        tally.add(one)
+    assert tally.passed == sum(one.passed for one in paired(ended))

@@ -89,7 +89,7 @@ async def test_every_case_is_answered_scored_and_kept_with_its_record(tmp_path: 
     )
     assert done.spent == pytest.approx(8 * 0.01)
     assert [step.done for step in seen] == [1, 2, 3, 4]
-    assert (seen[-1].total, seen[-1].right) == (4, 4)
+    assert (seen[-1].total, seen[-1].passed) == (4, 4)
     record = await api.read(done.outcomes[0].run_id, store=tmp_path / "r.sqlite")
     assert record.goal == CASES[0].question
     assert done.about.cases == CASES
@@ -300,6 +300,38 @@ async def test_a_judge_is_tried_first_and_what_it_judged_is_not_paid_again(tmp_p
     assert len(asked) == before
 
 
+async def test_a_judge_of_no_use_is_not_that_of_the_results(tmp_path: Path) -> None:
+    def judged(of_invented: int) -> Judge:
+        def rated(prompt: Prompt) -> str:
+            invented = "Mars" in "".join(part.text for part in prompt)
+            return encode({"reasons": "Hm.", "score": of_invented if invented else 3}).decode()
+
+        return Judge(judging(ScriptedModel([rated], name=f"judge:{of_invented}")))
+
+    place = tmp_path / "r.sqlite"
+    with pytest.raises(ConfigError, match="gave 3 to a right answer and 3 to an invented one"):
+        await evaluate(plan(judge=judged(3)), place)
+    with pytest.raises(ConfigError, match="a store without an evaluation"):
+        Results(place)
+    one = World("w", CASES[:1])
+    done = await evaluate(plan(world=one, judge=judged(1)), place)
+    assert done.outcomes[0].judgement
+    assert (done.outcomes[0].judgement.score, done.about.judge) == (3, "judge:1 (passes 4)")
+
+
+async def test_a_judge_costs_what_its_price_says(tmp_path: Path) -> None:
+    model = ScriptedModel([], name="judge:test", usage=PAID)
+    agent = Agent(model=Adder(), tools=[add])
+    free = [Configuration("plain", agent, price=Price(0.0, 0.0))]
+    found = []
+    for each in (None, Price(0.0, 0.0), Price(10.0, 10.0)):
+        asked = plan(configurations=free, judge=Judge(judging(model), price=each))
+        found.append(await foreseen(asked, tmp_path / "r.sqlite"))
+    assert [one.unknown for one in found] == [("judge:test",), (), ()]
+    assert [one.most for one in found] == [4.0, 0.0, 4.0]
+    assert [one.about for one in found] == pytest.approx([0.0, 0.0, 4 * 0.0265])
+
+
 async def test_where_its_judge_fails_a_trial_is_judged_the_next_time(tmp_path: Path) -> None:
     down: list[str] = ["down"]
 
@@ -433,6 +465,10 @@ async def test_the_estimate_takes_the_mean_of_what_has_ended(tmp_path: Path) -> 
         ({"world": World("w", ())}, "there is no case"),
         ({"seeds": [1, 1]}, "seed 1 is there twice"),
         ({"repetitions": 0}, "repetitions is 0"),
+        ({"seeds": [-1]}, "seed -1: give 0 to 100,000,000,000,000"),
+        ({"seeds": [10**15]}, "of which each run makes one of 64 bits"),
+        ({"world": World("w", [Case("c", "Why?", {"judge": "a reason"})])}, "c asks for a judge"),
+        ({"world": World("w", [Case("c", "Why?", ["x", {"reward": 1}])])}, "c asks for a reward"),
         ({"world": World("w", CASES[:1] * 2)}, "case c1 is there twice"),
     ],
 )

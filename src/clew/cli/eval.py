@@ -1,11 +1,13 @@
 """`clew eval`: an evaluation, begun or gone on with."""
 
+import contextlib
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import click
 
+from clew.cli.logs import of_many
 from clew.cli.options import DEBUG, JSON, QUIET, trial_options
 from clew.errors import ConfigError
 from clew.events import Json
@@ -82,7 +84,6 @@ def evaluate(
     set that ships. What has ended is kept: the same command goes on after a kill, and pays nothing
     twice. Needs the extra `eval`.
     """
-    del debug
     said = {name: value for name, value in given.items() if value is not None}
     wanted = Wanted(target, judge, results, at_once, max_cost, only, first, said)
     try:
@@ -90,5 +91,6 @@ def evaluate(
     except ModuleNotFoundError as missing:
         message = f"{missing.name} is not installed: run pip install 'clew[eval]'"
         raise ConfigError(message) from missing
-    code: int = evaluating.carry_out(wanted, check=check, as_json=as_json, quiet=quiet)
+    with contextlib.nullcontext() if debug else of_many():
+        code: int = evaluating.carry_out(wanted, check=check, as_json=as_json, quiet=quiet)
     return code

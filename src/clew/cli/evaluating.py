@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from clew.agent import Agent
 from clew.cli.agents import options, with_model
 from clew.cli.errors import ANSWERED, EXITS, FAILED
 from clew.cli.eval import Wanted
@@ -93,6 +94,7 @@ def _limit(wanted: Wanted, plan: Plan) -> float:
     if wanted.max_cost is None:
         return MAX_COST
     agents = [one.agent for one in plan.configurations]
+    agents += [one.verifier for one in plan.configurations if isinstance(one.verifier, Agent)]
     agents += [] if plan.judge is None else [plan.judge.agent]
     if unknown := [one.thinker.name for one in agents if not one.thinker.priced]:
         message = (
@@ -133,6 +135,9 @@ class Screen:
         self.say(f"{_trials(found.trials)}, {found.todo:,} to do{runs}{before}")
         if found.todo:
             self.say(_cost(found))
+        if found.absent:
+            names = inert(", ".join(found.absent))
+            self.say(f"no configuration has what golds name as a tool: {names}")
         for library in self._plan.libraries:
             if skipped := library.report().skipped:
                 path, why = skipped[0]
@@ -143,7 +148,7 @@ class Screen:
         """A trial has ended."""
         self._failed += step.outcome.status == "failed"
         failed = f" · {self._failed:,} failed" if self._failed else ""
-        told = f"{step.right:,} right{failed} · ${step.spent:.4f}"
+        told = f"{step.passed:,} passed{failed} · ${step.spent:.4f}"
         if self._out is None:
             return
         if self._out.is_terminal and not self._out.is_dumb_terminal:

@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+from collections.abc import Generator
 from typing import Final
 
 import click
@@ -32,3 +33,19 @@ def speak(shell: Shell) -> None:
         LOG.removeHandler(handler)
     LOG.addHandler(Aloud(shell))
     LOG.setLevel(logging.INFO)
+
+
+@contextlib.contextmanager
+def of_many() -> Generator[None]:
+    """While many runs go on, only what concerns all of them is said (that a provider makes them
+    wait …): what each does is on its record.
+    """
+    models = logging.getLogger(f"{LOG.name}.models")
+    before = LOG.level, models.level
+    LOG.setLevel(logging.ERROR)
+    models.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        LOG.setLevel(before[0])
+        models.setLevel(before[1])

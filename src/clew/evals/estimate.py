@@ -38,7 +38,7 @@ class Estimate:
     `runs` are those of the trials to do: votes and judges have several. `most` is what their limits
     allow (a run may pass its own by one reply), `about` a guess; for `measured` of the trials to do
     it is the mean of those of their configuration that have ended. `unknown` are models without a
-    known price: they are in neither.
+    known price: they are in neither. `absent` are tools that golds name and no configuration has.
     """
 
     trials: int
@@ -48,6 +48,7 @@ class Estimate:
     about: float
     measured: int = 0
     unknown: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
 
     @property
     def done(self) -> int:
@@ -56,7 +57,11 @@ class Estimate:
 
 
 def estimate(
-    plan: Plan, trials: Sequence[Trial], todo: Sequence[Trial], rows: Mapping[str, Row]
+    plan: Plan,
+    trials: Sequence[Trial],
+    todo: Sequence[Trial],
+    rows: Mapping[str, Row],
+    absent: Sequence[str] = (),
 ) -> Estimate:
     """Estimate what is to do of these trials, where `rows` have ended."""
     means = _means(rows)
@@ -69,29 +74,33 @@ def estimate(
         verified = isinstance(one.verifier, Agent)
         runs += one.votes + (one.votes > 1 and verified) + (judge is not None)
         most += _most(one.agent, tariff(one))
-        most += 0.0 if judge is None else _most(judge.agent, _listed(judge.agent))
+        most += 0.0 if judge is None else _most(judge.agent, tariff(judge))
         if (mean := means.get(one.key)) is not None:
             about, measured = about + mean, measured + 1
         else:
             about += _guess(one, heads[one.key]) + _guessed_judge(judge)
-    unknown = [one.model for one in plan.configurations if tariff(one) is None]
-    if judge is not None and _listed(judge.agent) is None:
-        unknown.append(judge.name)
+    asked: list[Configuration | Judge] = [*plan.configurations]
+    if judge is not None:
+        asked.append(judge)
+    unknown = [one.agent.thinker.name for one in asked if tariff(one) is None]
     return Estimate(
-        len(trials), len(todo), runs, most, about, measured, tuple(dict.fromkeys(unknown))
+        trials=len(trials),
+        todo=len(todo),
+        runs=runs,
+        most=most,
+        about=about,
+        measured=measured,
+        unknown=tuple(dict.fromkeys(unknown)),
+        absent=tuple(absent),
     )
 
 
-def tariff(configuration: Configuration) -> Price | None:
-    """What the model of a configuration costs; None where it is not known."""
-    if not configuration.agent.thinker.priced:
+def tariff(one: Configuration | Judge) -> Price | None:
+    """What its model costs; None where that is not known."""
+    if not one.agent.thinker.priced:
         return None
-    return configuration.price or _listed(configuration.agent)
-
-
-def _listed(agent: Agent) -> Price | None:
-    provider, _, model = agent.thinker.name.partition(":")
-    return price(provider, model)
+    provider, _, model = one.agent.thinker.name.partition(":")
+    return one.price or price(provider, model)
 
 
 def head(agent: Agent) -> int:
@@ -130,5 +139,5 @@ def _guess(one: Configuration, first: int) -> float:
 
 
 def _guessed_judge(judge: Judge | None) -> float:
-    each = None if judge is None else _listed(judge.agent)
+    each = None if judge is None else tariff(judge)
     return 0.0 if each is None else each.cost(Usage(input=JUDGED, output=WRITTEN))

@@ -4,6 +4,7 @@ A gold is a text (`exact`), a number (`number`), an object with the name of its 
 golds that must all be met.
 """
 
+import inspect
 import math
 import re
 from collections.abc import Callable
@@ -162,6 +163,24 @@ def needs_judge(gold: Json) -> bool:
     return any(isinstance(leaf, Judged) for each in read_gold(gold) for leaf in leaves(each))
 
 
+def needs_reward(gold: Json) -> bool:
+    """Whether the world is to give a reward. Raises `ConfigError` for what is no gold."""
+    return any(isinstance(leaf, Reward) for each in read_gold(gold) for leaf in leaves(each))
+
+
+def tools_of(gold: Json) -> list[str]:
+    """The tools that it names. Raises `ConfigError` for what is no gold."""
+    found: list[str] = []
+    for each in read_gold(gold):
+        for leaf in leaves(each):
+            match leaf:
+                case Calls(calls=name) | Avoids(avoids=name):
+                    found.append(name)
+                case _:
+                    pass
+    return found
+
+
 def texts_of(gold: Json) -> tuple[str, ...]:
     """The texts that are right answers by themselves, for EM and F1; none where there are none."""
     found: list[str] = []
@@ -210,8 +229,7 @@ def _wrong(leaf: Leaf, folder: str) -> str:
         case Reward():
             why = _wrong_share(leaf.reward)
         case Scored():
-            loaded = partial(imported_function, leaf.scorer, "scorer", folder)
-            why = _wrong_share(leaf.least) or _why(loaded)
+            why = _wrong_share(leaf.least) or _wrong_scorer(leaf.scorer, folder)
     return why
 
 
@@ -234,6 +252,20 @@ def _why(made: Callable[[], object]) -> str:
         made()
     except ConfigError as error:
         return str(error)
+    return ""
+
+
+def _wrong_scorer(name: str, folder: str) -> str:
+    try:
+        found = imported_function(name, "scorer", folder)
+    except ConfigError as error:
+        return str(error)
+    if not any(map(inspect.iscoroutinefunction, (found, type(found).__call__))):
+        return f"{name} is no async function: write it with async def"
+    try:
+        inspect.signature(found).bind(None)
+    except TypeError as error:
+        return f"{name} is given one record, and that does not fit: {error}"
     return ""
 
 

@@ -24,6 +24,7 @@ from clew.evals.scoring import LEAST
 from clew.events import EFFECTFUL, FINISH, Json, Note, encode
 from clew.journal import load
 from clew.loop import run as go
+from clew.models.prices import Price
 from clew.protocols import Model, Store
 from clew.replies import Value
 from clew.result import result
@@ -74,12 +75,14 @@ def judging(model: Model | str) -> Agent:
 class Judge:
     """An agent as a judge. It passes an answer with `least` or more, where gold says nothing else.
 
-    Raises `ConfigError` for an agent that does not answer with a `Rating`, or that could change
-    something while it judges.
+    `price` is for the estimate of an evaluation, where the dated table does not know it. Raises
+    `ConfigError` for an agent that does not answer with a `Rating`, or that could change something
+    while it judges.
     """
 
     agent: Agent
     least: int = LEAST
+    price: Price | None = None
 
     def __post_init__(self) -> None:
         """Look at the parts."""

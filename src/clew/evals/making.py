@@ -157,7 +157,7 @@ class Maker:
         except PartError as error:
             raise self.source.wrong(("judge", *error.path), str(error)) from error
         with self.source.at("judge", "least"):
-            return Judge(agent, judged.least)
+            return Judge(agent, judged.least, _price(agent, spec))
 
     def _spec(self, varied: Varied, place: int, base: Spec, model: str) -> Spec:
         """What the agent of a configuration is made of."""

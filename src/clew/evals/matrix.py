@@ -12,9 +12,8 @@ from clew.agent_files.spec import Part
 from clew.evals.dataset import read_dataset
 from clew.evals.environments import world
 from clew.evals.gold import NOTES, gold
-from clew.evals.golds import needs_judge
 from clew.evals.making import Judged, Maker, Source, Varied
-from clew.evals.plan import APART, Plan
+from clew.evals.plan import APART, Plan, wrong_seed
 from clew.evals.world import World
 from clew.events import Json, encode
 
@@ -94,10 +93,6 @@ def _base(matrix: Matrix, source: Source, *, screened: bool) -> Spec:
 def _plan(matrix: Matrix, base: Spec, source: Source) -> Plan:
     _check(matrix, base, source)
     there = _world(matrix, source)
-    judged = [case.id for case in there.cases if needs_judge(case.gold)]
-    if judged and matrix.judge is None:
-        message = f"case {judged[0]} asks for a judge: name its model, as model in [judge]"
-        raise source.wrong(("dataset",), message)
     if matrix.dataset == GOLD and not base.docs:
         base = msgspec.structs.replace(base, docs=str(NOTES))
     maker = Maker(source, there)
@@ -106,16 +101,18 @@ def _plan(matrix: Matrix, base: Spec, source: Source) -> Plan:
         for place, varied in enumerate(matrix.configurations)
         for model in varied.models or matrix.models or (base.model,)
     ]
-    return Plan(
-        name=matrix.name or source.place.stem,
-        world=there,
-        configurations=configurations,
-        seeds=matrix.seeds,
-        repetitions=matrix.repetitions,
-        judge=maker.judge(matrix.judge),
-        matrix=source.text,
-        libraries=tuple(maker.libraries.values()),
-    )
+    judge = maker.judge(matrix.judge)
+    with source.at("dataset"):
+        return Plan(
+            name=matrix.name or source.place.stem,
+            world=there,
+            configurations=configurations,
+            seeds=matrix.seeds,
+            repetitions=matrix.repetitions,
+            judge=judge,
+            matrix=source.text,
+            libraries=tuple(maker.libraries.values()),
+        )
 
 
 def _world(matrix: Matrix, source: Source) -> World:
@@ -135,10 +132,27 @@ def _world(matrix: Matrix, source: Source) -> World:
 
 def _check(matrix: Matrix, base: Spec, source: Source) -> None:
     """Look for what is missing or twice there."""
-    names = tuple(varied.name for varied in matrix.configurations)
     for what, there in (("models", matrix.models), ("seeds", matrix.seeds)):
         if twice := [one for place, one in enumerate(there) if one in there[:place]]:
             raise source.wrong((what, str(twice[0])), f"{twice[0]} is there twice: leave one out")
+    _check_configurations(matrix, source)
+    if not (matrix.models or (base.model,))[0]:
+        message = 'no model is named: add models = ["provider:model"], or ["offline"]'
+        raise source.wrong(("models",), message)
+    if not matrix.seeds:
+        raise source.wrong(("seeds",), "there is no seed: give one or more, or leave seeds out")
+    for seed in matrix.seeds:
+        if why := wrong_seed(seed):
+            raise source.wrong(("seeds", str(seed)), why)
+    if not 1 <= matrix.repetitions <= APART:
+        raise source.wrong(("repetitions",), f"repetitions: give 1 to {APART}")
+
+
+def _check_configurations(matrix: Matrix, source: Source) -> None:
+    names = tuple(varied.name for varied in matrix.configurations)
+    if not names:
+        message = "there is no configuration: give one or more, or leave configurations out"
+        raise source.wrong(("configurations",), message)
     for place, name in enumerate(names):
         where = ("configurations", place, "name")
         if not name.strip():
@@ -150,10 +164,3 @@ def _check(matrix: Matrix, base: Spec, source: Source) -> None:
                 raise source.wrong(("configurations", place, "models", model), message)
         if name in names[:place]:
             raise source.wrong(where, f"two configurations are called {name!r}: rename one")
-    if not (matrix.models or (base.model,))[0]:
-        message = 'no model is named: add models = ["provider:model"], or ["offline"]'
-        raise source.wrong(("models",), message)
-    if not matrix.seeds:
-        raise source.wrong(("seeds",), "there is no seed: give one or more, or leave seeds out")
-    if not 1 <= matrix.repetitions <= APART:
-        raise source.wrong(("repetitions",), f"repetitions: give 1 to {APART}")

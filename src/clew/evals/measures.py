@@ -2,6 +2,8 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import msgspec
 
@@ -9,6 +11,9 @@ from clew.evals.outcome import Counted, Kind, Outcome
 from clew.events import FINISH, Code, Judged, Landing, Usage
 from clew.evidence import Audit
 from clew.trajectory import Trajectory
+
+Twins: TypeAlias = tuple[str, str, str, int, int]
+"""What the outcomes of a pair have in common: pair, configuration, model, seed, repetition."""
 
 
 def counted(records: Sequence[Trajectory], audit: Audit | None = None) -> Counted:
@@ -93,7 +98,7 @@ def paired(outcomes: Sequence[Outcome]) -> list[Outcome]:
     Twins are the outcomes of one pair by the same configuration and model, with the same seed and
     repetition. Of an evaluation that is still under way, those that are there count.
     """
-    right: dict[tuple[str, str, str, int, int], bool] = defaultdict(lambda: True)
+    right: dict[Twins, bool] = defaultdict(lambda: True)
     for each in outcomes:
         right[_twins(each)] &= each.right
     done: list[Outcome] = []
@@ -104,5 +109,22 @@ def paired(outcomes: Sequence[Outcome]) -> list[Outcome]:
     return done
 
 
-def _twins(each: Outcome) -> tuple[str, str, str, int, int]:
+@dataclass
+class Tally:
+    """How many outcomes passed, counted one by one as `paired` counts them all."""
+
+    passed: int = 0
+    _right: dict[tuple[str, ...] | Twins, dict[str, bool]] = field(
+        default_factory=lambda: defaultdict[tuple[str, ...] | Twins, dict[str, bool]](dict)
+    )
+
+    def add(self, outcome: Outcome) -> None:
+        """Count an outcome, in the place of an earlier one of the same trial."""
+        group = self._right[_twins(outcome) if outcome.pair else (outcome.run_id,)]
+        before = len(group) if all(group.values()) else 0
+        group[outcome.run_id] = outcome.right
+        self.passed += (len(group) if all(group.values()) else 0) - before
+
+
+def _twins(each: Outcome) -> Twins:
     return each.pair, each.configuration, each.model, each.seed, each.repetition

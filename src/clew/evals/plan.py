@@ -14,9 +14,10 @@ import clew
 from clew.agent import Agent, words
 from clew.errors import ConfigError
 from clew.evals.case import Case
+from clew.evals.golds import needs_judge, needs_reward
 from clew.evals.judge import Judge
 from clew.evals.outcome import About
-from clew.evals.world import Episode, World
+from clew.evals.world import Episode, World, quiet
 from clew.events import Json, encode
 from clew.evidence import Grounded
 from clew.models.prices import Price
@@ -27,6 +28,9 @@ from clew.tools.docs import Library
 
 APART: Final = 100
 """So far apart are the seeds of repetitions: the runs of a vote take those in between."""
+
+MOST_SEED: Final = 10**14
+"""The largest seed: that of a run is 10,000 times as large, and providers keep them in 64 bits."""
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
@@ -126,6 +130,13 @@ class Trial:
         return 10_000 * self.seed + APART * (self.repetition - 1)
 
 
+def wrong_seed(seed: int) -> str:
+    """Why this cannot be a seed; empty where it can."""
+    if 0 <= seed <= MOST_SEED:
+        return ""
+    return f"seed {seed}: give 0 to {MOST_SEED:,}, of which each run makes one of 64 bits"
+
+
 @dataclass(frozen=True)
 class Plan:
     """All trials of an evaluation; raises `ConfigError` where there are none, or two alike.
@@ -155,6 +166,15 @@ class Plan:
                 raise ConfigError(f"{what} {twice[0]} is there twice: leave one out")
         if not 1 <= self.repetitions <= APART:
             raise ConfigError(f"repetitions is {self.repetitions}: give 1 to {APART}")
+        for why in filter(None, map(wrong_seed, self.seeds)):
+            raise ConfigError(why)
+        for case in self.world.cases:
+            if self.judge is None and needs_judge(case.gold):
+                message = f"case {case.id} asks for a judge: name one, in [judge] or by --judge"
+                raise ConfigError(message)
+            if self.world.open is quiet and needs_reward(case.gold):
+                message = f"case {case.id} asks for a reward, and only a world gives one: name it"
+                raise ConfigError(message)
 
     def trials(self, only: Sequence[str] = (), first: int | None = None) -> list[Trial]:
         """All of them, or those of some configurations and the first cases, in their order.

@@ -136,8 +136,6 @@ class Results:
         cases, seeds, repetitions. Raises `ConfigError` where the file holds anything else.
         """
         place = Path(path).expanduser()
-        if place.is_dir():
-            raise ConfigError(f"{path} is a folder: name a file in it for the results")
         connection = _connected(place)
         try:
             _make(connection, now)
@@ -237,8 +235,24 @@ class Results:
             raise explain(self.path, error) from error
 
 
+def begun(path: str | Path) -> bool:
+    """Whether there is a file with an evaluation; a store without one may become its place."""
+    place = Path(path).expanduser()
+    if not place.exists() or (place.is_file() and not place.stat().st_size):
+        return False
+    connection = _connected(place)
+    try:
+        return connection.execute(_THERE).fetchone() is not None
+    except sqlite3.Error as error:
+        raise explain(place, error) from error
+    finally:
+        connection.close()
+
+
 def _connected(path: Path) -> sqlite3.Connection:
     """The store's file, whose commits are on the disk when they return."""
+    if path.is_dir():
+        raise ConfigError(f"{path} is a folder: name a file in it for the results")
     connection = connect(path, PATIENCE)
     connection.execute("PRAGMA synchronous = FULL")
     return connection

@@ -16,11 +16,14 @@ import anyio.to_thread
 
 from clew.errors import ConfigError, FencedError, one_error
 from clew.evals.estimate import Estimate, estimate
+from clew.evals.golds import tools_of
+from clew.evals.measures import Tally
 from clew.evals.outcome import About, Outcome
 from clew.evals.plan import Plan, Trial
-from clew.evals.results import Results, Row, kept
+from clew.evals.results import Results, Row, begun, kept
 from clew.evals.trial import settle
 from clew.evals.world import quiet
+from clew.events import FINISH
 from clew.journal import wall_clock
 from clew.portal import twin
 from clew.protocols import Store
@@ -42,11 +45,13 @@ HOPELESS: Final = 10
 
 @dataclass(frozen=True)
 class Progress:
-    """What there is to tell when a trial has ended: how many have, and how many are right."""
+    """What there is to tell when a trial has ended: how many have, and how many of them passed
+    (of a pair none, once one of it is wrong).
+    """
 
     done: int
     total: int
-    right: int
+    passed: int
     spent: float
     outcome: Outcome
 
@@ -100,25 +105,24 @@ async def evaluate(
     if max_cost is not None and not max_cost > 0:
         raise ConfigError(f"max_cost is {max_cost}: give US dollars, or None for no limit")
     trials = plan.trials(only, first)
-    await ready(plan)
-    there = Results.begin(results, kept(plan, wall_clock()))
+    absent = await ready(plan)
+    rows = _rows(plan, results)
+    if foresee is not None:
+        foresee(estimate(plan, trials, todo(trials, rows), rows, absent))
+    store = _store(results)
     try:
-        if foresee is not None:
-            rows = there.rows
-            foresee(estimate(plan, trials, todo(trials, rows), rows))
-        store = SqliteStore(there.path)
+        if plan.judge is not None:  # before the file says that its word counts there
+            await plan.judge.tried(store)
+        there = Results.begin(results, kept(plan, wall_clock()))
         try:
-            if plan.judge is not None:
-                await plan.judge.tried(store)
-            work = Work(plan, trials, there, store, max_cost, watch)
-            return await work.all(at_once)
-        except FencedError as error:
-            error.add_note("another evaluation works on these results: let one go on alone")
-            raise
+            return await Work(plan, trials, there, store, max_cost, watch).all(at_once)
         finally:
-            await store.close()
+            there.close()
+    except FencedError as error:
+        error.add_note("another evaluation works on these results: let one go on alone")
+        raise
     finally:
-        there.close()
+        await store.close()
 
 
 async def foreseen(
@@ -129,14 +133,18 @@ async def foreseen(
     Nothing is spent, and no results are begun or changed. Raises `ConfigError`.
     """
     trials = plan.trials(only, first)
-    await ready(plan)
+    absent = await ready(plan)
     rows = _rows(plan, results)
-    return estimate(plan, trials, todo(trials, rows), rows)
+    return estimate(plan, trials, todo(trials, rows), rows, absent)
+
+
+def _store(results: str | Path) -> SqliteStore:
+    return SqliteStore(Path(results).expanduser())
 
 
 def _rows(plan: Plan, results: str | Path) -> Mapping[str, Row]:
-    """What a file already holds of a plan."""
-    if not Path(results).expanduser().exists():
+    """What a file already holds of a plan. Raises `ConfigError` where it is of another."""
+    if not begun(results):
         return {}
     there = Results(results)
     try:
@@ -146,16 +154,24 @@ def _rows(plan: Plan, results: str | Path) -> Mapping[str, Row]:
         there.close()
 
 
-async def ready(plan: Plan) -> None:
-    """Read the documents, and see that every agent fits its world. Raises `ConfigError`."""
+async def ready(plan: Plan) -> tuple[str, ...]:
+    """Read the documents, and see that every agent fits its world. Raises `ConfigError`.
+
+    Gives the tools that golds name, and that no configuration has.
+    """
     for library in plan.libraries:
         report = await _read(library)
         if not report.passages:
             raise ConfigError(f"there is no text in {library.folder}: name another folder")
+    agents = [configuration.agent for configuration in plan.configurations]
     if plan.world.open is not quiet:
         async with plan.world.open(plan.world.cases[0]) as episode:
-            for configuration in plan.configurations:
-                configuration.check(configuration.inside(episode))
+            agents = [configuration.inside(episode) for configuration in plan.configurations]
+        for configuration, agent in zip(plan.configurations, agents, strict=True):
+            configuration.check(agent)
+    there = {FINISH, *(tool.name for agent in agents for tool in agent.tools)}
+    named = {name: None for case in plan.world.cases for name in tools_of(case.gold)}
+    return tuple(name for name in named if name not in there)
 
 
 async def _read(library: Library) -> IndexReport:
@@ -178,11 +194,11 @@ class Work:
     max_cost: float | None
     watch: Watch | None
     done: int = 0
-    right: int = 0
     spent: float = 0.0
     in_a_row: int = 0
     """So many trials ended one after the other because their model failed."""
     stopped: str = ""
+    _tally: Tally = field(default_factory=Tally)
     _before: Mapping[str, Row] = field(default_factory=dict[str, Row])
     _todo: deque[Trial] = field(default_factory=deque[Trial])
 
@@ -192,8 +208,9 @@ class Work:
         self.spent = sum(row.cost or 0.0 for row in rows.values())
         self._todo = deque(todo(self.trials, rows))
         self.done = len(self.trials) - len(self._todo)
-        over = [rows[each.run_id] for each in self.trials if each.run_id in rows]
-        self.right = sum(row.outcome.right for row in over if not row.again)
+        for trial in self.trials:
+            if trial.run_id in rows:
+                self._tally.add(rows[trial.run_id].outcome)
         with one_error():
             async with anyio.create_task_group() as group:
                 for _ in range(min(at_once, len(self._todo))):
@@ -218,7 +235,8 @@ class Work:
             self._count(row)
             if self.watch is not None:
                 total = len(self.trials)
-                self.watch(Progress(self.done, total, self.right, self.spent, row.outcome))
+                passed = self._tally.passed
+                self.watch(Progress(self.done, total, passed, self.spent, row.outcome))
 
     def _next(self) -> Trial | None:
         """The trial to begin now; None where none is left, or none may begin any more."""
@@ -231,7 +249,7 @@ class Work:
         """Count what a trial came to; begin no more where it is hopeless, as with a wrong key."""
         before = self._before.get(row.outcome.run_id)
         self.done += 1
-        self.right += row.outcome.right
+        self._tally.add(row.outcome)
         self.spent += (row.cost or 0.0) - (0.0 if before is None else before.cost or 0.0)
         self.in_a_row = self.in_a_row + 1 if row.failed else 0
         if self.in_a_row == HOPELESS and self._todo:
