@@ -6,13 +6,17 @@ import time
 from collections.abc import Mapping
 from typing import Final
 
-from recordings import redrive, report, schemas
+from recordings import loops, native_runs, redrive, report, retrieval, schemas, stateful
 from recordings.data import ROOT, missing
 from recordings.part import Measure, Part
 
 PARTS: Final[Mapping[str, Measure]] = {
     "redrive": redrive.measure,
+    "native": native_runs.measure,
     "schemas": schemas.measure,
+    "stateful": stateful.measure,
+    "loops": loops.measure,
+    "retrieval": retrieval.measure,
 }
 """The parts by their names, in the order of the page."""
 

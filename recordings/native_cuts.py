@@ -1,0 +1,115 @@
+"""A record cut after each of its entries and gone on with, as after a crash at that place."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+import clew
+from clew.events import Attempt, Note, Observation
+from clew.protocols import Append, Line, Store
+from recordings.native_drive import Driven, go_on
+
+ATTEMPT = b'{"event":"attempt"'
+
+
+@dataclass
+class Cuts:
+    """How many cuts were made, how many of them ended the same, and what did not."""
+
+    made: int = 0
+    same: int = 0
+    replayed: int = 0
+    doubts: int = 0
+    never_again: int = 0
+    misses: list[str] = field(default_factory=list[str])
+
+    def missed(self, driven: Driven, place: int, what: str) -> None:
+        """Say where."""
+        self.misses.append(f"{driven.talk.name}, cut after entry {place}: {what}")
+
+
+async def cut(driven: Driven, places: Iterable[int], cuts: Cuts, *, replays: int) -> None:
+    """Cut after each of these entries: the record must come out as it was, attempts aside.
+
+    No call whose observation is recorded may be made again. Every so-manieth that ended the same
+    is replayed too (`replays`).
+    """
+    wanted, spoken = _bodies(driven.lines), _spoken(driven)
+    for place in places:
+        known = {
+            entry.event.call
+            for entry in driven.so_far.entries[:place]
+            if isinstance(entry.event, Observation)
+        }
+        store = await _resumed(driven, place, spoken[place - 1])
+        cuts.made += 1
+        if again := known & driven.world.made.keys():
+            cuts.missed(driven, place, f"made again: {', '.join(sorted(again))}")
+        elif _bodies(await store.read(driven.talk.name)) != wanted:
+            cuts.missed(driven, place, "it ended otherwise")
+        else:
+            cuts.same += 1
+            if cuts.same % replays == 0:
+                await clew.replay(driven.agent, driven.talk.name, store=store)
+                cuts.replayed += 1
+
+
+async def cut_in_effects(driven: Driven, every: int, cuts: Cuts) -> None:
+    """Cut after every so-manieth attempt of an unsafe call, whose end then nobody saw.
+
+    It must not be made again, and the model must be told; all else stays as it was.
+    """
+    entries, spoken = driven.so_far.entries, _spoken(driven)
+    attempts = [entry.seq for entry in entries if isinstance(entry.event, Attempt)]
+    for place in attempts[::every]:
+        begun = entries[:place]
+        open_ = {e.event.call for e in begun if isinstance(e.event, Attempt)}
+        open_ -= {e.event.call for e in begun if isinstance(e.event, Observation)}
+        store = await _resumed(driven, place, spoken[place - 1])
+        so_far = await clew.read(driven.talk.name, store=store)
+        cuts.doubts += 1
+        told = {
+            call.key
+            for call in so_far.calls
+            if call.observation and call.observation.code == "unknown"
+        }
+        if (again := open_ & driven.world.made.keys()) or told != open_:
+            cuts.missed(driven, place, f"begun: {open_}, made again: {again or '-'}, told: {told}")
+        elif _seen(so_far, open_) != _seen(driven.so_far, open_):
+            cuts.missed(driven, place, "something else changed")
+        else:
+            cuts.never_again += 1
+
+
+def _seen(so_far: clew.Trajectory, doubted: set[str]) -> list[object]:
+    """All observations but those of the calls in doubt, and the end."""
+    others = [call for call in so_far.calls if call.key not in doubted]
+    return [*((call.key, call.observation) for call in others), so_far.stop]
+
+
+def _spoken(driven: Driven) -> list[int]:
+    """After each entry: how often a person had spoken by then."""
+    return [*accumulate(isinstance(entry.event, Note) for entry in driven.so_far.entries)]
+
+
+def _bodies(lines: Sequence[Line]) -> list[bytes]:
+    """What a record says, without the attempts: calls of one step may end in another order."""
+    return sorted(line.body for line in lines if not line.body.startswith(ATTEMPT))
+
+
+async def _resumed(driven: Driven, place: int, spoken: int) -> Store:
+    """A store with the first entries of the record, gone on with to the end of the talk."""
+    name, store, lines = driven.talk.name, clew.MemoryStore(), driven.lines[:place]
+    blobs = {
+        entry.event.blob: await driven.store.blob(entry.event.blob)
+        for entry in driven.so_far.entries[:place]
+        if isinstance(entry.event, Observation) and entry.event.blob
+    }
+    epoch = await store.create(name)
+    while epoch < lines[-1].epoch:
+        epoch = await store.open(name)
+    await store.append(Append(name, epoch, tuple(lines), blobs=blobs))
+    driven.world.made.clear()
+    await clew.resume(driven.agent, name, store=store)
+    await go_on(driven.agent, name, driven.talk.words[spoken:], store)
+    return store

@@ -1,0 +1,114 @@
+"""One recorded conversation through the ordinary `run` and `resume`, its world as recorded."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import anyio
+import anyio.lowlevel
+
+import clew
+from clew.events import Effect, Json, Observation, Reply
+from clew.protocols import Line, Part, Prompt, Store
+from clew.testing.models import Line as Answer
+from clew.testing.models import ScriptedModel
+from clew.tools import published
+from clew.tools.likeness import MOST
+from recordings.native_talks import Talk, Turn
+
+LIMITS = clew.Limits(
+    steps=10_000,
+    tool_calls=10_000,
+    calls_per_step=1_000,
+    tokens=1_000_000_000,
+    seconds=86_400.0,
+    faults=1_000,
+)
+"""What no recorded conversation reaches: the originals had bounds of their own."""
+
+
+@dataclass(frozen=True)
+class Over:
+    """A bound: the recording has no further reply, since its harness ended the conversation."""
+
+    turns: int
+
+    def __call__(self, so_far: clew.Trajectory) -> str | None:
+        """A reason once all recorded replies were given."""
+        return "recording: it ends here" if len(so_far.steps) >= self.turns else None
+
+
+@dataclass(frozen=True)
+class World:
+    """Gives each call what is recorded for its place; of a step's calls the last is done first."""
+
+    turns: Sequence[Turn]
+    made: Counter[str] = field(default_factory=Counter[str])
+    """How often each call was really made."""
+
+    async def call(self, name: str, args: dict[str, Json], key: str) -> Observation:
+        """The recorded observation; what the arguments are is compared elsewhere."""
+        del name, args
+        place = key.rpartition(":")[2]
+        step, number = map(int, place.split("."))
+        seen = self.turns[step - 1].seen
+        for _ in seen[number:]:
+            await anyio.lowlevel.checkpoint()
+        self.made[place] += 1
+        if number > len(seen):
+            raise clew.ToolError("nothing is recorded of this call")
+        one = seen[number - 1]
+        return Observation(content=one.text, ok=one.ok, outcome="done" if one.ok else "not_done")
+
+
+@dataclass(frozen=True)
+class Driven:
+    """A conversation as clew had it: its record, and the prompt of its last thought.
+
+    The prompt is without its tail, which is clew's own and new every time.
+    """
+
+    talk: Talk
+    agent: clew.Agent
+    world: World
+    store: Store
+    so_far: clew.Trajectory
+    lines: Sequence[Line]
+    prompt: Sequence[Part]
+
+
+async def drive(talk: Talk, store: Store, effect: Effect) -> Driven:
+    """Run it, with a person's words as follow-ups; its record is called by the talk's name."""
+    world, prompts = World(talk.turns), list[Prompt]()
+
+    def last(prompt: Prompt) -> Reply:
+        if not prompts:
+            prompts.append(prompt)
+        return talk.turns[-1].reply
+
+    script: list[Answer] = [*(turn.reply for turn in talk.turns[:-1]), last]
+    agent = clew.Agent(
+        model=ScriptedModel(script),
+        tools=_tools(talk, world, effect),
+        limits=LIMITS,
+        bounds=(Over(len(talk.turns)),),
+        no_progress=None,
+        landing=False,
+    )
+    await clew.run(agent, talk.goal, store=store, run_id=talk.name)
+    await go_on(agent, talk.name, talk.words, store)
+    so_far = await clew.read(talk.name, store=store)
+    seen = [part for prompt in prompts for part in (*prompt.head, *prompt.parts)]
+    return Driven(talk, agent, world, store, so_far, await store.read(talk.name), seen)
+
+
+def _tools(talk: Talk, world: World, effect: Effect) -> list[clew.Tool]:
+    """The recorded tools; those over the most that clew shows at once are hidden, and answer."""
+    made = published(talk.tools, world.call, effect=effect)
+    return [replace(one.tool, hidden=number >= MOST) for number, one in enumerate(made)]
+
+
+async def go_on(agent: clew.Agent, run_id: str, words: Sequence[str], store: Store) -> None:
+    """Say what is left to be said, one word after each answer."""
+    for said in words:
+        await clew.resume(agent, run_id, say=said, store=store)

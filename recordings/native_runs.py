@@ -1,0 +1,162 @@
+"""Recorded native conversations through clew's own loop: compared, replayed, cut everywhere."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+import anyio
+
+import clew
+from recordings.data import records
+from recordings.native_checks import Checked, check
+from recordings.native_cuts import Cuts, cut, cut_in_effects
+from recordings.native_drive import drive
+from recordings.native_talks import Talk, talk
+from recordings.part import Figure, Part, count
+
+KINDS: Final = ("-tau-", "-tau2")
+"""What the files of native conversations are called."""
+
+REPLAYS: Final = 10
+"""Every so-manieth cut record that was gone on with is replayed as well."""
+EFFECTS: Final = 5
+"""After every so-manieth attempt of an unsafe call the record is cut."""
+
+TEXT: Final = f"""\
+Customer-service conversations with native tool calls (gpt-4o, gpt-4.1 and a tuned one,
+qwen2.5:7b, an orchestrator), with the tool lists they were held with. A scripted model gives the
+recorded replies through `run`, the person's words follow through `resume(say=…)`, the tools give
+what was observed, the last call of a reply first. What a harness put in itself (a greeting,
+retries that it hid) is no reply; of what it refused and had made again, kept as it was printed,
+it is only looked at how clew reads it. Misses are calls that clew refused; all else is compared
+with the recording: names, arguments and observations of each call in the record, and the whole
+prompt of the last thought, message by message.
+
+Every record is then cut after each of its entries and gone on with, all tools `idempotent`: it
+must come out the same in every word (but for attempts, and the order in which calls of one reply
+end), no recorded call made again; every {REPLAYS}th of them is replayed too. With all tools
+`unsafe` it is cut after every {EFFECTS}th attempt: a call nobody saw the end of must not be made
+again, the model must be told, and nothing else may change. Where more tools are listed than clew
+shows at once, those beyond are hidden; they answer all the same.
+"""
+
+
+@dataclass
+class Found:
+    """What was counted over all conversations."""
+
+    checked: Checked = field(default_factory=Checked)
+    cuts: Cuts = field(default_factory=Cuts)
+    replayed: int = 0
+
+
+def measure(sample: int) -> Part:
+    """Every nth conversation."""
+    talks = (talk(record) for kind in KINDS for record in records(kind, sample))
+    return anyio.run(measured, talks)
+
+
+async def measured(talks: Iterable[Talk]) -> Part:
+    """The same for any conversations, on the event loop that is there."""
+    found = Found()
+    for one in talks:
+        await follow(one, found)
+    checked, cuts = found.checked, found.cuts
+    return Part(
+        "Native runs: driven, cut everywhere, replayed",
+        TEXT,
+        [*_compared(found), *_cut(cuts), *_met(checked)],
+        [*checked.misses, *checked.differences, *cuts.misses],
+    )
+
+
+async def follow(one: Talk, found: Found) -> None:
+    """Drive a conversation, compare it, replay it and cut it."""
+    store = clew.MemoryStore()
+    driven = await drive(one, store, "idempotent")
+    check(driven, found.checked)
+    replayed = await clew.replay(driven.agent, one.name, store=store)
+    found.replayed += not replayed.passed_over
+    await cut(driven, range(1, len(driven.lines)), found.cuts, replays=REPLAYS)
+    await cut_in_effects(await drive(one, clew.MemoryStore(), "unsafe"), EFFECTS, found.cuts)
+
+
+def _compared(found: Found) -> list[Figure]:
+    checked = found.checked
+    calls, valid, talks = checked.calls, checked.valid, checked.talks
+    listed = calls - checked.unlisted
+    return [
+        Figure("conversations and the calls in them", f"{talks:,}", f"{calls:,} calls"),
+        count("calls of listed tools that their schemas allow", valid, listed, exactly=listed),
+        count("calls of tools that are not in the recorded list", checked.unlisted, calls),
+        count("calls made, each once", checked.once, valid, exactly=valid),
+        count(
+            "calls with name, arguments and observation as recorded",
+            checked.same,
+            valid,
+            exactly=valid,
+        ),
+        count(
+            "last prompts that are the recorded conversation", checked.prompts, talks, exactly=talks
+        ),
+        count(
+            "replies with text and calls that the harness refused, taken whole",
+            checked.taken,
+            checked.beside,
+            exactly=checked.beside,
+        ),
+        count(
+            "empty replies that the harness refused, a fault",
+            checked.faults,
+            checked.empty,
+            exactly=checked.empty,
+        ),
+        count("replays byte-equal", found.replayed, talks, exactly=talks),
+    ]
+
+
+def _cut(cuts: Cuts) -> list[Figure]:
+    return [
+        count(
+            "cuts, after every entry, that end the same", cuts.same, cuts.made, exactly=cuts.made
+        ),
+        Figure("of those, replayed byte-equal", f"{cuts.replayed:,}", f"every {REPLAYS}th"),
+        count(
+            "cuts in unsafe calls: never made again, told, nothing else changed",
+            cuts.never_again,
+            cuts.doubts,
+            exactly=cuts.doubts,
+        ),
+    ]
+
+
+def _met(checked: Checked) -> list[Figure]:
+    """What a runtime may trip over; all of it is in the figures above."""
+    met = checked.met
+    return [
+        count(
+            "met: conversations in which a provider's call id comes again",
+            met["talks with ids again"],
+            checked.talks,
+        ),
+        count(
+            "met: call ids that come again, for another call",
+            met["ids again for another call"],
+            met["ids again"],
+        ),
+        count(
+            "met: calls made again, with another result",
+            met["calls again, another result"],
+            met["calls again"],
+        ),
+        Figure(
+            "met: replies with several calls",
+            f"{met['several calls']:,}",
+            f"up to {met['most calls']} in one",
+        ),
+        Figure(
+            "met: replies with text beside a call",
+            f"{met['text beside a call']:,}",
+            f"{met['replies with calls']:,} replies with calls",
+        ),
+    ]

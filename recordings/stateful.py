@@ -1,0 +1,300 @@
+"""Stateful gold runs: replayed, and forked at every step, they observe what is recorded.
+
+Every call is a step of its own; the words of a person stand between, and a reply of text ends what
+each of them asked for.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import accumulate, islice, zip_longest
+from typing import Any, Final
+
+import anyio
+
+import clew
+from clew.events import Action, Effect, Json, encode
+from clew.protocols import Store
+from clew.testing.models import Line, Move, ScriptedModel, say
+from clew.tools import Published, published
+from recordings.data import Record, document, records
+from recordings.part import Figure, Part, count
+
+KIND: Final = "-bfcl-multiturn"
+TOOLS: Final = "bfcl-multiturn-tools.json"
+GO_ON: Final = "Go on."
+"""Said where nothing is recorded of a person between two rounds of calls."""
+
+EFFECTS: Final[tuple[Effect, ...]] = ("read", "unsafe")
+REPLAYS: Final = 10
+"""Every so-manieth fork is replayed as well."""
+
+LIMITS: Final = clew.Limits(steps=1_000, tool_calls=1_000, tokens=100_000_000, seconds=3_600.0)
+
+TEXT: Final = """\
+Multi-turn tasks with gold calls (files, tickets, trades, travel, a car, messages), each call with
+what the real simulators observed. A scripted model makes the gold calls, one a step, with a text
+after each round; the person's words are follow-ups (`resume(say=…)`). The world is stateful: it
+knows how far it is, gives the next observation only to the call that is due, and anything else
+makes it say so; its state is a hash over all calls and observations so far. Each run is replayed
+(the world must not move at all), and forked at every step with nothing changed, while the world
+is put back to the state of that step: it must end with the same observations and in the same
+state. This is done with tools that are said to `read`, and with `unsafe` ones: there each call
+that the first run had made after the place of the fork is to be held for a person, who allows it.
+The state hash of the recording itself needs the simulators, which are not here. Functions that
+are recorded as handed in later are there from the start, those that are recorded as left out are
+not.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldCall:
+    """A call that belongs there, and what the real simulator observed of it."""
+
+    name: str
+    args: dict[str, Json]
+    observation: str
+
+
+@dataclass(frozen=True)
+class Gold:
+    """A recorded run: its tools, its calls with their observations, the words before each round.
+
+    `rounds` is how many calls each round has.
+    """
+
+    name: str
+    tools: Sequence[Json]
+    calls: Sequence[GoldCall]
+    words: Sequence[str]
+    rounds: Sequence[int]
+
+    @property
+    def spoken(self) -> list[int]:
+        """After each step, the one before the first included: words that were said before it."""
+        steps = [number for number, calls in enumerate(self.rounds) for _ in range(calls + 1)]
+        return [1, *(number + 1 for number in steps)]
+
+    @property
+    def done(self) -> list[int]:
+        """After each step, the one before the first included: calls that were made by then."""
+        made = [1] * 0
+        for calls in self.rounds:
+            made += [*[1] * calls, 0]
+        return [*accumulate(made, initial=0)]
+
+
+def gold(record: Record) -> Gold:
+    """The run of a record."""
+    left_out = set(record["excluded_function"] or ())
+    by_class: Any = document(TOOLS)
+    tools = [
+        tool
+        for name in record["involved_classes"]
+        for tool in by_class[name]
+        if tool["name"] not in left_out
+    ]
+    turns = record["turns"]
+    calls = [
+        GoldCall(c["name"], c["args"], c["observation"]) for t in turns for c in t["gold_calls"]
+    ]
+    words = ["\n\n".join(said["content"] for said in turn["user"]) or GO_ON for turn in turns]
+    return Gold(record["id"], tools, calls, words, [len(turn["gold_calls"]) for turn in turns])
+
+
+@dataclass
+class World:
+    """A world with a state: how many of the gold calls were made in it, and what came of them."""
+
+    gold: Gold
+    at: int = 0
+    made: int = 0
+
+    async def call(self, name: str, args: dict[str, Json], key: str) -> str:
+        """The next observation, to the call that is due; a word of being out of step to others."""
+        del key
+        self.made += 1
+        due = self.gold.calls[self.at] if self.at < len(self.gold.calls) else None
+        if due is None or (due.name, due.args) != (name, args):
+            return f"out of step: {name} is not due after {self.at} calls"
+        self.at += 1
+        return due.observation
+
+    @property
+    def state(self) -> str:
+        """A hash over all that happened in it."""
+        happened = [(call.name, call.args, call.observation) for call in self.gold.calls[: self.at]]
+        return sha256(encode(happened)).hexdigest()
+
+
+@dataclass
+class Forks:
+    """Forks with tools of one effect: how many, how they ended, what was held in them."""
+
+    made: int = 0
+    same: int = 0
+    replayed: int = 0
+    due: int = 0
+    held: int = 0
+
+
+@dataclass
+class Found:
+    """What was counted over all runs."""
+
+    runs: int = 0
+    calls: int = 0
+    as_recorded: int = 0
+    replays: int = 0
+    forks: dict[Effect, Forks] = field(default_factory=lambda: {e: Forks() for e in EFFECTS})
+    misses: list[str] = field(default_factory=list[str])
+
+
+async def follow(run: Gold, found: Found) -> None:
+    """Run it, replay it, and fork it at every step, with tools of either effect."""
+    found.runs += 1
+    for effect in EFFECTS:
+        world, store = World(run), clew.MemoryStore()
+        agent = _agent(run, world, effect)
+        result = await clew.run(agent, run.words[0], store=store, run_id=run.name)
+        await _go_on(agent, result, run.words[1:], store)
+        so_far = await clew.read(run.name, store=store)
+        if effect == EFFECTS[0]:
+            await _compare(run, so_far, found)
+        made = world.made
+        await clew.replay(agent, run.name, store=store)
+        found.replays += world.made == made and world.at == len(run.calls)
+        for step in range(len(so_far.steps) + 1):
+            await _fork(agent, world, so_far, step, store, found)
+
+
+async def _compare(run: Gold, so_far: clew.Trajectory, found: Found) -> None:
+    """Each call as recorded, in its place."""
+    found.calls += len(run.calls)
+    for call, due in zip_longest(so_far.calls, run.calls):
+        if call is None or due is None or call.observation is None:
+            found.misses.append(f"{run.name}: {len(so_far.calls)} calls of {len(run.calls)}")
+            return
+        if call.observation.text == due.observation:
+            found.as_recorded += 1
+        else:
+            found.misses.append(f"{run.name}, {call.key} {due.name}: {call.observation.text}")
+
+
+async def _fork(
+    agent: clew.Agent,
+    world: World,
+    so_far: clew.Trajectory,
+    step: int,
+    store: Store,
+    found: Found,
+) -> None:
+    """Fork after a step, into the world as it was then, and compare all that is observed."""
+    run, effect = world.gold, agent.tools[0].effect
+    forks, ended, new_id = found.forks[effect], world.state, f"{run.name}-{step}"
+    world.at, world.made = run.done[step], 0
+    due = len(run.calls) - world.at
+    result = await clew.fork(agent, run.name, at=step, store=store, new_id=new_id)
+    held = await _go_on(agent, result, run.words[run.spoken[step] :], store)
+    forked = await clew.read(new_id, store=store)
+    forks.made += 1
+    forks.due += due
+    forks.held += held
+    same = _seen(forked) == _seen(so_far) and (world.made, world.state) == (due, ended)
+    forks.same += same
+    if not same:
+        found.misses.append(f"{new_id}: {world.made} calls of {due}, or other observations")
+    elif forks.same % REPLAYS == 0:
+        await clew.replay(agent, new_id, store=store)
+        forks.replayed += 1
+
+
+async def _go_on(agent: clew.Agent, result: clew.Result, words: Sequence[str], store: Store) -> int:
+    """Allow what is held and say what is left to be said; gives how many calls were held."""
+    held = 0
+    for said in (*words, ""):
+        while result.status == "held":
+            for call in (await clew.read(result.run_id, store=store)).held:
+                await clew.rule(result.run_id, call.key, allow=True, store=store)
+                held += 1
+            result = await clew.resume(agent, result.run_id, store=store)
+        if said:
+            result = await clew.resume(agent, result.run_id, say=said, store=store)
+    return held
+
+
+def _seen(so_far: clew.Trajectory) -> list[tuple[str, Any]]:
+    """What each call observed, by its place."""
+    return [(call.key, call.observation and call.observation.text) for call in so_far.calls]
+
+
+def _agent(run: Gold, world: World, effect: Effect) -> clew.Agent:
+    """An agent that makes the gold calls, a text behind those of each round."""
+    made = published(run.tools, world.call, effect=effect)
+    known = {one.name: one for one in made}
+    calls, script = iter(run.calls), list[Line]()
+    for number in run.rounds:
+        script += [_move(call, known.get(call.name)) for call in islice(calls, number)]
+        script.append(say("Done."))
+    return clew.Agent(
+        model=ScriptedModel(script),
+        tools=[one.tool for one in made],
+        limits=LIMITS,
+        no_progress=None,
+    )
+
+
+def _move(call: GoldCall, tool: Published | None) -> Move:
+    """The call under the names by which the tool and its arguments are known."""
+    if tool is None:
+        return Move(actions=(Action(call.name, call.args),))
+    names = {was: now for now, was in tool.renamed.items()}
+    args = {names.get(name, name): value for name, value in call.args.items()}
+    return Move(actions=(Action(tool.tool.name, args),))
+
+
+def measure(sample: int) -> Part:
+    """Every nth run."""
+    return anyio.run(measured, map(gold, records(KIND, sample)))
+
+
+async def measured(runs: Iterable[Gold]) -> Part:
+    """The same for any gold runs, on the event loop that is there."""
+    found = Found()
+    for run in runs:
+        await follow(run, found)
+    figures = [
+        count(
+            "gold calls that observe what is recorded",
+            found.as_recorded,
+            found.calls,
+            exactly=found.calls,
+        ),
+        count(
+            "replays in which the world stood still",
+            found.replays,
+            2 * found.runs,
+            exactly=2 * found.runs,
+        ),
+    ]
+    for effect, forks in found.forks.items():
+        figures += [
+            count(
+                f"{effect} tools: forks that observe the same and end in the same state",
+                forks.same,
+                forks.made,
+                exactly=forks.made,
+            ),
+            count(
+                f"{effect} tools: calls held because the first run had made them",
+                forks.held,
+                forks.due,
+                exactly=forks.due if effect == "unsafe" else 0,
+            ),
+            Figure(
+                f"{effect} tools: of those forks, replayed byte-equal",
+                f"{forks.replayed:,}",
+                f"every {REPLAYS}th",
+            ),
+        ]
+    return Part("Stateful gold runs: replay and fork at every step", TEXT, figures, found.misses)

@@ -1,0 +1,91 @@
+"""Stateful gold runs: replayed and forked at every step they leave what was observed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recordings import stateful
+from recordings.data import VARIABLE, document, folder, missing
+from recordings.part import Part
+from recordings.report import failures
+from recordings.stateful import GO_ON, Gold, World, gold
+from tests.recordings import gold as own
+
+HERE, WHY_NOT = folder(), missing()
+"""Where the recordings lie, taken before a test loses the variables of its environment."""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    document.cache_clear()
+    own.written(tmp_path, own.RUNS)
+    yield tmp_path
+    document.cache_clear()
+
+
+def figures(part: Part) -> dict[str, tuple[str, str, bool]]:
+    return {one.what: (one.got, one.of, one.met) for one in part.figures}
+
+
+def test_steps_know_what_was_said_and_done_by_then(place: Path) -> None:
+    twice, at_first = map(gold, own.RUNS)
+    assert twice.spoken == [1, 1, 1, 2, 2, 2]
+    assert twice.done == [0, 1, 1, 2, 3, 3]
+    assert at_first.words == ["Dim the light in the hall.", GO_ON, "Thank you."]
+    assert at_first.spoken == [1, 1, 2, 2, 2, 3]
+    assert at_first.done == [0, 0, 1, 2, 2, 2]
+
+
+async def test_the_world_answers_only_the_call_that_is_due(place: Path) -> None:
+    world = World(gold(own.RUNS[0]))
+    begun = world.state
+    assert "out of step" in await world.call("list_doors", {}, "")
+    assert world.state == begun
+    assert await world.call(*own.OPEN, "") == own.OPENED
+    assert world.state != begun
+    assert (world.at, world.made) == (1, 2)
+
+
+def test_every_fork_observes_what_is_recorded(place: Path) -> None:
+    part = stateful.measure(1)
+    assert part.met, list(failures([part]))
+    assert figures(part) == {
+        "gold calls that observe what is recorded": ("5", "5", True),
+        "replays in which the world stood still": ("4", "4", True),
+        "read tools: forks that observe the same and end in the same state": ("12", "12", True),
+        "read tools: calls held because the first run had made them": ("0", "13", True),
+        "read tools: of those forks, replayed byte-equal": ("1", "every 10th", True),
+        "unsafe tools: forks that observe the same and end in the same state": ("12", "12", True),
+        "unsafe tools: calls held because the first run had made them": ("13", "13", True),
+        "unsafe tools: of those forks, replayed byte-equal": ("1", "every 10th", True),
+    }
+
+
+@pytest.mark.parametrize(
+    ("record", "why"), [(own.LEFT_OUT, "unknown_tool(list_doors)"), (own.WRONG, "how_bright")]
+)
+async def test_a_call_that_is_refused_is_a_miss(place: Path, record: own.Record, why: str) -> None:
+    part = await stateful.measured([gold(record)])
+    assert "gold calls that observe what is recorded" in [f.what for f in part.figures if not f.met]
+    assert why in part.misses[0]
+
+
+async def test_a_world_that_is_not_put_back_is_seen(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The state of the world counts: forks in one that went on elsewhere are out of step."""
+    monkeypatch.setattr(Gold, "done", [3] * 6)
+    part = await stateful.measured([gold(own.RUNS[0])])
+    assert not figures(part)["read tools: forks that observe the same and end in the same state"][2]
+
+
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+def test_a_sample_of_the_recordings_observes_what_is_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(HERE))
+    document.cache_clear()
+    part = stateful.measure(90)
+    assert part.met, "\n".join(failures([part]))
