@@ -41,7 +41,11 @@ def one(case: str, passed: bool, **fields: Any) -> Outcome:
     )  # fmt: skip
     of: dict[str, Any] = {"configuration": "a", "model": "m", "run_id": f"a-{case}"}
     return Outcome(
-        case=case, status="answered", passed=passed, right=passed, counted=counted, **of | fields
+        case=case,
+        passed=passed,
+        right=passed,
+        counted=counted,
+        **{"status": "answered"} | of | fields,
     )
 
 
@@ -60,6 +64,8 @@ def test_the_overview_counts_what_happened() -> None:
     }  # fmt: skip
     assert second["cost"] is None, "a price that is not known is not 0"
     assert "Only 4 of 8 trials" in found.note
+    assert "twin" not in found.note
+    assert "judge" not in found.note
     assert "simulated" not in found.note
 
 
@@ -92,6 +98,21 @@ def test_every_table_has_a_row_for_each_and_marks_what_is_simulated() -> None:
         if any("simulated:weak" in row for row in table.rows):
             assert "simulated:… is no language model" in table.note
     assert len(found[0].rows) == len(of.configurations) * len(of.models)
+
+
+def test_what_the_figures_leave_out_is_said() -> None:
+    of = msgspec.structs.replace(
+        about(12, ("a", "b"), ("m",), seeds=(0,), repetitions=1), judge="m (passes 4)"
+    )
+    rows = [
+        one("case-2", True, pair="pair-0"), one("case-5", True, pair="pair-0"),
+        one("case-2", True, pair="pair-0", configuration="b"),
+        one("case-3", False, status="failed"),
+    ]  # fmt: skip
+    note = overview(rows, of).note
+    assert "Cost is without the judge's." in note
+    assert "Failed before an answer, and not passed: 1." in note
+    assert "Counted without a twin that is not finished: 1." in note
 
 
 def test_what_there_is_nothing_to_say_of_has_no_table() -> None:

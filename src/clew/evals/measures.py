@@ -100,10 +100,10 @@ def paired(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """
     right: dict[Twins, bool] = defaultdict(lambda: True)
     for each in outcomes:
-        right[_twins(each)] &= each.right
+        right[twins_of(each)] &= each.right
     done: list[Outcome] = []
     for each in outcomes:
-        passed = right[_twins(each)] if each.pair else each.right
+        passed = right[twins_of(each)] if each.pair else each.right
         settled = msgspec.structs.replace(each, passed=passed)
         done.append(msgspec.structs.replace(settled, kind=kind(settled)))
     return done
@@ -120,11 +120,12 @@ class Tally:
 
     def add(self, outcome: Outcome) -> None:
         """Count an outcome, in the place of an earlier one of the same trial."""
-        group = self._right[_twins(outcome) if outcome.pair else (outcome.run_id,)]
+        group = self._right[twins_of(outcome) if outcome.pair else (outcome.run_id,)]
         before = len(group) if all(group.values()) else 0
         group[outcome.run_id] = outcome.right
         self.passed += (len(group) if all(group.values()) else 0) - before
 
 
-def _twins(each: Outcome) -> Twins:
+def twins_of(each: Outcome) -> Twins:
+    """What it shares with its twins."""
     return each.pair, each.configuration, each.model, each.seed, each.repetition

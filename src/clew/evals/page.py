@@ -80,15 +80,20 @@ def _facts(outcomes: Sequence[Outcome], about: About) -> Iterator[tuple[str, str
     yield "repetitions", f"{about.repetitions}"
     yield "trials", f"{len(outcomes):,}, {sum(one.passed for one in outcomes):,} of them passed"
     yield "time of work", told(fsum(one.counted.seconds for one in outcomes), "seconds")
-    costs = [one.counted.usage.cost for one in outcomes if one.counted.usage.tokens]
-    known = [cost for cost in costs if cost is not None]
-    unknown = len(costs) - len(known)
-    beside = f", and {unknown:,} trials whose cost is not known" if unknown else ""
-    yield "cost", told(fsum(known), "dollars") + beside
+    yield "cost", _cost([one for one in outcomes if not is_simulated(one.model)])
     if about.begun:
         begun = datetime.fromtimestamp(about.begun / 1000, UTC)
         yield "begun", f"{begun:%Y-%m-%d %H:%M} UTC"
     yield "clew", about.version
+
+
+def _cost(outcomes: Sequence[Outcome]) -> str:
+    """What was really paid for runs: the prices of simulated models are invented."""
+    costs = [one.counted.usage.cost for one in outcomes if one.counted.usage.tokens]
+    known = [cost for cost in costs if cost is not None]
+    unknown = len(costs) - len(known)
+    beside = f", and {unknown:,} trials whose cost is not known" if unknown else ""
+    return told(fsum(known), "dollars") + beside
 
 
 def _command(store: str, run_id: str) -> str:

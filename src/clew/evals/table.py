@@ -1,9 +1,11 @@
 """A table: what a report is made of, whichever way it is shown."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
+from clew.evals.measures import twins_of
 from clew.evals.outcome import About, Outcome
 from clew.events import Json
 from clew.replies import Value
@@ -102,7 +104,7 @@ def simulated_note(models: Iterable[str]) -> str:
     named = set(models)
     return sentences(
         f"{OFFLINE} is no language model but clew's own rules." if OFFLINE in named else "",
-        f"{SIMULATED}… is no language model but a script with set faults."
+        f"{SIMULATED}… is no language model but a script with set faults and invented prices."
         if any(map(is_simulated, named))
         else "",
     )
@@ -163,9 +165,21 @@ def grouped(outcomes: Iterable[Outcome], about: About) -> dict[Group, Sequence[O
 
 
 def unfinished(outcomes: Sequence[Outcome], about: About) -> str:
-    """Says so where not all trials of the matrix are finished; "" where they are."""
+    """Says what keeps the figures from being those of the whole matrix; "" where nothing does."""
     of_each = len(about.cases) * len(about.seeds) * about.repetitions
     all_of_it = about.trials or of_each * len(about.configurations) * len(about.models)
-    if len(outcomes) >= all_of_it:
-        return ""
-    return f"Only {len(outcomes):,} of {all_of_it:,} trials are finished."
+    fewer = f"Only {len(outcomes):,} of {all_of_it:,} trials are finished."
+    failed = sum(one.status == "failed" for one in outcomes)
+    alone = _alone(outcomes, about)
+    return sentences(
+        fewer if len(outcomes) < all_of_it else "",
+        f"Failed before an answer, and not passed: {failed:,}." if failed else "",
+        f"Counted without a twin that is not finished: {alone:,}." if alone else "",
+    )
+
+
+def _alone(outcomes: Iterable[Outcome], about: About) -> int:
+    """How many outcomes are of a pair that is not there as a whole."""
+    whole = Counter(case.pair for case in about.cases if case.pair)
+    found = Counter(twins_of(one) for one in outcomes if one.pair)
+    return sum(many for (pair, *_), many in found.items() if many < whole[pair])

@@ -90,6 +90,7 @@ def overview(outcomes: Sequence[Outcome], about: About) -> Table:
         f"{every} is the chance that {k} trials of a case all pass." if k > 1 else "",
         "Grounded is the share of claims that could be checked and are borne out.",
         "What is counted in a vote is the sum over its runs." if _votes(outcomes) else "",
+        "Cost is without the judge's." if about.judge else "",
         unfinished(outcomes, about),
         simulated_note(model for _, model in groups),
     )
