@@ -88,16 +88,13 @@ class Commands:
             f"{wording.discipline(brief, f'the {self.observation}')}\n"
             f"- The answer is given by this command, alone:\n{self._finish_text(brief)}"
         )
-        tools = [
-            wording.described(
-                tool,
-                self._heading(tool),
-                (self._call(brief, Action(tool.name, one)) for one in tool.examples),
-            )
-            for tool in shown(brief)
-        ]
+        tools = (self._described(brief, tool) for tool in shown(brief))
         system = wording.system(self._form(), brief, rules, tools)
         return (system, Part("user", f"{self.question}: {goal}"))
+
+    def describe(self, brief: Brief, tools: Sequence[Tool]) -> tuple[Part, ...]:
+        """Further tools, in one part."""
+        return wording.further(self._described(brief, tool) for tool in tools)
 
     def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
         """The step in canonical form."""
@@ -209,6 +206,10 @@ class Commands:
             seen=lambda _: self.observation,
             finish=lambda brief, _: self._finish_text(brief),
         )
+
+    def _described(self, brief: Brief, tool: Tool) -> str:
+        examples = (self._call(brief, Action(tool.name, one)) for one in tool.examples)
+        return wording.described(tool, self._heading(tool), examples)
 
     def _turn(self, brief: Brief, thought: str, action: Action) -> str:
         said = f"{self._inert(thought)}\n" if thought else ""
