@@ -3,13 +3,13 @@
 Formats do not matter here: a call is its name, its arguments and what it observed.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from clew.events import FINISH, Json, encode
 from recordings.data import Record
+from recordings.native_talks import read
 
 UNREAD: Final = "(no action)"
 """In the place of a name: the reply could not be read, and the environment said so."""
@@ -111,10 +111,10 @@ def _called(action: Record, seen: str) -> Called:
     if "args" in action:
         args = action["args"]
     elif "args_text" in action:
-        args = json.loads(action["args_text"])
+        args = read(action["args_text"])
     else:
-        args = {"arg": action["arg"]}
-    return Called(action["name"], args, seen)
+        args = action["arg"]
+    return Called(action["name"], args if isinstance(args, dict) else {"arg": args}, seen)
 
 
 def loops(found: Run, rounds: int = ROUNDS) -> list[Loop]:

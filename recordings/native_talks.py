@@ -116,9 +116,16 @@ def _call(call: Record) -> RawCall:
 
 
 def _asked(action: Record) -> tuple[str, Json]:
-    """What a recording's own reader made of a call: its arguments as an object or as JSON text."""
-    args = action["args"] if "args" in action else json.loads(action["args_text"])
-    return action["name"], args
+    """What a recording's own reader made of a call: its arguments as an object, or as it could."""
+    return action["name"], action["args"] if "args" in action else read(action["args_text"])
+
+
+def read(text: str) -> Json:
+    """JSON text as its value; text that is none as it is."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _said(turn: Record) -> str:

@@ -180,6 +180,12 @@ TALKS = [
 WRONG = record(
     "wrong type", "garden", asked([call("w", "water", {"bed": "3", "litres": 5})], "watered")
 )
+NO_JSON = record(
+    "no JSON",
+    "garden",
+    asked([call("n", "water", "{bed: 3}")], "Error: no JSON"),
+    told("I cannot."),
+)
 OTHERWISE = record(
     "read otherwise",
     "garden",

@@ -123,6 +123,10 @@ NATIVE = record(
             "actions": [{"name": "find", "args": {"n": 1}}, {"name": "find", "args_text": "{}"}],
             "observations": [{"content": "one"}, {"content": "none"}],
         },
+        {
+            "actions": [{"name": "find", "args_text": "{n: 1}"}],
+            "observations": [{"content": "Error: no JSON"}],
+        },
         {"actions": [], "user_reply": "Thanks."},
     ],
     reward=0.0,
@@ -142,6 +146,7 @@ def test_runs_of_all_forms_are_read() -> None:
     assert run(NATIVE).steps == [
         Step((), said=True),
         Step((Called("find", {"n": 1}, "one"), Called("find", {}, "none"))),
+        Step((Called("find", {"arg": "{n: 1}"}, "Error: no JSON"),)),
         Step((), said=True),
     ]
     assert run(GOLD).steps == [Step((Called("open", {}, "open"),)), Step((), said=True)]
@@ -186,7 +191,7 @@ def test_the_part_counts_what_was_disturbed_and_saved(
 ) -> None:
     part = measured(tmp_path, monkeypatch, [TEXT, record("stuck", STUCK, em=0), NATIVE, GOLD])
     assert part.met, list(failures([part]))
-    assert figure(part, "runs and the calls in them")[:2] == ("4", "15 calls")
+    assert figure(part, "runs and the calls in them")[:2] == ("4", "16 calls")
     assert figure(part, "of them run in a loop")[:2] == ("1", "4")
     assert figure(part, "other runs with a call refused, or landed")[:2] == ("1", "2")
     assert figure(part, "calls saved, of those in these runs")[:2] == ("5", "9")

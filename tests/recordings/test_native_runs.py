@@ -110,6 +110,7 @@ async def followed(*records: own.Record) -> Part:
 
 MISSES = [
     (own.WRONG, "bed", "calls of listed tools that their schemas allow"),
+    (own.NO_JSON, "not JSON", "calls of listed tools that their schemas allow"),
     (own.OTHERWISE, "other arguments", "calls with name, arguments and observation as recorded"),
     (own.REFUSED, "bed", "replies with text and calls that the harness refused, taken whole"),
     (own.UNSEEN, "no such call", "calls with name, arguments and observation as recorded"),
