@@ -184,6 +184,8 @@ def test_a_text_that_a_spreadsheet_would_reckon_out_is_one_in_csv() -> None:
     hostile = '=HYPERLINK("http://example.org")'
     (row,) = csv.DictReader(io.StringIO(trials_csv([one("-a", False, answer=hostile)])))
     assert row["answer"] == f"'{hostile}"
+    (row,) = csv.DictReader(io.StringIO(trials_csv([one("-a", False, answer="\x1b[2J\rtwo\n3")])))
+    assert row["answer"] == "\\u001b[2J\\u000dtwo\n3"
     assert row["case"] == "'-a"
     assert (row["steps"], row["cost"], row["calls"]) == ("2", "0.01", '{"calc":1}')
     assert row["em"] == ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import click
 
 from clew.cli.logs import of_many
-from clew.cli.options import DEBUG, JSON, QUIET, trial_options
+from clew.cli.options import DEBUG, JSON, trial_options
 from clew.errors import ConfigError
 from clew.events import Json
 
@@ -61,7 +61,7 @@ class Wanted:
 @click.option("--check", is_flag=True, help="Read, check and estimate; spend nothing.")
 @trial_options
 @JSON
-@QUIET
+@click.option("--quiet", "-q", is_flag=True, help="Say nothing while it goes on.")
 @DEBUG
 def evaluate(
     target: str | None,

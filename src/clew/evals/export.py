@@ -9,10 +9,10 @@ import msgspec
 
 from clew.evals.clusters import clusters, why
 from clew.evals.outcome import About, Outcome
-from clew.evals.table import Table
+from clew.evals.table import Table, inert
 from clew.events import Json, encode
 
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+FORMULA: Final = ("=", "+", "-", "@", "\t")
 """What a text begins with that a spreadsheet would reckon out: an apostrophe goes before it."""
 
 
@@ -117,9 +117,10 @@ def _csv(heads: Sequence[Json], rows: Iterable[Sequence[Json]]) -> str:
 
 
 def _cells(row: Iterable[Json]) -> Iterator[str]:
-    """Texts as they are, other values as JSON, None as nothing."""
+    """Texts without control characters, other values as JSON, None as nothing."""
     for cell in row:
         if isinstance(cell, str):
-            yield f"'{cell}" if cell.startswith(FORMULA) else cell
+            text = inert(cell)
+            yield f"'{text}" if text.startswith(FORMULA) else text
         else:
             yield "" if cell is None else encode(cell).decode()

@@ -103,7 +103,7 @@ async def evaluate(
     if at_once < 1:
         raise ConfigError(f"at_once is {at_once}: give 1 or more")
     if max_cost is not None and not max_cost > 0:
-        raise ConfigError(f"max_cost is {max_cost}: give US dollars, or None for no limit")
+        raise ConfigError(f"max_cost is {max_cost}: give US dollars above 0")
     trials = plan.trials(only, first)
     absent = await ready(plan)
     rows = _rows(plan, results)
