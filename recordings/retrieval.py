@@ -58,6 +58,10 @@ def evidence(
 ) -> Part:
     """The figures of these tools and queries; `aimed` says whether the aims hold for them."""
     catalogue = Catalogue.of(definitions)
+    strange = [query for query in queries if not catalogue.has(query)]
+    queries = [query for query in queries if catalogue.has(query)]
+    if not queries:
+        return Part("Tool retrieval", "Nothing to rank.", [count("queries", 0, 0, exactly=1)])
     seconds = _indexed(definitions)
     met = not aimed or seconds < INDEXED
     figures = [
@@ -73,7 +77,8 @@ def evidence(
     figures += by_words.figures("by words", WORDS if aimed else {})
     figures += by_words.categories("by words")
     figures.append(by_words.latency("by words"))
-    misses = [*by_words.misses("by words")]
+    misses = [f"{query['qid']}: needs a tool that is not defined" for query in strange]
+    misses += by_words.misses("by words")
     try:
         figures += _fused(catalogue, queries, embed, FUSED if aimed else {})
     except ConfigError:
@@ -116,6 +121,10 @@ class Catalogue:
         legal = {each.name: each.tool.name for each in made}
         names = {each["tool_id"]: legal[each["name"]] for each in definitions}
         return cls(tuple(each.tool for each in made), names)
+
+    def has(self, query: Record) -> bool:
+        """Whether all that a query needs is defined."""
+        return bool(query["need"]) and all(tool_id in self.names for tool_id in query["need"])
 
     def needed(self, query: Record) -> list[str]:
         """The names of the tools that a query needs."""
@@ -160,7 +169,8 @@ class Ranked:
         shares = [
             len({*needed} & {*names[:k]}) / len(needed)
             for query, names in zip(self.queries, self.rankings, strict=True)
-            if (needed := self.catalogue.needed(query)) and category in {"", query["category"]}
+            if category in {"", query["category"]}
+            for needed in [self.catalogue.needed(query)]
         ]
         return statistics.fmean(shares)
 

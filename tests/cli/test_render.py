@@ -31,6 +31,7 @@ from clew.events import (
 )
 
 SETTING = Setting("f", "m:x", "native/1", "Prompt.", tools={"calc": "1 pure abc"})
+MANY = Setting("f", "m:x", "native/1", "Prompt.", tools=dict.fromkeys(map(str, range(27)), "1"))
 PRINTS = Prints("", "", "", "")
 EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
     # the event, its lines in `show`, its lines while it runs
@@ -41,6 +42,19 @@ EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
         ["Thought 2: Hm.", "Action 2.1: f(x=1)"],
     ),
     (Thought(Reply(), PRINTS, answer="A"), ["Answer 2: A"], []),
+    (
+        Started("Q?", MANY),
+        [
+            "Question: Q?",
+            f"Agent: m:x, native/1, tools: {', '.join(map(str, range(20)))} and 7 more",
+        ],
+        [],
+    ),
+    (
+        Thought(Reply(), PRINTS, "Hm.", shown=("f", "g")),
+        ["Tools 2: shown from here on: f, g", "Thought 2: Hm."],
+        ["Tools 2: shown from here on: f, g", "Thought 2: Hm."],
+    ),
     (
         Thought(Reply(), PRINTS, fault="no call", repairs=("quotes",)),
         ["Repair 2: quotes", "Fault 2: no call"],

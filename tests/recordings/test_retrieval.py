@@ -88,6 +88,14 @@ def test_the_figures_of_tools_of_our_own() -> None:
     assert all(met for _, _, met in told.values())
 
 
+def test_what_cannot_be_ranked_is_told() -> None:
+    strange = [asks("q8", "Bake.", "T3", "T99"), asks("q9", "Bake.")]
+    part = retrieval.evidence(DEFINITIONS, [*QUERIES[:1], *strange], letters)
+    assert rows(part)["by words, recall@5"] == ("1.0000", "1", True)
+    assert part.misses == [f"{qid}: needs a tool that is not defined" for qid in ("q8", "q9")]
+    assert not retrieval.evidence(DEFINITIONS, strange, letters).met
+
+
 def test_without_the_extra_its_figures_are_left_out_and_missed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

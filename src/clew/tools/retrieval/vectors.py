@@ -1,13 +1,16 @@
 """Texts ranked by the angle between vectors; those of tools are kept on the disk. Needs NumPy."""
 
+import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from clew.errors import ConfigError
 from clew.tools.retrieval.embedding import Embed, Lasting
 from clew.tools.retrieval.shelf import Shelf
+
+LOG: Final = logging.getLogger("clew")
 
 
 class Vectors:
@@ -50,6 +53,7 @@ def _kept(embed: Lasting, texts: Sequence[str]) -> Any:
         known = {}  # not of one model, whatever its name says
     missing = list(dict.fromkeys(text for text in texts if text not in known))
     if missing:
+        LOG.info("embedding %d tools with %s, once", len(missing), embed.model)
         made = {
             text: row.tobytes() for text, row in zip(missing, _made(embed, missing), strict=True)
         }
