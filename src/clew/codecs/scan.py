@@ -119,7 +119,7 @@ class Scan:
             newline = text.find("\n", at)
             end = len(text) if newline < 0 else newline
             start = at
-            if self._fresh:
+            if self._fresh and newline != at:  # an empty line is no label
                 mark = self.labels.at(text[at : min(end, at + WIDTH)])
                 if mark is Maybe.MAYBE and newline < 0:
                     break

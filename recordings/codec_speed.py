@@ -1,0 +1,310 @@
+"""Speed of the codecs: recorded replies read over and over, and hostile ones of growing length.
+
+CPU time of this process is measured, with the garbage collector off; each figure is the best of
+several.
+"""
+
+import gc
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from clew import Agent
+from clew.codecs import by_name
+from clew.events import RawCall, Reply
+from clew.protocols import Brief, Codec
+from clew.testing.models import ScriptedModel
+from recordings.data import Record, records
+from recordings.part import Figure, Part
+from recordings.text_formats import FORMATS, Format, rewritten
+
+LEAST: Final = 1.0
+"""MB/s that no codec may fall below, on whatever machine: a model writes a thousandth of it."""
+MOST: Final = 2.0
+"""How much more a character may cost in a longer reply than in the shortest: the machine's share.
+
+Quadratic work would be eight times as much.
+"""
+LONGEST: Final = 10.0
+"""Seconds that a hostile megabyte may take, read or streamed."""
+MEGABYTE: Final = 1_000_000
+SHORT: Final = (64, 32, 16, 8)
+LONG: Final = (8, 1)
+"""Parts of the whole length at which every shape is tried, and at which the slowest are."""
+SLOWEST: Final = 5
+PIECE: Final = 64
+"""Characters of a piece of a stream."""
+NOISE: Final = 0.01
+"""Seconds below which growth is not judged: they are the machine's."""
+WORK: Final = 0.2
+"""Seconds that recorded replies are read for, so that the clock can tell."""
+
+TEXT: Final = f"""\
+*Recorded* is how fast `parse` reads the replies as they were recorded, all of a format after one
+another, in MB of UTF-8 a second of CPU time on the machine that wrote this page. No model wrote
+`labelled` or `json` there: those are FEVER's thoughts and actions in these formats.
+
+*Hostile* replies are {MEGABYTE:,} characters of one shape, repeated: brackets, quotes, fences,
+labels, comments, starts of calls that never end, behind nothing or behind half a call. Each is
+read, and streamed in pieces of {PIECE} characters: every shape at {MEGABYTE // 64:,} characters,
+twice, four times and eight times as many, the slowest {SLOWEST} at eight times that again. *Growth*
+is the time for a character, at worst, over that in the shortest text: 1 is linear, 8 quadratic.
+Times under {NOISE * 1000:.0f} ms are left out of it.
+"""
+
+UNITS: Final = (
+    *("[", "]", "{", "}", "(", '"', "'", "\\\\", "/*", "//", "#", "`", "```\n", "\n", " ", "x"),
+    *("\r\n", "a,", "1", '{"a":', "[1,", "é", "\ufeff", "<", "<command>\n", "</command>\n"),
+    *(
+        "Thought: x\n",
+        "Action: ",
+        "Action: search[",
+        "\nAction: search[a]",
+        "Observation",
+        "None\n",
+    ),
+    *('Action Input: {"a": "', "Final Answer: ", "search[a], ", "search[a]\n", "Question: x\n"),
+    *("GET ", "GET http://a\n", "POST http://a\n{", "FINISH([", "FINISH [\n", '@search {"a": "'),
+    *("```\nls\n", "```\nls\n```\n", "<tool_call>", '<tool_call>{"name": "search"}</tool_call>'),
+    *("@search {}\n", "***", "| ", "\x00"),
+)
+
+
+@dataclass(frozen=True)
+class Read:
+    """A codec with what is read by it: the row's name, recorded replies, the start of a call."""
+
+    name: str
+    codec: Codec
+    brief: Brief
+    replies: Sequence[Reply]
+    half: str = ""
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The longest time of a hostile reply, and the worst growth, each with its shape."""
+
+    seconds: float
+    shape: str
+    growth: float
+    grown: str
+
+
+def cpu(work: Callable[[], object], times: int = 1) -> float:
+    """The CPU seconds of the quickest of so many runs."""
+    found: list[float] = []
+    for _ in range(times):
+        begun = time.process_time()
+        work()
+        found.append(time.process_time() - begun)
+    return min(found)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """No garbage is collected meanwhile: how much there is depends on what ran before."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def size(reply: Reply) -> int:
+    """How many bytes a model wrote."""
+    calls = sum(len((call.arguments or "").encode()) for call in reply.calls)
+    return len(reply.text.encode()) + calls
+
+
+def speed(one: Read, seconds: float) -> float:
+    """MB a second at which recorded replies are read, over so many seconds of work."""
+
+    def all_of_them() -> None:
+        for reply in one.replies:
+            one.codec.parse(one.brief, reply)
+
+    once = max(cpu(all_of_them), 1e-6)
+    rounds = max(1, int(seconds / once / 3))
+
+    def often() -> None:
+        for _ in range(rounds):
+            all_of_them()
+
+    return sum(map(size, one.replies)) * rounds / max(cpu(often, 3), 1e-6) / 1e6
+
+
+def _shapes(half: str) -> Iterator[tuple[str, str]]:
+    for unit in UNITS:
+        yield "", unit
+    for unit in UNITS if half else ():
+        yield half, unit
+
+
+def hostile(one: Read, work: Callable[[Read, str], object], length: int) -> Worst:
+    """Every shape up to an eighth of the length, and the slowest few at all of it."""
+    eighth = [(_timed(one, work, shape, length, SHORT), shape) for shape in _shapes(one.half)]
+    eighth.sort(key=lambda timed: -timed[0].seconds)
+    whole = [(_timed(one, work, shape, length, LONG), shape) for _, shape in eighth[:SLOWEST]]
+    slowest, shape = max(whole, key=lambda timed: timed[0].seconds)
+    most, grown = max((*eighth, *whole), key=lambda timed: timed[0].growth)
+    return Worst(slowest.seconds, _told(shape), most.growth, _told(grown))
+
+
+class Timed(NamedTuple):
+    """What the longest text of a shape took, and how much more a character cost as it grew."""
+
+    seconds: float
+    growth: float
+
+
+def _timed(
+    one: Read,
+    work: Callable[[Read, str], object],
+    shape: tuple[str, str],
+    length: int,
+    parts: Sequence[int],
+) -> Timed:
+    before, unit = shape
+    texts = [before + unit * max(1, length // part // len(unit)) for part in parts]
+    took = [_took(one, work, text) for text in texts]
+    if growth(texts, took) > MOST:  # the machine may have been busy: the best of several
+        took = [_took(one, work, text, 3) for text in texts]
+    return Timed(took[-1], growth(texts, took))
+
+
+def _told(shape: tuple[str, str]) -> str:
+    before, unit = shape
+    return f"{before!r} and then {unit!r}" if before else repr(unit)
+
+
+def _took(one: Read, work: Callable[[Read, str], object], text: str, times: int = 1) -> float:
+    return cpu(lambda: work(one, text), times)
+
+
+def growth(texts: Sequence[str], took: Sequence[float]) -> float:
+    """What a character costs at worst, over what it costs in the shortest text; 0 untold."""
+    each = [seconds / len(text) for text, seconds in zip(texts, took, strict=True)]
+    told = [one for one, seconds in zip(each, took, strict=True) if seconds >= NOISE]
+    return max(told, default=0.0) / max(each[0], 1e-12)
+
+
+def reading(one: Read, text: str) -> None:
+    """Read a reply at once."""
+    one.codec.parse(one.brief, Reply(text))
+
+
+def streaming(one: Read, text: str) -> None:
+    """Take a reply in pieces until it is ended."""
+    shown: list[str] = []
+    take = one.codec.cut(shown.append)
+    for at in range(0, len(text), PIECE):
+        if take(text[at : at + PIECE]):
+            return
+
+
+# ---------------------------------------------------------------- what is read
+
+
+def _recorded(form: Format, sample: int) -> list[Reply]:
+    found = filter(form.of, records(form.kind, sample))
+    return [
+        Reply(form.reply(turn))
+        for record in found
+        if not form.elsewhere(record)
+        for turn in record["turns"]
+    ]
+
+
+def _native(found: Iterator[Record]) -> list[Reply]:
+    return [
+        native_reply(turn["raw"])
+        for record in found
+        for turn in record["turns"]
+        if isinstance(turn["raw"], dict)
+    ]
+
+
+def native_reply(raw: dict[str, Any]) -> Reply:
+    """A provider's message as clew's adapters give it."""
+    found = [(call, call.get("function", call)) for call in raw.get("tool_calls") or ()]
+    calls = tuple(
+        RawCall(said["name"], _written(said["arguments"]), call["id"] or "") for call, said in found
+    )
+    return Reply(raw.get("content") or "", calls, finish="calls" if calls else "stop")
+
+
+def _written(arguments: Any) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+
+_HALF: Final = {
+    "paper": "Thought 1: I look.\nAction 1: search[a",
+    "labelled": 'Thought: I look.\nAction: search\nAction Input: {"entity": "a',
+    "json": '{"thought": "I look.", "action": "search", "args": {"entity": "a',
+    "commands:fhir": 'I look.\nPOST http://a\n{"entity": "a',
+    "commands:block": "I look.\n```\nls",
+    "native": 'I look.\n<tool_call>\n{"name": "search", "arguments": {"entity": "a',
+}
+
+
+def _reads(sample: int) -> Iterator[Read]:
+    """Every format of the recordings, then what no model wrote there, then native calls."""
+    for form in FORMATS:
+        half = _HALF.get(form.codec.name.partition("/")[0], "")
+        yield Read(form.name, form.codec, form.brief, _recorded(form, sample), half)
+    fever = FORMATS[0]
+    for name in ("labelled", "json"):
+        codec = by_name(name)
+        turns = [turn for record in records(fever.kind, sample) for turn in record["turns"]]
+        replies = [Reply(text) for turn in turns if (text := rewritten(name, fever, turn))]
+        yield Read(f"{name}, FEVER anew", codec, fever.brief, replies, _HALF[name])
+    agent = Agent(model=ScriptedModel([]), tools=fever.tools)
+    for kind in ("tau-airline-gpt4o", "tau2"):
+        found = _native(records(kind, sample))
+        yield Read(f"native, {kind}", by_name("native"), agent.brief, found, _HALF["native"])
+
+
+def measure(sample: int) -> Part:
+    """All formats; with a sample hostile replies are shorter too."""
+    with uncollected():
+        return measured([one for one in _reads(sample) if one.replies], 1 / sample)
+
+
+def measured(reads: Sequence[Read], part: float) -> Part:
+    """These formats, with this part of the work and of the hostile replies' length."""
+    length = int(MEGABYTE * part)
+    rows = list(recorded(reads, WORK * part))
+    shipped = {one.codec.name: one for one in reads if one.half}
+    lines: list[str] = []
+    for name, one in shipped.items():
+        for what, work in (("read", reading), ("streamed", streaming)):
+            worst = hostile(one, work, length)
+            rows += _worst(f"hostile: {name}, {what}", worst, length)
+            lines.append(f"{name}, {what}: the slowest shape is {worst.shape}")
+            if worst.growth:
+                lines[-1] += f", that which grows most {worst.grown}"
+    return Part("Speed of the codecs", TEXT, rows, lines)
+
+
+def recorded(reads: Sequence[Read], seconds: float) -> Iterator[Figure]:
+    """The speed of each format."""
+    for one in reads:
+        found = speed(one, seconds)
+        on = f"{len(one.replies):,} replies, {sum(map(size, one.replies)) / 1e6:.2f} MB"
+        what = f"recorded: {one.name} ({one.codec.name})"
+        yield Figure(what, f"{found:.1f} MB/s", on, f"≥ {LEAST:g} MB/s", found >= LEAST)
+
+
+def _worst(what: str, worst: Worst, length: int) -> list[Figure]:
+    on = f"{length:,} characters"
+    slowest = f"{worst.seconds * 1000:.0f} ms"
+    grown = f"{worst.growth:.2f}" if worst.growth else f"under {NOISE * 1000:.0f} ms"
+    return [
+        Figure(f"{what}, slowest", slowest, on, f"≤ {LONGEST:g} s", worst.seconds <= LONGEST),
+        Figure(f"{what}, growth", grown, on, f"≤ {MOST:g}", worst.growth <= MOST),
+    ]

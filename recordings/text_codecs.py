@@ -1,0 +1,191 @@
+"""Text codecs: each recorded reply is read by clew's codec and held against what was recorded."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from clew.events import Action, Reply
+from clew.protocols import Parsed
+from recordings.data import Record, files, records
+from recordings.part import Figure, Part, count, share
+from recordings.text_formats import FORMATS, Format, Said, Turn
+
+LEAST: Final = 0.999
+
+TEXT: Final = """\
+Every reply of the text formats, as it was recorded, is read by clew's codec and held against the
+thought (without its label) and the action that were recorded with it, up to blanks at their ends
+and the case of a tool's name. FEVER, WebShop, FireAct and Reflexion are `paper`; WebShop writes its
+thoughts as calls, `think[...]`, and its prompt ended in `Action:`, which is put back. Reflexion's
+original asked its model twice a step: its two replies are read as one, each behind the label that
+its prompt ended in (`Thought 2:`, `Action 2:`). MedAgent's protocol and the two of the
+software-engineering runs are declared dialects of `Commands`: `GET {url}`, `POST {url}` with JSON
+below it, `FINISH([{answer}])`; and a block of code, or `<command>`, that ends the reply.
+
+*Unread* are the turns for which no action was recorded, or one flagged as unclean, or one whose
+argument holds a further call (`Search[a], Search[b]` was looked up as one title by Reflexion's
+original). There the reading is right if it is the first call that the reply plainly holds, found
+without any codec: the name of a tool and its bracket or address at the start of a line; and if
+there is none, a fault. Each of them is listed with what clew makes of it.
+
+*Written by the model* means that the name of the tool's form and every text of the arguments stand
+in the reply. Runs whose calls came in the provider's own fields are no text and are left out.
+"""
+
+_UNCLEAN: Final = frozenset({"original_parse_failure", "action_not_clean", "invalid_post_json"})
+
+
+@dataclass
+class Tally:
+    """What came of the turns of one format."""
+
+    form: Format
+    read: int = 0
+    same: int = 0
+    unread: int = 0
+    right: int = 0
+    nothing: int = 0
+    """Of the unread ones read rightly, those that hold no call: a fault each."""
+    called: int = 0
+    written: int = 0
+    places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    elsewhere: Counter[str] = field(default_factory=Counter[str])
+    missed: list[str] = field(default_factory=list[str])
+    listed: Counter[tuple[str, str, str]] = field(default_factory=Counter[tuple[str, str, str]])
+    first: dict[tuple[str, str, str], str] = field(default_factory=dict[tuple[str, str, str], str])
+
+
+def why_unread(form: Format, turn: Turn) -> str:
+    """Why what the original made of a turn is no measure; empty where it could read it."""
+    flags = sorted(_UNCLEAN.intersection(turn["flags"]))
+    again = form.again
+    if again is not None and any(again.search(one["arg"] or "") for one in turn["actions"]):
+        return "the original took several calls for the argument of one"
+    if flags:
+        return f"flagged {', '.join(flags)}"
+    nothing = not turn["actions"] and (turn["thought"] is None or "action_text" in turn)
+    return "no action was recorded" if nothing else ""
+
+
+def said(parsed: Parsed) -> Said:
+    """What clew read, to compare."""
+    for action in parsed.actions:
+        args = (v.strip() if isinstance(v, str) else v for v in action.args.values())
+        return Said(parsed.text.strip(), action.name, tuple(args))
+    return Said(parsed.text.strip())
+
+
+def by_the_model(text: str, action: Action) -> bool:
+    """Whether the reply holds the action: the word of its tool, and every text of its arguments."""
+    words = text.lower()
+    named = action.name in words or action.name == "command"
+    return named and all(
+        leaf.strip() in text or json.dumps(leaf)[1:-1] in text for leaf in _texts(action.args)
+    )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)
+
+
+def tallied(form: Format, found: Iterable[Record]) -> Tally:
+    """Read every turn of these records."""
+    tally, brief = Tally(form), form.brief
+    for record in filter(form.of, found):
+        if why := form.elsewhere(record):
+            tally.elsewhere[why] += len(record["turns"])
+            continue
+        for turn in record["turns"]:
+            tally.places.add((record["id"], turn["step"]))
+            text = form.reply(turn)
+            parsed = form.codec.parse(brief, Reply(text))
+            tally.called += len(parsed.actions)
+            tally.written += sum(by_the_model(text, action) for action in parsed.actions)
+            _judge(tally, f"{record['id']} step {turn['step']}", turn, text, parsed)
+    return tally
+
+
+def _judge(tally: Tally, place: str, turn: Turn, text: str, parsed: Parsed) -> None:
+    ours = said(parsed)
+    if why := why_unread(tally.form, turn):
+        wanted = tally.form.plain(text)
+        right = (ours.name, ours.args) == (wanted.name, wanted.args)
+        tally.unread += 1
+        tally.right += right
+        tally.nothing += right and not wanted.name
+        made = str(ours) if ours.name else f"a fault: {parsed.fault.partition('. The right')[0]}"
+        key = (why, made, "rightly" if right else f"not as {wanted} but")
+        tally.listed[key] += 1
+        tally.first.setdefault(key, place)
+        return
+    wanted = tally.form.recorded(turn)
+    tally.read += 1
+    tally.same += ours == wanted
+    if ours != wanted:
+        alike = (ours.name, ours.args) == (wanted.name, wanted.args)
+        was, made = (wanted.thought, ours.thought) if alike else (str(wanted), str(ours))
+        fault = f" ({parsed.fault.partition('. The right')[0]})" if parsed.fault else ""
+        what = "the thought" if alike else "it"
+        tally.missed.append(
+            f"{tally.form.name}, {place}: {what} was recorded as {was}, "
+            f"and is read as {made}{fault}"
+        )
+
+
+def listed(tally: Tally) -> Iterator[str]:
+    """The unread turns with what clew makes of them; those alike in one line."""
+    for (why, made, right), times in tally.listed.items():
+        more = f" and {times - 1} more like it" if times > 1 else ""
+        place = tally.first[why, made, right]
+        yield f"{tally.form.name}, {place}{more}: {why}; read {right} as {made}"
+
+
+def figures(tallies: Sequence[Tally]) -> Iterator[Figure]:
+    """The rows of the page."""
+    for tally in tallies:
+        name = tally.form.name
+        yield share(f"{name}: thought and action as recorded", tally.same, tally.read, least=LEAST)
+        if tally.unread:
+            yield share(f"{name}: unread turns that clew reads rightly", tally.right, tally.unread)
+        for why, turns in tally.elsewhere.items():
+            yield count(f"{name}: turns left out, {why}", turns, turns)
+    read, unread = sum(one.read for one in tallies), sum(one.unread for one in tallies)
+    yield share("all: thought and action as recorded", sum(one.same for one in tallies), read)
+    if unread:
+        right = sum(one.right for one in tallies)
+        known = all(
+            path.name.startswith("visible-") for one in tallies for path in files(one.form.kind)
+        )
+        least = 1.0 if known else None
+        yield share("all: unread turns that clew reads rightly", right, unread, least=least)
+        nothing = sum(one.nothing for one in tallies)
+        yield count("of these, read as the call that they hold", right - nothing, right)
+        yield count("of these, told to the model as a fault: they hold no call", nothing, right)
+    called = sum(one.called for one in tallies)
+    written = sum(one.written for one in tallies)
+    yield count("actions read that the model wrote", written, called, exactly=called)
+
+
+def _flagged(tallies: Sequence[Tally]) -> Iterator[Figure]:
+    """Whether the turns that were set apart for parsers are all among those above."""
+    kinds = {tally.form.kind for tally in tallies}
+    apart = [one for one in records("malformed") if one["source"] in kinds]
+    judged = {place for tally in tallies for place in tally.places}
+    if apart:
+        found = sum((one["id"], one["step"]) in judged for one in apart)
+        yield count("turns of the file of malformed replies, judged above", found, len(apart))
+
+
+def measure(sample: int) -> Part:
+    """All text formats."""
+    found = [tallied(form, records(form.kind, sample)) for form in FORMATS]
+    tallies = [tally for tally in found if tally.read or tally.unread]
+    misses = [line for tally in tallies for line in (*tally.missed, *listed(tally))]
+    rows = [*figures(tallies), *(_flagged(tallies) if sample == 1 else ())]
+    return Part("Text codecs", TEXT, rows, misses)

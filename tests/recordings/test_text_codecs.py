@@ -1,0 +1,133 @@
+"""Recorded replies are read as they were recorded, and a difference is told."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from clew.events import Action
+from recordings import text_codecs
+from recordings.data import VARIABLE, folder, missing
+from recordings.report import failures
+from recordings.text_codecs import by_the_model, figures, listed, tallied
+from recordings.text_formats import FORMATS, Format, rewritten
+from tests.recordings import spoken as own
+
+HERE, WHY_NOT = folder(), missing()
+"""Where the recordings lie, taken before a test loses the variables of its environment."""
+
+READ = [
+    (0, own.FEVER),
+    (1, own.WEBSHOP),
+    (2, own.FIREACT),
+    (3, own.REFLEXION),
+    (4, own.MEDAGENT),
+    (5, own.BLOCK),
+    (6, own.XML),
+]
+KIND = {5: "text", 6: "xml-text"}
+
+
+@pytest.mark.parametrize(("place", "turns"), READ)
+def test_what_the_original_could_read_is_read_alike(
+    place: int, turns: Sequence[own.Record]
+) -> None:
+    tally = tallied(FORMATS[place], [own.record(*turns, form=KIND.get(place, ""))])
+    assert (tally.same, tally.read, tally.missed) == (len(turns), len(turns), [])
+    assert tally.written == tally.called == len(turns)
+
+
+@pytest.mark.parametrize(
+    ("place", "turns", "made"),
+    [
+        (0, own.FEVER_UNREAD, ["finish[REFUTES]", "a fault: the reply has nothing of the form"]),
+        (2, own.FIREACT_UNREAD, ["search[b]"]),
+        (3, own.REFLEXION_UNREAD, ["search[Oder]"]),
+        (
+            4,
+            own.MEDAGENT_UNREAD,
+            ["post[http", "post[http", 'finish[{"done": true}]', "a fault: no line", "a fault"],
+        ),
+    ],
+)
+def test_what_the_original_could_not_read_is_read_by_its_plain_words(
+    place: int, turns: Sequence[own.Record], made: Sequence[str]
+) -> None:
+    for turn, wanted in zip(turns, made, strict=True):
+        tally = tallied(FORMATS[place], [own.record(turn)])
+        assert (tally.right, tally.unread, tally.read) == (1, 1, 0)
+        (line,) = listed(tally)
+        assert f"read rightly as {wanted}" in line
+
+
+def test_a_difference_is_a_miss_with_both_readings() -> None:
+    other = own.turn("a\nAction 1: Search[Oder]", "a", ("search", "Elbe"))
+    thought = own.turn("a\nAction 1: Search[Oder]", "b", ("search", "Oder"))
+    tally = tallied(FORMATS[0], [own.record(*own.FEVER, other, thought)])
+    action, said = tally.missed
+    assert action.endswith("step 3: it was recorded as search[Elbe], and is read as search[Oder]")
+    assert said.endswith("step 4: the thought was recorded as b, and is read as a")
+    assert not next(figures([tally])).met
+
+
+def test_unread_turns_alike_are_listed_in_one_line() -> None:
+    tally = tallied(FORMATS[3], [own.record(*own.REFLEXION_UNREAD, *own.REFLEXION_UNREAD)])
+    (line,) = listed(tally)
+    assert line == (
+        "Reflexion, own-1 step 1 and 1 more like it: the original took several calls for the "
+        "argument of one; read rightly as search[Oder]"
+    )
+    wrong = own.turn("a\nAction 1: see Search[b]", "a", flags=["original_parse_failure"])
+    (line,) = listed(tallied(FORMATS[0], [own.record(wrong)]))
+    assert "read rightly as a fault: the action names no tool" in line
+
+
+def test_calls_in_the_providers_own_fields_are_no_text() -> None:
+    called = own.turn("I look.", "I look.", ("command", "ls"), tool_calls=[{"id": "1"}])
+    tally = tallied(FORMATS[5], [own.record(called, called, form="text")])
+    assert (tally.read, tally.elsewhere.total()) == (0, 2)
+    assert [row.got for row in figures([tally])][1] == "2"
+
+
+@pytest.mark.parametrize(
+    ("text", "action", "written"),
+    [
+        ("Search[Oder]", Action("search", {"entity": "Oder"}), True),
+        ("Search[Oder]", Action("search", {"entity": "Elbe"}), False),
+        ("Look[Oder]", Action("search", {"entity": "Oder"}), False),
+        ('POST {"a": ["b\\n"]}', Action("post", {"body": {"a": ["b\n"]}}), True),
+        ('POST {"a": ["b"]}', Action("post", {"body": {"a": ["c"]}}), False),
+    ],
+)
+def test_an_action_counts_as_written_only_with_all_its_words(
+    text: str, action: Action, written: bool
+) -> None:
+    assert by_the_model(text, action) is written
+
+
+def test_a_turn_is_written_anew_in_other_formats() -> None:
+    first = FORMATS[0]
+    assert rewritten("labelled", first, own.FEVER[0]) == (
+        'Thought: I look it up.\nAction: search\nAction Input: {"entity": "Oder"}'
+    )
+    assert '"action": "finish", "args": {"answer": "SUPPORTS"}' in rewritten(
+        "json", first, own.FEVER[1]
+    )
+    assert rewritten("json", first, own.FEVER_UNREAD[0]) == ""
+
+
+def names(form: Format) -> str:
+    return form.name
+
+
+@pytest.mark.parametrize("form", FORMATS, ids=names)
+def test_each_format_keeps_calls_apart_from_prose(form: Format) -> None:
+    tally = tallied(form, [own.record(own.turn("a\nb c.", "a", raw_action="b", flags=[]))])
+    assert tally.called == 0
+
+
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+def test_a_sample_of_the_recordings_is_read_as_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(HERE))
+    part = text_codecs.measure(4)
+    assert list(failures([part])) == []
+    assert len(part.figures) > 10
