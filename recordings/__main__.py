@@ -6,17 +6,29 @@ import time
 from collections.abc import Mapping
 from typing import Final
 
-from recordings import loops, native_runs, redrive, report, retrieval, schemas, stateful
+from recordings import (
+    codec_speed,
+    loops,
+    native_runs,
+    redrive,
+    report,
+    retrieval,
+    schemas,
+    stateful,
+    text_codecs,
+)
 from recordings.data import ROOT, missing
 from recordings.part import Measure, Part
 
 PARTS: Final[Mapping[str, Measure]] = {
+    "text": text_codecs.measure,
     "redrive": redrive.measure,
     "native": native_runs.measure,
     "schemas": schemas.measure,
     "stateful": stateful.measure,
     "loops": loops.measure,
     "retrieval": retrieval.measure,
+    "codecs": codec_speed.measure,
 }
 """The parts by their names, in the order of the page."""
 
