@@ -390,3 +390,24 @@ async def test_a_client_of_ones_own_is_used_and_left_open(streamed: bool) -> Non
         assert not client.is_closed()
         await client.close()
     assert server.requests[0].headers["x-mine"] == "1"
+
+
+@pytest.mark.parametrize("whole", [True, False])
+async def test_a_tool_the_provider_runs_goes_back_as_if_it_had_come_in_one_piece(
+    whole: bool,
+) -> None:
+    block = {"type": "server_tool_use", "id": "srv_1", "name": "web_fetch", "input": {}}
+    pieces = ['{"url": ', '"https://example.com"}' if whole else '"https:']
+    reply = await stream(
+        event("content_block_start", index=0, content_block=block),
+        *(
+            event("content_block_delta", index=0, delta={"type": "input_json_delta"} | piece)
+            for piece in ({"partial_json": each} for each in pieces)
+        ),
+        event("content_block_start", index=1, content_block={"type": "text", "text": "Ok."}),
+        end(),
+    )
+    assert (reply.text, reply.calls) == ("Ok.", ())
+    assert reply.wire is not None
+    got = {"url": "https://example.com"} if whole else {}
+    assert reply.wire.items["content"][0] == block | {"input": got}

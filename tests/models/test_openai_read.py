@@ -96,6 +96,8 @@ async def test_usage_that_did_not_come_is_estimated_and_says_so(streamed: bool) 
     ("usage", "expected"),
     [
         ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 4}, Usage(input=9, cached=4)),
+        ({"prompt_tokens": 9, "num_cached_tokens": 4}, Usage(input=9, cached=4)),
+        ({"prompt_tokens": 9, "cached_tokens": 4}, Usage(input=9, cached=4)),
         ({"prompt_tokens": None, "prompt_tokens_details": None}, Usage()),
         ({"prompt_tokens": "9", "completion_tokens": 2.0}, Usage(output=2)),
     ],
@@ -111,7 +113,8 @@ async def test_older_and_other_dialects_of_a_plain_reply() -> None:
         {"content": [{"type": "thinking", "thinking": []}, {"type": "text", "text": "Hi."}]},
         {"tool_calls": [{"function": {"name": "search", "arguments": {"query": "x"}}}]},
         {"tool_calls": [{"index": 0, "function": {"name": "a"}}, {"index": 0, "id": None}]},
-        {"content": "", "tool_calls": [], "refusal": "", "annotations": [], "x": None},
+        {"content": "", "tool_calls": [], "refusal": "", "annotations": [], "x": None}
+        | {"function_call": {"name": "", "arguments": ""}},
     ]
     script: list[Turn] = [
         Send(msgspec.json.encode({"choices": [{"message": message}]})) for message in messages

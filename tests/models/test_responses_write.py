@@ -133,7 +133,7 @@ async def test_the_phase_of_a_message_is_kept_without_an_id() -> None:
         await model.complete(prompt(*told(reply)))
     sent = server.requests[1].body["input"][2]
     assert (sent["phase"], "id" in sent) == ("commentary", False)
-    assert sent["content"][0]["text"] == "Hm."
+    assert sent["content"] == "Hm."
 
 
 @pytest.mark.parametrize("other", ["model", "provider", "calls", "kind", "items"])
@@ -312,6 +312,27 @@ def test_items_this_adapter_does_not_know_go_back_verbatim() -> None:
     wire = draft.reply(0).wire
     assert wire is not None
     assert wire.items == [
-        {"type": "compaction", "id": "cmp_1", "encrypted_content": "x"},
+        {"type": "compaction", "id": "cmp_1", "encrypted_content": "x", "status": "completed"},
         {"type": "message"},
     ]
+
+
+def test_items_of_other_kinds_may_use_the_same_keys_in_other_senses() -> None:
+    """A search for tools has an object for arguments, and is no call of ours."""
+    draft = Draft(("openai-responses", "m"), toolbox((), None, None))  # type: ignore[arg-type] # no tools
+    found = {
+        "type": "tool_search_call",
+        "id": "ts_1",
+        "call_id": None,
+        "name": ["a"],
+        "arguments": {"paths": ["weather"]},
+        "content": "x",
+        "status": "completed",
+    }
+    message = {"type": "message", "content": [{"type": "output_text", "text": "Hi."}]}
+    output = {"status": "completed", "output": [found, message]}
+    draft.take(msgspec.json.encode(output), whole=True)
+    reply = draft.reply(0)
+    assert (reply.text, reply.calls, reply.finish) == ("Hi.", (), "stop")
+    assert reply.wire is not None
+    assert reply.wire.items[0] == {key: it for key, it in found.items() if it is not None}

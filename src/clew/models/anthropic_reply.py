@@ -4,6 +4,7 @@ Formats: https://platform.claude.com/docs/en/api/messages and
 https://platform.claude.com/docs/en/build-with-claude/streaming
 """
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
@@ -87,7 +88,10 @@ class _Block:
 
     def whole(self) -> dict[str, Json]:
         """The block as it would have come in one piece, without what was left empty."""
-        grown = {key: self.said(key) for key in self.grown}
+        grown: dict[str, Json] = {key: self.said(key) for key in self.grown}
+        if pieces := grown.pop("partial_json", ""):  # of a tool that the provider runs itself
+            with contextlib.suppress(msgspec.DecodeError):  # cut off: then nothing goes back
+                grown["input"] = _any.decode(pieces)
         return {key: value for key, value in (self.known | grown).items() if value is not None}
 
 

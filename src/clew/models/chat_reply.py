@@ -26,6 +26,12 @@ _PLAIN: Final = frozenset(
 _THOUGHT: Final = ("reasoning_content", "reasoning")
 """Keys of a message in which servers tell what the model thought; people may read it."""
 
+_CACHED: Final = (
+    ("prompt_tokens_details", "cached_tokens"),
+    ("prompt_cache_hit_tokens",),  # DeepSeek
+    ("num_cached_tokens",),  # Mistral
+    ("cached_tokens",),  # Together, Moonshot
+)
 _JOINED: Final = frozenset({"text", "summary", "data"})
 """Keys of a numbered item that come in pieces."""
 
@@ -156,7 +162,8 @@ class Draft:
                     self._take_call(call, raw, None if whole else self._slot(call, place))
             elif key == "function_call":
                 call = Piece(index=0, function=msgspec.convert(value, Function))
-                self._take_call(call, {}, None if whole else self._slot(call, 0))
+                if value.get("name") or value.get("arguments"):  # Snowflake sends one of nothing
+                    self._take_call(call, {}, None if whole else self._slot(call, 0))
             elif key == "refusal":
                 self.refusal += [str(value)] if value else []
             elif key not in _PLAIN:
@@ -274,15 +281,15 @@ def _add(items: list[Any], item: Any) -> None:
 
 
 def read_usage(usage: dict[str, Any]) -> Usage:
-    """Usage as it is told; DeepSeek counts cached tokens under a key of its own, and OpenRouter
-    says what the reply cost.
+    """Usage as it is told; some count cached tokens under a key of their own (`_CACHED`), and
+    OpenRouter says what the reply cost.
     """
-    cached = count(usage, "prompt_tokens_details", "cached_tokens")
+    cached = next(filter(None, (count(usage, *path) for path in _CACHED)), 0)
     cost = usage.get("cost")
     return Usage(
         input=count(usage, "prompt_tokens"),
         output=count(usage, "completion_tokens"),
-        cached=cached or count(usage, "prompt_cache_hit_tokens"),
+        cached=cached,
         written=count(usage, "prompt_tokens_details", "cache_write_tokens"),
         reasoning=count(usage, "completion_tokens_details", "reasoning_tokens"),
         cost=float(cost) if isinstance(cost, (int, float)) and cost >= 0 else None,

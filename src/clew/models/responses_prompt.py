@@ -120,11 +120,19 @@ def _verbatim(part: Part, box: Toolbox, kept: list[dict[str, Any]]) -> list[Json
             found.append(_call(next(calls), box) | item)
         elif item["type"] == "message":
             own = {key: value for key, value in item.items() if key != "text"}
-            content = [{"type": "output_text", "text": item.get("text", part.text)} | _PLAIN]
-            found.append(own | {"role": "assistant", "status": "completed", "content": content})
+            said = _message(item.get("text", part.text), named="id" in item)
+            found.append(own | {"role": "assistant"} | said)
         else:
             found.append(item)
     return found
+
+
+def _message(text: str, *, named: bool) -> dict[str, Json]:
+    """What a message says: blocks only where it has its id; the API's schema wants both or none."""
+    if not named:
+        return {"content": text}
+    block: dict[str, Json] = {"type": "output_text", "text": text} | _PLAIN
+    return {"status": "completed", "content": [block]}
 
 
 def head(model: str, params: Mapping[str, Json], *, encrypted: bool) -> bytes:

@@ -27,6 +27,9 @@ _PIECES: Final = {
     "response.function_call_arguments.delta": "arguments",
 }
 _SPOKEN: Final = frozenset({"message", "function_call"})
+_READ: Final = _SPOKEN | {"reasoning"}
+"""The kinds of items that are read. Others have keys of the same names in other senses."""
+
 _CALL: Final = frozenset({"status", "call_id", "name", "arguments"})
 _MESSAGE: Final = frozenset({"status", "role", "content"})
 
@@ -40,7 +43,7 @@ class Block(msgspec.Struct):
 
 
 class Item(msgspec.Struct):
-    """An item of the output."""
+    """An item of the output, of one of the kinds that are read."""
 
     type: str
     content: list[Block] | None = None
@@ -221,7 +224,9 @@ class _Said:
     """What the items say."""
 
     def __init__(self, items: list[dict[str, Any]]) -> None:
-        read = msgspec.convert(items, list[Item])
+        kinds = [msgspec.convert(item.get("type"), str) for item in items]
+        known = [item for item, kind in zip(items, kinds, strict=True) if kind in _READ]
+        read = msgspec.convert(known, list[Item])
         messages = [item.content or [] for item in read if item.type == "message"]
         blocks = [block for content in messages for block in content]
         texts = ("".join(block.text for block in content) for content in messages)
@@ -262,8 +267,9 @@ def _kept(items: list[dict[str, Any]], said: _Said) -> list[Json]:
 
 
 def _rest(item: dict[str, Any], said: _Said, *, named: bool) -> dict[str, Json]:
-    if item["type"] not in _SPOKEN:
-        return {key: it for key, it in item.items() if key != "status" and it is not None}
+    if item["type"] not in _SPOKEN:  # the status of reasoning is refused, that of others required
+        left = {"status"} if item["type"] == "reasoning" else frozenset[str]()
+        return {key: it for key, it in item.items() if key not in left and it is not None}
     skipped = _MESSAGE if item["type"] == "message" else _CALL
     rest = {key: it for key, it in item.items() if key not in skipped and it is not None}
     if not named:

@@ -20,7 +20,9 @@ _TOP: Final = frozenset(
 )
 _KEYS: Final[Mapping[str, frozenset[str]]] = {
     "message": frozenset({"type", "id", "role", "status", "content", "phase"}),
-    "function_call": frozenset({"type", "id", "call_id", "name", "arguments", "status"}),
+    "function_call": frozenset(
+        {"type", "id", "call_id", "name", "arguments", "status", "namespace", "caller"}
+    ),
     "function_call_output": frozenset({"type", "id", "call_id", "output", "status"}),
     "reasoning": frozenset({"type", "id", "summary", "content", "encrypted_content"}),
 }
