@@ -16,6 +16,7 @@ from recordings import (
     schemas,
     stateful,
     text_codecs,
+    wire,
 )
 from recordings.data import ROOT, missing
 from recordings.part import Measure, Part
@@ -24,6 +25,7 @@ PARTS: Final[Mapping[str, Measure]] = {
     "text": text_codecs.measure,
     "redrive": redrive.measure,
     "native": native_runs.measure,
+    "wire": wire.measure,
     "schemas": schemas.measure,
     "stateful": stateful.measure,
     "loops": loops.measure,

@@ -1,0 +1,168 @@
+"""Recorded HTTP exchanges: which of them clew has an adapter for, and what was said."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+
+from clew.models.resolve import PROVIDERS
+from clew.protocols import Part, Prompt
+from clew.tools import published
+from recordings.data import Record
+from recordings.wire_bodies import Body, Told, ended, events_of, form_of, told, whole
+
+_MODEL: Final = re.compile(r"/models/([^/:]+):")
+_HOSTS: Final[Mapping[str, str]] = {
+    urlsplit(provider.base_url).netloc: name for name, provider in PROVIDERS.items()
+}
+_ELSEWHERE: Final = "elsewhere"
+"""The provider's name where clew has none for the host: a compatible server."""
+
+_OUT: Final = (
+    (r"/(?:count_tokens|input_tokens)$|:countTokens$", "counting tokens"),
+    (r"/responses/resp_|/conversations", "reading what a server stored: clew stores nothing there"),
+    (r"/embeddings$|:embedContent$|:batchEmbedContents$", "embeddings"),
+    (r"/batches|/images|/audio", "batches, pictures, sound"),
+    (r"/files|/vector_stores|[fF]ileSearchStores", "files and vector stores"),
+    (r"/mcp$", "a server of tools, not of a model"),
+    (r"/v2/chat$", "Cohere's own chat API, which clew does not speak"),
+    (r"/converse|/invoke", "Bedrock, which clew does not speak"),
+)
+"""Why an exchange is not read, by its path."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A recorded request and what was answered.
+
+    `reply` is the body that was sent, `streamed` whether as a stream of events.
+    """
+
+    id: str
+    form: str
+    provider: str
+    model: str
+    request: Body
+    status: int
+    reply: bytes
+    streamed: bool
+
+    @cached_property
+    def failed(self) -> bool:
+        """Whether an error was answered; in a stream it may come later."""
+        return self.status >= 400 or bool(self.error)
+
+    @cached_property
+    def error(self) -> str:
+        """What went wrong, in the provider's words, where it has any."""
+        try:
+            events = events_of(self.reply.decode()) if self.streamed else [self._decoded]
+        except ValueError:
+            return ""
+        said = [event["error"] for event in events if event.get("error")]
+        return str(said[0].get("message") or "") if said and isinstance(said[0], dict) else ""
+
+    @cached_property
+    def partial(self) -> bool:
+        """Whether a stream was recorded without its end."""
+        return self.streamed and not self.failed and not ended(self.form, self.reply.decode())
+
+    @property
+    def _decoded(self) -> Body:
+        return msgspec.json.decode(self.reply, type=Body)
+
+    @cached_property
+    def body(self) -> Body:
+        """The answer as one body."""
+        if self.streamed:
+            return whole(self.form, self.reply.decode())
+        return self._decoded
+
+    @cached_property
+    def told(self) -> Told:
+        """What the body says."""
+        return told(self.form, self.body)
+
+    @cached_property
+    def prompt(self) -> Prompt:
+        """A prompt with the functions that were declared."""
+        made = published(functions(self.form, self.request), _never)
+        return Prompt((Part("user", "Go on."),), (), tools=tuple(each.tool for each in made))
+
+
+async def _never(name: str, args: dict[str, Any], key: str) -> str:
+    raise AssertionError(name)
+
+
+def exchanges(records: Iterable[Record]) -> tuple[list[Exchange], Counter[str]]:
+    """The completions among the exchanges, and why the others are left out, so many times."""
+    found: list[Exchange] = []
+    out: Counter[str] = Counter()
+    for record in records:
+        for number, one in enumerate(record["interactions"]):
+            path = urlsplit(one["uri"])
+            if (form := form_of(one["uri"])) and (why := _unread(one)):
+                out[why] += 1
+                continue
+            if form:
+                where = f"{record['id']} #{number}"
+                found.append(_exchange(where, form, path.netloc, unquote(path.path), one))
+                continue
+            said = (words for pattern, words in _OUT if re.search(pattern, path.path))
+            out[next(said, f"no completion: {path.netloc}")] += 1
+    return found, out
+
+
+def _unread(one: Record) -> str:
+    """Why nothing can be read of a completion."""
+    if one.get("response_json") is None and not one.get("response_text"):
+        return "completions of which no answer was recorded"
+    if isinstance(one.get("response_json"), list):
+        return "streams as an array, which clew does not ask for"
+    return ""
+
+
+def _exchange(id_: str, form: str, host: str, path: str, one: Record) -> Exchange:
+    request = msgspec.convert(one.get("request") or {}, Body)
+    named = _MODEL.search(path)
+    streamed = "event-stream" in (one.get("content_type") or "")
+    text = one.get("response_text") if one.get("response_json") is None else None
+    reply = (text if text is not None else json.dumps(one["response_json"])).encode()
+    return Exchange(
+        id_,
+        form,
+        _HOSTS.get(host, _ELSEWHERE) + ("-responses" if form == "openai-responses" else ""),
+        named[1] if named else str(request.get("model", "")),
+        request,
+        int(one["status"]),
+        reply,
+        streamed,
+    )
+
+
+def functions(form: str, request: Body) -> list[Body]:
+    """The functions that a request declares; what the provider runs itself is none."""
+    tools = msgspec.convert(request.get("tools") or [], list[Body])
+    if form == "gemini":
+        return [
+            {
+                "name": each["name"],
+                "description": each.get("description"),
+                "parameters": each.get("parameters_json_schema")
+                or each.get("parametersJsonSchema")
+                or each.get("parameters"),
+            }
+            for tool in tools
+            for each in tool.get("functionDeclarations") or tool.get("function_declarations") or ()
+        ]
+    if form == "openai-chat":
+        return [tool["function"] for tool in tools if "function" in tool]
+    if form == "anthropic":
+        return [tool for tool in tools if "input_schema" in tool]
+    return [tool for tool in tools if tool.get("type") == "function"]
