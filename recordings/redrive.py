@@ -18,9 +18,9 @@ ON_DISK: Final = 20
 
 TEXT: Final = f"""\
 Every recorded run goes through the ordinary `clew.run`: a scripted model gives the recorded
-replies, the tools give the recorded observations, and nothing but the original's own bounds stands
-around the loop: its number of steps, no landing, no no-progress guard, and no bound on unreadable
-replies. Answers are compared after HotpotQA's normalisation (lower case, no punctuation, no
+replies as they came, the tools give the recorded observations, and nothing but the original's own
+bounds stands around the loop: its number of steps, no landing, no no-progress guard, and no bound
+on unreadable replies. Answers are compared after HotpotQA's normalisation (lower case, no punctuation, no
 articles), which all these sources use; calls by name and argument, to the letter but for case and
 outer blanks; observations to the letter. A success is counted anew from clew's own answer and the
 gold. In WebShop only the shop could say: its recorded word counts where it was asked for the same,
@@ -31,14 +31,14 @@ call by call.
   step of its own.
 - **WebShop** (ReAct's notebook): `think[...]` is a tool that is answered `OK.`. Of the 15 actions
   the first is the reset, so 14 replies. No answer ends a run: a bound does, once the shop took
-  `click[Buy Now]`. The prompt ended in `Action:`, which is put back before each reply. How much of
-  the episode its prompt still held does not matter here, since the replies are given.
+  `click[Buy Now]`. How much of the episode its prompt still held does not matter here, since the
+  replies are given.
 - **FireAct**: 11 steps; only runs that finished were written down.
 - **Reflexion**: 6 steps; two model calls a step, for the thought and for the action. They are
   joined into one reply behind the labels in which their two prompts ended: `Thought n:` and the
   first reply, a new line, `Action n:` and the second. It also stopped where its prompt had more
   than {PROMPT_TOKENS:,} tokens: a bound of this program's own stands for that, with
-  {CHARACTERS} characters for a token.
+  {CHARACTERS} characters for a token, since its tokenizer is not at hand.
 
 What is not as recorded is listed with its reason. A reason is found by comparing the two calls;
 where none fits, the run counts as unexplained and the part fails.

@@ -11,7 +11,8 @@ from clew.events import FINISH, Json, Reply, encode
 from clew.protocols import Store, Tool
 from clew.testing.models import ScriptedModel
 from recordings.data import Record
-from recordings.redrive_sources import EFFECTS, Asked, Source, Turn, asked
+from recordings.redrive_sources import EFFECTS, Asked, Source, asked
+from recordings.text_formats import Turn
 
 SHOWN: Final = 60
 """How much of a model's words is shown in a line, in characters."""
@@ -163,7 +164,7 @@ def prepared(source: Source, record: Record) -> tuple[list[Line], clew.Agent]:
     agent = clew.Agent(
         model=ScriptedModel([]),
         tools=_tools(record, lines),
-        codec=source.codec,
+        codec=source.form.codec,
         limits=clew.Limits(steps=most, tool_calls=most, faults=most + 1),
         bounds=source.bounds(record),
         no_progress=None,
@@ -171,10 +172,11 @@ def prepared(source: Source, record: Record) -> tuple[list[Line], clew.Agent]:
         fallback=source.fallback,
     )
     for turn in record["turns"]:
-        first, *second = source.replies(turn)
+        first = source.form.reply(turn)
         lines.append(Line(first, turn))
-        if second and agent.format.parse(agent.brief, Reply(first)).fault:
-            lines += [Line(text, turn, again=True) for text in second]
+        second = turn.get("repair_call_raw")
+        if second is not None and agent.format.parse(agent.brief, Reply(first)).fault:
+            lines.append(Line(second, turn, again=True))
     return lines, agent.but(model=ScriptedModel([line.text for line in lines]))
 
 
@@ -236,7 +238,7 @@ def _why(line: Line, mine: Asked | None, theirs: Asked | None, fault: str) -> Re
     if mine is None:
         if "repair_call_raw" in line.turn:
             return ASKED_AGAIN
-        why = fault.partition("\n")[0]
+        why = fault.partition(". The right form is")[0]
         everything = frozenset({"answer", "steps", "end"})
         return Reason(f"clew cannot read it: {why}", everything) if line.turn["flags"] else UNKNOWN
     ending = mine.name == FINISH

@@ -8,15 +8,14 @@ https://github.com/noahshinn/reflexion.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 import clew
 from clew.evals.texts import normal
 from clew.events import Effect
-from clew.protocols import Bound, Codec
+from clew.protocols import Bound
 from recordings.data import Record
-
-Turn: TypeAlias = dict[str, Any]
+from recordings.text_formats import FORMATS, Format, Turn
 
 ANSWERED: Final = "answered"
 STEPS: Final = "steps"
@@ -50,25 +49,27 @@ def _actions(turn: Turn) -> Asked | None:
 
 @dataclass(frozen=True)
 class Source:
-    """One benchmark: how its replies are given, how its loop was bound, how it ended.
+    """One benchmark: how its loop was bound, how it ended, what was a success.
 
-    `replies` are the model's replies of a turn, the second for where the first could not be read.
     `right` says whether an answer is right by the source's own rule; None where only its
     environment could say. `aim` is the number of successes known for the whole visible file.
     """
 
     kind: str
     name: str
-    replies: Callable[[Turn], Sequence[str]]
     most: Callable[[Record], int]
     ended: Callable[[Record], str]
     succeeded: Callable[[Record], bool]
-    codec: Codec | str = "paper"
     right: Callable[[Record, str], bool] | None = None
     called: Callable[[Turn], Asked | None] = _actions
     bounds: Callable[[Record], Sequence[Bound]] = lambda _: ()
     fallback: str | None = None
     aim: int | None = None
+
+    @property
+    def form(self) -> Format:
+        """The format of its replies, the same in which the codecs are held against them."""
+        return next(form for form in FORMATS if form.kind == self.kind)
 
 
 def _as_gold(record: Record, answer: str) -> bool:
@@ -78,16 +79,9 @@ def _as_gold(record: Record, answer: str) -> bool:
 
 # ---------------------------------------------------------------- FEVER
 
-
-def _fever_replies(turn: Turn) -> list[str]:
-    """The reply; and that of the second call, which the original made for an unreadable first."""
-    return [turn["raw"], *([turn["repair_call_raw"]] if "repair_call_raw" in turn else [])]
-
-
 FEVER: Final = Source(
     kind="react-fever",
     name="FEVER",
-    replies=_fever_replies,
     most=lambda record: int(record["max_steps"]),
     ended=lambda record: STEPS if record["outcome"]["forced_finish"] else ANSWERED,
     succeeded=lambda record: bool(record["outcome"]["em"]),
@@ -124,7 +118,6 @@ def _webshop_call(turn: Turn) -> Asked | None:
 WEBSHOP: Final = Source(
     kind="react-webshop",
     name="WebShop",
-    replies=lambda turn: [f"Action: {turn['raw']}"],  # its prompt ended in `Action:`
     most=lambda record: int(record["max_steps"]) - 1,  # the first of its actions is the reset
     ended=lambda record: "bought" if record["outcome"]["ended"] else STEPS,
     succeeded=lambda record: bool(record["outcome"]["success"]),
@@ -139,7 +132,6 @@ WEBSHOP: Final = Source(
 FIREACT: Final = Source(
     kind="fireact-hotpot",
     name="FireAct",
-    replies=lambda turn: [turn["raw"]],
     most=lambda _: 11,
     ended=lambda _: ANSWERED,  # only what was finished was written down
     succeeded=lambda record: bool(record["outcome"]["em"]),
@@ -175,12 +167,6 @@ class PromptTokens:
         return f"prompt: about {tokens} tokens" if tokens > self.most else None
 
 
-def _reflexion_replies(turn: Turn) -> list[str]:
-    """The replies of its two calls as one, behind the labels that its prompts ended in."""
-    step = turn["step"]
-    return [f"Thought {step}:{turn['raw']}\nAction {step}:{turn['raw_action']}"]
-
-
 def _reflexion_end(record: Record) -> str:
     if record["outcome"]["status"] != "halted":
         return ANSWERED
@@ -190,7 +176,6 @@ def _reflexion_end(record: Record) -> str:
 REFLEXION: Final = Source(
     kind="reflexion-hotpot",
     name="Reflexion",
-    replies=_reflexion_replies,
     most=lambda record: int(record["max_steps"]),
     ended=_reflexion_end,
     succeeded=lambda record: bool(record["outcome"]["status"] == "correct"),
