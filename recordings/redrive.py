@@ -17,14 +17,14 @@ ON_DISK: Final = 20
 """Every so-manieth run is made once more with its record in an SQLite file."""
 
 TEXT: Final = f"""\
-Every recorded run goes through the ordinary `clew.run`: a scripted model gives the recorded
-replies as they came, the tools give the recorded observations, and nothing but the original's own
-bounds stands around the loop: its number of steps, no landing, no no-progress guard, and no bound
-on unreadable replies. Answers are compared after HotpotQA's normalisation (lower case, no punctuation, no
-articles), which all these sources use; calls by name and argument, to the letter but for case and
-outer blanks; observations to the letter. A success is counted anew from clew's own answer and the
-gold. In WebShop only the shop could say: its recorded word counts where it was asked for the same,
-call by call.
+Every recorded run goes through the ordinary `clew.run`: a scripted model gives the recorded replies
+as they came, the tools give the recorded observations, and nothing but the original's own bounds
+stands around the loop: its number of steps, no landing, no no-progress guard, and no bound on
+unreadable replies. Answers are compared after HotpotQA's normalisation (lower case, no punctuation,
+no articles), which all these sources use; calls by name and argument, to the letter but for case
+and outer blanks; observations to the letter. A success is counted anew from clew's own answer and
+the gold. In WebShop only the shop could say: its recorded word counts where it was asked for the
+same, call by call.
 
 - **FEVER** (ReAct's notebook): 7 steps, then an empty answer. Where the original could not read a
   reply it asked once more within the step; clew says so to the model, so the second reply is a
