@@ -21,11 +21,8 @@ SECRET_NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 
 def secrets() -> tuple[str, ...]:
     """Values of the environment that must not get into a record: keys, tokens, passwords."""
-    return tuple(
-        value
-        for name, value in os.environ.items()
-        if name.endswith(SECRET_NAMES) and len(value) > 7
-    )
+    values = [os.environ[name] for name in os.environ if name.endswith(SECRET_NAMES)]
+    return tuple(value for value in values if len(value) > 7)
 
 
 @asynccontextmanager
