@@ -5,8 +5,8 @@ The order is always encode, commit, fold, tell. Whatever the fold or a listener 
 
 import hashlib
 import logging
+import os
 import time
-import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Self
@@ -53,7 +53,7 @@ def wall_clock() -> int:
 
 def new_run_id() -> str:
     """A fresh id: sorts by time, has 32 random bits, is safe in file names and shells."""
-    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{uuid.uuid4().hex[:8]}"
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.urandom(4).hex()}"
 
 
 def chain(before: bytes, seq: int, at: int, epoch: int, body: bytes) -> bytes:
@@ -335,14 +335,17 @@ class Journal:
         lines: list[Line] = []
         entries: list[Entry] = []
         blobs: dict[str, bytes] = {}
-        for event in (event for waiting in batch for event in waiting.events):
-            seq += 1
-            kept, body = self._encode(event, blobs)
-            before = chain(before, seq, at, self._epoch, body)
-            lines.append(Line(seq, at, self._epoch, body, before))
-            entries.append(Entry(seq, at, self._epoch, kept, before))
-        urgent = any(barrier(entry.event) for entry in entries)
-        taken = tuple(number for waiting in batch for number in waiting.taken)
+        taken: tuple[int, ...] = ()
+        urgent = False
+        for waiting in batch:
+            taken += waiting.taken
+            for event in waiting.events:
+                seq += 1
+                kept, body = self._encode(event, blobs)
+                before = chain(before, seq, at, self._epoch, body)
+                lines.append(Line(seq, at, self._epoch, body, before))
+                entries.append(Entry(seq, at, self._epoch, kept, before))
+                urgent = urgent or barrier(event)
         alone = len(self.trajectory.step.pending) <= 1  # else calls of a step go on side by side
         self.quiet = await self.store.append(
             Append(self.run_id, self._epoch, tuple(lines), urgent, blobs, taken, alone)
