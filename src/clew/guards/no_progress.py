@@ -82,10 +82,10 @@ class NoProgress:
         """A verdict on a call that repeats itself to no avail."""
         if call.action.name in self.polling or call.action.name == FINISH:
             return None
-        made = repeats(
-            _closed(so_far, LONGEST_CYCLE * self.refuse),
-            args_hash(call.action.name, call.action.args),
-        )
+        hash_ = args_hash(call.action.name, call.action.args)
+        if all(last.hash != hash_ for last in _closed(so_far, LONGEST_CYCLE)):
+            return None  # it goes on with no cycle: the usual case, without looking further back
+        made = repeats(_closed(so_far, LONGEST_CYCLE * self.refuse), hash_)
         if made + 1 >= self.refuse:
             reason = (
                 f"{call.action.name} gave the same result {self.refuse - 1} times: it will not be "
