@@ -60,6 +60,7 @@ class Call:
     """The arguments a verdict or a person last put in the place of the model's."""
     revision: str = ""
     """What the model is told of them."""
+    _hash: str = field(default="", init=False, repr=False, compare=False)
 
     @property
     def args(self) -> dict[str, Json]:
@@ -69,7 +70,9 @@ class Call:
     @property
     def hash(self) -> str:
         """The `args_hash` of the call as it will be, or was, made."""
-        return args_hash(self.action.name, self.args)
+        if not self._hash:
+            self._hash = args_hash(self.action.name, self.args)
+        return self._hash
 
     @property
     def remarks(self) -> list[str]:
@@ -82,7 +85,7 @@ class Call:
     def revise(self, args: dict[str, Json] | None, why: str) -> None:
         """Put other arguments, if these are others, in the place of those it has."""
         if args is not None and not _same(args, self.args):
-            self.revised = args
+            self.revised, self._hash = args, ""
             self.revision = f"the arguments were changed to {encode(args).decode()}{why}"
 
     @property
