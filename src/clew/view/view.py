@@ -109,7 +109,7 @@ class View:
         self._head_print = digest(*map(plain, self._head))
         self._params_print = digest(self._params, codec.stop)
         self._shown = _Shown(codec, brief, ())
-        self._describes = codec if isinstance(codec, Describes) and not codec.native else None
+        self._describes = codec if not codec.native and isinstance(codec, Describes) else None
         self._told: dict[tuple[str, ...], tuple[Part, ...]] = {(): ()}
         self._start = hashlib.blake2b(digest_size=8)
         self._rendered: list[_Rendered] = []
@@ -124,7 +124,7 @@ class View:
     ) -> tuple[Prompt, Prints]:
         """The prompt for the next thought and its fingerprints; `shown` are tools new to it."""
         self._follow((so_far.before, *so_far.steps))
-        last, more = self._rendered[-1], self._described(shown)
+        last, more = self._rendered[-1].hasher, self._described(shown)
         if (names := (*so_far.shown, *shown)) != self._shown.names:
             self._shown = _Shown(self._codec, self.brief, names)
         number = len(so_far.steps) + 1
@@ -134,7 +134,7 @@ class View:
             head=self._head_print,
             tools=self._shown.print,
             params=params,
-            parts=_Rendered(last.hasher, so_far.before, more).hasher.hexdigest(),
+            parts=(_Rendered(last, so_far.before, more).hasher if more else last).hexdigest(),
             tail=digest(calls, *map(plain, tail)) if tail or calls != "auto" else "",
         )
         stop = self._codec.stop
