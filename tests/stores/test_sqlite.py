@@ -78,6 +78,12 @@ async def test_only_a_run_that_has_the_store_to_itself_does_not_wait_for_company
     assert waits("a", 2)
     assert waits("b", 4)
     assert not waits("b", 5)
+    await store.create("c")
+    await store.append(append("c", 1, 1))
+    assert not waits("c", 2)
+    assert await store.open("b") == 2
+    await store.append(append("c", 1, 3))
+    assert waits("b", 6)
     await store.close()
 
 

@@ -92,14 +92,18 @@ class _Group(threading.local):
         self.run_id = ""
         self.others = False
 
+    def watch(self, run_id: str) -> None:
+        """Look out, from now on, for appends of other runs than this."""
+        self.run_id, self.others = run_id, False
+
     def alone(self, append: Append) -> bool:
         """Whether no other append is to be expected: none of its run, and of others none came
-        since this one's last barrier.
+        since this one was begun or taken up, or since its last barrier.
         """
         self.others |= append.run_id != self.run_id
         alone = append.alone and not self.others
         if append.barrier:
-            self.run_id, self.others = append.run_id, False
+            self.watch(append.run_id)
         return alone
 
 
@@ -133,6 +137,7 @@ class SqliteStore:
                 self._share(self._place(run_id)[0], base)
 
         self._within("NORMAL", insert)
+        self._group.watch(run_id)
         return 1
 
     async def open(self, run_id: str) -> int:
@@ -141,7 +146,9 @@ class SqliteStore:
             self._connection.execute(_BUMP, (number,))
             return epoch + 1
 
-        return self._within("NORMAL", bump)
+        epoch = self._within("NORMAL", bump)
+        self._group.watch(run_id)
+        return epoch
 
     async def append(self, append: Append) -> bool:
         group = self._group
