@@ -137,8 +137,11 @@ class Commands:
         """The lines that may begin a command, in order; with `whole` none inside another."""
         at = 0
         while at < len(text):
-            fitting = [(one, found) for one in self.commands if (found := begun(one, text, at))]
             newline = text.find("\n", at)
+            if newline == at:
+                at += 1
+                continue
+            fitting = [(one, found) for one in self.commands if (found := begun(one, text, at))]
             if fitting or _PLAIN.match(text, at):
                 yield _Start(at, tuple(one for one, _ in fitting))
             if fitting and whole:
