@@ -39,14 +39,10 @@ def one(case: str, passed: bool, **fields: Any) -> Outcome:
         steps=fields.pop("steps", 2), usage=fields.pop("usage", Usage(100, 10, cost=0.01)),
         seconds=fields.pop("seconds", 1.0), calls={"calc": 1}, claims=4, supported=3,
     )  # fmt: skip
-    of: dict[str, Any] = {"configuration": "a", "model": "m", "run_id": f"a-{case}"}
-    return Outcome(
-        case=case,
-        passed=passed,
-        right=passed,
-        counted=counted,
-        **{"status": "answered"} | of | fields,
-    )
+    of: dict[str, Any] = {
+        "status": "answered", "configuration": "a", "model": "m", "run_id": f"a-{case}", **fields,
+    }  # fmt: skip
+    return Outcome(case=case, passed=passed, right=passed, counted=counted, **of)
 
 
 def test_the_overview_counts_what_happened() -> None:

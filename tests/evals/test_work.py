@@ -512,6 +512,12 @@ async def test_files_that_are_no_results_are_told(tmp_path: Path) -> None:
         connection.close()
         with pytest.raises(StoreError, match=f"was written by {age} clew"):
             await evaluate(plan(), tmp_path / "r.sqlite")
+    with sqlite3.connect(tmp_path / "r.sqlite") as connection:
+        connection.execute("UPDATE evaluation SET version = 1")
+        connection.execute("UPDATE outcomes SET body = x'7b7d'")  # {}
+    connection.close()
+    with pytest.raises(StoreError, match=r"r\.sqlite is damaged, or was changed by others: Object"):
+        await evaluate(plan(), tmp_path / "r.sqlite")
 
 
 async def test_the_tables_of_the_store_stay_as_they_are(tmp_path: Path) -> None:

@@ -163,7 +163,7 @@ class Maker:
         """What the agent of a configuration is made of."""
         said: dict[str, Any] = msgspec.to_builtins(base)
         said["model"] = model
-        for path, value in leaves(varied.set):
+        for path, value in values_in(varied.set):
             if (why := _ELSEWHERE.get(str(path[0]))) is not None:
                 message = f"{path[0]} is not set here: {why}"
                 raise self.source.wrong(("configurations", place, "set", *path), message)
@@ -174,7 +174,7 @@ class Maker:
             where, why = misfit(error)
             raise self.source.wrong(("configurations", place, "set", *where), why) from error
         here = settled(spec, self.source.place, screened=True)  # places that are named here
-        known = {path[0] for path, _ in leaves(varied.set)}
+        known = {path[0] for path, _ in values_in(varied.set)}
         changed = {name: getattr(here, name) for name in ("docs", "programs") if name in known}
         return msgspec.structs.replace(spec, **changed)
 
@@ -226,7 +226,7 @@ def _where(varied: Varied, place: int, base: Spec, model: str, error: PartError)
     """Where the part that cannot be made is described."""
     if error.path[:1] == ("model",):
         return ("agent", "model") if base.model == model else ("models", model)
-    if error.path and error.path[0] in {path[0] for path, _ in leaves(varied.set)}:
+    if error.path and error.path[0] in {path[0] for path, _ in values_in(varied.set)}:
         return ("configurations", place, "set", *error.path)
     return ("agent", *error.path)
 
@@ -240,12 +240,12 @@ def _price(agent: Agent, spec: Spec) -> Price | None:
     return price(provider, name, said)
 
 
-def leaves(table: Mapping[str, Json], before: Place = ()) -> Iterator[tuple[Place, Json]]:
+def values_in(table: Mapping[str, Json], before: Place = ()) -> Iterator[tuple[Place, Json]]:
     """The values in tables, with their keys from the outside in; "limits.steps" are two keys."""
     for name, value in table.items():
         path = (*before, *(name.split(".") if not before else (name,)))
         if isinstance(value, dict) and value:
-            yield from leaves(cast("dict[str, Json]", value), path)
+            yield from values_in(cast("dict[str, Json]", value), path)
         else:
             yield path, value
 

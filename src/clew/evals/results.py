@@ -8,7 +8,7 @@ those of the store, which nothing here touches.
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self, TypeVar
 
 import msgspec
 
@@ -20,6 +20,8 @@ from clew.evals.plan import Plan
 from clew.events import Setting, encode
 from clew.replies import Value
 from clew.stores.sqlite_file import connect, explain
+
+V = TypeVar("V", bound=Value)
 
 VERSION: Final = 1
 """Version of the tables of an evaluation, and of what lies in them."""
@@ -170,7 +172,7 @@ class Results:
     @property
     def kept(self) -> Kept:
         """What the file says of its evaluation."""
-        return msgspec.json.decode(self._body(), type=Kept)
+        return self._decoded(self._body(), Kept)
 
     @property
     def about(self) -> About:
@@ -181,7 +183,7 @@ class Results:
     def rows(self) -> dict[str, Row]:
         """The outcomes as they were added, by their run ids."""
         rows = [
-            Row(msgspec.json.decode(body, type=Outcome), bool(again), cost)
+            Row(self._decoded(body, Outcome), bool(again), cost)
             for again, cost, body in self._ask(_ROWS)
         ]
         return {row.outcome.run_id: row for row in rows}
@@ -221,6 +223,13 @@ class Results:
             )
         found: bytes = body
         return found
+
+    def _decoded(self, body: bytes, kind: type[V]) -> V:
+        try:
+            return msgspec.json.decode(body, type=kind)
+        except msgspec.DecodeError as error:  # and what is no such value
+            message = f"{self.path} is damaged, or was changed by others: {error}"
+            raise StoreError(message) from error
 
     def _ask(self, statement: str) -> list[tuple[Any, ...]]:
         try:
