@@ -51,7 +51,7 @@ format: $(VENV)/.dev  ## Format, and fix what can be fixed
 bench: $(VENV)/.bench  ## Measure the runtime's own cost (docs/performance.md)
 	$(BIN)/python -m benchmarks
 
-evidence: $(VENV)/.dev  ## Hold clew against recordings of real models (docs/evidence.md)
+evidence: $(VENV)/.evidence  ## Hold clew against recordings of real models (docs/evidence.md)
 	$(BIN)/python -m recordings
 
 lock:  ## Take the versions of constraints.txt again, from a fresh environment
@@ -61,7 +61,7 @@ clean:  ## Remove everything that was made, the environment too
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis htmlcov .coverage .coverage.*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# One environment, three stamps: a command waits only for what it needs.
+# One environment, four stamps: a command waits only for what it needs.
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo 'clew needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 …' >&2; exit 1; }
@@ -72,7 +72,8 @@ $(BIN)/python:
 $(VENV)/.core: extras = documents
 $(VENV)/.dev: extras = dev
 $(VENV)/.bench: extras = dev,bench
-$(VENV)/.core $(VENV)/.dev $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.evidence: extras = dev,embeddings
+$(VENV)/.core $(VENV)/.dev $(VENV)/.bench $(VENV)/.evidence: pyproject.toml constraints.txt | $(BIN)/python
 	@echo 'Installing clew[$(extras)] (once) …' >&2
 	@$(PIP) hatchling editables
 	@$(PIP) --no-build-isolation --editable '.[$(extras)]'
