@@ -78,6 +78,19 @@ def test_tools_of_golds_that_nobody_has_are_named(capsys: pytest.CaptureFixture[
     assert out.splitlines()[-1] == "no configuration has what golds name as a tool: clac, sned"
 
 
+def test_trials_that_wait_for_a_person_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    script = [{"calls": [["ask_person", {"question": "Which mill?"}]]}, {"answer": "That one."}]
+    case = {"id": "a", "question": "Which?", "gold": "that one", "extra": {"script": script}}
+    Path("sums.jsonl").write_text(json.dumps(case) + "\n")
+    tools = (
+        'dataset = "sums.jsonl"\nmodels = ["simulated:strong"]\n[agent]\ntools = ["ask_person"]\n'
+    )
+    Path("sums.toml").write_text(tools)
+    _, _, err = carried(capsys, wanted("sums.toml"))
+    assert "1 trial held: clew show agent-simulated-strong-a-s0-r1-" in err
+    assert err.splitlines()[-1].endswith(" --store sums.sqlite says what for; ruled on, it goes on")
+
+
 @pytest.mark.parametrize(
     ("given", "error", "told"),
     [

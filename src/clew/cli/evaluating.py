@@ -19,6 +19,7 @@ from clew.agent import Agent
 from clew.cli.agents import options, with_model
 from clew.cli.errors import ANSWERED, EXITS, FAILED
 from clew.cli.eval import Wanted
+from clew.cli.places import command
 from clew.cli.render import inert
 from clew.cli.reported import grids
 from clew.cli.screen import console
@@ -209,6 +210,9 @@ def _tell(done: Evaluation, place: str, *, as_json: bool) -> int:
     if done.left:
         how = "a higher --max-cost" if done.stopped.startswith(COST) else "the same command"
         tell.print(f"{_trials(done.left)} not done: {how} goes on")
+    if held := [one.run_id for one in done.outcomes if one.status == "held"]:
+        look = inert(command("show", held[0], store=place))
+        tell.print(f"{_trials(len(held))} held: {look} says what for; ruled on, it goes on")
     if done.failed:
         why = inert(done.failed[-1].reason)
         failed = f"{_trials(len(done.failed))} failed (the last: {why})"
