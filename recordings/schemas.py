@@ -37,7 +37,7 @@ _WRONG: Final = {
     "missing": "one required argument missing",
     "extra": "one argument too many",
     "type": "one value of a wrong type",
-    "in a run": "every 25th of them, in a run of its own",
+    "in a run": "every 25th of these calls, in a run of its own",
 }
 _EXTRA: Final = "an_argument_nobody_declared"
 _EVERY: Final = 25

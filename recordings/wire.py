@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import anyio
+import msgspec
 
 from clew import ClewError
 from clew.events import Reply
@@ -68,8 +69,8 @@ def differences(exchange: Exchange, reply: Reply) -> Iterator[str]:
 async def _read(exchange: Exchange, provider: Provider, *, streamed: bool) -> list[str]:
     """What is wrong with an exchange as it was read over HTTP."""
     provider.turns = [send(exchange)]
-    model = provider.model(exchange)
     try:
+        model = provider.model(exchange)
         reply = await model.complete(exchange.prompt, (lambda _: False) if streamed else None)
     except ClewError as error:
         told = exchange.failed and " ".join(exchange.error.split())[:100] in str(error)
@@ -78,7 +79,10 @@ async def _read(exchange: Exchange, provider: Provider, *, streamed: bool) -> li
         return [f"read as a reply, though it is an error: {exchange.error!r}"]
     if exchange.partial:
         return [] if reply.finish == "cut" else ["taken for the whole, though its end is missing"]
-    return list(differences(exchange, reply))
+    try:
+        return list(differences(exchange, reply))
+    except (LookupError, TypeError, ValueError, msgspec.MsgspecError) as error:
+        return [f"the body is none that is known here: {error!r}"]
 
 
 async def _over_http(found: _Found, taken: Sequence[Exchange]) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -24,6 +24,7 @@ _HOSTS: Final[Mapping[str, str]] = {
 _ELSEWHERE: Final = "elsewhere"
 """The provider's name where clew has none for the host: a compatible server."""
 
+_SCHEMAS: Final = ("parameters", "parametersJsonSchema", "parameters_json_schema")
 _OUT: Final = (
     (r"/(?:count_tokens|input_tokens)$|:countTokens$", "counting tokens"),
     (r"/responses/resp_|/conversations", "reading what a server stored: clew stores nothing there"),
@@ -63,7 +64,7 @@ class Exchange:
         """What went wrong, in the provider's words, where it has any."""
         try:
             events = events_of(self.reply.decode()) if self.streamed else [self._decoded]
-        except ValueError:
+        except (ValueError, msgspec.MsgspecError):
             return ""
         said = [event["error"] for event in events if event.get("error")]
         return str(said[0].get("message") or "") if said and isinstance(said[0], dict) else ""
@@ -92,7 +93,7 @@ class Exchange:
     @cached_property
     def prompt(self) -> Prompt:
         """A prompt with the functions that were declared."""
-        made = published(functions(self.form, self.request), _never)
+        made = published(functions([self]).values(), _never)
         return Prompt((Part("user", "Go on."),), (), tools=tuple(each.tool for each in made))
 
 
@@ -138,7 +139,7 @@ def _exchange(id_: str, form: str, host: str, path: str, one: Record) -> Exchang
         id_,
         form,
         _HOSTS.get(host, _ELSEWHERE) + ("-responses" if form == "openai-responses" else ""),
-        named[1] if named else str(request.get("model", "")),
+        named[1] if named else str(request.get("model") or "a-model"),
         request,
         int(one["status"]),
         reply,
@@ -146,23 +147,24 @@ def _exchange(id_: str, form: str, host: str, path: str, one: Record) -> Exchang
     )
 
 
-def functions(form: str, request: Body) -> list[Body]:
-    """The functions that a request declares; what the provider runs itself is none."""
-    tools = msgspec.convert(request.get("tools") or [], list[Body])
-    if form == "gemini":
-        return [
-            {
-                "name": each["name"],
-                "description": each.get("description"),
-                "parameters": each.get("parameters_json_schema")
-                or each.get("parametersJsonSchema")
-                or each.get("parameters"),
-            }
-            for tool in tools
-            for each in tool.get("functionDeclarations") or tool.get("function_declarations") or ()
-        ]
-    if form == "openai-chat":
-        return [tool["function"] for tool in tools if "function" in tool]
-    if form == "anthropic":
-        return [tool for tool in tools if "input_schema" in tool]
-    return [tool for tool in tools if tool.get("type") == "function"]
+def functions(taken: Iterable[Exchange]) -> dict[str, Body]:
+    """The functions that requests declare, by name; what a provider runs itself is none."""
+    return {
+        each["name"]: each
+        for one in taken
+        for each in _declared(one.form, msgspec.convert(one.request.get("tools") or [], list[Body]))
+        if isinstance(each.get("name"), str)
+    }
+
+
+def _declared(form: str, tools: list[Body]) -> Iterator[Body]:
+    for tool in tools:
+        if form == "gemini":
+            listed = tool.get("functionDeclarations") or tool.get("function_declarations") or ()
+            for each in listed:
+                schemas = (each.get(key) for key in _SCHEMAS)
+                yield each | {"parameters": next(filter(None, schemas), {"properties": {}})}
+        elif form == "openai-chat" and "function" in tool:
+            yield tool["function"]
+        elif (form == "anthropic" and "input_schema" in tool) or tool.get("type") == "function":
+            yield tool

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clew import Agent, Entry, Limits, MemoryStore, ModelError, resume, run
+from clew import Agent, ClewError, Entry, Limits, MemoryStore, resume, run
 from clew.testing.http_server import Fail
 from clew.tools import published
 from recordings.wire_bodies import Body
@@ -14,6 +14,10 @@ from recordings.wire_provider import Provider, send
 from recordings.wire_rules import complaint
 
 _LIMITS = Limits(steps=200, tool_calls=1000, calls_per_step=100, tokens=1_000_000_000, faults=100)
+_AGAIN = 3
+"""So many words of the person for each reply are enough."""
+
+_RUN = "a-talk"
 _OVER = Fail(401, "the recording is over")
 
 
@@ -62,27 +66,26 @@ async def rebuilt(talk: Talk, provider: Provider) -> list[tuple[Body, str]]:
     says to go on. The last request is the one after the last recorded reply.
     """
     first = talk.exchanges[0]
-    declared = {
-        each["name"]: each for one in talk.exchanges for each in functions(one.form, one.request)
-    }
 
     async def seen(name: str, args: dict[str, Any], key: str) -> str:
         return f"{name} was called at {key.rpartition(':')[2]}"
 
-    tools = [each.tool for each in published(declared.values(), seen)]
-    agent = Agent(
-        model=provider.model(first), tools=tools, codec="native", limits=_LIMITS, no_progress=None
-    )
     provider.turns = [*map(send, talk.exchanges), _OVER]
     before, store = len(provider.server.requests), MemoryStore()
-    run_id = "a-talk"
     try:
-        await run(agent, "Begin.", store=store, run_id=run_id, listener=Listening())
-        while provider.turns:
-            await resume(agent, run_id, say="Go on.", store=store, listener=Listening())
-    except ModelError as error:
+        tools = [each.tool for each in published(functions(talk.exchanges).values(), seen)]
+        model = provider.model(first)
+        agent = Agent(model=model, tools=tools, codec="native", limits=_LIMITS, no_progress=None)
+        await run(agent, "Begin.", store=store, run_id=_RUN, listener=Listening())
+        for _ in range(_AGAIN * len(talk.exchanges)):
+            if not provider.turns:
+                break
+            await resume(agent, _RUN, say="Go on.", store=store, listener=Listening())
+    except ClewError as error:
         if provider.turns:
             return [({}, str(error))]
+    if provider.turns:
+        return [({}, "the run no longer asks its model")]
     requests = [seen.body for seen in provider.server.requests[before:]]
     replies = [one.body for one in talk.exchanges]
     return [(body, complaint(first.form, first.model, body, replies)) for body in requests]

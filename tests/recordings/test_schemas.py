@@ -78,7 +78,7 @@ def test_a_set_of_every_dialect_is_used_and_wrong_calls_of_it_are_refused() -> N
     assert got["refused: one required argument missing"] == "1"
     assert got["refused: one argument too many"] == "2"
     assert got["refused: one value of a wrong type"] == "6"
-    assert got["refused: every 25th of them, in a run of its own"] == "3"
+    assert got["refused: every 25th of these calls, in a run of its own"] == "3"
     assert "type 'long' is read as 'integer' (1)" in part.text
 
 
