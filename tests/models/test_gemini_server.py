@@ -210,7 +210,7 @@ def test_the_official_clients_own_history_is_accepted() -> None:
     with GeminiServer(script) as server, official(server) as client:
         chat = client.chats.create(model=MODEL)
         chat.send_message("Go.")
-        results: list[types.PartUnionDict] = [
+        results: list[Any] = [
             types.Part(
                 function_response=types.FunctionResponse(
                     id=f"call_{place}", name="search", response={"output": "x"}
