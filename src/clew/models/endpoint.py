@@ -190,7 +190,7 @@ class Ask:
     on_text: OnText | None
     ticket: Ticket
     left: float
-    within: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    within: anyio.CancelScope = field(init=False)
     without: frozenset[str] = frozenset()
     shown: bool = False
     cut: Reply | None = None

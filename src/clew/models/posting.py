@@ -72,8 +72,11 @@ class Posting:
 
     @property
     def _once(self) -> dict[str, Any]:
-        """Options of a request that the client makes once: `retry.persist` makes it again."""
-        return {"max_retries": 0, "headers": self.headers}
+        """Options of a request that the client makes once: `retry.persist` makes it again.
+
+        The client would make a key for requests that are the same, and tell nobody.
+        """
+        return {"max_retries": 0, "headers": self.headers, "idempotency_key": ""}
 
     @contextmanager
     def _told(self) -> Generator[None]:
