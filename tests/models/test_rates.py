@@ -209,7 +209,7 @@ async def test_waits_and_tries_are_logged_without_the_key(
 async def test_a_wait_in_the_line_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="clew")
     with OpenAIServer([Say("Ok."), Say("Ok.")], key=KEY) as server:
-        one = model(server, rate=Rate(requests=1, seconds=0.1))
+        one = model(server, rate=Rate(requests=1), sleep=Waits())
         await one.complete(ask())
         await one.complete(ask())
         await one.close()
