@@ -1,6 +1,7 @@
 """What clew is measured against: a loop of httpx2 and json that does the same and keeps nothing.
 
-It speaks the format of the provider that it is told; replies are `plain` or `streamed`.
+It speaks the format of the provider that it is told; replies are `plain` or `streamed`. `unsafe` is
+`plain` with what a call with an effect must pay: a FULL commit before it and one after it.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from typing import Final
 import httpx2
 
 from benchmarks.clock import Run, measure, parser, tell
+from benchmarks.commits import Commit, commits
 from benchmarks.formats import FORMATS
 from benchmarks.formats.shapes import Format, Message
 from benchmarks.script import Script, entry
@@ -22,8 +24,16 @@ LIMITS: Final = httpx2.Limits(max_connections=1000, max_keepalive_connections=10
 TIMEOUT: Final = 600.0
 
 
-def loop(form: Format, complete: Complete, size: int) -> Run:
+def loop(form: Format, complete: Complete, size: int, commit: Commit | None = None) -> Run:
     """The loop itself: call, append, act, append."""
+
+    def act(key: str) -> str:
+        if commit is None:
+            return entry(key, size)
+        commit(0)
+        text = entry(key, size)
+        commit(len(text))
+        return text
 
     async def run(script: Script) -> str:
         messages = form.opening(script.goal)
@@ -33,7 +43,7 @@ def loop(form: Format, complete: Complete, size: int) -> Run:
             if not calls:
                 return form.text(said)
             messages += said
-            messages += form.results([(call, entry(call.key, size)) for call in calls])
+            messages += form.results([(call, act(call.key)) for call in calls])
 
     return run
 
@@ -67,7 +77,7 @@ def streamed(form: Format, http: httpx2.AsyncClient, url: str) -> Complete:
     return complete
 
 
-KINDS: Final = {"plain": plain, "streamed": streamed}
+KINDS: Final = {"plain": plain, "streamed": streamed, "unsafe": plain}
 
 
 async def main() -> None:
@@ -77,7 +87,9 @@ async def main() -> None:
         headers=form.HEADERS, limits=LIMITS, timeout=TIMEOUT, trust_env=False
     ) as http:
         complete = KINDS[args.kind](form, http, args.url)
-        tell(await measure(args.plan, loop(form, complete, args.size)))
+        with commits() as commit:
+            kept = commit if args.kind == "unsafe" else None
+            tell(await measure(args.plan, loop(form, complete, args.size, kept)))
 
 
 if __name__ == "__main__":

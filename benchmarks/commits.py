@@ -1,46 +1,58 @@
-"""FULL commits alone: what a step with an effect must pay whatever else it does.
+"""FULL commits: what a step with an effect must pay whatever else it does.
 
-Two a step, as large as those of a run: the attempt before the call, and the observation after it.
-Bare SQLite, nothing of clew.
+Two a call, as large as those of a run: the attempt before it, and the observation after it. Bare
+SQLite, nothing of clew. Run as a program, it makes them one after the other without a pause.
 """
 
+import asyncio
 import sqlite3
 import tempfile
-import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from benchmarks.clock import parser, tell
+from benchmarks.clock import measure, parser, tell
+from benchmarks.script import Script
 
 ATTEMPT: Final = 120
 """Bytes of an attempt; those of an observation are its content's and this much more."""
 
+Commit = Callable[[int], None]
+"""Commits so many bytes beside those of an `ATTEMPT`."""
 
-def main() -> None:
-    args = parser().parse_args()
+
+@contextmanager
+def commits() -> Generator[Commit]:
+    """A file of its own to commit to, each time with `synchronous=FULL`."""
     with tempfile.TemporaryDirectory() as folder:
         connection = sqlite3.connect(Path(folder) / "commits.sqlite", isolation_level=None)
         connection.execute("PRAGMA page_size = 16384")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("CREATE TABLE entries (key INTEGER PRIMARY KEY, body BLOB)")
-        found: dict[str, dict[str, float]] = {}
-        for section in args.plan.split(","):
-            steps, times = map(int, section.split("x"))
-            cpu, wall = time.process_time(), time.perf_counter()
-            for _ in range(steps * times):
-                for size in (ATTEMPT, ATTEMPT + args.size):
-                    connection.execute("BEGIN IMMEDIATE")
-                    connection.execute("INSERT INTO entries (body) VALUES (?)", (bytes(size),))
-                    connection.execute("COMMIT")
-            scale = 1000 / steps / times
-            found[str(steps)] = {
-                "cpu_ms": (time.process_time() - cpu) * scale,
-                "wall_ms": (time.perf_counter() - wall) * scale,
-            }
+
+        def commit(size: int) -> None:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("INSERT INTO entries (body) VALUES (?)", (bytes(ATTEMPT + size),))
+            connection.execute("COMMIT")
+
+        yield commit
         connection.close()
-        tell(found)
+
+
+async def main() -> None:
+    args = parser().parse_args()
+    with commits() as commit:
+
+        async def run(script: Script) -> str:
+            for _ in range(script.steps):
+                commit(0)
+                commit(args.size)
+            return script.answer
+
+        tell(await measure(args.plan, run))
 
 
 if __name__ == "__main__":
-    main()
+    asyncio.run(main())
