@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from clew import Agent
-from clew.codecs import Command, Commands, by_name
+from clew.codecs import by_name
+from clew.codecs.commands import Command, Commands
 from clew.events import Effect
 from clew.protocols import Brief, Codec, Parameters, Tool
 from clew.testing.models import ScriptedModel

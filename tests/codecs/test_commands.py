@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from clew.codecs import Command, Commands
+from clew.codecs.commands import Command, Commands
 from clew.errors import ConfigError
 from clew.events import Action, Finish, Observation, Reply
 from clew.testing.codec_contract import CONTRACT, Check

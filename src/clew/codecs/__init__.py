@@ -1,9 +1,10 @@
-"""How actions are written and read: one codec for each format."""
+"""How actions are written and read: one codec for each format.
+
+`clew.codecs.commands` has one more, whose forms are declared by whoever makes it.
+"""
 
 from typing import Final
 
-from clew.codecs.command_forms import Command
-from clew.codecs.commands import Commands
 from clew.codecs.json_object import JsonObject
 from clew.codecs.labelled import DIALECTS, Dialect, Labelled
 from clew.codecs.native import Native
@@ -33,8 +34,6 @@ def by_name(name: str) -> Codec:
 
 
 __all__ = [
-    "Command",
-    "Commands",
     "Dialect",
     "JsonObject",
     "Labelled",

@@ -19,6 +19,8 @@ from clew.events import FINISH, Action, Reply, encode
 from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
 from clew.trajectory import Step
 
+__all__ = ["Command", "Commands"]
+
 _PLAIN: Final = re.compile(r"[ \t]*+@([\w./-]{1,64})[ \t]*+(?=\{)")
 """How a call is written that has no form of its own, or does not fit it: `@tool {"a": 1}`."""
 
