@@ -118,7 +118,8 @@ def outcome(**more: Any) -> Outcome:
     [
         ({"passed": True, "right": True, "counted": Counted(faults=3)}, None),
         ({"right": True, "counted": Counted(faults=3)}, "twin"),
-        ({"status": "failed", "counted": Counted(faults=3)}, "failed"),
+        ({"status": "failed", "stopped": False, "counted": Counted(faults=3)}, "failed"),
+        ({"status": "failed", "counted": Counted(claims=1)}, "rejected"),
         ({"status": "bound", "counted": Counted(unknown={"x": 1})}, "bound"),
         ({"status": "held"}, "held"),
         ({"status": "interrupted"}, "held"),

@@ -103,7 +103,8 @@ def test_what_the_figures_leave_out_is_said() -> None:
     rows = [
         one("case-2", True, pair="pair-0"), one("case-5", True, pair="pair-0"),
         one("case-2", True, pair="pair-0", configuration="b"),
-        one("case-3", False, status="failed"),
+        one("case-3", False, status="failed", stopped=False),
+        one("case-4", False, status="failed"),
     ]  # fmt: skip
     note = overview(rows, of).note
     assert "Cost is without the judge's." in note

@@ -147,7 +147,7 @@ class Screen:
 
     def watch(self, step: Step) -> None:
         """A trial has ended."""
-        self._failed += step.outcome.status == "failed"
+        self._failed += not step.outcome.stopped
         failed = f" · {self._failed:,} failed" if self._failed else ""
         told = f"{step.passed:,} passed{failed} · ${step.spent:.4f}"
         if self._out is None:

@@ -47,7 +47,7 @@ def common(outcome: Outcome) -> str:
     match outcome.kind:
         case "bound":
             return _short(outcome.reason.partition(":")[0])
-        case "failed" | "held" | "refused":
+        case "failed" | "rejected" | "held" | "refused":
             return _NUMBER.sub("#", _short(outcome.reason))
         case "fault":
             return _short(f"replies of {outcome.model}")

@@ -77,7 +77,8 @@ def kind(outcome: Outcome) -> Kind | None:
         return "twin"
     counts = outcome.counted
     found: tuple[tuple[Kind, bool], ...] = (
-        ("failed", outcome.status == "failed"),
+        ("failed", not outcome.stopped),
+        ("rejected", outcome.status == "failed"),
         ("bound", outcome.status == "bound"),
         ("held", outcome.status in {"held", "interrupted"}),
         ("refused", outcome.status == "refused"),

@@ -11,6 +11,7 @@ from clew.replies import Value
 Kind: TypeAlias = Literal[
     "twin",
     "failed",
+    "rejected",
     "bound",
     "held",
     "refused",
@@ -21,9 +22,9 @@ Kind: TypeAlias = Literal[
     "wrong answer",
 ]
 """Why a trial did not pass, the first that fits: its own answer is right but its twin's is not; its
-model failed; it stopped at a bound, or for a person, or was refused; replies could not be read; a
-tool that does not exist was asked for; arguments did not fit; its answer says what the evidence
-does not; the answer is wrong."""
+model failed; no answer it gave was accepted; it stopped at a bound, or for a person, or was
+refused; replies could not be read; a tool that does not exist was asked for; arguments did not fit;
+its answer says what the evidence does not; the answer is wrong."""
 
 
 class Mark(Value, frozen=True):
@@ -75,7 +76,8 @@ class Outcome(Value, frozen=True):
 
     `run_id` is that of its record (of the vote, where there is one) in the same file, and `runs`
     those of all records it is made of. `right` is what its own gold says; `passed` counts its twins
-    too. `em` and `f1` are those of HotpotQA, where the gold is a text.
+    too. `em` and `f1` are those of HotpotQA, where the gold is a text. One that is not `stopped`
+    has an open record, since its model or its environment failed: it is tried again another time.
     """
 
     case: str
@@ -101,6 +103,7 @@ class Outcome(Value, frozen=True):
     counted: Counted = Counted()
     runs: tuple[str, ...] = ()
     votes: int = 1
+    stopped: bool = True
 
 
 class About(Value, frozen=True):

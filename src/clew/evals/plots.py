@@ -38,8 +38,8 @@ OF_KIND: Final = dict(
     zip(
         KINDS,
         cycle((
-            "#6b7280", "#b8a37e", "#94a3b8", "#cc79a7", "#e69f00", "#0a84c6", "#56b4e9", "#0a9e73",
-            "#8f7ee7", "#d55e00",
+            "#6b7280", "#b8a37e", "#7a5c3e", "#94a3b8", "#cc79a7", "#e69f00", "#0a84c6", "#56b4e9",
+            "#0a9e73", "#8f7ee7", "#d55e00",
         )),
         strict=False,
     )

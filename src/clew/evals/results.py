@@ -86,7 +86,7 @@ class Row(NamedTuple):
     @property
     def failed(self) -> bool:
         """Whether its model failed, so that it is tried again."""
-        return self.again and self.outcome.status == "failed"
+        return not self.outcome.stopped
 
 
 def kept(plan: Plan, begun: int) -> Kept:

@@ -169,7 +169,7 @@ def unfinished(outcomes: Sequence[Outcome], about: About) -> str:
     of_each = len(about.cases) * len(about.seeds) * about.repetitions
     all_of_it = about.trials or of_each * len(about.configurations) * len(about.models)
     fewer = f"Only {len(outcomes):,} of {all_of_it:,} trials are finished."
-    failed = sum(one.status == "failed" for one in outcomes)
+    failed = sum(not one.stopped for one in outcomes)
     alone = _alone(outcomes, about)
     return sentences(
         fewer if len(outcomes) < all_of_it else "",

@@ -171,6 +171,7 @@ async def _missed(trial: Trial, store: Store, why: str) -> Row:
     records = await _records(trial, store)
     outcome = msgspec.structs.replace(
         _outline(trial, "failed", why),
+        stopped=False,
         counted=counted(records),
         runs=tuple(record.run_id for record in records),
     )
