@@ -1,6 +1,6 @@
 """Recorded native conversations through clew's own loop: compared, replayed, cut everywhere."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -99,20 +99,27 @@ def _compared(found: Found) -> list[Figure]:
         count(
             "last prompts that are the recorded conversation", checked.prompts, talks, exactly=talks
         ),
-        count(
+        *_refused(checked),
+        count("replays byte-equal", found.replayed, talks, exactly=talks),
+    ]
+
+
+def _refused(checked: Checked) -> Iterator[Figure]:
+    """What the harness of the recordings refused; a sample may hold none of it."""
+    if checked.beside:
+        yield count(
             "replies with text and calls that the harness refused, taken whole",
             checked.taken,
             checked.beside,
             exactly=checked.beside,
-        ),
-        count(
+        )
+    if checked.empty:
+        yield count(
             "empty replies that the harness refused, a fault",
             checked.faults,
             checked.empty,
             exactly=checked.empty,
-        ),
-        count("replays byte-equal", found.replayed, talks, exactly=talks),
-    ]
+        )
 
 
 def _cut(cuts: Cuts) -> list[Figure]:

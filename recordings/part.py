@@ -39,9 +39,10 @@ Measure: TypeAlias = Callable[[int], Part]
 
 
 def count(what: str, got: int, of: int, *, exactly: int | None = None) -> Figure:
-    """So many of so many; `exactly` is what it has to be."""
+    """So many of so many; `exactly` is what it has to be, and of nothing it is missed."""
     aim = "" if exactly is None else f"{exactly:,}"
-    return Figure(what, f"{got:,}", f"{of:,}", aim, exactly is None or got == exactly)
+    met = exactly is None or (got == exactly and of > 0)
+    return Figure(what, f"{got:,}", f"{of:,}", aim, met)
 
 
 def share(

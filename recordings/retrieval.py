@@ -97,7 +97,7 @@ def _text(catalogue: "Catalogue", definitions: Sequence[Record]) -> str:
         "recall@k is the share of those it needs that are among the first k, averaged over the "
         "queries (another definition of the same name counts as found). By words: SQLite's FTS5, "
         "Porter stems, BM25 with the weights 3, 1 and ½ for names, descriptions and parameters, "
-        "chosen once (docs/decisions/0026-tool-retrieval.md). Fused: by reciprocal rank with the "
+        "chosen once (docs/decisions/0025-tool-retrieval.md). Fused: by reciprocal rank with the "
         "constant 60, equal weights, the first 100 of each, with vectors of all-MiniLM-L6-v2. "
         "Neither was trained or fitted on these queries. Times are those of the machine that "
         "wrote this page."

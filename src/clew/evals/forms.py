@@ -64,7 +64,7 @@ class Grounded(Value, frozen=True):
     grounded: bool
 
 
-class Judged(Value, frozen=True):
+class ByJudge(Value, frozen=True):
     """The judge, who is shown these words, gives `least` or more; None: the judge's own cut."""
 
     judge: str
@@ -121,7 +121,7 @@ class NoneOf(Value, frozen=True):
 
 
 Leaf: TypeAlias = (
-    Exact | Contains | Number | Regex | Em | F1 | Schema | Grounded | Judged | Declines | Calls
+    Exact | Contains | Number | Regex | Em | F1 | Schema | Grounded | ByJudge | Declines | Calls
     | Avoids | Reward | Scored
 )  # fmt: skip
 Gold: TypeAlias = Leaf | AnyOf | AllOf | NoneOf
@@ -135,7 +135,7 @@ FORMS: Final[dict[str, type[Gold]]] = {
     "f1": F1,
     "schema": Schema,
     "grounded": Grounded,
-    "judge": Judged,
+    "judge": ByJudge,
     "declines": Declines,
     "calls": Calls,
     "avoids": Avoids,

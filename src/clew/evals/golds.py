@@ -22,6 +22,7 @@ from clew.evals.forms import (
     AllOf,
     AnyOf,
     Avoids,
+    ByJudge,
     Calls,
     Contains,
     Declines,
@@ -29,7 +30,6 @@ from clew.evals.forms import (
     Exact,
     Gold,
     Grounded,
-    Judged,
     Leaf,
     NoneOf,
     Number,
@@ -160,7 +160,7 @@ def check_gold(gold: Json, folder: str = "") -> None:
 
 def needs_judge(gold: Json) -> bool:
     """Whether a judge is asked for. Raises `ConfigError` for what is no gold."""
-    return any(isinstance(leaf, Judged) for each in read_gold(gold) for leaf in leaves(each))
+    return any(isinstance(leaf, ByJudge) for each in read_gold(gold) for leaf in leaves(each))
 
 
 def needs_reward(gold: Json) -> bool:
@@ -222,7 +222,7 @@ def _wrong(leaf: Leaf, folder: str) -> str:
         case Grounded(grounded=said) | Declines(declines=said):
             name = name_of(leaf)
             why = "" if said else f'false: write {{"none_of": [{{"{name}": true}}]}}'
-        case Judged():
+        case ByJudge():
             why = _wrong_judge(leaf)
         case Calls(calls=name) | Avoids(avoids=name):
             why = "" if name.strip() else "name a tool"
@@ -301,7 +301,7 @@ def _wrong_schema(schema: dict[str, Json]) -> str:
     return "" if schema else "an empty schema is met by every answer"
 
 
-def _wrong_judge(leaf: Judged) -> str:
+def _wrong_judge(leaf: ByJudge) -> str:
     if not leaf.judge.strip():
         return "say what the judge is to look at"
     if leaf.least is not None and not 2 <= leaf.least <= 5:

@@ -16,7 +16,7 @@ from clew.begin import start, take_up
 from clew.bounds import Limits
 from clew.errors import ConfigError
 from clew.evals.case import Case
-from clew.evals.forms import Judged, leaves
+from clew.evals.forms import ByJudge, leaves
 from clew.evals.golds import read_gold
 from clew.evals.outcome import Judgement
 from clew.evals.samples import BAD, GOOD, Sample
@@ -175,7 +175,7 @@ def shown(case: Case, answer: Json, record: Trajectory) -> str:
 def rubrics(case: Case) -> list[str]:
     """The words of all judge's golds of a case."""
     golds = [leaf for each in read_gold(case.gold) for leaf in leaves(each)]
-    return [leaf.judge for leaf in golds if isinstance(leaf, Judged)]
+    return [leaf.judge for leaf in golds if isinstance(leaf, ByJudge)]
 
 
 def _trace(record: Trajectory) -> Iterator[str]:

@@ -53,7 +53,7 @@ class Varied(Part, frozen=True):
     verifier: str = ""
 
 
-class Judged(Part, frozen=True):
+class JudgeTable(Part, frozen=True):
     """The table `judge`: the model, the score from which an answer passes, and its server."""
 
     model: str
@@ -140,7 +140,7 @@ class Maker:
                 origin={} if rest else self._origin(spec, varied),
             )
 
-    def judge(self, judged: Judged | None) -> Judge | None:
+    def judge(self, judged: JudgeTable | None) -> Judge | None:
         """The judge that the matrix names."""
         if judged is None:
             return None

@@ -12,7 +12,7 @@ from clew.agent_files.spec import Part
 from clew.evals.dataset import read_dataset
 from clew.evals.environments import world
 from clew.evals.gold import NOTES, gold
-from clew.evals.making import Judged, Maker, Source, Varied
+from clew.evals.making import JudgeTable, Maker, Source, Varied
 from clew.evals.plan import APART, Plan, wrong_seed
 from clew.evals.world import World
 from clew.events import Json, encode
@@ -41,7 +41,7 @@ class Matrix(Part, frozen=True):
     repetitions: int = 1
     agent: str | Spec = Spec()
     configurations: tuple[Varied, ...] = (Varied(name=ALONE),)
-    judge: Judged | None = None
+    judge: JudgeTable | None = None
 
 
 def read_matrix(path: str | Path) -> Plan:
@@ -68,7 +68,7 @@ def plan_of(spec: Spec, dataset: str = GOLD, *, name: str = "", judge: str = "")
     matrix = Matrix(
         dataset=dataset,
         name=name or (GOLD if dataset == GOLD else Path(dataset).stem),
-        judge=Judged(model=judge) if judge else None,
+        judge=JudgeTable(model=judge) if judge else None,
     )
     text = msgspec.json.format(encode({"dataset": dataset, "agent": spec})).decode()
     return _plan(matrix, spec, Source(text))

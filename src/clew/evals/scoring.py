@@ -19,6 +19,7 @@ from clew.evals.forms import (
     AllOf,
     AnyOf,
     Avoids,
+    ByJudge,
     Calls,
     Contains,
     Declines,
@@ -26,7 +27,6 @@ from clew.evals.forms import (
     Exact,
     Gold,
     Grounded,
-    Judged,
     NoneOf,
     Number,
     Regex,
@@ -122,7 +122,7 @@ async def _mark(gold: Gold, seen: Seen) -> Mark:
             return _none(name, [await _mark(each, seen) for each in several])
         case Scored():
             return await _scored(name, gold, seen)
-        case Em() | F1() | Judged() | Reward() | Grounded():
+        case Em() | F1() | ByJudge() | Reward() | Grounded():
             return _graded(name, gold, seen)
         case _:
             wrong = _wrong(gold, seen)
@@ -154,7 +154,7 @@ def _none(name: str, marks: Sequence[Mark]) -> Mark:
 # -------------------------------------------------------------------------------------- graded
 
 
-def _graded(name: str, gold: Em | F1 | Judged | Reward | Grounded, seen: Seen) -> Mark:
+def _graded(name: str, gold: Em | F1 | ByJudge | Reward | Grounded, seen: Seen) -> Mark:
     """Golds that give more than yes or no."""
     mark = partial(_share, name)
     match gold:
@@ -167,7 +167,7 @@ def _graded(name: str, gold: Em | F1 | Judged | Reward | Grounded, seen: Seen) -
             if seen.reward is None:
                 return Mark(name, False, 0.0, "the environment gave no reward")
             return mark(seen.reward, least, f"the reward is {seen.reward:g} of {least:g}")
-        case Judged(least=least):
+        case ByJudge(least=least):
             return _judged(name, seen, least or seen.least)
         case Grounded():
             return _grounded(name, seen)

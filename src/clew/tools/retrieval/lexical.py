@@ -11,7 +11,7 @@ from clew.tools.retrieval.documents import Document, split
 _MOST_TERMS: Final = 64
 _WEIGHTS: Final = (3.0, 1.0, 0.5)
 """How much a word counts in a name, a description, a parameter: the fewer words a field has, the
-more each of them says. How much more hardly matters (docs/decisions/0026-tool-retrieval.md)."""
+more each of them says. How much more hardly matters (docs/decisions/0025-tool-retrieval.md)."""
 
 
 class Lexical:
