@@ -93,7 +93,8 @@ LONG: dict[str, str] = {  # files over 400 and functions over 50 lines, with the
     "protocols.py": "all doors on one page",
 }
 PROVIDERS = {
-    "anthropic", "google", "httpx", "httpx2", "mcp", "openai", "opentelemetry", "pydantic",
+    "anthropic", "dbos", "google", "httpx", "httpx2", "mcp", "openai", "opentelemetry", "psycopg",
+    "pydantic", "ray",
 }  # fmt: skip
 
 
@@ -168,7 +169,7 @@ def hidden_imports(path: Path, package: Path) -> Iterator[str]:
 def sizes(path: Path, package: Path) -> Iterator[str]:
     text = path.read_text("utf-8")
     place = path.relative_to(package).as_posix()
-    most = 199 if place == "loop.py" else 480 if place in LONG else 400
+    most = 199 if place == "loop.py" else 600 if place in LONG else 400
     if (lines := len(text.splitlines())) > most:
         yield f"{place} has {lines} lines, and may have {most}"
     for node in ast.walk(ast.parse(text)):

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from clew.agent import Agent, changes
 from clew.errors import ConfigError
-from clew.events import SCHEMA, Changed, Json, Started
+from clew.events import SCHEMA, Changed, Grant, Json, Started
 from clew.journal import Journal, load
 from clew.protocols import Listener, Store
 from clew.stores import open_store
@@ -47,13 +47,19 @@ async def start(
     parent: str = "",
     listener: Listener | None = None,
     origin: dict[str, Json] | None = None,
+    queue: str = "",
+    grant: Grant | None = None,
 ) -> Journal:
-    """Begin a run's record without thinking yet; `parent` is the call that a sub-run serves."""
+    """Begin a run's record without thinking yet.
+
+    `parent` is the call that a sub-run serves, and `grant` what it may take; a run with a `queue`
+    is left to whoever serves that.
+    """
     if not goal.strip():
         message = "the question is empty: say what you want to know"
         raise ConfigError(message)
     started = Started(
-        goal, agent.setting, SCHEMA, seed=agent.seed, parent=parent, origin=origin or {}
+        goal, agent.setting, SCHEMA, agent.seed, parent, origin or {}, queue=queue, grant=grant
     )
     return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
 

@@ -11,11 +11,11 @@ import msgspec
 from clew.replies import Finish, Json, RawCall, Reply, Usage, Value, Wire
 
 __all__ = [
-    "EFFECTFUL", "FINISH", "INPUTS", "SCHEMA", "UNMADE", "Action", "AnyEvent", "Attempt",
-    "Cancel", "Changed", "Code", "Done", "Effect", "Entry", "Event", "Evidence", "Finish",
-    "Forked", "Image", "Json", "Judged", "Landing", "Note", "Observation", "Outcome", "Prints",
-    "RawCall", "Reply", "Ruling", "Setting", "Started", "Status", "Stop", "Thought", "Trust",
-    "Usage", "Value", "Verdict", "Wire", "barrier", "decode", "encode",
+    "EFFECTFUL", "FINISH", "INPUTS", "SCHEMA", "UNMADE", "Action", "AnyEvent", "Attempt", "Cancel",
+    "Changed", "Charged", "Code", "Done", "Effect", "Entry", "Event", "Evidence", "Finish",
+    "Forked", "Grant", "Image", "Json", "Judged", "Landing", "Note", "Observation", "Outcome",
+    "Prints", "RawCall", "Reply", "Ruling", "Setting", "Spending", "Started", "Status", "Stop",
+    "Thought", "Trust", "Usage", "Value", "Verdict", "Wire", "barrier", "decode", "encode",
 ]  # fmt: skip
 
 SCHEMA: Final = 1
@@ -126,11 +126,34 @@ class Setting(Value, frozen=True):
     brief_blob: str = ""
 
 
+class Grant(Value, frozen=True):
+    """What a sub-run may take of its parent's budget; `depth` is how far it may hand on itself.
+
+    `cost` in US dollars, None where no price is known; `seconds` of work.
+    """
+
+    steps: int
+    tool_calls: int
+    tokens: int
+    seconds: float
+    cost: float | None = None
+    depth: int = 0
+
+
+class Spending(Value, frozen=True):
+    """What a sub-run took, with all that it had handed on: the rest of its grant comes back."""
+
+    steps: int = 0
+    tool_calls: int = 0
+    usage: Usage = Usage()
+
+
 class Started(Event, frozen=True):
     """The first entry of every record.
 
     `origin` is whatever the one who started the run needs to make the same agent again; nothing in
-    the core reads it. `parent` is the call key (`run_id:step.index`) a sub-run serves.
+    the core reads it. `parent` is the call key (`run_id:step.index`) a sub-run serves, and `grant`
+    what it may take. A run that stands in a `queue` is worked on by whoever serves that.
     """
 
     goal: str
@@ -139,6 +162,8 @@ class Started(Event, frozen=True):
     seed: int = 0
     parent: str = ""
     origin: dict[str, Json] = {}
+    queue: str = ""
+    grant: Grant | None = None
 
 
 class Changed(Event, frozen=True):
@@ -228,7 +253,8 @@ class Judged(Event, frozen=True):
 class Ruling(Event, frozen=True):
     """A person's word on a held or unknown call.
 
-    `args` replaces the arguments. On a call in doubt, `allow` means: make it again.
+    `args` replaces the arguments. On a call in doubt, `allow` means: make it again. `hash` is that
+    of the arguments that were ruled on: for others the word does not hold; "" is for any.
     """
 
     call: str
@@ -236,13 +262,15 @@ class Ruling(Event, frozen=True):
     args: dict[str, Json] | None = None
     why: str = ""
     by: str = ""
+    hash: str = ""
 
 
 class Attempt(Event, frozen=True):
     """A call is about to be made: durable before an effect, and before every retry.
 
     `hash` identifies the arguments, `timeout` is in seconds from this entry's time, `number` counts
-    from 1 and `after` says why the attempt before it failed.
+    from 1 and `after` says why the attempt before it failed. A call that is made in a run of its
+    own names that run (`child`) and what it may take (`grant`, in the place of a timeout).
     """
 
     call: str
@@ -251,6 +279,8 @@ class Attempt(Event, frozen=True):
     timeout: float
     number: int = 1
     after: str = ""
+    child: str = ""
+    grant: Grant | None = None
 
 
 class Observation(Event, frozen=True):
@@ -258,7 +288,8 @@ class Observation(Event, frozen=True):
 
     `content` is text or JSON; when it is too large for a line of the record it lies in the blob
     `blob` and is put back on reading. `outcome` says what is known of the effect. `detail` is for
-    people (a traceback). A tool may return one itself, without `call`, to say all of this.
+    people (a traceback). A tool may return one itself, without `call`, to say all of this. `spent`
+    is what a sub-run took for it.
     """
 
     call: str = ""
@@ -272,6 +303,7 @@ class Observation(Event, frozen=True):
     detail: str = ""
     blob: str = ""
     images: tuple[Image, ...] = ()
+    spent: Spending | None = None
 
     @property
     def made(self) -> bool:
@@ -289,6 +321,13 @@ class Note(Event, frozen=True):
 
     text: str
     source: Literal["person", "check", "late"] = "person"
+
+
+class Charged(Event, frozen=True):
+    """What a model call may have cost whose reply nobody saw: an estimate, which bounds count."""
+
+    usage: Usage
+    why: str = ""
 
 
 class Cancel(Event, frozen=True):
@@ -317,11 +356,11 @@ class Stop(Event, frozen=True):
 
 
 AnyEvent: TypeAlias = (
-    Started | Changed | Forked | Thought | Judged | Ruling | Attempt | Observation | Note | Cancel
-    | Landing | Stop
+    Started | Changed | Forked | Thought | Judged | Ruling | Attempt | Observation | Note | Charged
+    | Cancel | Landing | Stop
 )  # fmt: skip
 
-INPUTS: Final = (Changed, Ruling, Note, Cancel)
+INPUTS: Final = (Changed, Charged, Ruling, Note, Cancel)
 """Events that come from outside the loop and are fed, not derived, in a replay."""
 
 

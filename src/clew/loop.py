@@ -12,15 +12,7 @@ import msgspec
 from clew.agent import Agent
 from clew.effects import perform
 from clew.errors import one_error
-from clew.events import (
-    FINISH,
-    AnyEvent,
-    Json,
-    Landing,
-    Note,
-    Stop,
-    Thought,
-)
+from clew.events import FINISH, AnyEvent, Json, Landing, Note, Stop, Thought
 from clew.journal import Journal
 from clew.judging import closed, comes_before, judge_answer, judge_call, judge_words, refusal
 from clew.protocols import Calls, OnText, Parsed
@@ -32,13 +24,18 @@ async def run(agent: Agent, journal: Journal) -> Trajectory:
     """Advance until the record says stop. After `ModelError` or `StoreError` it is still open."""
     await journal.receive()
     while journal.trajectory.stop is None:
-        if journal.trajectory.cancel is not None:
-            await interrupt(journal, journal.trajectory.cancel.why)
-        else:
-            await advance(agent, journal)
-        if journal.words or not journal.quiet:
-            await journal.receive()
+        await turn(agent, journal)
     return journal.trajectory
+
+
+async def turn(agent: Agent, journal: Journal) -> None:
+    """Advance once, or end the run where a person wants that; then hear who spoke meanwhile."""
+    if journal.trajectory.cancel is not None:
+        await interrupt(journal, journal.trajectory.cancel.why)
+    else:
+        await advance(agent, journal)
+    if journal.words or not journal.quiet:
+        await journal.receive()
 
 
 async def advance(agent: Agent, journal: Journal) -> None:

@@ -4,7 +4,8 @@ Nothing here is to be inherited. A model, codec or store is whatever has these m
 guard or a check is a function; a tool is one dataclass.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,10 +15,13 @@ from clew.events import (
     Action,
     Effect,
     Entry,
+    Grant,
     Image,
     Json,
+    Observation,
     RawCall,
     Reply,
+    Status,
     Trust,
     Verdict,
     Wire,
@@ -54,7 +58,7 @@ class Tool:
     attempt nobody saw the end of, what became of it: an answer like a call's, or None for "it did
     not happen". `repair(args)` may mend arguments before validation and says what it did: (new
     arguments, words). `result` is a JSON Schema the result must meet. A `hidden` tool is not shown
-    but still answered.
+    but still answered. With `sub` the work is done in a run of its own, and `call` is not used.
     """
 
     name: str
@@ -72,6 +76,24 @@ class Tool:
     hidden: bool = False
     version: str = "1"
     examples: tuple[dict[str, Json], ...] = ()
+    sub: "Callable[[SubRun], Awaitable[Observation | Verdict]] | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubRun:
+    """What a tool is given that works in a run of its own, named in the attempt of its call.
+
+    The run `run_id` is to be begun in `store`, or taken up where it is there: it serves the call
+    `parent` (`run_id:step.index`) and may take no more than `grant`. The tool returns what its call
+    observes, with what was `spent`; or a verdict that holds the call while the sub-run is held.
+    """
+
+    run_id: str
+    parent: str
+    args: dict[str, Json]
+    grant: Grant
+    store: "Store"
+    listener: "Listener | None" = None
 
 
 def _nobody_listens(text: str) -> None:
@@ -468,4 +490,80 @@ class Store(Protocol):
 
     async def close(self) -> None:
         """Let go of files and connections."""
+        ...
+
+
+@runtime_checkable
+class Claims(Protocol):
+    """A store that workers share: each works on what nobody else has claimed.
+
+    A claim is a lock that ends with the process, or the connection, of who holds it: nothing is
+    written, so nothing can be stale. It keeps workers out of each other's way; what keeps a record
+    whole is its epoch.
+    """
+
+    async def claim(self, name: str) -> bool:
+        """Take the lock called so, a run's id or a worker's name; False where another has it."""
+        ...
+
+    async def release(self, name: str) -> None:
+        """Let go of a claim; of one that is not held, nothing."""
+        ...
+
+    async def due(self) -> list[RunInfo]:
+        """Runs whose record does not end in a stop or whose inbox holds something, oldest first."""
+        ...
+
+
+@runtime_checkable
+class Wakes(Protocol):
+    """A store that tells at once what was written, by whatever process."""
+
+    def wakes(self) -> AbstractAsyncContextManager[AsyncIterator[str]]:
+        """Ids of runs that got lines or messages since the context began.
+
+        They are hints: one may come late, twice or never, so whoever waits looks now and then.
+        """
+        ...
+
+
+@runtime_checkable
+class Prunes(Protocol):
+    """A store that can forget."""
+
+    async def forget(self, run_id: str) -> None:
+        """Remove a run: its lines, its inbox, and the blobs that no other run has.
+
+        Raises `StoreError`, and removes nothing, where a fork shares its lines.
+        """
+        ...
+
+    async def size(self) -> int:
+        """Bytes in use, those that were freed and not given back to the disk left out."""
+        ...
+
+
+# ---------------------------------------------------------------- drivers
+
+Standing: TypeAlias = Literal["waiting", "working"] | Status
+"""How a run stands with its driver: nobody works on it yet, somebody does, or how it stopped."""
+
+
+class Driver(Protocol):
+    """What calls `advance` until a run is done. It keeps no log: the record says all it needs."""
+
+    async def submit(self, run_id: str) -> None:
+        """Have a run that was just begun, with only its first entry, worked on."""
+        ...
+
+    async def resume(self, run_id: str) -> None:
+        """Have a run that was ruled on, or spoken to, taken up again."""
+        ...
+
+    async def serve(self) -> None:
+        """Work on what is due until cancelled; then leave each run where its step ends."""
+        ...
+
+    async def status(self, run_id: str) -> Standing:
+        """How the run stands. Raises `StoreError` where it is unknown."""
         ...

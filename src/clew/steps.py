@@ -19,6 +19,7 @@ from clew.events import (
     Note,
     Observation,
     Ruling,
+    Spending,
     Thought,
     Usage,
     encode,
@@ -108,13 +109,28 @@ class Call:
 class Spent:
     """What work took: thoughts, calls really made by tool name, model usage, active milliseconds.
 
-    Refused calls do not count, finish neither, nor the thought of a landing.
+    Refused calls do not count, finish neither, nor the thought of a landing. What sub-runs took is
+    in `steps`, `below` (their calls) and `usage`. `lost` is an estimate of model calls whose
+    replies nobody saw.
     """
 
     steps: int = 0
     calls: Counter[str] = field(default_factory=Counter[str])
     usage: Usage = field(default_factory=Usage)
     active_ms: int = 0
+    below: int = 0
+    lost: Usage = field(default_factory=Usage)
+
+    @property
+    def tool_calls(self) -> int:
+        """All calls that were made, those of sub-runs with them."""
+        return self.calls.total() + self.below
+
+    def hand_on(self, took: Spending) -> None:
+        """Count what a sub-run took."""
+        self.steps += took.steps
+        self.below += took.tool_calls
+        self.usage += took.usage
 
 
 @dataclass(slots=True)

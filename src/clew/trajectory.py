@@ -16,6 +16,7 @@ from clew.events import (
     Attempt,
     Cancel,
     Changed,
+    Charged,
     Entry,
     Evidence,
     Forked,
@@ -179,7 +180,9 @@ class Trajectory:
             case _:
                 self._turn(event)
 
-    def _turn(self, event: Started | Changed | Forked | Ruling | Cancel | Landing | Stop) -> None:
+    def _turn(
+        self, event: Started | Changed | Charged | Forked | Ruling | Cancel | Landing | Stop
+    ) -> None:
         """What begins a run, ends it or lets it go on."""
         match event:
             case Started():
@@ -205,7 +208,10 @@ class Trajectory:
                 self.stop = self.landing = None
             case Forked():
                 self._fork(event)
-            case _:
+            case Charged():
+                self.total.lost += event.usage
+                self.spent.lost += event.usage
+            case Changed():
                 self._change(event)
 
     def _change(self, event: Changed) -> None:
@@ -304,6 +310,9 @@ class Trajectory:
                 self.rejected.append(observation.text)
         elif not call.attempts and observation.made:
             self._count(call)
+        if observation.spent is not None:
+            self.total.hand_on(observation.spent)
+            self.spent.hand_on(observation.spent)
 
     def _note(self, note: Note) -> None:
         self.step.asides.append(note)
