@@ -7,6 +7,10 @@ import signal
 import pytest
 from hypothesis import settings
 
+from tests.postgres import database, postgres_server
+
+__all__ = ["database", "postgres_server"]  # fixtures
+
 # What a test may not take from the person who runs it: keys, servers, proxies, our own settings.
 PERSONAL = re.compile(
     r".*_(API_KEY|API_TOKEN|BASE_URL|API_BASE)$"
