@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, Self, TypeVar
 
 import msgspec
 
-from clew.bounds import Limits, told
+from clew.bounds import Granted, Limits, told
 from clew.codecs import by_name as codec_by_name
 from clew.errors import ConfigError
 from clew.events import FINISH, Json, Setting, encode
@@ -46,6 +46,9 @@ from clew.view.view import digest, first_prompt
 
 ALREADY_DONE: Final = AlreadyDone()
 """Every agent has it: as it is nobody's choice, the setting does not name it."""
+
+GRANTED: Final = Granted()
+"""The same holds for what a sub-run may take of its parent's budget."""
 
 NEAR: Final = {"near": 3, "always": 1 << 62, "never": -1}
 """From how many steps or tool calls on the model is told how many are left."""
@@ -236,7 +239,8 @@ class Agent:
 
     def reached(self, so_far: Trajectory) -> str | None:
         """The reason of the first bound that was reached."""
-        return next(filter(None, (bound(so_far) for bound in self.all_bounds)), None)
+        bounds: tuple[Bound, ...] = (*self.all_bounds, GRANTED)
+        return next(filter(None, (bound(so_far) for bound in bounds)), None)
 
     def reminders(self, so_far: Trajectory) -> tuple[str, ...]:
         """What is said anew at the end of the next prompt; in a landing nothing is left to tell."""
@@ -318,6 +322,8 @@ class Agent:
         parts: dict[str, Json] = {}
         if self.retrieval is not None:
             parts["retrieval"] = words(self.retrieval)
+        if self.limits.depth != Limits.depth:
+            parts["depth"] = self.limits.depth
         if self.screens:
             parts["screens"] = [name for name, _ in self.named_screens]
         if self.variant is not None:

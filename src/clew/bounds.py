@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import Final
 
 from clew.errors import ConfigError
-from clew.events import FINISH, Verdict
+from clew.events import FINISH, Grant, Verdict
 from clew.protocols import Bound, Guard, Left
 from clew.trajectory import Call, Trajectory
 
@@ -44,7 +44,7 @@ class ToolCalls:
 
     def __call__(self, so_far: Trajectory) -> str | None:
         """A reason once they are used up."""
-        made = so_far.spent.calls.total()
+        made = so_far.spent.tool_calls
         return None if made < self.most else f"tool_calls: {made} of {self.most} used"
 
 
@@ -85,6 +85,40 @@ class Seconds:
 
 
 @dataclass(frozen=True)
+class Granted:
+    """What a sub-run was granted, over its whole record: a further word to it gives no more.
+
+    Every agent has it; it binds only where there is a grant.
+    """
+
+    def __call__(self, so_far: Trajectory) -> str | None:
+        """A reason once any of it is used up."""
+        if (grant := so_far.grant) is None:
+            return None
+        left = rest(grant, so_far)
+        if grant.cost is not None and left.cost <= 0:
+            return f"grant: ${grant.cost:.4f} granted, and spent"
+        for name in ("steps", "tool_calls", "tokens", "seconds"):
+            if getattr(left, name) <= 0:
+                return f"grant: {name}: {getattr(grant, name):g} granted, and used"
+        return None
+
+
+def rest(grant: Grant, so_far: Trajectory) -> Left:
+    """What is left of a grant."""
+    spent, lent = so_far.total, so_far.lent
+    used = spent.usage + spent.lost
+    return Left(
+        steps=max(0, grant.steps - spent.steps - lent.steps),
+        tool_calls=max(0, grant.tool_calls - spent.tool_calls - lent.tool_calls),
+        tokens=max(0, grant.tokens - used.tokens - lent.tokens),
+        seconds=max(0.0, grant.seconds - spent.active_ms / 1000),
+        cost=max(0.0, (grant.cost or 0.0) - (used.cost or 0.0) - (lent.cost or 0.0)),
+        depth=grant.depth,
+    )
+
+
+@dataclass(frozen=True)
 class Faults:
     """At most so many unreadable replies in a row."""
 
@@ -116,9 +150,15 @@ class Caps:
             if other.action.name != FINISH and (not other.observation or other.observation.made):
                 let_through += 1
                 waiting[other.action.name] += not other.observation and not other.attempts
-        if so_far.spent.calls.total() + waiting.total() >= self.total:
+        soon = so_far.lent.tool_calls + waiting.total()
+        if so_far.spent.tool_calls + soon >= self.total:
             return _over(
                 f"all {self.total} tool calls of this run are used: answer with what is known"
+            )
+        if so_far.grant is not None and so_far.total.tool_calls + soon >= so_far.grant.tool_calls:
+            return _over(
+                f"all {so_far.grant.tool_calls} tool calls granted are used: "
+                "answer with what is known"
             )
         if let_through >= self.per_step:
             return _over(f"only {self.per_step} call(s) a step: make this one in the next step")
@@ -148,6 +188,7 @@ class Limits:
     cost: float | None = None
     seconds: float = 600.0
     faults: int = 3
+    depth: int = field(default=3, repr=False)  # the record names it where it is another
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a limit that bounds nothing or forbids everything."""
@@ -192,14 +233,25 @@ class Limits:
         return Caps(self.tool_calls, self.calls_per_step, self.calls_per_tool)
 
     def left(self, so_far: Trajectory) -> Left:
-        """What may still be taken."""
-        spent = so_far.spent
-        return Left(
-            steps=max(0, self.steps - spent.steps),
-            tool_calls=max(0, self.tool_calls - spent.calls.total()),
-            tokens=max(0, self.tokens - spent.usage.tokens),
+        """What may still be taken; of a sub-run also of its grant."""
+        spent, lent = so_far.spent, so_far.lent
+        used = spent.usage + spent.lost
+        most = DEFAULT_COST if self.cost is None else self.cost
+        own = Left(
+            steps=max(0, self.steps - spent.steps - lent.steps),
+            tool_calls=max(0, self.tool_calls - spent.tool_calls - lent.tool_calls),
+            tokens=max(0, self.tokens - used.tokens - lent.tokens),
             seconds=max(0.0, self.seconds - spent.active_ms / 1000),
+            cost=max(0.0, most - (used.cost or 0.0) - (lent.cost or 0.0)),
+            depth=self.depth,
         )
+        if so_far.grant is None:
+            return own
+        granted = rest(so_far.grant, so_far)
+        least = {f.name: min(getattr(own, f.name), getattr(granted, f.name)) for f in fields(Left)}
+        if so_far.grant.cost is None:
+            least["cost"] = own.cost
+        return Left(**least)
 
 
 def told(left: Left, near: int) -> list[str]:

@@ -58,7 +58,8 @@ class Tool:
     attempt nobody saw the end of, what became of it: an answer like a call's, or None for "it did
     not happen". `repair(args)` may mend arguments before validation and says what it did: (new
     arguments, words). `result` is a JSON Schema the result must meet. A `hidden` tool is not shown
-    but still answered. With `sub` the work is done in a run of its own, and `call` is not used.
+    but still answered. With `sub` the work is done in a run of its own, which is granted at `most`
+    so much of the budget; `call` and `timeout` are not used.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Tool:
     version: str = "1"
     examples: tuple[dict[str, Json], ...] = ()
     sub: "Callable[[SubRun], Awaitable[Observation | Verdict]] | None" = None
+    most: Grant | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ class SubRun:
     The run `run_id` is to be begun in `store`, or taken up where it is there: it serves the call
     `parent` (`run_id:step.index`) and may take no more than `grant`. The tool returns what its call
     observes, with what was `spent`; or a verdict that holds the call while the sub-run is held.
+    With `close` it is not gone on with: it is to be ended for that reason, where it has not.
     """
 
     run_id: str
@@ -94,6 +97,7 @@ class SubRun:
     grant: Grant
     store: "Store"
     listener: "Listener | None" = None
+    close: str = ""
 
 
 def _nobody_listens(text: str) -> None:
@@ -331,12 +335,17 @@ Bound: TypeAlias = Callable[[Trajectory], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a run may still take before its limits end it, the landing not counted."""
+    """What a run may still take before its limits end it, the landing not counted.
+
+    `cost` in US dollars counts where prices are known; `depth` is how far it may hand on.
+    """
 
     steps: int
     tool_calls: int
     tokens: int
     seconds: float
+    cost: float = 0.0
+    depth: int = 0
 
     @property
     def last(self) -> bool:

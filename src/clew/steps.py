@@ -13,6 +13,7 @@ from clew.events import (
     Attempt,
     Changed,
     Forked,
+    Grant,
     Json,
     Judged,
     Landing,
@@ -100,9 +101,19 @@ class Call:
         )
 
     @property
+    def child(self) -> str:
+        """The run of its own that it is made in, where it has one and was begun."""
+        return self.attempts[-1].child if self.attempts else ""
+
+    @property
+    def grant(self) -> Grant | None:
+        """What its sub-run may take while it goes on: it counts as spent until the rest is back."""
+        return self.attempts[-1].grant if self.attempts and self.observation is None else None
+
+    @property
     def in_doubt(self) -> bool:
-        """Whether an effect was begun and nobody knows how it ended."""
-        return bool(self.attempts) and self.observation is None
+        """Whether an effect was begun and nobody knows how it ended; a sub-run's record knows."""
+        return bool(self.attempts) and self.observation is None and not self.child
 
 
 @dataclass(slots=True)

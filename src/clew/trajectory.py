@@ -20,6 +20,7 @@ from clew.events import (
     Entry,
     Evidence,
     Forked,
+    Grant,
     Judged,
     Landing,
     Note,
@@ -66,6 +67,8 @@ class Trajectory:
         """Where the run was cut from others, the last one last; empty in a run that is no fork."""
         self.unheard: list[str] = []
         """A person's words that no model has been asked with yet, and that were not refused."""
+        self.grant: Grant | None = None
+        """What a sub-run may take in all, whatever is said to it."""
         self.marks: list[str] = []
         """What screens remarked on the person's last words."""
         self.asked = ""
@@ -131,6 +134,18 @@ class Trajectory:
         return list(self._evidence.values())
 
     @property
+    def lent(self) -> Grant:
+        """What open sub-runs may take together: spent, until their observations return the rest."""
+        grants = [call.grant for call in self.step.calls if call.grant is not None]
+        return Grant(
+            steps=sum(grant.steps for grant in grants),
+            tool_calls=sum(grant.tool_calls for grant in grants),
+            tokens=sum(grant.tokens for grant in grants),
+            seconds=0.0,  # passes for all of them at once
+            cost=sum(grant.cost or 0.0 for grant in grants),
+        )
+
+    @property
     def held(self) -> list[Call]:
         """What waits for a person's ruling: only the current step, or what begins it, can."""
         current = (*self.step.calls, *([self.words] if self.words is not None else []))
@@ -187,6 +202,7 @@ class Trajectory:
         match event:
             case Started():
                 self.setting, self.asked = event.setting, event.goal
+                self.grant = event.grant
                 self.unheard.append(event.goal)
             case Landing():
                 self.landing = event
@@ -337,6 +353,7 @@ def effects(trajectory: Trajectory) -> list[Call]:
         call
         for call in trajectory.calls
         if call.in_doubt
+        or (call.child and call.observation is None)
         or (
             call.observation is not None
             and call.observation.effect in EFFECTFUL

@@ -67,6 +67,7 @@ class Numbers(Part, frozen=True):
     cost: float | None = None
     seconds: float | None = None
     faults: int | None = None
+    depth: int | None = None
 
     @property
     def limits(self) -> Limits:
