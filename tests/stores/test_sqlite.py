@@ -296,7 +296,7 @@ def make(place: Path, *statements: str) -> None:
 
 async def test_a_file_from_a_newer_clew_says_so(place: Path) -> None:
     await SqliteStore(place).close()
-    make(place, "PRAGMA user_version = 3")
+    make(place, "PRAGMA user_version = 4")
     before = place.read_bytes()
     with pytest.raises(StoreError, match=r"newer clew .* upgrade clew"):
         SqliteStore(place)
@@ -353,7 +353,7 @@ def test_making_a_store_leaves_no_half_made_one(place: Path) -> None:
     make(place, "PRAGMA journal_mode = WAL")
     anyio.run(SqliteStore(place).close)
     with closing(sqlite3.connect(place)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
 
 
 async def made_by_the_first_version(place: Path) -> None:
@@ -361,7 +361,7 @@ async def made_by_the_first_version(place: Path) -> None:
     store = SqliteStore(place)
     await store.append(append("r", await store.create("r"), 1, 2))
     await store.close()
-    make(place, "DROP TABLE forks", "PRAGMA user_version = 1")
+    make(place, "DROP TABLE forks", "DROP TABLE uses", "PRAGMA user_version = 1")
 
 
 async def test_a_file_of_the_first_version_is_brought_up(place: Path) -> None:
@@ -373,7 +373,7 @@ async def test_a_file_of_the_first_version_is_brought_up(place: Path) -> None:
     await store.close()
     await other.close()
     with closing(sqlite3.connect(place)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
 
 
 async def test_a_file_of_the_first_version_that_may_only_be_read_is_read(

@@ -3,7 +3,15 @@
 from dataclasses import dataclass, field
 
 from clew.protocols import Append, Base, Line, RunInfo
-from clew.stores.refusals import known_run, missing_blob, no_base, refusal, unknown_run
+from clew.stores.claims import stops
+from clew.stores.refusals import (
+    known_run,
+    missing_blob,
+    no_base,
+    refusal,
+    still_shared,
+    unknown_run,
+)
 
 
 @dataclass(slots=True)
@@ -13,6 +21,7 @@ class _Run:
     lines: list[Line] = field(default_factory=list[Line])
     inbox: dict[int, bytes] = field(default_factory=dict[int, bytes])
     posted: int = 0
+    blobs: set[str] = field(default_factory=set[str])
 
     @property
     def shared(self) -> int:
@@ -31,6 +40,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._runs: dict[str, _Run] = {}
         self._blobs: dict[str, bytes] = {}
+        self._claimed: set[str] = set()
 
     async def create(self, run_id: str, base: Base | None = None) -> int:
         if run_id in self._runs:
@@ -49,6 +59,7 @@ class MemoryStore:
             raise refused
         run.lines.extend(append.lines)
         self._blobs.update(append.blobs)
+        run.blobs.update(append.blobs)
         for message in append.taken:
             run.inbox.pop(message, None)
         return not run.inbox
@@ -75,12 +86,39 @@ class MemoryStore:
         return list(self._run(run_id).inbox.items())
 
     async def runs(self) -> list[RunInfo]:
-        found = [
-            RunInfo(run_id, run.head, self._first(run), run.lines[-1], run.base)
-            for run_id, run in self._runs.items()
-            if run.lines
-        ]
+        found = [self._info(run_id, run) for run_id, run in self._runs.items() if run.lines]
         return sorted(found, key=lambda run: run.last.at, reverse=True)
+
+    async def claim(self, name: str) -> bool:
+        free = name not in self._claimed
+        self._claimed.add(name)
+        return free
+
+    async def release(self, name: str) -> None:
+        self._claimed.discard(name)
+
+    async def due(self) -> list[RunInfo]:
+        found = [
+            self._info(run_id, run)
+            for run_id, run in self._runs.items()
+            if run.lines and (run.inbox or not stops(run.lines[-1].body))
+        ]
+        return sorted(found, key=lambda run: run.last.at)
+
+    async def forget(self, run_id: str) -> None:
+        run = self._run(run_id)
+        for other_id, other in self._runs.items():
+            if other.base is not None and other.base.run_id == run_id:
+                raise still_shared(run_id, other_id)
+        del self._runs[run_id]
+        for digest in run.blobs.difference(*(other.blobs for other in self._runs.values())):
+            del self._blobs[digest]
+
+    async def size(self) -> int:
+        lines = (line for run in self._runs.values() for line in run.lines)
+        waiting = (body for run in self._runs.values() for body in run.inbox.values())
+        kept = (*waiting, *self._blobs.values())
+        return sum(len(line.body) + len(line.hash) for line in lines) + sum(map(len, kept))
 
     async def close(self) -> None:
         """Nothing is held that could be let go."""
@@ -94,6 +132,9 @@ class MemoryStore:
             base = Base(run.base.run_id, base.seq)
             run = self._run(base.run_id)
         return base
+
+    def _info(self, run_id: str, run: _Run) -> RunInfo:
+        return RunInfo(run_id, run.head, self._first(run), run.lines[-1], run.base)
 
     def _first(self, run: _Run) -> Line:
         while run.base is not None:

@@ -43,6 +43,14 @@ def lost_base(run_id: str, base: Base) -> StoreError:
     )
 
 
+def still_shared(run_id: str, fork: str) -> StoreError:
+    """A run is to be forgotten whose lines a fork has too."""
+    return StoreError(
+        f"run {run_id!r} cannot be forgotten: its fork {fork!r} shares its lines, so forget that "
+        "one first"
+    )
+
+
 def missing_blob(digest: str) -> StoreError:
     """A record names a blob that this store does not have."""
     return StoreError(f"blob {digest!r} is not in this store: restore it from a copy of the store")

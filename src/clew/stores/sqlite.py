@@ -19,8 +19,11 @@ import anyio
 
 from clew.errors import StoreError
 from clew.protocols import Append, Base, Line, RunInfo
+from clew.stores.claims import FileClaims, stops
 from clew.stores.refusals import known_run, missing_blob, no_base, refusal, unknown_run
+from clew.stores.sqlite_due import DUE, begun, ended
 from clew.stores.sqlite_file import connect, explain
+from clew.stores.sqlite_forget import forget, keep, size
 
 T = TypeVar("T")
 
@@ -38,18 +41,19 @@ _FORK: Final = "SELECT base, shared, root FROM forks WHERE number = ?"
 _SHARE: Final = "INSERT INTO forks (number, base, shared, root) VALUES (?, ?, ?, ?)"
 _INSERT: Final = "INSERT INTO entries (key, at, epoch, hash, body) VALUES (?, ?, ?, ?, ?)"
 # The usual append in one statement, which takes half the time of a transaction around three: a line
-# that follows the last of its run, in its epoch, while nothing waits in the inbox. Whatever it does
-# not take goes the long way, which says why.
+# that follows the last of its run, in its epoch, with no stop among the two, while nothing waits in
+# the inbox. Whatever it does not take goes the long way, which says why.
 _NEXT: Final = """
     INSERT OR IGNORE INTO entries (key, at, epoch, hash, body)
     SELECT (number << 32) + ?2, ?3, ?4, ?5, ?6 FROM runs
     WHERE run_id = ?1 AND epoch = ?7
         AND EXISTS (SELECT 1 FROM entries WHERE key = (number << 32) + ?2 - 1)
+        AND EXISTS (SELECT 1 FROM open_runs WHERE open_runs.number = runs.number)
         AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.number = runs.number)"""
 _READ: Final = """
     SELECT key, at, epoch, body, hash FROM entries
     WHERE key > (?1 << 32) + ?2 AND key <= (?1 << 32) + ?3 ORDER BY key"""
-_LISTING: Final = """
+_RUNS: Final = """
     SELECT runs.run_id, parents.run_id, shared,
            first.key, first.at, first.epoch, first.body, first.hash,
            last.key, last.at, last.epoch, last.body, last.hash
@@ -60,8 +64,7 @@ _LISTING: Final = """
     JOIN entries AS last ON last.key = (
         SELECT max(key) FROM entries
         WHERE key BETWEEN runs.number << 32 AND (runs.number << 32) + 4294967295
-    )
-    ORDER BY last.at DESC"""
+    )"""
 # One row of nothing for a run whose inbox is empty.
 _INBOX: Final = """
     SELECT inbox.id, inbox.body FROM runs LEFT JOIN inbox USING (number)
@@ -120,21 +123,24 @@ class SqliteStore:
     path: Path
     patience: float = 5.0
     _connection: sqlite3.Connection = field(init=False, repr=False)
+    _claims: FileClaims = field(init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
     _group: _Group = field(default_factory=_Group, init=False, repr=False)
     _durability: str = field(default="NORMAL", init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._connection = connect(self.path, self.patience)
+        self._claims = FileClaims(self.path.with_name(f"{self.path.name}.claims"))
 
     async def create(self, run_id: str, base: Base | None = None) -> int:
         def insert() -> None:
             try:
-                self._connection.execute(_CREATE, (run_id,))
+                number = self._connection.execute(_CREATE, (run_id,)).lastrowid
             except sqlite3.IntegrityError as error:
                 raise known_run(run_id) from error
+            begun(self._connection, number or 0)
             if base is not None:
-                self._share(self._place(run_id)[0], base)
+                self._share(number or 0, base)
 
         self._within("NORMAL", insert)
         self._group.watch(run_id)
@@ -204,22 +210,26 @@ class SqliteStore:
         return self._told(messages)
 
     async def runs(self) -> list[RunInfo]:
-        def listing() -> list[RunInfo]:
-            return [
-                RunInfo(
-                    run_id,
-                    (last := _line(*lines[5:])).seq,
-                    _line(*lines[:5]),
-                    last,
-                    None if parent is None else Base(parent, shared),
-                )
-                for run_id, parent, shared, *lines in self._connection.execute(_LISTING)
-            ]
+        return self._told(partial(self._listing, "ORDER BY last.at DESC"))
 
-        return self._told(listing)
+    async def due(self) -> list[RunInfo]:
+        return self._told(partial(self._listing, DUE))
+
+    async def claim(self, name: str) -> bool:
+        return self._claims.claim(name)
+
+    async def release(self, name: str) -> None:
+        self._claims.release(name)
+
+    async def forget(self, run_id: str) -> None:
+        self._within("FULL", lambda: forget(self._connection, run_id, self._place(run_id)[0]))
+
+    async def size(self) -> int:
+        return self._told(partial(size, self._connection))
 
     async def close(self) -> None:
         """Let go of the file; the last one to do so folds the log into it."""
+        self._claims.release_all()
         with self._lock:
             self._connection.close()
 
@@ -261,6 +271,18 @@ class SqliteStore:
     def _part(self, number: int, after: int, upto: int) -> list[Line]:
         """Lines that a run wrote itself."""
         return [_line(*row) for row in self._connection.execute(_READ, (number, after, upto))]
+
+    def _listing(self, further: str) -> list[RunInfo]:
+        return [
+            RunInfo(
+                run_id,
+                (last := _line(*lines[5:])).seq,
+                _line(*lines[:5]),
+                last,
+                None if parent is None else Base(parent, shared),
+            )
+            for run_id, parent, shared, *lines in self._connection.execute(f"{_RUNS} {further}")
+        ]
 
     def _told(self, work: Callable[[], T]) -> T:
         """Do `work` on the connection, alone; SQLite's errors come out as ours."""
@@ -334,6 +356,8 @@ class SqliteStore:
         if len(append.lines) != 1 or append.blobs or append.taken:
             return False
         (line,) = append.lines
+        if stops(line.body):
+            return False
         row = (append.run_id, line.seq, line.at, line.epoch, line.hash, line.body, append.epoch)
         return self._connection.execute(_NEXT, row).rowcount == 1
 
@@ -351,10 +375,11 @@ class SqliteStore:
             connection.execute(
                 _INSERT, (start + line.seq, line.at, line.epoch, line.hash, line.body)
             )
-        for blob in append.blobs.items():
-            connection.execute("INSERT OR IGNORE INTO blobs (digest, body) VALUES (?, ?)", blob)
+        for digest, body in append.blobs.items():
+            keep(connection, number, digest, body)
         for message in append.taken:
             connection.execute("DELETE FROM inbox WHERE id = ? AND number = ?", (message, number))
+        ended(connection, number, append.lines[-1])
         return None
 
 

@@ -8,9 +8,13 @@ from typing import Final
 
 from clew.errors import StoreError
 from clew.stores.refusals import LOCKED, NO_ROOM, failed, newer
+from clew.stores.sqlite_due import OPEN_RUNS, find_open
+from clew.stores.sqlite_forget import find_uses
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Version of the tables, kept in the file as `user_version`."""
+
+_WITH_FORKS: Final = 2  # the first version that has the table `forks`
 
 _OURS: Final = int.from_bytes(b"clew")  # the file's application_id
 
@@ -20,8 +24,9 @@ _PAGE: Final = "PRAGMA page_size = 16384"
 
 # `entries` is a rowid table: one WITHOUT ROWID would move bodies over a quarter page to overflow
 # pages. AUTOINCREMENT: the id of a message that was taken from the inbox is not given again.
-# IF NOT EXISTS: another process may have been faster, and a file of version 1 has all but `forks`:
-# which run a fork shares its first lines with, how many, and which run has line 1.
+# IF NOT EXISTS: another process may have been faster, and an older file has some of them. Version 2
+# brought `forks`: which run a fork shares its first lines with, how many, and which run has line 1.
+# Version 3 brought `uses`, which run has which blob, and `open_runs`, those that did not stop.
 _FORKS: Final = """
 CREATE {}TABLE IF NOT EXISTS forks (
     number INTEGER PRIMARY KEY, base INTEGER NOT NULL, shared INTEGER NOT NULL,
@@ -41,6 +46,11 @@ CREATE TABLE IF NOT EXISTS inbox (
 );
 CREATE INDEX IF NOT EXISTS inbox_of_run ON inbox (number);
 {_FORKS.format("")};
+CREATE TABLE IF NOT EXISTS uses (
+    number INTEGER NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (number, digest)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS uses_of_blob ON uses (digest);
+{OPEN_RUNS};
 PRAGMA application_id = {_OURS};
 PRAGMA user_version = {VERSION};
 """
@@ -51,7 +61,8 @@ _MEANING: Final = {
     sqlite3.SQLITE_FULL: NO_ROOM,
     sqlite3.SQLITE_BUSY: LOCKED,
     sqlite3.SQLITE_NOTADB: "is no store of clew but some other file: name another store",
-    sqlite3.SQLITE_CORRUPT: "is damaged: restore a copy, or save it with `.recover` of sqlite3",
+    sqlite3.SQLITE_CORRUPT: "is damaged: restore a copy, or save what can still be read with "
+    "`clew export --archive`",
     sqlite3.SQLITE_CANTOPEN: _UNWRITABLE,
     sqlite3.SQLITE_READONLY: _UNWRITABLE,
     sqlite3.SQLITE_PERM: _UNWRITABLE,
@@ -62,6 +73,11 @@ _MEANING: Final = {
 # What SQLite says where it may not make the two files that stand beside an open store. It then
 # reads one that is `immutable`: nobody is writing to a store that has no log.
 _MAYBE_READABLE: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
+
+
+# Why an older file is not brought up: it may only be read, a page of it is broken, or (an error of
+# the binding itself) a text in it is none.
+_AS_IT_IS: Final = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT, 0})
 
 
 def connect(path: Path, patience: float) -> sqlite3.Connection:
@@ -145,22 +161,29 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _bring_up(connection: sqlite3.Connection, version: int) -> None:
-    """Make the tables that are missing; a file that may only be read is read as it is."""
+    """Make the tables that are missing; a file that may only be read, or is damaged, is read as it
+    is.
+    """
     try:
-        _make(connection)
-    except sqlite3.OperationalError as error:
+        _make(connection, version)
+    except sqlite3.DatabaseError as error:
         connection.rollback()
-        if not version or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
+        if not version or (getattr(error, "sqlite_errorcode", 0) & 0xFF) not in _AS_IT_IS:
             raise
-        connection.execute(_FORKS.format("TEMP "))
+        if version < _WITH_FORKS:
+            connection.execute(_FORKS.format("TEMP "))
+        connection.execute("PRAGMA query_only = ON")
 
 
-def _make(connection: sqlite3.Connection) -> None:
+def _make(connection: sqlite3.Connection, version: int) -> None:
     connection.execute(_PAGE)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     for statement in _TABLES.split(";"):
         connection.execute(statement)
+    if version:
+        find_uses(connection)
+        find_open(connection)
     connection.execute("COMMIT")
 
 

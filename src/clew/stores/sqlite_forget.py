@@ -1,0 +1,62 @@
+"""How a run is forgotten in an SQLite file, and which blobs go with it."""
+
+import re
+import sqlite3
+from typing import Final
+
+from clew.stores.refusals import still_shared
+
+# The digest of a blob as an event names it. What only looks like one keeps a blob that could go.
+_DIGEST: Final = re.compile(rb'"([0-9a-f]{64})"')
+
+_SHARED_BY: Final = """
+    SELECT run_id FROM forks JOIN runs USING (number) WHERE base = ? ORDER BY number LIMIT 1"""
+_ONLY_HERE: Final = """
+    DELETE FROM blobs WHERE digest IN (
+        SELECT digest FROM uses AS mine WHERE number = ?1 AND NOT EXISTS (
+            SELECT 1 FROM uses AS theirs
+            WHERE theirs.digest = mine.digest AND theirs.number != ?1
+        )
+    )"""
+_LINES: Final = """
+    DELETE FROM entries WHERE key BETWEEN ?1 << 32 AND (?1 << 32) + 4294967295"""
+_TABLES: Final = ("uses", "inbox", "forks", "runs")
+_USE: Final = "INSERT OR IGNORE INTO uses (number, digest) VALUES (?, ?)"
+_KEEP: Final = "INSERT OR IGNORE INTO blobs (digest, body) VALUES (?, ?)"
+
+
+def keep(connection: sqlite3.Connection, number: int, digest: str, body: bytes) -> None:
+    """Write a blob that a run has, once per content, into the open transaction."""
+    connection.execute(_KEEP, (digest, body))
+    connection.execute(_USE, (number, digest))
+
+
+def forget(connection: sqlite3.Connection, run_id: str, number: int) -> None:
+    """Remove all of a run in the open transaction. Raises `StoreError` where a fork shares it."""
+    fork: tuple[str] | None = connection.execute(_SHARED_BY, (number,)).fetchone()
+    if fork is not None:
+        raise still_shared(run_id, fork[0])
+    connection.execute(_ONLY_HERE, (number,))
+    connection.execute(_LINES, (number,))
+    for table in _TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE number = ?", (number,))  # noqa: S608 - our own names
+
+
+def size(connection: sqlite3.Connection) -> int:
+    """Bytes of the pages in use; those that were freed wait in the file for what comes next."""
+    row: tuple[int] = connection.execute(
+        "SELECT (page_count - freelist_count) * page_size "
+        "FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
+    ).fetchone()
+    return row[0]
+
+
+def find_uses(connection: sqlite3.Connection) -> None:
+    """Note which run has which blob where an older file does not say: its lines name them."""
+    known = {digest for (digest,) in connection.execute("SELECT digest FROM blobs")}
+    if not known:
+        return
+    for key, body in connection.execute("SELECT key, body FROM entries"):
+        named = _DIGEST.findall(body if isinstance(body, bytes) else str(body).encode())
+        for digest in {found.decode() for found in named} & known:
+            connection.execute(_USE, (key >> 32, digest))
