@@ -20,8 +20,10 @@ VERSION: Final = 2
 """Version of the rows. A file says the oldest that knows all of it: 1 unless it is a fork's."""
 
 
-class Row(msgspec.Struct, frozen=True, omit_defaults=True):
+class Row(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A row of a run's file; `taken` names the inbox messages that leave with its append.
+
+    A field of another name is damage: a later version of this format says so in a row before.
 
     A row without `seq` opens an epoch and says which version of this format is written from here;
     the lines up to `shared` are those of the run `base`.
@@ -39,11 +41,16 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     shared: int = 0
 
     def line(self) -> Line:
-        """The row as everybody else knows it."""
-        return Line(self.seq, self.at, self.epoch, bytes(self.event), bytes.fromhex(self.hash))
+        """The row as everybody else knows it. Raises `StoreError` where its hash is none."""
+        try:
+            digest = bytes.fromhex(self.hash)
+        except ValueError as error:
+            message = f"entry {self.seq} was changed after it was written: its hash is none"
+            raise StoreError(message) from error
+        return Line(self.seq, self.at, self.epoch, bytes(self.event), digest)
 
 
-class Message(msgspec.Struct, frozen=True):
+class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A row of a run's inbox."""
 
     id: int
@@ -52,9 +59,15 @@ class Message(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class Record:
-    """What the rows up to byte `end` of a file come to."""
+    """What the rows up to byte `end` of a file come to; `tail` are the last bytes before that.
+
+    The digests `named` stand somewhere before byte `searched`.
+    """
 
     end: int = 0
+    tail: bytes = b""
+    searched: int = 0
+    named: set[str] = field(default_factory=set[str])
     epoch: int = 0
     base: Base | None = None
     first: Line | None = None
@@ -129,8 +142,10 @@ def appends(data: bytes, start: int, place: object) -> Iterator[tuple[list[Row],
     Raises `StoreError` at a row that is whole but unreadable, or was written by a newer clew.
     """
     rows: list[Row] = []
+    seq = 0
     for raw, end in _rows(data):
-        rows.append(_read(raw, _row, place, start + end))
+        rows.append(_read(raw, _row, place, start + end, seq))
+        seq = rows[-1].seq or seq
         if rows[-1].store > VERSION:
             raise newer(place, rows[-1].store, VERSION)
         if not rows[-1].more:
@@ -151,12 +166,15 @@ def _rows(data: bytes) -> Iterator[tuple[bytes, int]]:
         start = end
 
 
-def _read(raw: bytes, decoder: msgspec.json.Decoder[R], place: object, end: int) -> R:
+def _read(raw: bytes, decoder: msgspec.json.Decoder[R], place: object, end: int, seq: int = 0) -> R:
+    """The row, which stands behind entry `seq` where that was read too."""
     try:
         return decoder.decode(raw)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        behind = f", behind entry {seq}" if seq else ""
         raise StoreError(
-            f"{place} is damaged in the line that ends at byte {end}: mend it or restore a copy"
+            f"{place} is damaged in the line that ends at byte {end}{behind}: mend it or restore a "
+            "copy"
         ) from error
 
 
