@@ -543,12 +543,23 @@ class Prunes(Protocol):
     async def forget(self, run_id: str) -> None:
         """Remove a run: its lines, its inbox, and the blobs that no other run has.
 
-        Raises `StoreError`, and removes nothing, where a fork shares its lines.
+        A run has the blobs that its appends brought. Where another process may be about to name
+        one that is not yet recorded, it may stay for a day. Raises `StoreError`, and removes
+        nothing, where the run is unknown or a fork shares its lines.
         """
         ...
 
     async def size(self) -> int:
         """Bytes in use, those that were freed and not given back to the disk left out."""
+        ...
+
+
+@runtime_checkable
+class Torn(Protocol):
+    """A store that can tell that the last write of a run was cut off."""
+
+    async def torn(self, run_id: str) -> int:
+        """How many bytes of it are passed over; 0 where the run ends with a whole append."""
         ...
 
 
