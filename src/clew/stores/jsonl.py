@@ -4,10 +4,13 @@
   stand in RUN as %XX.
 - `FOLDER/inbox/RUN.jsonl`: whatever was posted to the run.
 - `FOLDER/blobs/SHA256`: a blob.
+- `FOLDER/locks/claims`: what workers lock to claim a run (`claims`).
 - `FOLDER/locks/RUN.lock`: held for the moment of one append or opening, never for a whole run, so
-  that a worker which is frozen, but alive, can be fenced off.
+  that a worker which is frozen, but alive, can be fenced off. `FOLDER/blobs.lock` likewise, while
+  an old blob is found again or removed.
 """
 
+import logging
 import os
 import tempfile
 from collections.abc import Generator
@@ -23,6 +26,8 @@ from filelock import FileLock, Timeout
 
 from clew.errors import StoreError
 from clew.protocols import Append, Base, Line, RunInfo
+from clew.stores.claims import FileClaims, stops
+from clew.stores.jsonl_forget import DAY, age, forks, named, old
 from clew.stores.jsonl_rows import (
     Record,
     appends,
@@ -40,9 +45,13 @@ from clew.stores.refusals import (
     missing_blob,
     no_base,
     refusal,
+    still_shared,
     unknown_run,
 )
 
+LOG: Final = logging.getLogger("clew")
+
+_TAIL: Final = 64  # bytes that tell whether the file is still that of the run that was read
 _PAUSE: Final = 0.005  # seconds between two tries to get a lock
 
 
@@ -58,19 +67,18 @@ class JsonlStore:
         self.folder = folder
         self.patience = patience
         self._records: dict[str, Record] = {}
+        self._claims = FileClaims(folder / "locks" / "claims")
         with _told(folder):
             for part in ("inbox", "blobs", "locks"):
                 (folder / part).mkdir(parents=True, exist_ok=True)
 
     async def create(self, run_id: str, base: Base | None = None) -> int:
-        path = self._file(run_id)
-        base = None if base is None else self._resolved(base)
-        with await self._locked(run_id), _told(path):
-            try:
-                path.touch(exist_ok=False)
-            except FileExistsError as error:
-                raise known_run(run_id) from error
-            return self._take_up(run_id, base)
+        if base is None:
+            return await self._create(run_id)
+        if self._file(run_id).exists():
+            raise known_run(run_id)
+        with await self._locked(self._resolved(base).run_id):  # it is not forgotten meanwhile
+            return await self._create(run_id, self._resolved(base))
 
     async def open(self, run_id: str) -> int:
         with await self._locked(run_id), _told(self._file(run_id)):
@@ -84,7 +92,7 @@ class JsonlStore:
             if (refused := refusal(append, record.epoch, record.head)) is not None:
                 raise refused
             for digest, body in append.blobs.items():
-                self._keep(digest, body)
+                await self._keep(digest, body)
             _write(self._file(append.run_id), record.end, rows, sync=append.barrier)
             return not self._inbox(append.run_id).exists()
 
@@ -128,15 +136,62 @@ class JsonlStore:
         found: list[RunInfo] = []
         with _told(self.folder):
             for path in self.folder.glob("*.jsonl"):
-                run_id = unquote(path.name.removesuffix(".jsonl"))
+                run_id = self._run_id(path)
                 record = self._record(run_id)
                 if record.first is not None and record.last is not None:
                     first = self._first(run_id, record) or record.first
                     found.append(RunInfo(run_id, record.head, first, record.last, record.base))
         return sorted(found, key=lambda run: run.last.at, reverse=True)
 
+    async def claim(self, name: str) -> bool:
+        return self._claims.claim(name)
+
+    async def release(self, name: str) -> None:
+        self._claims.release(name)
+
+    async def due(self) -> list[RunInfo]:
+        return [
+            info
+            for info in reversed(await self.runs())
+            if not stops(info.last.body) or await self.inbox(info.run_id)
+        ]
+
+    async def forget(self, run_id: str) -> None:
+        path = self._file(run_id)
+        with await self._locked(run_id), _told(path):
+            self._record(run_id)
+            for fork in forks(self.folder.glob("*.jsonl"), run_id):
+                raise still_shared(run_id, self._run_id(fork))
+            path.unlink()
+            self._inbox(run_id).unlink(missing_ok=True)
+            _sync_folder(self.folder)
+            del self._records[run_id]
+        await self._sweep()
+
+    async def size(self) -> int:
+        with _told(self.folder):
+            return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+
+    async def torn(self, run_id: str) -> int:
+        with await self._locked(run_id), _told(self._file(run_id)):
+            return self._torn(run_id, self._record(run_id))
+
     async def close(self) -> None:
-        """Nothing stays open between two calls."""
+        """Nothing but claims stays open between two calls."""
+        self._claims.release_all()
+
+    async def _create(self, run_id: str, base: Base | None = None) -> int:
+        path = self._file(run_id)
+        with await self._locked(run_id), _told(path):
+            try:
+                path.touch(exist_ok=False)
+            except FileExistsError as error:
+                raise known_run(run_id) from error
+            self._inbox(run_id).unlink(missing_ok=True)  # of one that was not forgotten to the end
+            return self._take_up(run_id, base)
+
+    def _run_id(self, file: Path) -> str:
+        return unquote(file.name.removesuffix(".jsonl"))
 
     def _file(self, run_id: str) -> Path:
         return self.folder / f"{quote(run_id, safe=' ')}.jsonl"
@@ -153,17 +208,30 @@ class JsonlStore:
         return self.folder / "blobs" / digest
 
     async def _locked(self, run_id: str, *, shield: bool = False) -> AbstractContextManager[object]:
-        """The run's lock; what is done under it awaits nothing."""
-        lock = FileLock(self._lock_file(run_id))
-        with anyio.move_on_after(self.patience, shield=shield), _told(self._file(run_id)):
+        """The run's lock; what is done under it waits for nothing but that of the blobs.
+
+        Its file stays when the run is forgotten: others may be waiting for that very file.
+        """
+        return await self._lock(self._lock_file(run_id), self._file(run_id), shield=shield)
+
+    async def _lock(
+        self, file: Path, what: Path, *, shield: bool = False
+    ) -> AbstractContextManager[object]:
+        lock = FileLock(file)
+        with anyio.move_on_after(self.patience, shield=shield), _told(what):
             while True:
                 with suppress(Timeout):
                     return lock.acquire(blocking=False)
                 await anyio.sleep(_PAUSE)
-        raise locked(self._file(run_id))
+        raise locked(what)
 
     def _take_up(self, run_id: str, base: Base | None = None) -> int:
         record = self._record(run_id)
+        if torn := self._torn(run_id, record):
+            LOG.warning(
+                "run %s: its last write was cut off: %d bytes behind entry %d are passed over",
+                run_id, torn, record.head,
+            )  # fmt: skip
         epoch = record.epoch + 1
         _write(self._file(run_id), record.end, write_epoch(epoch, base), sync=True)
         _sync_folder(self.folder)
@@ -215,10 +283,19 @@ class JsonlStore:
     def _record(self, run_id: str) -> Record:
         """What the run's file says now; only what is new in it is read."""
         record = self._records.setdefault(run_id, Record())
-        data = self._data(run_id, record.end)
-        for rows, end in appends(data, record.end, self._file(run_id)):
+        start = record.end - len(record.tail)
+        data = self._data(run_id, start)
+        if not data.startswith(record.tail):  # another run by this id: that one was forgotten
+            record = self._records[run_id] = Record()
+            start, data = 0, self._data(run_id, 0)
+        new = data[len(record.tail) :] if record.tail else data
+        for rows, end in appends(new, record.end, self._file(run_id)):
             record.add(rows, end)
+        record.tail = data[: record.end - start][-_TAIL:]
         return record
+
+    def _torn(self, run_id: str, record: Record) -> int:
+        return self._file(run_id).stat().st_size - record.end
 
     def _data(self, run_id: str, start: int) -> bytes:
         try:
@@ -226,22 +303,38 @@ class JsonlStore:
                 file.seek(start)
                 return file.read()
         except FileNotFoundError as error:
+            self._records.pop(run_id, None)
             raise unknown_run(run_id) from error
 
-    def _keep(self, digest: str, body: bytes) -> None:
-        """Write a blob durably, unless it is there: under another name first, so never in part."""
+    async def _keep(self, digest: str, body: bytes) -> None:
+        """Have a blob there, durably, and so young that no sweep takes it before it is named."""
         path = self._blob(digest)
-        if path.exists():
-            return
-        descriptor, draft = tempfile.mkstemp(dir=path.parent)
-        os.close(descriptor)
-        try:
-            _write(Path(draft), 0, body, sync=True)
-            Path(draft).replace(path)
-        except OSError:
-            Path(draft).unlink()
-            raise
-        _sync_folder(path.parent)
+        known = age(path)
+        if known is None:
+            _place(path, body)
+        elif known > DAY / 2:
+            with await self._lock(self.folder / "blobs.lock", path, shield=True):
+                if path.exists():
+                    os.utime(path)
+                else:
+                    _place(path, body)
+
+    async def _sweep(self) -> None:
+        """Remove the old blobs that no run names."""
+        with _told(self.folder):
+            if not (found := old(self.folder / "blobs")):
+                return
+            used: set[str] = set()
+            for path in self.folder.glob("*.jsonl"):
+                await anyio.lowlevel.checkpoint()
+                record = self._records.setdefault(self._run_id(path), Record())
+                with suppress(FileNotFoundError):  # forgotten by somebody else just now
+                    used |= named(path, record)
+            for path in found:
+                if path.name not in used:
+                    with await self._lock(self.folder / "blobs.lock", path):
+                        if (age(path) or 0) > DAY:  # nobody has found it again meanwhile
+                            path.unlink()
 
 
 @contextmanager
@@ -267,6 +360,19 @@ def _write(path: Path, end: int, data: bytes, *, sync: bool) -> None:
         except OSError:
             file.truncate(end)
             raise
+
+
+def _place(path: Path, body: bytes) -> None:
+    """Write a blob durably: under another name first, so never in part."""
+    descriptor, draft = tempfile.mkstemp(dir=path.parent)
+    os.close(descriptor)
+    try:
+        _write(Path(draft), 0, body, sync=True)
+        Path(draft).replace(path)
+    except OSError:
+        Path(draft).unlink()
+        raise
+    _sync_folder(path.parent)
 
 
 def _sync(file: Path) -> None:

@@ -19,7 +19,7 @@ import anyio
 
 from clew.errors import StoreError
 from clew.protocols import Append, Base, Line, RunInfo
-from clew.stores.claims import FileClaims, stops
+from clew.stores.claims import FileClaims
 from clew.stores.refusals import known_run, missing_blob, no_base, refusal, unknown_run
 from clew.stores.sqlite_due import DUE, begun, ended
 from clew.stores.sqlite_file import connect, explain
@@ -46,7 +46,7 @@ _INSERT: Final = "INSERT INTO entries (key, at, epoch, hash, body) VALUES (?, ?,
 _NEXT: Final = """
     INSERT OR IGNORE INTO entries (key, at, epoch, hash, body)
     SELECT (number << 32) + ?2, ?3, ?4, ?5, ?6 FROM runs
-    WHERE run_id = ?1 AND epoch = ?7
+    WHERE run_id = ?1 AND epoch = ?7 AND substr(?6, 1, 15) <> CAST('{"event":"stop"' AS BLOB)
         AND EXISTS (SELECT 1 FROM entries WHERE key = (number << 32) + ?2 - 1)
         AND EXISTS (SELECT 1 FROM open_runs WHERE open_runs.number = runs.number)
         AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.number = runs.number)"""
@@ -356,8 +356,6 @@ class SqliteStore:
         if len(append.lines) != 1 or append.blobs or append.taken:
             return False
         (line,) = append.lines
-        if stops(line.body):
-            return False
         row = (append.run_id, line.seq, line.at, line.epoch, line.hash, line.body, append.epoch)
         return self._connection.execute(_NEXT, row).rowcount == 1
 
