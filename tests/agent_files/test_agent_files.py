@@ -39,6 +39,10 @@ async def short(answer, so_far):
 class Said:
     text: str
 
+def twice(number: int) -> int:
+    """Twice the number."""
+    return 2 * number
+
 def letters(texts):
     return [[float(text.count(letter)) for letter in "aeiou"] for text in texts]
 
@@ -109,6 +113,18 @@ async def test_an_agent_is_what_its_file_says(tmp_path: Path) -> None:
     assert "own_parts" in repr(agent.answer)
     listed = await agent.by_name["list"].call({"where": "notes"}, "k")
     assert listed["stdout"] == "a.md\n"  # it runs in the folder of the file
+
+
+async def test_a_function_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
+    said = 'function = "own_parts:twice"\neffect = "pure"\ntimeout = 20\ncpu = 5\nname = "double"'
+    agent, _ = load_agent(written(tmp_path, f'model = "offline"\n[[processes]]\n{said}'))
+    double = agent.by_name["double"]
+    assert double.description == "Twice the number."
+    assert repr(double.call) == (
+        "Elsewhere(target='own_parts:twice', name='double', effect='pure', seconds=20.0, cpu=5, "
+        "memory=0)"
+    )
+    assert await double.call({"number": 4}, "k:1.1") == 8
 
 
 def test_tools_are_found_as_the_file_says(tmp_path: Path) -> None:
@@ -249,6 +265,9 @@ WRONG: list[tuple[str, int, str]] = [
         5,
         "lacks 'description'",
     ),
+    ('model = "offline"\n[[processes]]\nfunction = "own_parts:absent"', 2, "the function 'own_pa"),
+    ('model = "offline"\n[[processes]]\nfunction = "own_parts:weather"', 2, "name a function"),
+    ('model = "offline"\n[[processes]]\nfunction = "own_parts:twice"\ncpu = -1', 2, "cpu is -1"),
     ("model = ", 1, "this is not TOML"),
     ("a = 1\nmodel = offline", 2, "this is not TOML: Invalid value (text stands in quotes)"),
     ("a = 1\nb = [\n", 2, "this is not TOML: "),

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from clew.errors import ToolError
 from clew.events import Evidence, Observation
 from clew.tools import Key, tool
+from clew.tools.process import process_tool
 
 print("imported")
 
@@ -102,15 +103,67 @@ def much() -> str:
 
 
 def hang(line: str) -> None:
-    """Hang, with a child that hangs."""
+    """Hang, with a child that hangs in a session of its own."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     fd = os.open(line, os.O_WRONLY)
     if os.fork() == 0:
+        os.setsid()
         time.sleep(600)
     print("begun", flush=True)
     os.write(fd, b"begun")
     while True:
         time.sleep(600)
+
+
+def leave_behind(line: str) -> str:
+    """Leave something running that belongs to nobody."""
+    fd = os.open(line, os.O_WRONLY)
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.write(fd, b"begun")
+            time.sleep(600)
+        os._exit(0)
+    os.wait()
+    return "left"
+
+
+@process_tool(effect="pure", timeout=20, cpu=20, memory=2_000_000_000)
+def apart(number: int) -> list[int]:
+    """Say who works on a number.
+
+    Args:
+        number: any
+    """
+    return [number, os.getpid()]
+
+
+def burn() -> None:
+    """Burn."""
+    print("burning", flush=True)
+    while True:
+        pass
+
+
+def swell() -> int:
+    """Swell."""
+    return len(b"x" * 300_000_000)
+
+
+def swell_over() -> int:
+    """Swell over."""
+    raise MemoryError
+
+
+def abort() -> None:
+    """Abort."""
+    os.abort()
+
+
+def kill_above() -> None:
+    """Kill who watches."""
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(600)
 
 
 def outer():
@@ -268,6 +321,122 @@ async def test_a_process_that_never_reads_is_not_waited_for(jobs: ModuleType) ->
     assert (found.code, found.outcome) == ("timeout", "not_done")
     assert "check that" not in found.text
     assert found.text.endswith("It had printed: nothing")
+
+
+async def test_what_it_leaves_behind_is_ended_when_it_ends(
+    jobs: ModuleType, tmp_path: Path
+) -> None:
+    line = tmp_path / "line"
+    os.mkfifo(line)
+    reader = os.open(line, os.O_RDONLY | os.O_NONBLOCK)
+    assert await process_tool(jobs.leave_behind).call({"line": str(line)}, KEY) == "left"
+    assert not await _gone(reader)
+    assert await _gone(reader)
+    os.close(reader)
+
+
+WORKER = """
+import sys, anyio
+sys.path.insert(0, sys.argv[1])
+from clew.tools.process import process_tool
+anyio.run(process_tool("clew_test_jobs:hang", timeout=500).call, {"line": sys.argv[2]}, "k:1.1")
+"""
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # the loop of the test has no part in it
+async def test_it_ends_with_the_worker_that_is_killed(jobs: ModuleType, tmp_path: Path) -> None:
+    line = tmp_path / "line"
+    os.mkfifo(line)
+    reader = os.open(line, os.O_RDONLY | os.O_NONBLOCK)
+    argv = [sys.executable, "-c", WORKER, str(tmp_path), str(line)]
+    async with await anyio.open_process(argv) as worker:
+        assert not await _gone(reader)
+        worker.kill()
+    with anyio.fail_after(60):
+        assert await _gone(reader)
+    os.close(reader)
+
+
+def test_a_function_can_be_marked_in_its_module(jobs: ModuleType) -> None:
+    assert isinstance(jobs.apart, Tool)
+    assert jobs.apart.parameters["properties"]["number"]["description"] == "any"
+    assert load("clew_test_jobs:apart").__name__ == "apart"
+
+
+async def test_a_marked_function_runs_elsewhere_within_its_limits(jobs: ModuleType) -> None:
+    number, process = await jobs.apart.call({"number": 7}, KEY)
+    assert (number, process == os.getpid()) == (7, False)
+
+
+LIMITED = [
+    ("burn", {"cpu": 1}, "timeout", "burn used up the 1 s of CPU time it may have and was stopped"),
+    ("swell", {"memory": 100_000_000}, "crashed", "swell wanted more than the 100000000 bytes"),
+    ("abort", {"memory": 100_000_000}, "crashed", "SIGABRT and gave no result; it may have 1000"),
+    ("kill_above", {}, "crashed", "kill_above: its process ended with signal SIGKILL and gave no"),
+]
+
+
+@pytest.mark.parametrize(("name", "limits", "code", "text"), LIMITED)
+async def test_what_breaks_a_limit_is_ended_and_told_which(
+    jobs: ModuleType, name: str, limits: dict[str, Any], code: str, text: str
+) -> None:
+    found = await process_tool(f"clew_test_jobs:{name}", **limits).call({}, KEY)
+    assert isinstance(found, Observation)
+    assert (found.ok, found.code, found.outcome) == (False, code, "unknown")
+    assert text in found.text
+    assert found.text.count("\n") <= 2
+
+
+async def test_within_its_memory_it_goes_on(jobs: ModuleType) -> None:
+    tool = process_tool(jobs.swell, memory=600_000_000, effect="pure")
+    assert await tool.call({}, KEY) == 300_000_000
+
+
+async def test_of_memory_without_a_limit_it_says_what_python_says(jobs: ModuleType) -> None:
+    tool = process_tool("clew_test_jobs:swell_over", effect="pure")
+    found = await tool.call({}, KEY)
+    assert found.text == "ERROR: crashed: swell_over: MemoryError"
+
+
+@pytest.mark.parametrize(
+    ("limits", "text"),
+    [
+        ({"cpu": -1}, "cpu is -1: give whole seconds of CPU time, or 0"),
+        ({"cpu": 0.5}, "cpu is 0.5"),
+        ({"memory": 1e9}, "memory is 1000000000.0: give whole bytes"),
+    ],
+)
+def test_limits_are_whole_numbers(jobs: ModuleType, limits: dict[str, Any], text: str) -> None:
+    with pytest.raises(ConfigError, match=text):
+        process_tool(jobs.burn, **limits)
+
+
+def test_a_limit_that_the_system_does_not_hold_to_is_refused(
+    jobs: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert process_tool(jobs.burn, cpu=1).name == "burn"
+    with pytest.raises(ConfigError, match="darwin holds no process to a limit of memory"):
+        process_tool(jobs.burn, memory=1)
+
+
+def test_a_closure_cannot_be_marked() -> None:
+    with pytest.raises(ConfigError, match="stands in a module under its own name"):
+
+        @process_tool(effect="pure")
+        def inner() -> int:
+            """Inner."""
+            return 1
+
+
+async def test_a_name_that_is_not_found_there_has_done_nothing(jobs: ModuleType) -> None:
+    def late() -> int:
+        """Late."""
+        return 1
+
+    late.__module__, late.__qualname__ = jobs.__name__, "late"
+    with pytest.raises(ToolError, match="there is no function 'clew_test_jobs:late'"):
+        await process_tool(late).call({}, KEY)
 
 
 def _unreachable(jobs: ModuleType) -> list[Callable[..., Any] | str]:

@@ -17,7 +17,7 @@ from clew.agent_files.imported import (
     imported_web,
 )
 from clew.agent_files.read import part, read_agent_file, told
-from clew.agent_files.spec import Grounds, Program, Spec, Tariff, Words
+from clew.agent_files.spec import Apart, Grounds, Program, Spec, Tariff, Words
 from clew.bounds import Limits
 from clew.codecs import by_name
 from clew.errors import ConfigError
@@ -33,6 +33,7 @@ from clew.tools.docs import Library, OnProgress, docs_tools
 from clew.tools.finish import answer_schema
 from clew.tools.person import ASK, HoldQuestions, ask_person
 from clew.tools.planner import planner
+from clew.tools.process import process_tool
 from clew.tools.program import program
 from clew.tools.retrieval import Embed, Retrieval
 from clew.tools.schema import checked
@@ -189,6 +190,10 @@ def _placed(spec: Spec, docs: Library | None) -> Iterator[tuple[Where, list[Tool
         with part("programs", place):
             tools = [_program(each)]
         yield ("programs", place), tools
+    for place, function in enumerate(spec.processes):
+        with part("processes", place):
+            tools = [_apart(function, spec.folder)]
+        yield ("processes", place), tools
     if docs is not None:
         yield ("docs",), [*docs_tools(docs)]
 
@@ -246,6 +251,12 @@ def _program(each: Program) -> Tool:
         env=each.env,
         limit=each.limit,
     )
+
+
+def _apart(each: Apart, folder: str) -> Tool:
+    imported_function(each.function, "function", folder)
+    said = msgspec.structs.asdict(each)
+    return process_tool(said.pop("function"), **{name: it for name, it in said.items() if it})
 
 
 def _screen(spec: Spec, name: str) -> Screen:

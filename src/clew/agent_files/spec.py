@@ -98,6 +98,27 @@ class Program(Part, frozen=True):
     limit: int = 50_000
 
 
+class Apart(Part, frozen=True):
+    """A function `module:name` as a tool in a process of its own (`clew.tools.process`).
+
+    What is left out is read from the function; `cpu` is in seconds, `memory` in bytes.
+    """
+
+    function: str
+    name: str = ""
+    description: str = ""
+    effect: Effect = "unsafe"
+    timeout: float = 30.0
+    cpu: int = 0
+    memory: int = 0
+    version: str = "1"
+
+    @property
+    def called(self) -> str:
+        """The tool's name."""
+        return self.name or self.function.rpartition(":")[2].rpartition(".")[2]
+
+
 class Finding(Part, frozen=True):
     """The table `retrieval`: the settings of `clew.tools.retrieval.Retrieval`.
 
@@ -126,6 +147,7 @@ class Spec(Part, frozen=True):
     store: str = ""
     tools: tuple[str, ...] = USUAL
     programs: tuple[Program, ...] = ()
+    processes: tuple[Apart, ...] = ()
     retrieval: Finding | None = None
     params: dict[str, Json] = {}
     prices: dict[str, Tariff] = {}

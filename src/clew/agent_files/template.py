@@ -95,4 +95,12 @@ steps = 15
 # [programs.parameters.count]
 # type = "integer"
 # description = "How many commits."
+
+# A Python function in a process of its own: it is ended at its deadline and at its limits.
+# [[processes]]
+# function = "my_tools:simulate"
+# effect = "pure"
+# timeout = 60
+# cpu = 30                              # seconds
+# memory = 1000000000                   # bytes
 """

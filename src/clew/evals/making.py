@@ -265,9 +265,12 @@ def left_out(spec: Spec, names: Iterable[str]) -> tuple[Spec, list[str]]:
     rest: list[str] = []
     for name in names:
         programs = tuple(each for each in spec.programs if each.name != name)
+        processes = tuple(each for each in spec.processes if each.called != name)
         tools = tuple(each for each in spec.tools if each != name)
         docs = "" if name == DOCS else spec.docs
-        changed = msgspec.structs.replace(spec, programs=programs, tools=tools, docs=docs)
+        changed = msgspec.structs.replace(
+            spec, programs=programs, processes=processes, tools=tools, docs=docs
+        )
         if changed == spec:
             rest.append(name)
         spec = changed

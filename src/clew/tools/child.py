@@ -5,44 +5,64 @@ import inspect
 import os
 import sys
 import traceback
-from typing import Any
+from typing import Any, BinaryIO
 
 import anyio
 import msgspec
 
-from clew.errors import ToolError
+from clew.errors import ConfigError, ToolError
 from clew.events import Observation, encode
-from clew.tools.process import Asked, Said, load
+from clew.tools.process import Asked, Last, Said, load
 from clew.tools.signature import read, returned, unfit
+
+if sys.platform != "win32":  # pragma: no branch - as below
+    from clew.tools.watching import limit, take_reserve, watch
 
 
 def main() -> None:
     """Make the one call that stands on standard input.
 
-    The result goes to what was standard output; everything the function and its children write
-    there goes to standard error instead.
+    The result goes to what was standard output, and after it how the work ended; everything the
+    function and its children write there goes to standard error instead.
     """
     with os.fdopen(os.dup(1), "wb") as out:
         os.dup2(2, 1)
         asked = msgspec.json.decode(sys.stdin.buffer.read(), type=Asked)
-        out.write(encode(_answer(asked)))
+        work = functools.partial(_work, asked, out)
+        if sys.platform == "win32":  # pragma: no cover - nothing there to fork or to limit
+            work()
+        elif ended := watch(work, seconds=asked.seconds, worker=asked.worker):
+            out.write(b"\n" + encode(Last(ended.code, ended.cpu)))
+
+
+def _work(asked: Asked, out: BinaryIO) -> None:
+    if sys.platform != "win32":  # pragma: no branch - where nothing can be limited
+        limit(asked.cpu, asked.memory)
+    out.write(encode(_answer(asked)))
 
 
 def _answer(asked: Asked) -> Said:
     try:
         value = _call(asked)
     except ToolError as error:
-        return Said("refused", " ".join(str(error).split()))
+        return Said("refused", _line(str(error)))
+    except MemoryError:
+        if asked.memory and sys.platform != "win32":
+            take_reserve()
+            return Said("memory", None, traceback.format_exc())
+        return Said("crashed", "MemoryError", traceback.format_exc())
     except BaseException as error:  # noqa: BLE001 - whatever ends the function is data here
-        line = " ".join(f"{type(error).__name__}: {error}".split())
-        return Said("crashed", line, traceback.format_exc())
+        return Said("crashed", _line(f"{type(error).__name__}: {error}"), traceback.format_exc())
     if isinstance(value, Observation):
         return Said("observation", msgspec.to_builtins(value))
     return Said("value", value)
 
 
 def _call(asked: Asked) -> Any:
-    function = load(asked.target)
+    try:
+        function = load(asked.target)
+    except ConfigError as error:  # nothing was called
+        raise ToolError(str(error)) from error
     signature = read(function)
     try:
         given = signature.arguments(asked.args, asked.key)
@@ -51,3 +71,7 @@ def _call(asked: Asked) -> Any:
     made = functools.partial(function, **given)
     value = anyio.run(made) if inspect.iscoroutinefunction(function) else made()
     return returned(signature.name, value)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -6,11 +6,14 @@ code and no class name travels. What the function prints is kept for people and 
 
 import functools
 import importlib
+import inspect
 import json
+import os
+import signal
 import sys
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, Final, Literal, Unpack
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, Unpack, overload
 
 import msgspec
 
@@ -27,6 +30,7 @@ LIMIT: Final = 16 * 1024 * 1024
 
 _SECONDS: Final = 30.0
 _PRINTED: Final = 2_000
+_HELD: Final = {"cpu": ("linux", "darwin"), "memory": ("linux",)}
 _START: Final = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from clew.tools.child import main; main()"
@@ -34,71 +38,166 @@ _START: Final = (
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What the child is told: the function `module:function`, its arguments, the call's key."""
+    """What the child is told: function and arguments, the call's key, its limits, whose it is."""
 
     target: str
     args: dict[str, Json]
     key: str
+    seconds: float
+    worker: int
+    cpu: int = 0
+    memory: int = 0
 
 
 class Said(msgspec.Struct, frozen=True):
     """What the child says: a value, an observation's fields, or how the function failed."""
 
-    kind: Literal["value", "observation", "refused", "crashed"]
+    kind: Literal["value", "observation", "refused", "memory", "crashed"]
     body: Json = None
     detail: str = ""
 
 
-def process_tool(target: str | Callable[..., Any], **options: Unpack[Options]) -> Tool:
+class Last(msgspec.Struct, frozen=True):
+    """What the child says last: the function's exit code (below 0, a signal), its CPU seconds."""
+
+    code: int
+    cpu: float
+
+
+class ProcessOptions(Options, total=False):
+    """What may be said of a tool in a process: `Options`, and its limits.
+
+    `cpu` is in whole seconds. `memory` is in bytes, beyond what the process has before it loads the
+    function's module.
+    """
+
+    cpu: int
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What calls a function in another process, where it is found by its name `target`."""
+
+    target: str
+    name: str
+    effect: Effect
+    seconds: float
+    cpu: int
+    memory: int
+    function: Callable[..., Any] = field(repr=False)
+
+    async def __call__(self, args: dict[str, Json], key: str) -> Any:
+        worker = os.getpid()
+        asked = Asked(self.target, args, key, self.seconds, worker, self.cpu, self.memory)
+        ran = await run_process(
+            [sys.executable, "-P", "-c", _START, json.dumps(sys.path)],
+            seconds=self.seconds,
+            limit=LIMIT,
+            stdin=encode(asked),
+        )
+        printed = ran.stderr.decode(errors="replace")
+        if ran.code is None:
+            return self._late(f"did not end in {self.seconds:g} s", printed)
+        if ran.cut:
+            text = f"{self.name} returned more than {LIMIT} bytes: return less"
+            return self._failed("bad_output", text, printed)
+        body, last = _parted(ran.stdout, ran.code)
+        if self.cpu and last.code < 0 and last.cpu >= self.cpu:
+            return self._late(f"used up the {self.cpu} s of CPU time it may have", printed)
+        try:
+            answer = msgspec.json.decode(body, type=Said)
+        except msgspec.DecodeError:
+            text = f"{self.name}: its process ended with {_how(last.code)} and gave no result"
+            if self.memory:
+                text += f"; it may have {self.memory} bytes of memory"
+            return self._failed("crashed", text, printed)
+        return self._returned(answer)
+
+    def _returned(self, said: Said) -> Any:
+        match said.kind:
+            case "value":
+                return said.body
+            case "observation":
+                return msgspec.convert(said.body, Observation)
+            case "refused":
+                raise ToolError(str(said.body))
+            case "memory":
+                text = f"{self.name} wanted more than the {self.memory} bytes of memory it may have"
+                return self._failed("crashed", text + self._doubt(), said.detail)
+            case _:
+                return self._failed("crashed", f"{self.name}: {said.body}", said.detail)
+
+    def _late(self, why: str, printed: str) -> Observation:
+        shown = printed[-_PRINTED:] or "nothing"
+        text = f"{self.name} {why} and was stopped with its children{self._doubt()}. "
+        return self._failed("timeout", f"{text}It had printed: {shown}", printed)
+
+    def _doubt(self) -> str:
+        if self.effect not in EFFECTFUL:
+            return ""
+        return "; part of its work may be done: check that before anything else"
+
+    def _failed(self, code: Code, text: str, detail: str) -> Observation:
+        """A failure; whether an effect happened is not known."""
+        outcome: Outcome = "unknown" if self.effect in EFFECTFUL else "not_done"
+        return Observation(
+            content=f"ERROR: {code}: {text}",
+            ok=False,
+            code=code,
+            outcome="done" if code == "bad_output" else outcome,
+            detail=detail,
+        )
+
+
+@overload
+def process_tool(
+    target: str | Callable[..., Any], /, **options: Unpack[ProcessOptions]
+) -> Tool: ...
+@overload
+def process_tool(**options: Unpack[ProcessOptions]) -> Callable[[Callable[..., Any]], Tool]: ...
+def process_tool(
+    target: str | Callable[..., Any] | None = None, /, **options: Unpack[ProcessOptions]
+) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a module's function that runs in a process of its own, anew for every call.
 
-    Options are those of `@tool`. `timeout` (30 s) counts from the start of the process, which takes
-    some tenths of a second; then it is ended with its children. (`Tool.timeout` is a few seconds
-    more, to end it in.) The process inherits environment, folder and `sys.path`. Raises
-    `ConfigError` for what has no name in a module (a lambda, a function in a function, a bound
-    method, anything in `__main__`), and where `@tool` would.
+    `@process_tool(timeout=5)` on a function of a module, or `process_tool("module:function")`.
+    Options are those of `@tool`, `cpu` and `memory`. `timeout` (30 s) counts from the start of the
+    process, which takes some tenths of a second; then it is ended with its children, as when it
+    breaks a limit, and when the worker dies. (`Tool.timeout` is a few seconds more, to end it in.)
+    The process inherits environment, folder and `sys.path`. Raises `ConfigError` for what has no
+    name in a module (a lambda, a function in a function, a bound method, anything in `__main__`),
+    for limits that this system cannot hold it to, and where `@tool` would.
     """
+    if target is None:
+        return functools.partial(_made, options)
+    return _made(options, target)
+
+
+def _made(options: ProcessOptions, target: str | Callable[..., Any]) -> Tool:
     if "inline" in options:
         message = "a process_tool runs in a process of its own: leave inline out"
         raise ConfigError(message)
     named = target if isinstance(target, str) else _named(target)
-    signature = read(load(named))
-    said = settings(signature, options)
-    name, effect = said["name"], said.get("effect", "unsafe")
-    seconds = said.get("timeout", _SECONDS)
-
-    async def call(args: dict[str, Json], key: str) -> Any:
-        ran = await run_process(
-            [sys.executable, "-P", "-c", _START, json.dumps(sys.path)],
-            seconds=seconds,
-            limit=LIMIT,
-            stdin=encode(Asked(named, args, key)),
-        )
-        printed = ran.stderr.decode(errors="replace")
-        if ran.code is None:
-            return _late(name, effect, seconds, printed)
-        if ran.cut:
-            text = f"{name} returned more than {LIMIT} bytes: return less"
-            return _failed("bad_output", effect, text, printed)
-        try:
-            answer = msgspec.json.decode(ran.stdout, type=Said)
-        except msgspec.DecodeError:
-            text = f"{name}: its process ended with exit code {ran.code} and gave no result"
-            return _failed("crashed", effect, text, printed)
-        return _returned(name, effect, answer)
-
+    function = load(target) if isinstance(target, str) else target
+    cpu = _limit(named, "cpu", options.get("cpu", 0))
+    memory = _limit(named, "memory", options.get("memory", 0))
+    said = settings(read(function), options)
+    said = {name: value for name, value in said.items() if name not in {"cpu", "memory"}}
+    name, effect, seconds = (
+        said["name"],
+        said.get("effect", "unsafe"),
+        said.get("timeout", _SECONDS),
+    )
+    call = Elsewhere(named, name, effect, seconds, cpu, memory, function)
     return replace(checked(Tool(call=call, **said)), timeout=seconds + SLACK)
 
 
 def load(target: str) -> Callable[..., Any]:
     """The function called `module:function`. Raises `ConfigError` where there is none."""
-    module, _, path = target.partition(":")
-    try:
-        place: object = importlib.import_module(module)
-        found: Any = functools.reduce(getattr, path.split("."), place)
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
-        message = f"there is no function {target!r} (write module:function): {error}"
-        raise ConfigError(message) from error
+    found = _found(target)
+    if isinstance(found, Tool) and isinstance(found.call, Elsewhere):
+        return found.call.function  # it was decorated
     if isinstance(found, Tool):
         message = f"{target} is a tool already: name a plain function"
         raise ConfigError(message)
@@ -106,51 +205,67 @@ def load(target: str) -> Callable[..., Any]:
     return function
 
 
+def _found(target: str) -> Any:
+    module, _, path = target.partition(":")
+    try:
+        place: object = importlib.import_module(module)
+        return functools.reduce(getattr, path.split("."), place)
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        message = f"there is no function {target!r} (write module:function): {error}"
+        raise ConfigError(message) from error
+
+
 def _named(function: Callable[..., Any]) -> str:
     """The name a function can be found by from another process."""
     name = getattr(function, "__qualname__", "")
     module = getattr(function, "__module__", "")
-    target = f"{module}:{name}"
-    if module == "__main__" or "<" in name or not name or load(target) is not function:
+    if (
+        module == "__main__"
+        or "<" in name
+        or not name
+        or not _its_own(f"{module}:{name}", function)
+    ):
         message = (
             f"{function!r} cannot be found from another process: "
             "use a function that stands in a module under its own name"
         )
         raise ConfigError(message)
-    return target
+    return f"{module}:{name}"
 
 
-def _returned(name: str, effect: Effect, said: Said) -> Any:
-    match said.kind:
-        case "value":
-            return said.body
-        case "observation":
-            return msgspec.convert(said.body, Observation)
-        case "refused":
-            raise ToolError(str(said.body))
-        case _:
-            return _failed("crashed", effect, f"{name}: {said.body}", said.detail)
+def _its_own(target: str, function: Callable[..., Any]) -> bool:
+    """Whether it is found by that name, or will be, once it is decorated."""
+    try:
+        found = _found(target)
+    except ConfigError:
+        return not inspect.ismethod(function)
+    return found is function or isinstance(found, Tool)
 
 
-def _late(name: str, effect: Effect, seconds: float, printed: str) -> Observation:
-    doubt = ""
-    if effect in EFFECTFUL:
-        doubt = "; part of its work may be done: check that before anything else"
-    shown = printed[-_PRINTED:] or "nothing"
-    text = (
-        f"{name} did not end in {seconds:g} s and was stopped with its children{doubt}. "
-        f"It had printed: {shown}"
-    )
-    return _failed("timeout", effect, text, printed)
+def _limit(target: str, name: Literal["cpu", "memory"], value: Any) -> int:
+    """A limit that can be held to; 0 is none. Raises `ConfigError`."""
+    if not isinstance(value, int) or value < 0:
+        unit = "seconds of CPU time" if name == "cpu" else "bytes"
+        message = f"{target}: {name} is {value!r}: give whole {unit}, or 0 for no limit"
+        raise ConfigError(message)
+    if value and sys.platform not in _HELD[name]:
+        message = f"{target}: {sys.platform} holds no process to a limit of {name}: leave it out"
+        raise ConfigError(message)
+    return value
 
 
-def _failed(code: Code, effect: Effect, text: str, detail: str) -> Observation:
-    """A failure; whether an effect happened is not known."""
-    outcome: Outcome = "unknown" if effect in EFFECTFUL else "not_done"
-    return Observation(
-        content=f"ERROR: {code}: {text}",
-        ok=False,
-        code=code,
-        outcome="done" if code == "bad_output" else outcome,
-        detail=detail,
-    )
+def _parted(stdout: bytes, code: int) -> tuple[bytes, Last]:
+    """What the function said, and how it ended; where only its process ended, how that did."""
+    body, _, last = stdout.rpartition(b"\n")
+    try:
+        return body, msgspec.json.decode(last, type=Last)
+    except msgspec.DecodeError:
+        return stdout, Last(code, 0.0)
+
+
+def _how(code: int) -> str:
+    """An exit code in words."""
+    if code >= 0:
+        return f"exit code {code}"
+    known = {one.value: one.name for one in signal.Signals}
+    return f"signal {known.get(-code, -code)}"
