@@ -103,7 +103,7 @@ class Elsewhere:
             text = f"{self.name} returned more than {LIMIT} bytes: return less"
             return self._failed("bad_output", text, printed)
         body, last = _parted(ran.stdout, ran.code)
-        if self.cpu and last.code < 0 and last.cpu >= self.cpu:
+        if self._spent(last):
             return self._late(f"used up the {self.cpu} s of CPU time it may have", printed)
         try:
             answer = msgspec.json.decode(body, type=Said)
@@ -113,6 +113,15 @@ class Elsewhere:
                 text += f"; it may have {self.memory} bytes of memory"
             return self._failed("crashed", text, printed)
         return self._returned(answer)
+
+    def _spent(self, last: Last) -> bool:
+        """Whether the limit of CPU time ended it: with its own signal, or a second later for good.
+
+        The system counts less exactly when it limits than when it tells what was used.
+        """
+        if not self.cpu:
+            return False
+        return _how(last.code) == "signal SIGXCPU" or (last.code < 0 and last.cpu >= self.cpu)
 
     def _returned(self, said: Said) -> Any:
         match said.kind:
