@@ -12,6 +12,7 @@ from clew.errors import FencedError, StoreError
 from clew.protocols import Append, Base, Line, Store
 from clew.stores import JsonlStore, MemoryStore, SqliteStore
 from clew.testing.store_contract import CONTRACT, Check, Make, check_store
+from clew.testing.store_prunes import AT_ONCE, PRUNES, check_prunes
 
 
 def memory(_: Path) -> Make:
@@ -41,6 +42,19 @@ def sqlite(place: Path) -> Make:
 @pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
 async def test_store(check: Check, kind: Callable[[Path], Make], tmp_path: Path) -> None:
     await check(kind(tmp_path))
+
+
+@pytest.mark.parametrize("kind", [memory, sqlite])
+@pytest.mark.parametrize("check", AT_ONCE, ids=lambda check: check.__name__)
+async def test_store_that_forgets(
+    check: Check, kind: Callable[[Path], Make], tmp_path: Path
+) -> None:
+    await check(kind(tmp_path))
+
+
+@pytest.mark.parametrize("check", PRUNES, ids=lambda check: check.__name__)
+async def test_folder_that_forgets(check: Check, tmp_path: Path) -> None:
+    await check(jsonl(tmp_path))
 
 
 async def test_the_whole_contract_in_one_call(tmp_path: Path) -> None:
@@ -164,6 +178,54 @@ class Early(MemoryStore):
         if found or base is None:
             return found
         return [line for line in await super().read(base.run_id, after) if line.seq <= base.seq]
+
+
+class Hoarding(MemoryStore):
+    """Forgets nothing."""
+
+    @override
+    async def forget(self, run_id: str) -> None:
+        await self.read(run_id)
+
+
+class Careless(MemoryStore):
+    """Forgets what a fork shares."""
+
+    @override
+    async def forget(self, run_id: str) -> None:
+        await self.read(run_id)
+        self._runs.pop(run_id)
+
+
+class Sloppy(MemoryStore):
+    """Forgets blobs that others have."""
+
+    @override
+    async def forget(self, run_id: str) -> None:
+        await super().forget(run_id)
+        self._blobs.clear()
+
+
+class Weightless(MemoryStore):
+    """Weighs nothing."""
+
+    @override
+    async def size(self) -> int:
+        return 0
+
+
+@pytest.mark.parametrize("kind", [Hoarding, Careless, Sloppy, Weightless])
+async def test_a_store_that_forgets_badly_is_found(kind: type[MemoryStore]) -> None:
+    async def anew() -> Make:
+        store = kind()
+
+        async def make() -> Store:
+            return store
+
+        return make
+
+    with pytest.raises((AssertionError, StoreError)):
+        await check_prunes(anew)
 
 
 BROKEN = [Unfenced, Splitting, Unread, Deaf, Hasty, Nosy, Blunt, Bottomless, Baseless, Early]

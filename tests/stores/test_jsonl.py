@@ -1,9 +1,12 @@
 """The store of readable files: what a person finds in them, and what torn writes come to."""
 
+import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+import anyio
 import msgspec
 import pytest
 from filelock import FileLock
@@ -14,6 +17,7 @@ from clew.errors import StoreError
 from clew.events import Note, decode, encode
 from clew.protocols import Append, Base, Line
 from clew.stores import JsonlStore
+from clew.stores.jsonl_forget import DAY
 from clew.stores.jsonl_rows import appends, write_append
 from clew.testing.store_contract import append, blob, numbers
 
@@ -217,3 +221,114 @@ async def test_a_fork_whose_base_is_gone_says_so_and_is_still_listed(
         ("b", (await store.read("b", 2))[0]),
         ("c", (await store.read("c", 3))[0]),
     ]
+
+
+def aged(path: Path) -> None:
+    """Let a file be two days old."""
+    os.utime(path, (time.time() - 2 * DAY,) * 2)
+
+
+def naming(run_id: str, seq: int, digest: str, body: bytes) -> Append:
+    """An append whose line names the blob it brings."""
+    return Append(
+        run_id, 1, (Line(seq, 1, 1, b'"%s"' % digest.encode(), b"h"),), blobs={digest: body}
+    )
+
+
+async def test_an_old_blob_goes_when_no_run_names_it_any_more(tmp_path: Path) -> None:
+    store, other = JsonlStore(tmp_path), JsonlStore(tmp_path)
+    named = {text: blob(text) for text in ("only a", "both", "young", "orphan")}
+    files = {text: tmp_path / "blobs" / digest for text, (_, digest) in named.items()}
+    for run_id, texts in (("a", ("only a", "both", "young")), ("b", ("both",)), ("c", ())):
+        await store.create(run_id)
+        for seq, text in enumerate(texts, start=1):
+            body, digest = named[text]
+            await other.append(naming(run_id, seq, digest, body))
+    files["orphan"].write_bytes(b"of an append that was not made")
+    for text in ("only a", "both", "orphan"):
+        aged(files[text])
+    await store.forget("c")
+    assert {text for text, file in files.items() if file.exists()} == {"only a", "both", "young"}
+    await store.forget("a")
+    assert {text for text, file in files.items() if file.exists()} == {"both", "young"}
+    aged(files["young"])
+    aged(files["both"])
+    body, digest = named["both"]
+    await other.append(naming("b", 2, digest, body))
+    assert time.time() - files["both"].stat().st_mtime < DAY, "a blob that is found is young again"
+    await store.create("d")
+    await store.forget("d")
+    assert [text for text, file in files.items() if file.exists()] == ["both"]
+
+
+async def test_a_blob_that_is_found_again_at_the_last_moment_stays(tmp_path: Path) -> None:
+    store, other = JsonlStore(tmp_path, patience=9), JsonlStore(tmp_path)
+    body, digest = blob("found again")
+    for run_id in "ab":
+        await store.create(run_id)
+    await store.append(naming("a", 1, digest, body))
+    file = tmp_path / "blobs" / digest
+    aged(file)
+    async with anyio.create_task_group() as group:
+        with FileLock(tmp_path / "blobs.lock"):
+            group.start_soon(store.forget, "a")
+            while (tmp_path / "a.jsonl").exists():
+                await anyio.sleep(0.001)
+            os.utime(file)  # as one does who has the lock
+    await other.append(naming("b", 1, digest, body))
+    assert await other.blob(digest) == body
+    aged(file)
+    with FileLock(tmp_path / "blobs.lock"):
+        short = JsonlStore(tmp_path, patience=0.05)
+        with pytest.raises(StoreError, match="locked by another process"):
+            await short.append(naming("b", 2, digest, body))
+    assert await numbers(store, "b") == [1]
+
+
+async def test_another_run_by_a_forgotten_id_is_not_taken_for_the_old_one(tmp_path: Path) -> None:
+    store, other = JsonlStore(tmp_path), JsonlStore(tmp_path)
+    await store.append(append("r", await store.create("r"), *range(1, 10)))
+    assert await other.open("r") == 2
+    await store.forget("r")
+    await store.append(append("r", await store.create("r"), *range(1, 100), at=5))
+    assert await other.open("r") == 2
+    assert [line.at % 10 for line in await other.read("r", 97)] == [5, 5]
+    await other.append(append("r", 2, 100))
+
+
+async def test_a_message_of_a_run_that_was_not_forgotten_to_the_end_is_none_of_the_next(
+    tmp_path: Path,
+) -> None:
+    store = JsonlStore(tmp_path)
+    await store.create("r")
+    await store.post("r", b'"old"')
+    (tmp_path / "r.jsonl").unlink()  # where a process was killed that forgot it
+    await store.create("r")
+    assert await store.inbox("r") == []
+
+
+async def test_a_cut_write_is_told_to_who_takes_the_run_up(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = JsonlStore(tmp_path)
+    await store.append(append("r", await store.create("r"), 1, 2))
+    assert await store.torn("r") == 0
+    with (tmp_path / "r.jsonl").open("ab") as file:
+        file.write(b'{"epoch":1,"se')
+    assert await numbers(store, "r") == [1, 2]
+    assert await store.torn("r") == 14
+    assert caplog.messages == []
+    await JsonlStore(tmp_path).open("r")
+    assert caplog.messages == [
+        "run r: its last write was cut off: 14 bytes behind entry 2 are passed over"
+    ]
+    assert await store.torn("r") == 0
+
+
+async def test_a_hash_that_is_none_is_damage(tmp_path: Path) -> None:
+    store = JsonlStore(tmp_path)
+    await store.append(append("r", await store.create("r"), 1))
+    file = tmp_path / "r.jsonl"
+    file.write_text(file.read_text().replace('"hash":"', '"hash":"x'))
+    with pytest.raises(StoreError, match="entry 1 was changed after it was written"):
+        await JsonlStore(tmp_path).read("r")

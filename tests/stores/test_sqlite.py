@@ -17,7 +17,7 @@ from clew.errors import FencedError, StoreError
 from clew.protocols import Append, Base, Line
 from clew.stores import SqliteStore
 from clew.testing.models import ScriptedModel, say
-from clew.testing.store_contract import append, numbers
+from clew.testing.store_contract import append, blob, numbers, text_of
 
 HEADER, FRAME = 32, 24  # bytes, https://www.sqlite.org/fileformat2.html#the_write_ahead_log
 
@@ -374,6 +374,66 @@ async def test_a_file_of_the_first_version_is_brought_up(place: Path) -> None:
     await other.close()
     with closing(sqlite3.connect(place)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+
+
+async def test_an_older_file_learns_which_run_has_which_blob(place: Path) -> None:
+    store = SqliteStore(place)
+    (mine, my_digest), (ours, our_digest) = blob("mine"), blob("ours")
+    for run_id, blobs in (("a", {my_digest: mine, our_digest: ours}), ("b", {our_digest: ours})):
+        names = b"[%s]" % b",".join(b'"%s"' % digest.encode() for digest in blobs)
+        line = Line(1, 1, 1, names, b"h")
+        await store.create(run_id)
+        await store.append(Append(run_id, 1, (line,), blobs=blobs))
+    await store.close()
+    make(place, "DROP TABLE uses", "PRAGMA user_version = 2")
+    store = SqliteStore(place)
+    await store.forget("a")
+    assert await store.blob(our_digest) == ours
+    with pytest.raises(StoreError, match="is not in this store"):
+        await store.blob(my_digest)
+    await store.close()
+
+
+async def test_what_is_forgotten_is_forgotten_whole(place: Path) -> None:
+    store = SqliteStore(place)
+    body, digest = blob("x" * 100_000)
+    for run_id in "ab":
+        await store.create(run_id)
+        await store.append(append(run_id, 1, *range(1, 300), blobs={digest: body}))
+        await store.post(run_id, b"1")
+    await store.create("fork", Base("a", 7))
+    await store.append(append("fork", 1, 8))
+    before = commits(place)
+    for run_id in ("fork", "a", "b"):
+        await store.forget(run_id)
+    assert commits(place) - before == 3, "a transaction for each"
+    await store.close()
+    with closing(sqlite3.connect(place)) as connection:
+        for table in ("runs", "entries", "blobs", "uses", "inbox", "forks"):
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
+
+
+async def test_a_damaged_file_of_an_older_version_is_read_as_it_is(place: Path) -> None:
+    store = SqliteStore(place)
+    body, digest = blob("x")
+    for run_id in "ab":
+        await store.create(run_id)
+        await store.append(append(run_id, 1, *range(1, 1000), blobs={digest: body}))
+    await store.close()
+    make(place, "DROP TABLE forks", "DROP TABLE uses", "PRAGMA user_version = 1")
+    data = bytearray(place.read_bytes())
+    at = data.rindex(text_of("b", 900))
+    page = at // 16384 * 16384
+    data[page : page + 16384] = b"\xff" * 16384
+    place.write_bytes(data)
+    store = SqliteStore(place)
+    assert len(await store.read("a")) == 999
+    with pytest.raises(StoreError, match="damaged"):
+        await store.read("b")
+    with pytest.raises(StoreError, match="cannot be opened for writing"):
+        await store.open("a")
+    await store.close()
+    assert place.read_bytes() == data
 
 
 async def test_a_file_of_the_first_version_that_may_only_be_read_is_read(
