@@ -29,6 +29,7 @@ LAYERS = {
     "redaction": 1,  # known secrets are blotted out of events
     "steps": 1,  # what a trajectory is made of
     "trajectory": 1,
+    "inbox": 2,  # which words from outside may enter a record
     "protocols": 2,
     "bounds": 3,
     "codecs": 3,
@@ -45,10 +46,14 @@ LAYERS = {
     "agent": 4,
     "cut": 4,  # where a record may be cut for a fork, and what the cut takes out of sight
     "diff": 4,  # where two records part
+    "delegation": 4,  # one call that is made in a run of its own
     "effects": 4,  # one call of one tool: deadline, retry
+    "ending": 4,  # how a person ends a run
     "judging": 4,  # what the checks of an agent say of a call or an answer
+    "observed": 4,  # what a call returned, as its observation
     "sent": 4,  # the prompt of any thought, made again from the record
     "result": 4,  # what a run came to, for the agent that ran
+    "waiting": 4,  # what waits for a person, in a run and its sub-runs
     "begin": 5,  # how a record is begun and taken up, for the faces above and for sub-runs
     "loop": 5,
     "replay": 5,
@@ -60,6 +65,7 @@ LAYERS = {
     "strategies": 6,
     "subagents": 6,
     "api": 7,
+    "approvals": 7,  # a face of the core too
     "apps": 7,
     "evals": 7,
     "forking": 7,  # a face of the core, as api
@@ -84,6 +90,7 @@ BY_NAME = {  # who may import a module whose name is data
     "cli/export.py": "what sends spans is an optional extra, loaded when they are to be sent",
     "evals/environments/loading.py": "a world's package is loaded when that world is asked for",
     "cli/report.py": "figures, plots and the page stand on an optional extra",
+    "stores/__init__.py": "PostgreSQL's client is an optional extra, loaded for its address",
     "tools/docs/extract.py": "what reads PDF and HTML is an optional extra too",
     "tools/process.py": "a killable tool is named module:function and loaded in its own process",
     "tools/retrieval/loading.py": "ranking tools by meaning stands on an optional extra",

@@ -1,13 +1,16 @@
-"""Where records lie: in memory, in readable files, or in an SQLite file (the default)."""
+"""Where records lie: memory, readable files, an SQLite file (the default), PostgreSQL."""
 
+import importlib
 import os
 from pathlib import Path
 
 import platformdirs
 
+from clew.errors import StoreError
 from clew.protocols import Store
 from clew.stores.jsonl import JsonlStore
 from clew.stores.memory import MemoryStore
+from clew.stores.postgres_address import is_address
 from clew.stores.sqlite import SqliteStore
 
 __all__ = ["JsonlStore", "MemoryStore", "SqliteStore", "open_store"]
@@ -17,17 +20,34 @@ def open_store(where: str | Path | None = None) -> Store:
     """Open the store at `where`, making it if it is missing. Raises `StoreError`.
 
     `memory:` is a `MemoryStore`; a folder (one that is there, or a name that ends in a slash or in
-    `.jsonl`) is a `JsonlStore`; any other path is the file of a `SqliteStore`. None means
-    `$CLEW_STORE`, or else the file `runs.sqlite` in the user's data folder.
+    `.jsonl`) is a `JsonlStore`; `postgresql://…` is a `PostgresStore`, which connects when it is
+    first used; any other path is the file of a `SqliteStore`. None means `$CLEW_STORE`, or else the
+    file `runs.sqlite` in the user's data folder.
     """
     named = str(where or os.environ.get("CLEW_STORE") or default_place())
     if named in {"memory:", ":memory:"}:
         return MemoryStore()
+    if is_address(named):
+        return _postgres(named)
     path = Path(named).expanduser()
     folder = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises where one may not look
     if folder or path.suffix == ".jsonl" or named.endswith(("/", os.sep)):
         return JsonlStore(path)
     return SqliteStore(path)
+
+
+def _postgres(address: str) -> Store:
+    """The store of an optional extra, loaded when its address is given."""
+    try:
+        store: Store = importlib.import_module("clew.stores.postgres").PostgresStore(address)
+    except ImportError as error:
+        # Without a libpq to load, psycopg's own error names no module.
+        if (error.name or "psycopg").split(".")[0] in {"psycopg", "psycopg_pool"}:
+            raise StoreError(
+                "a PostgreSQL store needs an extra: pip install 'clew[postgres]'"
+            ) from error
+        raise
+    return store
 
 
 def default_place() -> Path:
