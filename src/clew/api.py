@@ -19,16 +19,14 @@ from typing import TypeAlias
 import anyio
 
 from clew.agent import Agent
+from clew.approvals import cancel, cancel_sync, rule, rule_sync
 from clew.begin import Where, opened, secrets, start, take_up
 from clew.errors import ConfigError, ModelError, one_error
 from clew.events import (
-    Cancel,
     Changed,
     Entry,
     Json,
     Note,
-    Ruling,
-    encode,
 )
 from clew.journal import load
 from clew.loop import run as go
@@ -36,7 +34,7 @@ from clew.portal import portal, twin, wait_for
 from clew.protocols import Codec, Listener, Shape, Store
 from clew.replay import Replayed
 from clew.replay import replay as replay_record
-from clew.result import Result, result
+from clew.result import Result, whole_result
 from clew.sent import Sent, sent
 from clew.stores import MemoryStore
 from clew.trajectory import Trajectory
@@ -61,7 +59,7 @@ async def run(
     """Answer a goal. Raises `ModelError` or `StoreError`; the record stays and can be resumed."""
     async with opened(store) as place:
         journal = await start(agent, goal, place, run_id=run_id, listener=listener, origin=origin)
-        return result(agent, await go(agent, journal))
+        return await whole_result(agent, await go(agent, journal), place)
 
 
 async def resume(
@@ -88,7 +86,7 @@ async def resume(
             await journal.record(Note(say))
         elif (stop := journal.trajectory.stop) is not None and stop.status == "interrupted":
             await journal.record(Changed(agent.setting))  # whoever resumes it wants it to go on
-        return result(agent, await go(agent, journal))
+        return await whole_result(agent, await go(agent, journal), place)
 
 
 async def replay(agent: Agent, run_id: str, *, store: Where = None) -> Replayed:
@@ -119,36 +117,6 @@ async def prompt_of(
     """
     async with opened(store) as place:
         return await sent(await load(place, run_id), place, step, codec=codec, shape=shape)
-
-
-async def rule(
-    run_id: str,
-    call: str,
-    *,
-    allow: bool,
-    args: dict[str, Json] | None = None,
-    why: str = "",
-    by: str = "",
-    store: Where = None,
-) -> None:
-    """Put a ruling on a held call into the run's inbox. Raises `ConfigError` if it is not held."""
-    async with opened(store) as place:
-        record = await load(place, run_id)
-        if not record.call(call).held:
-            held = ", ".join(c.key for c in record.held) or "none"
-            message = f"call {call} of run {run_id} does not wait for a ruling; held: {held}"
-            raise ConfigError(message)
-        if args is not None and record.call(call) is record.words:
-            message = f"{call} is a person's own words: allow or refuse them, or say others"
-            raise ConfigError(message)
-        await place.post(run_id, encode(Ruling(call, allow, args, why, by)))
-
-
-async def cancel(run_id: str, *, why: str = "", store: Where = None) -> None:
-    """Ask a run, through its inbox, to close what is pending and stop."""
-    async with opened(store) as place:
-        await load(place, run_id)
-        await place.post(run_id, encode(Cancel(why)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +205,7 @@ async def batch(
         async with limiter:
             journal = await start(agent, goal, place)
             try:
-                found = result(agent, await go(agent, journal))
+                found = await whole_result(agent, await go(agent, journal), place)
             except ModelError as error:
                 so_far = journal.trajectory
                 found = Result(
@@ -261,8 +229,6 @@ resume_sync = twin(resume)
 replay_sync = twin(replay)
 read_sync = twin(read)
 prompt_of_sync = twin(prompt_of)
-rule_sync = twin(rule)
-cancel_sync = twin(cancel)
 batch_sync = twin(batch)
 
 

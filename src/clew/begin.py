@@ -4,19 +4,33 @@ import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from clew.agent import Agent, changes
-from clew.errors import ConfigError
-from clew.events import SCHEMA, Changed, Grant, Json, Started
+from clew.errors import ConfigError, StoreError
+from clew.events import (
+    SCHEMA,
+    AnyEvent,
+    Changed,
+    Charged,
+    Grant,
+    Json,
+    Started,
+    Trust,
+    Usage,
+)
 from clew.journal import Journal, load
 from clew.protocols import Listener, Store
 from clew.stores import open_store
-from clew.trajectory import Trajectory
+from clew.trajectory import Call, Trajectory
 
 Where: TypeAlias = Store | str | Path | None
 
 SECRET_NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+
+
+LOST: Final = "a worker may have asked for a thought, and nobody saw the reply"
+LEFT: Final = "the worker left between two steps: nothing was asked"
 
 
 def secrets() -> tuple[str, ...]:
@@ -38,6 +52,14 @@ async def opened(where: Where) -> AsyncGenerator[Store]:
         yield where
 
 
+async def begun(store: Store, run_id: str) -> bool:
+    """Whether the run has a line; a worker may have died before the first."""
+    try:
+        return bool(await store.read(run_id))
+    except StoreError:
+        return False
+
+
 async def start(
     agent: Agent,
     goal: str,
@@ -49,17 +71,18 @@ async def start(
     origin: dict[str, Json] | None = None,
     queue: str = "",
     grant: Grant | None = None,
+    trust: Trust = "trusted",
 ) -> Journal:
     """Begin a run's record without thinking yet.
 
-    `parent` is the call that a sub-run serves, and `grant` what it may take; a run with a `queue`
-    is left to whoever serves that.
+    `parent` is the call that a sub-run serves, `grant` what it may take and `trust` that of its
+    goal; a run with a `queue` is left to whoever serves that.
     """
     if not goal.strip():
         message = "the question is empty: say what you want to know"
         raise ConfigError(message)
     started = Started(
-        goal, agent.setting, SCHEMA, agent.seed, parent, origin or {}, queue=queue, grant=grant
+        goal, agent.setting, SCHEMA, agent.seed, parent, origin or {}, queue, grant, trust
     )
     return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
 
@@ -72,17 +95,71 @@ async def take_up(
     accept_change: bool = False,
     listener: Listener | None = None,
     origin: dict[str, Json] | None = None,
+    parent: str = "",
 ) -> Journal:
     """Open a run for work, having made sure that the agent is the record's or may differ.
 
-    `origin` is recorded with a change, as `start` does it at the beginning.
+    `origin` is recorded with a change, as `start` does it at the beginning. Where a worker may have
+    died while the model was thinking, what that may have cost is charged. A sub-run is only taken
+    up for its `parent`, the call that it serves.
     """
     so_far = await load(store, run_id)
+    if parent != so_far.serves:
+        refuse_sub_run(so_far)
     _changes(agent, so_far, accepted=accept_change)  # before anybody is fenced off
     journal = await Journal.open(store, run_id, so_far, secrets=secrets(), listener=listener)
+    events: list[AnyEvent] = []
+    if _may_have_asked(journal) and _thinks_next(agent, so_far):
+        events.append(Charged(agent.budget.expected(so_far), LOST))
     if different := _changes(agent, so_far, accepted=accept_change):
-        await journal.record(Changed(agent.setting, different, origin or {}))
+        events.append(Changed(agent.setting, different, origin or {}))
+    if events:
+        await journal.record(*events)
     return journal
+
+
+async def leave(agent: Agent, journal: Journal) -> None:
+    """Say, where a thought is due, that none was asked for: else the next worker charges one."""
+    if _thinks_next(agent, journal.trajectory):
+        await journal.record(Charged(Usage(), LEFT))
+
+
+def _thinks_next(agent: Agent, so_far: Trajectory) -> bool:
+    """Whether the next thing is a thought: nothing to do, to conclude, to stop or to land for."""
+    if so_far.stop is not None or so_far.cancel is not None:
+        return False
+    if so_far.step.pending or so_far.step.answer is not None:
+        return False
+    if so_far.unheard and (words := so_far.words) is not None and not _heard(words):
+        return False
+    if so_far.landed or len(so_far.rejected) > agent.tries or agent.stranded(so_far):
+        return False
+    return so_far.landing is not None or agent.reached(so_far) is None
+
+
+def _heard(words: Call) -> bool:
+    """Whether a person's words that were judged go on to the model."""
+    return not words.held and (words.ruling is None or words.ruling.allow)
+
+
+def _may_have_asked(journal: Journal) -> bool:
+    """Whether the worker before this one may have asked the model, and died.
+
+    Not where its last entry says that it left, and not where the run was only put in a queue;
+    unless somebody took the run up after that, and wrote nothing.
+    """
+    last = journal.trajectory.entries[-1]
+    left = isinstance(last.event, Charged) and not last.event.usage.tokens
+    queued = isinstance(last.event, Started) and bool(last.event.queue)
+    return not (left or queued) or journal.epoch > last.epoch + 1
+
+
+def refuse_sub_run(so_far: Trajectory) -> None:
+    """Raise `ConfigError` for a run that is taken up through another, and say through which."""
+    if served := so_far.serves:
+        run_id, _, call = served.rpartition(":")
+        message = f"run {so_far.run_id} serves call {call} of run {run_id}: resume that"
+        raise ConfigError(message)
 
 
 def _changes(agent: Agent, so_far: Trajectory, *, accepted: bool) -> tuple[str, ...]:

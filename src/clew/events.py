@@ -14,12 +14,16 @@ __all__ = [
     "EFFECTFUL", "FINISH", "INPUTS", "SCHEMA", "UNMADE", "Action", "AnyEvent", "Attempt", "Cancel",
     "Changed", "Charged", "Code", "Done", "Effect", "Entry", "Event", "Evidence", "Finish",
     "Forked", "Grant", "Image", "Json", "Judged", "Landing", "Note", "Observation", "Outcome",
-    "Prints", "RawCall", "Reply", "Ruling", "Setting", "Spending", "Started", "Status", "Stop",
+    "Prints", "Rates", "RawCall", "Reply", "Ruling", "Setting", "Spending", "Started", "Status", "Stop",
     "Thought", "Trust", "Usage", "Value", "Verdict", "Wire", "barrier", "decode", "encode",
 ]  # fmt: skip
 
-SCHEMA: Final = 1
-"""Version of the events' encoding, written with every `Started`."""
+SCHEMA: Final = 2
+"""Version of the events' encoding and of what they mean, written with every `Started`.
+
+1: a bound is looked at only when it is used up. 2: model calls are reserved beforehand (`Charged`,
+`Setting.rates`). A run goes on by the rules it was begun with.
+"""
 
 FINISH: Final = "finish"
 """Name of the tool that ends a run."""
@@ -107,12 +111,24 @@ class Image(Value, frozen=True):
     blob: str = ""
 
 
+class Rates(Value, frozen=True):
+    """US dollars per million tokens of prompts, replies and what comes from the provider's cache.
+
+    By them a call is estimated before it is made; what it did cost its reply says.
+    """
+
+    input: float
+    output: float
+    cached: float
+
+
 class Setting(Value, frozen=True):
     """What an agent was made of when a run began, so that a replay can say what changed.
 
     `tools` maps each tool's name to "version effect schema-hash"; `parts` names every further part
     (codec, limits, bounds, guards, checks) by its own words. `brief` is what its prompts are made
-    of; in a record it lies in the blob `brief_blob`, and no comparison of settings looks at it.
+    of; in a record it lies in the blob `brief_blob`, and no comparison of settings looks at it, nor
+    at the `rates` of the model, where they are known.
     """
 
     fingerprint: str
@@ -124,6 +140,7 @@ class Setting(Value, frozen=True):
     parts: dict[str, Json] = {}
     brief: Json = None
     brief_blob: str = ""
+    rates: Rates | None = None
 
 
 class Grant(Value, frozen=True):
@@ -152,8 +169,9 @@ class Started(Event, frozen=True):
     """The first entry of every record.
 
     `origin` is whatever the one who started the run needs to make the same agent again; nothing in
-    the core reads it. `parent` is the call key (`run_id:step.index`) a sub-run serves, and `grant`
-    what it may take. A run that stands in a `queue` is worked on by whoever serves that.
+    the core reads it. `parent` is the call key (`run_id:step.index`) a sub-run serves, `grant` what
+    it may take, and `trust` that of its goal: untrusted, where a model wrote it after reading what
+    is. A run that stands in a `queue` is worked on by whoever serves that.
     """
 
     goal: str
@@ -164,6 +182,7 @@ class Started(Event, frozen=True):
     origin: dict[str, Json] = {}
     queue: str = ""
     grant: Grant | None = None
+    trust: Trust = "trusted"
 
 
 class Changed(Event, frozen=True):

@@ -10,7 +10,7 @@ from clew.events import AnyEvent, Forked, Json, Note
 from clew.journal import Journal, load
 from clew.loop import run as go
 from clew.protocols import Listener, Store
-from clew.result import Result, result
+from clew.result import Result, whole_result
 from clew.trajectory import Trajectory
 
 
@@ -38,7 +38,7 @@ async def fork(
             at=at, observations=observations, say=say, new_id=new_id, listener=listener,
             origin=origin,
         )  # fmt: skip
-        return result(agent, await go(agent, journal))
+        return await whole_result(agent, await go(agent, journal), place)
 
 
 async def start_fork(

@@ -19,12 +19,10 @@ from clew.events import (
     SCHEMA,
     AnyEvent,
     Attempt,
-    Cancel,
     Entry,
     Forked,
     Note,
     Observation,
-    Ruling,
     Setting,
     Started,
     Stop,
@@ -32,6 +30,7 @@ from clew.events import (
     decode,
     encode,
 )
+from clew.inbox import admitted
 from clew.protocols import Append, Base, Line, Listener, Store
 from clew.redaction import needles, redacted
 from clew.trajectory import Trajectory
@@ -260,6 +259,11 @@ class Journal:
         """The run's id."""
         return self.trajectory.run_id
 
+    @property
+    def epoch(self) -> int:
+        """The worker's number: how often the run was begun or taken up."""
+        return self._epoch
+
     def now(self) -> int:
         """The journal's clock, in Unix milliseconds."""
         return self._clock()
@@ -380,17 +384,4 @@ class Journal:
             await self.record(Note(self.words[0], source="late"))
             self.words.popleft()  # only now: a store that refuses it is asked again
         for number, body in await self.store.inbox(self.run_id):
-            await self.record(self._admit(body), taken=(number,))
-
-    def _admit(self, body: bytes) -> AnyEvent:
-        """An outsider's word as an event, or a note that says what was set aside."""
-        try:
-            event = decode(body)
-        except (msgspec.DecodeError, RecursionError):
-            return Note("a message in the inbox could not be read and was set aside", source="late")
-        held = (call.key for call in self.trajectory.held)
-        if isinstance(event, Ruling) and event.call not in held:
-            return Note(f"a ruling on {event.call} was set aside: it is not held", source="late")
-        if isinstance(event, (Ruling, Note, Cancel)):
-            return event
-        return Note("a message in the inbox was no ruling, note or cancel", source="late")
+            await self.record(admitted(self.trajectory, body), taken=(number,))

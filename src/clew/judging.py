@@ -68,6 +68,8 @@ async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEv
     if call.ruling is not None and not call.ruling.allow:
         why = call.ruling.why or "a person said no"
         return [refusal(call, "denied", f"{why}. Do not try it in another way.")]
+    if call.action.name != FINISH and (over := agent.budget.over(so_far)) is not None:
+        return [refusal(call, "cap", f"nothing more is begun, for the budget is spent ({over})")]
     tool = agent.by_name.get(call.action.name)
     if tool is None:
         return [refusal(call, "unknown_tool", _unknown(agent, so_far, call.action))]
@@ -88,8 +90,9 @@ async def _ask_guards(
 ) -> list[AnyEvent]:
     """Ask each guard about the call as amended so far: a refusal ends it, a hold waits for all.
 
-    The guard that held a call is not asked about it again once a person has ruled, and a call that
-    was allowed as it stood is not held again, whoever asks for it; it may still be refused.
+    A call that a person allowed as it stood is not held again, and the guard that held it is not
+    asked again. With other arguments it is asked again by all: the one that held it may refuse
+    them, but not hold the same call twice.
     """
     held_by = call.verdict.by if call.ruling is not None and call.verdict is not None else None
     approved = call.ruling is not None and call.ruling.args is None
@@ -97,7 +100,9 @@ async def _ask_guards(
     held: Judged | None = None
     asked = Call(call.key, Action(call.action.name, args))
     for name, guard in agent.named_guards:
-        if name == held_by or (verdict := await guard(asked, so_far)) is None:
+        if approved and name == held_by:
+            continue
+        if (verdict := await guard(asked, so_far)) is None:
             continue
         verdict = whole(verdict, name)
         match verdict.kind:
@@ -111,7 +116,8 @@ async def _ask_guards(
                 asked = Call(call.key, Action(call.action.name, args))
                 events.append(Judged(call.key, verdict, by=name))
             case "hold":
-                held = held or (None if approved else Judged(call.key, verdict, by=name))
+                again = approved or name == held_by
+                held = held or (None if again else Judged(call.key, verdict, by=name))
             case _:
                 denied = refusal(call, verdict.code, verdict.reason)
                 return [*events, Judged(call.key, verdict, by=name), denied]

@@ -19,6 +19,7 @@ from clew.events import (
     Image,
     Json,
     Observation,
+    Rates,
     RawCall,
     Reply,
     Status,
@@ -88,7 +89,8 @@ class SubRun:
     The run `run_id` is to be begun in `store`, or taken up where it is there: it serves the call
     `parent` (`run_id:step.index`) and may take no more than `grant`. The tool returns what its call
     observes, with what was `spent`; or a verdict that holds the call while the sub-run is held.
-    With `close` it is not gone on with: it is to be ended for that reason, where it has not.
+    With `close` it is not gone on with: it is to be ended for that reason, where it has not. Where
+    it `waited` its record must be there. `trust` is that of what its arguments were made from.
     """
 
     run_id: str
@@ -98,6 +100,8 @@ class SubRun:
     store: "Store"
     listener: "Listener | None" = None
     close: str = ""
+    waited: bool = False
+    trust: Trust = "trusted"
 
 
 def _nobody_listens(text: str) -> None:
@@ -315,6 +319,16 @@ class Choosy(Protocol):
 
     def check(self, prompt: Prompt) -> None:
         """Raise `ConfigError` for tools, stop sequences or a form that it cannot be asked with."""
+        ...
+
+
+@runtime_checkable
+class Rated(Protocol):
+    """A model that can say beforehand what its tokens cost, so that calls can be reserved."""
+
+    @property
+    def rates(self) -> Rates | None:
+        """US dollars per million tokens; None where they are not known."""
         ...
 
 

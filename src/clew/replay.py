@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile, takewhile
 from operator import attrgetter
-from typing import Any, TypeGuard
+from typing import Any
 
 import anyio
 import msgspec
 
 from clew.agent import Agent, changes
+from clew.delegation import SUB_RUN
+from clew.diff import first_difference
 from clew.errors import ReplayError, one_error
 from clew.events import (
     INPUTS,
@@ -40,7 +42,7 @@ from clew.events import (
 )
 from clew.journal import Journal
 from clew.loop import run
-from clew.protocols import OnText, Prompt, Store, Tool
+from clew.protocols import OnText, Prompt, Store, SubRun, Tool
 from clew.trajectory import Call, Trajectory
 
 
@@ -95,32 +97,6 @@ def _given(record: Trajectory) -> tuple[int, Setting, list[str]]:
             continue
         return given, event.setting, [f"entries 1 to {given} were taken as they are: {why}"]
     return 1, record.started.setting, []
-
-
-def first_difference(old: Json, new: Json, path: str = "") -> str | None:
-    """The dotted path of the first field in which two JSON values differ, or None."""
-    if _is_object(old) and _is_object(new):
-        for name in dict.fromkeys((*old, *new)):
-            at = f"{path}.{name}" if path else name
-            if name not in old or name not in new:
-                return at
-            if (found := first_difference(old[name], new[name], at)) is not None:
-                return found
-        return None
-    if _is_array(old) and _is_array(new) and len(old) == len(new):
-        for place, (was, now) in enumerate(zip(old, new, strict=True)):
-            if (found := first_difference(was, now, f"{path}[{place}]")) is not None:
-                return found
-        return None
-    return None if old == new else path
-
-
-def _is_object(value: Json) -> TypeGuard[dict[str, Json]]:
-    return isinstance(value, dict)
-
-
-def _is_array(value: Json) -> TypeGuard[list[Json]]:
-    return isinstance(value, list)
 
 
 class _Replaying(Journal):
@@ -204,6 +180,9 @@ class _Replaying(Journal):
             new = msgspec.structs.replace(new, prints=old.prints)
         if isinstance(old, Observation) and isinstance(new, Observation):
             new = msgspec.structs.replace(new, blob=old.blob)  # where its content lay, not what
+        if isinstance(old, Attempt) and isinstance(new, Attempt):
+            # it may have been cut to what the clock of the time left of the run
+            new = msgspec.structs.replace(new, timeout=old.timeout)
         if encode(old) == encode(new):
             return
         field = first_difference(msgspec.to_builtins(old), msgspec.to_builtins(new)) or "event"
@@ -296,9 +275,16 @@ def _recorded_tool(tool: Tool, journal: _Replaying) -> Tool:
         found = _next_about(journal, key)
         return found if isinstance(found, Observation) else None
 
+    async def sub(asked: SubRun) -> Observation | Verdict:
+        found = _end_of(journal, asked.parent)
+        while found is None:  # nor this
+            await anyio.sleep_forever()
+        return found
+
     return replace(
         tool,
         call=call,
+        sub=None if tool.sub is None else sub,
         probe=None if tool.probe is None else probe,
         timeout=tool.timeout,
         retry=replace(tool.retry, delay=0.0, most=0.0),
@@ -313,6 +299,17 @@ def _next_about(journal: _Replaying, key: str) -> Attempt | Observation | None:
             raise LookupError(place)
         if isinstance(event, Attempt | Observation) and event.call == place:
             return event
+    return None
+
+
+def _end_of(journal: _Replaying, key: str) -> Observation | Verdict | None:
+    """How the record says that a sub-run ended, or that it waits."""
+    place = key.rpartition(":")[2]
+    for event in journal.later():
+        if isinstance(event, Observation) and event.call == place:
+            return event
+        if isinstance(event, Judged) and (event.call, event.by) == (place, SUB_RUN):
+            return event.verdict
     return None
 
 

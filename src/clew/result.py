@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from clew.agent import Agent
 from clew.events import Evidence, Json, Status, Usage
-from clew.protocols import Audits
+from clew.protocols import Audits, Store
 from clew.trajectory import Trajectory
+from clew.waiting import Held, held_here, held_in
 
 _CITED = re.compile(r"\[([^\[\]\s]{1,80})\]")
 
@@ -21,7 +22,7 @@ class Result:
     is everything an answer may cite, `cited` the pieces that this one does cite, in its order.
     `fallback` marks an answer that was declared beforehand instead of found. `audit` is what the
     first of the agent's checks that audits says of the answer: with `clew.evidence.Grounded` a
-    `clew.evidence.Audit`, which has the list of references too.
+    `clew.evidence.Audit`, which has the list of references too. `held` is what waits for a person.
     """
 
     run_id: str
@@ -34,6 +35,7 @@ class Result:
     cited: tuple[Evidence, ...] = ()
     fallback: bool = False
     audit: Any = None
+    held: tuple[Held, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -79,4 +81,12 @@ def result(agent: Agent, so_far: Trajectory) -> Result:
         cited=tuple(known[name] for name in cited),
         fallback=stop.fallback,
         audit=_audited(agent, so_far, stop.answer) if found else None,
+        lost=so_far.total.lost,
+        held=tuple(held_here(so_far)),
     )
+
+
+async def whole_result(agent: Agent, so_far: Trajectory, store: Store) -> Result:
+    """The result, with what waits for a person in its sub-runs instead of the calls they hold."""
+    found = result(agent, so_far)
+    return replace(found, held=await held_in(store, so_far)) if found.held else found

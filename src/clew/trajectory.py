@@ -76,7 +76,7 @@ class Trajectory:
         self.shown: list[str] = []
         """The tools that were shown on the way, in order: not those shown from the start."""
         self.clean = True
-        """Whether nothing untrusted has been observed."""
+        """Whether nothing untrusted has been observed, nor its goal made from any."""
         self._calls: dict[str, Call] = {}
         self._evidence: dict[str, Evidence] = {}
         for entry in entries:
@@ -100,6 +100,11 @@ class Trajectory:
     def goal(self) -> str:
         """What the person first asked."""
         return self.started.goal
+
+    @property
+    def serves(self) -> str:
+        """The call (`run_id:step.index`) whose sub-run this is; "" for any other run."""
+        return "" if self.grant is None or self.forks else self.started.parent
 
     @property
     def step(self) -> Step:
@@ -202,7 +207,7 @@ class Trajectory:
         match event:
             case Started():
                 self.setting, self.asked = event.setting, event.goal
-                self.grant = event.grant
+                self.grant, self.clean = event.grant, event.trust == "trusted"
                 self.unheard.append(event.goal)
             case Landing():
                 self.landing = event

@@ -20,10 +20,10 @@ from clew import (
     tool,
 )
 from clew.api import resume, start
-from clew.effects import DETAIL_CHARS
 from clew.events import Attempt, Json, Note, Reply
 from clew.journal import Journal, load
 from clew.loop import run
+from clew.observed import DETAIL_CHARS
 from clew.protocols import LATE, Append, OnText, Prompt
 from clew.replay import replay
 from clew.stores import MemoryStore

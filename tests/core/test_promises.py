@@ -31,9 +31,9 @@ from clew import (
     run,
 )
 from clew.api import start
+from clew.ending import interrupt
 from clew.events import Attempt, Json, Note, RawCall, Reply, Started, Wire, encode
 from clew.journal import Journal, load
-from clew.loop import interrupt
 from clew.loop import run as go
 from clew.protocols import Append, Guard, Store
 from clew.testing.models import ScriptedModel, act, acts, finish, say
@@ -417,7 +417,7 @@ async def test_an_interrupted_effect_counts_as_one(tmp_path: Path) -> None:
     store = await cut_after_attempt(agent)
     await store.post("run", encode(Note("stop")))
     from_outside = await Journal.open(store, "run")
-    await interrupt(from_outside, "enough")
+    await interrupt(agent, from_outside, "enough")
     assert [call.key for call in effects(from_outside.trajectory)] == ["1.1"]
 
 

@@ -21,11 +21,12 @@ from clew import (
     Verdict,
     run,
 )
+from clew.diff import first_difference
 from clew.errors import ModelError
 from clew.events import Attempt, Landing, Stop, Thought
 from clew.journal import BLOB_BYTES, load
 from clew.protocols import OnText, Prompt
-from clew.replay import first_difference, replay
+from clew.replay import replay
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, say
 from tests.core.play import copy, go_on, play

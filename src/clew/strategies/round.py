@@ -8,11 +8,11 @@ import anyio
 import msgspec
 
 from clew.agent import Agent
-from clew.begin import start, take_up
-from clew.errors import ConfigError, ModelError, StoreError, ToolError
+from clew.begin import begun, start, take_up
+from clew.ending import interrupt
+from clew.errors import ConfigError, ModelError, ToolError
 from clew.events import Json, Verdict
 from clew.journal import Journal, load
-from clew.loop import interrupt
 from clew.loop import run as go
 from clew.protocols import Listener, Store
 from clew.result import result
@@ -98,7 +98,7 @@ class Round:
 
     async def _ballot(self, number: int, key: str) -> Ballot:
         run_id = run_id_of(key.rpartition(":")[0], number)
-        if self._certain and not await exists(self.store, run_id):
+        if self._certain and not await begun(self.store, run_id):
             return Ballot(number, run_id, "not begun")
         marks = tuple(self.so_far.marks)
         agent = member(self.agent, number, marks)
@@ -108,7 +108,7 @@ class Round:
             self._look()
             await self._go(agent, journal, number)
         if scope.cancelled_caught:
-            await interrupt(journal, NEEDLESS)
+            await interrupt(agent, journal, NEEDLESS)
         return ballot(number, journal.trajectory)
 
     async def _go(self, agent: Agent, journal: Journal, number: int) -> None:
@@ -127,7 +127,7 @@ class Round:
     async def _open(self, agent: Agent, goal: str, run_id: str, key: str, number: int) -> Journal:
         """Begin the record of a run, or take it up where it is."""
         listener = None if self.watch is None else self.watch(number)
-        if not await exists(self.store, run_id):
+        if not await begun(self.store, run_id):
             return await start(
                 agent, goal, self.store,
                 run_id=run_id, parent=key, listener=listener, origin=self.origin if number else {},
@@ -183,11 +183,3 @@ class Round:
         self.broken = self.broken or error
         self.leave.cancel()
         await anyio.sleep_forever()
-
-
-async def exists(store: Store, run_id: str) -> bool:
-    """Whether the run has a line; a worker may have died before the first."""
-    try:
-        return bool(await store.read(run_id))
-    except StoreError:
-        return False

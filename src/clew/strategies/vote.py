@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from clew.agent import Agent, words
-from clew.begin import Where, opened, start, take_up
+from clew.begin import Where, begun, opened, start, take_up
 from clew.bounds import DEFAULT_COST, Limits
 from clew.errors import ConfigError, StoreError
 from clew.events import EFFECTFUL, Changed, Json, Usage
@@ -22,7 +22,7 @@ from clew.protocols import Listener, Store
 from clew.result import Result, result
 from clew.strategies.ballots import RUN, VERIFY, Make, ballots_in, choice_in, known, vote_agent
 from clew.strategies.decision import Ballot, Choice, Count, Decision, How, ballot
-from clew.strategies.round import Round, Watch, exists, member, run_id_of
+from clew.strategies.round import Round, Watch, member, run_id_of
 from clew.strategies.verifier import Verifier
 from clew.trajectory import Trajectory
 
@@ -261,7 +261,7 @@ async def _read(agent: Agent, so_far: Trajectory, store: Store) -> Vote:
 
 async def _there(store: Store, run_id: str) -> Trajectory | None:
     """A record, if there is one with a line."""
-    return await load(store, run_id) if await exists(store, run_id) else None
+    return await load(store, run_id) if await begun(store, run_id) else None
 
 
 def _result(agent: Agent, so_far: Trajectory, runs: tuple[Ballot, ...]) -> Result:

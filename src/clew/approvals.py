@@ -1,0 +1,179 @@
+"""What waits for a person, over all runs of a store, and a person's word on it."""
+
+import contextlib
+
+import msgspec
+
+from clew.begin import Where, begun, opened
+from clew.errors import ConfigError, StoreError
+from clew.events import AnyEvent, Cancel, Json, Ruling, Stop, decode, encode
+from clew.journal import load
+from clew.portal import twin
+from clew.protocols import RunInfo, Store
+from clew.trajectory import Call, Trajectory
+from clew.waiting import Held, ancestors, held_here, waits_below
+
+__all__ = ["Held", "cancel", "cancel_sync", "held", "held_sync", "rule", "rule_sync"]
+
+
+async def held(*, store: Where = None) -> tuple[Held, ...]:
+    """Everything that waits for a person's ruling in a store, what waits longest first.
+
+    A call that was ruled on no longer waits, although nobody has gone on with its run yet.
+    """
+    async with opened(store) as place:
+        found: list[Held] = []
+        for info in await place.runs():
+            if _may_wait(info):
+                found += await _held(place, info.run_id)
+        return tuple(sorted(found, key=lambda each: (each.at, each.run_id, each.call)))
+
+
+def _may_wait(info: RunInfo) -> bool:
+    """Whether a run's last line leaves it open, or held; that of a newer clew tells nothing."""
+    with contextlib.suppress(msgspec.DecodeError):
+        last = decode(info.last.body)
+        return not isinstance(last, Stop) or last.status == "held"
+    return False
+
+
+async def _held(store: Store, run_id: str) -> list[Held]:
+    so_far = await load(store, run_id)
+    waiting = {call.key for call in so_far.held if not waits_below(call)}
+    if not waiting:
+        return []
+    ruled = {word.call for word in await _words(store, run_id) if isinstance(word, Ruling)}
+    if ruled and await _reached_root(store, so_far):
+        waiting -= ruled
+    root = await _root(store, so_far)
+    return [each for each in held_here(so_far, root) if each.call in waiting]
+
+
+async def _root(store: Store, so_far: Trajectory) -> str:
+    """The run that is resumed for this one: a vote's, too, for one of its runs."""
+    while so_far.started.parent and not so_far.forks:
+        run_id = so_far.started.parent.rpartition(":")[0]
+        try:
+            so_far = await load(store, run_id)
+        except StoreError:  # it must be brought back first
+            return run_id
+    return so_far.run_id
+
+
+async def _reached_root(store: Store, so_far: Trajectory) -> bool:
+    """Whether all runs that a sub-run serves go on, or were told to."""
+    with contextlib.suppress(StoreError):
+        async for above, call in ancestors(store, so_far):
+            if call.held and not await _told(store, above, call):
+                return False
+    return True
+
+
+async def _words(store: Store, run_id: str) -> list[AnyEvent]:
+    """What waits in an inbox and can be read."""
+    words: list[AnyEvent] = []
+    for _, body in await store.inbox(run_id):
+        with contextlib.suppress(msgspec.DecodeError, RecursionError):
+            words.append(decode(body))
+    return words
+
+
+async def _told(store: Store, so_far: Trajectory, call: Call) -> bool:
+    """Whether a word on the call waits in the inbox of its run."""
+    words = await _words(store, so_far.run_id)
+    return any(isinstance(word, Ruling) and word.call == call.key for word in words)
+
+
+async def rule(
+    run_id: str,
+    call: str,
+    *,
+    allow: bool,
+    args: dict[str, Json] | None = None,
+    why: str = "",
+    by: str = "",
+    seen: str = "",
+    store: Where = None,
+) -> None:
+    """Leave a word on a held call in its run's inbox; of a sub-run, also word for the runs above.
+
+    It holds once, for the arguments that the call has now; with `seen` (`Held.seen`) only for those
+    that were seen. The first word on a call counts: the same again completes what was cut off.
+    Raises `ConfigError` if the call is not held, has other arguments, or has another word already.
+    """
+    async with opened(store) as place:
+        record = await load(place, run_id)
+        waiting = record.call(call)
+        word = Ruling(call, allow, args, why, by, seen or waiting.hash)
+        first = await _first(place, record, waiting)
+        if first is None:
+            _check(record, waiting, word)
+            await place.post(run_id, encode(word))
+        await _tell(place, record, by)
+        if first is not None and _meant(first) != _meant(word):
+            message = f"{call} of run {run_id} was ruled on already, and the first word counts"
+            raise ConfigError(message)
+
+
+async def _first(store: Store, record: Trajectory, call: Call) -> Ruling | None:
+    """The word on a held call that waits in the inbox already, if it holds for its arguments."""
+    for word in await _words(store, record.run_id) if call.held else ():
+        if isinstance(word, Ruling) and word.call == call.key and word.hash in {"", call.hash}:
+            return word
+    return None
+
+
+def _meant(word: Ruling) -> bytes:
+    """What two rulings must agree in to be the same word."""
+    return encode([word.allow, word.args])
+
+
+def _check(record: Trajectory, call: Call, word: Ruling) -> None:
+    """Raise where this cannot be said of the call."""
+    run_id, held = record.run_id, [each.key for each in record.held]
+    message = ""
+    if not call.held:
+        named = ", ".join(held) or "none"
+        message = f"call {call.key} of run {run_id} does not wait for a ruling; held: {named}"
+    elif word.hash != call.hash:
+        message = f"call {call.key} of run {run_id} has other arguments now: look again"
+    elif word.args is not None and call is record.words:
+        message = f"{call.key} is a person's own words: allow or refuse them, or say others"
+    elif waits_below(call) and (word.allow or word.args is not None):
+        message = (
+            f"call {call.key} of run {run_id} waits for run {call.child}: rule on what is held "
+            "there, or refuse the call as a whole"
+        )
+    if message:
+        raise ConfigError(message)
+
+
+async def _tell(store: Store, so_far: Trajectory, by: str) -> None:
+    """Leave word for every run above a sub-run that there is news for it, once each."""
+    async for above, call in ancestors(store, so_far):
+        if call.observation is None and not await _told(store, above, call):
+            await store.post(above.run_id, encode(Ruling(call.key, allow=True, by=by)))
+
+
+async def cancel(run_id: str, *, why: str = "", store: Where = None) -> None:
+    """Ask a run, through its inbox, to close what is pending and stop; its sub-runs are asked too.
+
+    A sub-run alone may be asked: the run it serves then goes on without its answer.
+    """
+    async with opened(store) as place:
+        await _cancel(place, run_id, why)
+        await _tell(place, await load(place, run_id), "")
+
+
+async def _cancel(store: Store, run_id: str, why: str) -> None:
+    await load(store, run_id)
+    await store.post(run_id, encode(Cancel(why)))
+    so_far = await load(store, run_id)  # only now: a sub-run begun later looks into the inbox
+    for child in [call.child for call in so_far.step.pending if call.child]:
+        if await begun(store, child):
+            await _cancel(store, child, why)
+
+
+held_sync = twin(held)
+rule_sync = twin(rule)
+cancel_sync = twin(cancel)

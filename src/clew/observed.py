@@ -1,0 +1,88 @@
+"""What came of a call, as the one observation it will ever have."""
+
+from typing import Any, Final
+
+import msgspec
+
+from clew.agent import Agent
+from clew.events import Code, Image, Observation, Outcome, Trust, decode, encode
+from clew.protocols import Tool
+from clew.tools.typed import plain
+from clew.trajectory import Call, Trajectory
+
+DETAIL_CHARS: Final = 8_000
+DETAIL_HEAD: Final = 2_000
+
+
+def line(error: BaseException) -> str:
+    """The error's message on one line; its class where it has none."""
+    return " ".join(writable(str(error)).split()) or type(error).__name__
+
+
+def writable(text: str) -> str:
+    """The text with a mark for each half of a character, which no record can hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def failed(
+    tool: Tool, call: Call, code: Code, text: str, outcome: Outcome, detail: str = ""
+) -> Observation:
+    """A failure: untrusted, since error texts may echo what they were given."""
+    return Observation(
+        call.key,
+        f"ERROR: {code}: {text}",
+        ok=False,
+        code=code,
+        outcome=outcome,
+        effect=tool.effect,
+        detail=_shortened(writable(detail)),
+    )
+
+
+def _shortened(detail: str) -> str:
+    """What is for people, at most `DETAIL_CHARS` of it: of a traceback the end tells most."""
+    if len(detail) <= DETAIL_CHARS:
+        return detail
+    mark = f"\n[… of {len(detail)} characters the middle is left out …]\n"
+    return detail[:DETAIL_HEAD] + mark + detail[DETAIL_HEAD + len(mark) - DETAIL_CHARS :]
+
+
+def observed(
+    agent: Agent, so_far: Trajectory, tool: Tool, call: Call, value: object
+) -> Observation:
+    """A value as the call's observation; what JSON cannot carry or the schema forbids is said."""
+    told = _told(tool, value)
+    try:
+        content = plain(told.content)
+    except ValueError as error:
+        text = f"{tool.name} returned what JSON cannot carry: {line(error)}"
+        return failed(tool, call, "bad_output", text, "done", repr(type(value)))
+    if told.ok and (problems := agent.result_problems(tool, content)):
+        text = f"{tool.name} returned what it must not: {'; '.join(problems)}"
+        return failed(tool, call, "bad_output", text, "done", repr(content))
+    observation = msgspec.structs.replace(
+        told, call=call.key, content=content, effect=tool.effect, trust=_trust(told, so_far)
+    )
+    if isinstance(value, (Observation, Image)):  # what a tool says itself must be readable again
+        try:
+            decode(encode(observation))
+        except (msgspec.ValidationError, UnicodeEncodeError) as error:
+            text = f"{tool.name} returned an observation that is none: {line(error)}"
+            return failed(tool, call, "bad_output", text, "done", repr(type(value)))
+        return msgspec.structs.replace(observation, detail=_shortened(observation.detail))
+    return observation
+
+
+def _told(tool: Tool, value: Any) -> Observation:
+    """What a call returned, as the observation it is or is the content of."""
+    if isinstance(value, Observation):
+        return msgspec.structs.replace(value, blob="")
+    if isinstance(value, Image):
+        text = value.text or f"an image ({value.media_type}, {len(value.data)} bytes)"
+        return Observation(content=text, images=(value,), trust=tool.trust)
+    return Observation(content=value, trust=tool.trust)
+
+
+def _trust(told: Observation, so_far: Trajectory) -> Trust:
+    """Trusted if the tool says so and its arguments were: nothing untrusted was read before."""
+    return "trusted" if told.trust == "trusted" and so_far.clean else "untrusted"

@@ -1,0 +1,85 @@
+"""What waits for a person's ruling: in a run, and in the sub-runs that hold it."""
+
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import dataclass, field
+
+from clew.delegation import SUB_RUN
+from clew.errors import StoreError
+from clew.events import Json, Judged
+from clew.journal import load
+from clew.protocols import Store
+from clew.trajectory import Call, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A call that waits for a person's ruling, and what it would be made with.
+
+    `run_id` and `call` name it, `root` is the run to be resumed when it was ruled on: another than
+    `run_id` where that is a sub-run. It waits since `at` (Unix milliseconds). `seen` identifies the
+    arguments: given to `rule`, the word holds for no others.
+    """
+
+    run_id: str
+    call: str
+    tool: str
+    args: dict[str, Json] = field(hash=False)
+    why: str
+    at: int
+    seen: str
+    root: str
+
+
+def held_here(so_far: Trajectory, root: str = "") -> Iterator[Held]:
+    """What the record itself says: of a call that waits for its sub-run, that it does."""
+    for call in so_far.held:
+        if call.verdict is not None:
+            yield Held(
+                so_far.run_id,
+                call.key,
+                call.action.name,
+                call.args,
+                call.verdict.verdict.reason,
+                _since(so_far, call.verdict),
+                call.hash,
+                root or so_far.run_id,
+            )
+
+
+def _since(so_far: Trajectory, verdict: Judged) -> int:
+    """When the call was held."""
+    return next((e.at for e in reversed(so_far.entries) if e.event is verdict), 0)
+
+
+def waits_below(call: Call) -> bool:
+    """Whether a call is held only because its sub-run is."""
+    return call.held and call.verdict is not None and call.verdict.by == SUB_RUN
+
+
+async def held_in(store: Store, so_far: Trajectory, root: str = "") -> tuple[Held, ...]:
+    """What waits in the run: the calls themselves, wherever in its sub-runs they are."""
+    below = {call.key: call.child for call in so_far.held if waits_below(call)}
+    found: list[Held] = []
+    for each in held_here(so_far, root):
+        if each.call in below:
+            child = await load(store, below[each.call])
+            found += await held_in(store, child, root or so_far.run_id)
+        else:
+            found.append(each)
+    return tuple(found)
+
+
+async def ancestors(store: Store, so_far: Trajectory) -> AsyncGenerator[tuple[Trajectory, Call]]:
+    """The runs that a sub-run serves, nearest first, with the call of each that it is for.
+
+    Raises `StoreError` where one of them is not in the store.
+    """
+    while served := so_far.serves:
+        run_id, _, key = served.rpartition(":")
+        try:
+            above = await load(store, run_id)
+        except StoreError as error:
+            message = f"run {so_far.run_id} serves call {key} of run {run_id}: {error}"
+            raise StoreError(message) from error
+        yield above, above.call(key)
+        so_far = above
