@@ -14,12 +14,14 @@ from clew.agent_files.make import (
     make_model,
     make_tools,
 )
+from clew.agent_files.origin import ORIGIN, origin, spec_of, with_model
 from clew.agent_files.read import PartError, explained, read_agent_file
 from clew.agent_files.spec import SCREENS, Spec
 from clew.agent_files.template import TEMPLATE
 
 __all__ = [
     "DOCS",
+    "ORIGIN",
     "SCREENS",
     "SHIPPED",
     "TEMPLATE",
@@ -33,5 +35,8 @@ __all__ = [
     "make_library",
     "make_model",
     "make_tools",
+    "origin",
     "read_agent_file",
+    "spec_of",
+    "with_model",
 ]

@@ -1,22 +1,19 @@
 """The agent of the command line: made from options, and made again from a record's origin."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
-from clew.agent_files import SCREENS, Spec, read_agent_file
+from clew.agent_files import SCREENS, Spec, origin, read_agent_file, spec_of, with_model
 from clew.errors import ConfigError, ModelError
-from clew.events import Changed, Forked, Json, Reply, Setting
-from clew.models.resolve import default
+from clew.events import Json, Reply, Setting
 from clew.protocols import OnText, Prompt
 from clew.trajectory import Trajectory
 
-ORIGIN: Final = "cli"
-"""Key of the spec in `Started.origin`."""
+__all__ = [
+    "NAMES", "StandIn", "agent_store", "options", "origin", "recorded", "stand_in", "with_model",
+]  # fmt: skip
 
 NAMES: Final[Mapping[str, str]] = {
     "max_steps": "limits.steps",
@@ -26,11 +23,6 @@ NAMES: Final[Mapping[str, str]] = {
     "temperature": "params.temperature",
 }
 """Options that are called otherwise in a spec."""
-
-
-def origin(spec: Spec) -> dict[str, Json]:
-    """The spec as it stands in the record."""
-    return {ORIGIN: msgspec.to_builtins(spec)}
 
 
 def options(given: Mapping[str, Json], before: Spec | None = None) -> Spec:
@@ -61,31 +53,14 @@ def recorded(record: Trajectory, given: Mapping[str, Json]) -> Spec:
 
     Raises `ConfigError` where neither says what the agent is made of.
     """
-    events = [entry.event for entry in record.entries]
-    changed = [event.origin for event in events if isinstance(event, Changed | Forked)]
-    origins = [o[ORIGIN] for o in (record.started.origin, *changed) if ORIGIN in o]
-    if not origins:
-        if not any(value is not None for value in given.values()):
-            message = (
-                f"run {record.run_id} was begun by a program, not by `clew ask`: resume it there, "
-                "or say what its agent is made of (--agent, --model, --tools, …)"
-            )
-            raise ConfigError(message)
-        return options(given)
-    try:
-        before = msgspec.convert(origins[-1], Spec)
-    except msgspec.ValidationError as error:
-        message = f"run {record.run_id} was begun with options this clew does not know: {error}"
-        raise ConfigError(message) from error
+    before = spec_of(record)
+    if before is None and not any(value is not None for value in given.values()):
+        message = (
+            f"run {record.run_id} was begun by a program, not by `clew ask`: resume it there, "
+            "or say what its agent is made of (--agent, --model, --tools, …)"
+        )
+        raise ConfigError(message)
     return options(given, before)
-
-
-async def with_model(wanted: Spec) -> tuple[Spec, str]:
-    """The spec with a model, and why that one; the reason is empty where it was given."""
-    if wanted.model:
-        return wanted, ""
-    model, why = await default(os.environ)
-    return msgspec.structs.replace(wanted, model=model), why
 
 
 @dataclass(frozen=True)

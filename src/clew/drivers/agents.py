@@ -1,0 +1,84 @@
+"""Which agent a worker has for a run: one it was given, or one made of what the record says."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from clew.agent import Agent, changes
+from clew.agent_files import Spec, make_agent, read_agent_file, spec_of, with_model
+from clew.drivers.carry import Agents
+from clew.errors import ConfigError
+from clew.events import Setting, encode
+from clew.trajectory import Trajectory
+
+_KEPT: Final = 256
+"""So many agents that were made from records are kept for further runs."""
+
+
+async def agents_for(files: Sequence[str] = (), *, only: bool = False) -> Agents:
+    """The agents of these agent files; without `only` also any that a record describes.
+
+    Raises `ConfigError` where a file does not fit.
+    """
+    given: dict[str, Agent] = {}
+    for file in files:
+        spec, _ = await with_model(read_agent_file(file))
+        given[file] = make_agent(spec)
+    return _Known(given, recorded=not only)
+
+
+def agents_of(*given: Agent, recorded: bool = False) -> Agents:
+    """These agents; with `recorded` also any that a record describes.
+
+    Only records begun by `clew` or from an agent file describe their agent.
+    """
+    named = {f"agent {number}": agent for number, agent in enumerate(given, start=1)}
+    return _Known(named, recorded=recorded)
+
+
+@dataclass(slots=True)
+class _Known:
+    """Finds the agent whose setting is the record's, to the last part."""
+
+    given: dict[str, Agent]
+    recorded: bool
+    made: dict[bytes, Agent] = field(default_factory=dict[bytes, Agent])
+
+    async def __call__(self, record: Trajectory) -> Agent:
+        setting = record.setting or record.started.setting
+        for agent in self.given.values():
+            if not changes(setting, agent.setting):
+                return agent
+        spec = spec_of(record) if self.recorded else None
+        if spec is None:
+            raise ConfigError(self._lacking(setting))
+        agent = self._make(spec)
+        if different := changes(setting, agent.setting):
+            what = f"{_named(setting)} differs in {', '.join(different)} from what is made of it"
+            message = f"the agent {what} here: the run is left to a worker that has it"
+            raise ConfigError(message)
+        return agent
+
+    def _make(self, spec: Spec) -> Agent:
+        key = encode(msgspec.to_builtins(spec))
+        if (agent := self.made.get(key)) is None:
+            agent = self.made[key] = make_agent(spec)
+            if len(self.made) > _KEPT:
+                del self.made[next(iter(self.made))]
+        return agent
+
+    def _lacking(self, setting: Setting) -> str:
+        """What is said of a run whose agent is not among the given ones."""
+        wanted = f"the agent {_named(setting)} is not here"
+        if not self.given:
+            return f"{wanted}, and a program began the run: give it to a worker of that program"
+        differs = {name: changes(setting, one.setting) for name, one in self.given.items()}
+        nearest = min(differs, key=lambda name: len(differs[name]))
+        has = ", ".join(f"{name} {_named(one.setting)}" for name, one in self.given.items())
+        return f"{wanted}: {nearest} differs in {', '.join(differs[nearest])} (here: {has})"
+
+
+def _named(setting: Setting) -> str:
+    return f"{setting.model} ({setting.fingerprint[:8]})"

@@ -1,0 +1,102 @@
+"""Who may work on a run that stands in a queue: whoever has claimed it.
+
+A claim is a lock in the store (`Claims`). Where its holder is frozen, a person may take the run
+over on purpose: that is a second lock, which all look at before they take the first for granted.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final, Protocol
+
+import anyio
+import msgspec
+
+from clew.errors import ConfigError
+from clew.protocols import Claims, RunInfo, Store
+from clew.trajectory import Trajectory
+
+_TRIES: Final = 20  # while others look whether there is a second lock, it is theirs for a moment
+
+
+class Shared(Store, Claims, Protocol):
+    """A store that workers share."""
+
+
+class _Begun(msgspec.Struct):
+    """What of a run's first line says who works on it."""
+
+    queue: str = ""
+
+
+_begun: Final = msgspec.json.Decoder(_Begun)
+
+
+def queue_of(run: RunInfo | Trajectory) -> str:
+    """The queue a run stands in, "" for none.
+
+    A fork stands in none, whatever the run did it was cut from: who cut it works on it.
+    """
+    if isinstance(run, Trajectory):
+        return "" if run.forks else run.started.queue
+    if run.base is not None:
+        return ""
+    try:
+        return _begun.decode(run.first.body).queue
+    except msgspec.DecodeError:  # of a newer clew
+        return ""
+
+
+def shared(store: Store) -> Shared:
+    """The store, if workers can share it. Raises `ConfigError`."""
+    if not isinstance(store, Claims):
+        message = (
+            "workers cannot share this store: use SQLite, a folder of JSONL files or PostgreSQL, "
+            "or give yours the methods of clew.protocols.Claims"
+        )
+        raise ConfigError(message)
+    return store
+
+
+async def claim(store: Claims, run_id: str, *, take_over: bool = False) -> str | None:
+    """Claim a run: the name of the lock to release in the end, or None where another has it.
+
+    With `take_over` a run is had that another has claimed: that one is fenced off as soon as the
+    run is opened. Only one at a time can have taken a run over.
+    """
+    over = f"over:{run_id}"
+    if await store.claim(run_id):
+        if await store.claim(over):
+            await store.release(over)
+            return run_id
+        await store.release(run_id)
+    if take_over:
+        for _ in range(_TRIES):
+            if await store.claim(over):
+                return over
+            await anyio.sleep(0.01)
+    return None
+
+
+@asynccontextmanager
+async def claimed(
+    store: Store, record: Trajectory, *, take_over: bool = False
+) -> AsyncGenerator[None]:
+    """Keep workers away from a run while it is worked on here; one in no queue needs no claim.
+
+    Raises `ConfigError` where another has it.
+    """
+    if not queue_of(record) or not isinstance(store, Claims):
+        yield
+        return
+    lock = await claim(store, record.run_id, take_over=take_over)
+    if lock is None:
+        message = (
+            f"run {record.run_id} is being worked on by another process: let it, or, where that "
+            "one hangs, take the run over"
+        )
+        raise ConfigError(message)
+    try:
+        yield
+    finally:
+        with anyio.CancelScope(shield=True):
+            await store.release(lock)
