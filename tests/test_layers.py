@@ -69,6 +69,7 @@ LAYERS = {
     "apps": 7,
     "evals": 7,
     "forking": 7,  # a face of the core, as api
+    "retention": 7,  # records in the long run: forgotten, archived, verified
     "clew": 7,  # the package itself: what a user's own code could import
     "cli": 8,
     "serve": 8,
@@ -176,7 +177,7 @@ def hidden_imports(path: Path, package: Path) -> Iterator[str]:
 def sizes(path: Path, package: Path) -> Iterator[str]:
     text = path.read_text("utf-8")
     place = path.relative_to(package).as_posix()
-    most = 199 if place == "loop.py" else 600 if place in LONG else 400
+    most = 199 if place == "loop.py" else 640 if place in LONG else 400
     if (lines := len(text.splitlines())) > most:
         yield f"{place} has {lines} lines, and may have {most}"
     for node in ast.walk(ast.parse(text)):

@@ -577,6 +577,15 @@ class Torn(Protocol):
         ...
 
 
+@runtime_checkable
+class Salvages(Protocol):
+    """A store of which the rest can be read where a part is damaged."""
+
+    async def salvage(self) -> tuple[Store, list[str], list[str]] | None:
+        """Where to read, all ids that are left, a line for each loss; None where it is whole."""
+        ...
+
+
 # ---------------------------------------------------------------- drivers
 
 Standing: TypeAlias = Literal["waiting", "working"] | Status
