@@ -1,0 +1,163 @@
+"""Serving a queue with actors: what is due and free is sent, and what came back is told."""
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+import anyio
+
+from clew.drivers.claiming import Shared, claim, queue_of
+from clew.drivers.ray_actor import End
+from clew.drivers.ray_crew import Crew
+from clew.drivers.serving import News, Serving, Tell
+from clew.errors import ConfigError, StoreError, one_error
+from clew.protocols import RunInfo, Wakes
+
+LOOK: Final = 0.2
+"""Seconds between two looks at the store; five times as long as a look takes, if that is more."""
+
+_PAUSE: Final = (1.0, 60.0)
+"""Seconds until a run that failed is tried again: the first time, and at most."""
+
+
+@dataclass(slots=True)
+class _Rest:
+    """Why a run that is due is not sent: for some seconds, or until something is new in it.
+
+    `entries` is how long its record is, None until the next look says so.
+    """
+
+    entries: int | None
+    until: float = math.inf
+    pause: float = 0.0
+
+
+@dataclass
+class Service:
+    """What a program serves; of runs that are not due it remembers nothing."""
+
+    store: Shared
+    crew: Crew
+    serving: Serving
+    tell: Tell
+    leaving: anyio.Event
+    _sent: dict[str, int] = field(init=False, default_factory=dict[str, int])
+    _rests: dict[str, _Rest] = field(init=False, default_factory=dict[str, _Rest])
+    _wake: anyio.Event = field(init=False, default_factory=anyio.Event)
+
+    async def go_on(self) -> None:
+        """Serve until told to leave, or idle; then have each run left where its step ends."""
+        name = f"worker:{self.serving.name}"
+        if not await self.store.claim(name):
+            called = repr(self.serving.name)
+            raise ConfigError(f"there is a worker {called} at this store: choose another name")
+        try:
+            self.tell(News("serving", text=f"queue {self.serving.queue!r}"))
+            with one_error():
+                async with anyio.create_task_group() as group:
+                    group.start_soon(self._told_to_leave)
+                    group.start_soon(self._receive)
+                    if isinstance(self.store, Wakes):
+                        group.start_soon(self._hear, self.store)
+                    await self._look_around()
+                    group.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self.store.release(name)
+
+    async def _look_around(self) -> None:
+        over, quiet, trouble = self.serving.take_over, 0, ""
+        while not self.leaving.is_set():
+            began = anyio.current_time()
+            try:
+                sent = await self._send(await self.store.due(), over=over)
+                over, trouble = False, ""
+                quiet = quiet + 1 if self.crew.idle and not sent else 0
+            except StoreError as error:  # the database is away: it may come back
+                if str(error) != trouble:
+                    trouble = str(error)
+                    self.tell(News("failed", text=trouble))
+            if self.serving.until_idle and quiet > 1:  # somebody may have tried a claim
+                return
+            await self._woken(max(LOOK, 5 * (anyio.current_time() - began)))
+        while not self.crew.idle:
+            await self._woken(LOOK)
+
+    async def _send(self, due: Sequence[RunInfo], *, over: bool) -> bool:
+        """Send what is free, as much as there is room for; say whether anything was."""
+        ours = [run for run in due if queue_of(run) == self.serving.queue]
+        here = {run.run_id for run in ours}
+        self._rests = {name: rest for name, rest in self._rests.items() if name in here}
+        sent = False
+        for run in ours:
+            if self.crew.full or self.leaving.is_set():
+                break
+            if self.crew.has(run.run_id) or await self._rest(run):
+                continue
+            if over or await self._free(run.run_id):
+                self._sent[run.run_id] = run.entries
+                self.crew.send(run.run_id, over=over)
+                self.tell(News("taken", run.run_id))
+                sent = True
+        return sent
+
+    async def _free(self, run_id: str) -> bool:
+        """Whether nobody has the run: its actor will claim it."""
+        if (lock := await claim(self.store, run_id)) is None:
+            return False
+        await self.store.release(lock)
+        return True
+
+    async def _rest(self, run: RunInfo) -> bool:
+        """Whether a run is to be left alone for now."""
+        if (rest := self._rests.get(run.run_id)) is None:
+            return False
+        if rest.until < math.inf:
+            return anyio.current_time() < rest.until
+        if rest.entries is None:
+            rest.entries = run.entries
+        return rest.entries == run.entries and not await self.store.inbox(run.run_id)
+
+    async def _receive(self) -> None:
+        """Take in what comes back."""
+        while True:
+            end = await self.crew.next()
+            self._settle(end, self._sent.pop(end.run_id))
+            self._wake.set()
+
+    def _settle(self, end: End, entries: int) -> None:
+        """Tell how a run came back, and see that it is not sent again to no avail."""
+        run_id, before = end.run_id, self._rests.pop(end.run_id, None)
+        if end.open is None:
+            # A last word in its inbox may have changed nothing: then it stays due, and is over.
+            self._rests[run_id] = _Rest(None)
+            self.tell(News("ended", run_id, end.status))
+            return
+        if end.open == "refused":
+            self._rests[run_id] = _Rest(entries)
+        elif end.open in {"failed", "lost"}:
+            stuck = before is not None and before.entries == entries
+            least, most = _PAUSE
+            pause = min(before.pause * 2, most) if before is not None and stuck else least
+            self._rests[run_id] = _Rest(entries, anyio.current_time() + pause, pause)
+        self.tell(News(end.open, run_id, end.reason))
+
+    async def _told_to_leave(self) -> None:
+        await self.leaving.wait()
+        self.crew.tell_to_leave()
+        self._wake.set()
+
+    async def _hear(self, store: Wakes) -> None:
+        """Look at once when something was written."""
+        with suppress(StoreError):  # it is looked now and then all the same
+            async with store.wakes() as wakes:
+                async for _ in wakes:
+                    self._wake.set()
+
+    async def _woken(self, seconds: float) -> None:
+        """Wait until something happens, for so long."""
+        with anyio.move_on_after(seconds):
+            await self._wake.wait()
+        self._wake = anyio.Event()
