@@ -32,6 +32,7 @@ LAYERS = {
     "inbox": 2,  # which words from outside may enter a record
     "protocols": 2,
     "bounds": 3,
+    "budget": 3,  # what the next model call is expected to take
     "codecs": 3,
     "evidence": 3,
     "guards": 3,

@@ -5,12 +5,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal, Self, TypeVar
 
-import msgspec
-
 from clew.bounds import Granted, Limits, told
+from clew.budget import Budget, most_answered, opening
 from clew.codecs import by_name as codec_by_name
 from clew.errors import ConfigError
-from clew.events import FINISH, Json, Setting, encode
+from clew.events import FINISH, Json, Setting
 from clew.guards import AlreadyDone, NoProgress, Stuck
 from clew.models.resolve import resolve
 from clew.prompts import (
@@ -34,12 +33,14 @@ from clew.protocols import (
     Guard,
     Model,
     Parameters,
+    Rated,
     Screen,
     Seeded,
     Tool,
 )
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
 from clew.tools.schema import checked, compile_schema, schema_hash, shown_problems
+from clew.tools.typed import check_json
 from clew.trajectory import Trajectory
 from clew.view.brief import brief_document
 from clew.view.view import digest, first_prompt
@@ -136,8 +137,8 @@ class Agent:
             if value not in known:
                 message = f"{name} is {value!r}: choose one of {', '.join(known)}"
                 raise ConfigError(message)
-        _check_json("fallback", self.fallback)
-        _check_json("the model's params", dict(self.thinker.params))
+        check_json("fallback", self.fallback)
+        check_json("the model's params", dict(self.thinker.params))
 
     def _check_retrieval(self) -> None:
         """Raise where tools cannot be shown as they are found."""
@@ -237,10 +238,24 @@ class Agent:
         """The screens with the names the record knows them by, as for guards."""
         return _named(self.screens)
 
+    @cached_property
+    def budget(self) -> Budget:
+        """What its model calls may take, and what is known of them beforehand."""
+        most, first = most_answered(self.thinker.params), first_prompt(self.format, self.brief)
+        cost = self.limits.most_cost(priced=self.thinker.priced)
+        shape = self.brief.shape
+        return Budget(self.limits.tokens, cost, self.landing, opening(first), most, shape)
+
     def reached(self, so_far: Trajectory) -> str | None:
-        """The reason of the first bound that was reached."""
-        bounds: tuple[Bound, ...] = (*self.all_bounds, GRANTED)
+        """The reason of the first bound that was reached, or that the next thought would pass."""
+        bounds: tuple[Bound, ...] = (
+            self.budget.over, *self.all_bounds, GRANTED, self.budget.short
+        )  # fmt: skip
         return next(filter(None, (bound(so_far) for bound in bounds)), None)
+
+    def stranded(self, so_far: Trajectory) -> bool:
+        """Whether a landing was begun that what is left does not hold any more."""
+        return so_far.landing is not None and self.landing and not self.budget.lands(so_far)
 
     def reminders(self, so_far: Trajectory) -> tuple[str, ...]:
         """What is said anew at the end of the next prompt; in a landing nothing is left to tell."""
@@ -314,7 +329,9 @@ class Agent:
         params = dict(self.thinker.params)
         named = (self.thinker.name, self.format.name, self.brief.prompt, params, tools, parts)
         shape = "" if self.brief.shape is None else words(self.brief.shape)
-        return Setting(digest(*named), *named, brief_document(self.brief, shape))
+        rates = self.thinker.rates if isinstance(self.thinker, Rated) else None
+        brief = brief_document(self.brief, shape)
+        return Setting(digest(*named), *named, brief, rates=rates)
 
     @property
     def _seldom(self) -> dict[str, Json]:
@@ -351,21 +368,6 @@ def _named(parts: Sequence[P]) -> tuple[tuple[str, P], ...]:
 def _codec(codec: Codec | str | None) -> Codec:
     """The codec itself, where it was given by name; native where none was."""
     return codec_by_name(codec or "native") if codec is None or isinstance(codec, str) else codec
-
-
-def _check_json(name: str, value: object) -> None:
-    """Raise where the value would come back from the record as another."""
-    try:
-        why = (
-            "" if msgspec.json.decode(encode(value)) == value else f"{value!r} would become another"
-        )
-    except (TypeError, ValueError, RecursionError) as error:
-        why = str(error)
-    if why:
-        message = (
-            f"{name}: {why}; give text, finite numbers, None, lists, or dicts with text as keys"
-        )
-        raise ConfigError(message)
 
 
 def words(part: object) -> str:

@@ -56,7 +56,7 @@ class Tokens:
 
     def __call__(self, so_far: Trajectory) -> str | None:
         """A reason once they are used up."""
-        used = so_far.spent.usage.tokens
+        used = so_far.spent.usage.tokens + so_far.spent.lost.tokens
         return None if used < self.most else f"tokens: {used} of {self.most} used"
 
 
@@ -68,7 +68,7 @@ class Cost:
 
     def __call__(self, so_far: Trajectory) -> str | None:
         """A reason once they are spent."""
-        spent = so_far.spent.usage.cost or 0.0
+        spent = (so_far.spent.usage.cost or 0.0) + (so_far.spent.lost.cost or 0.0)
         return None if spent < self.most else f"cost: ${spent:.4f} of ${self.most:.4f} spent"
 
 
@@ -223,9 +223,14 @@ class Limits:
             Tokens(self.tokens),
             Seconds(self.seconds),
         )
+        cost = self.most_cost(priced=priced)
+        return usual if cost is None else (*usual, Cost(cost))
+
+    def most_cost(self, *, priced: bool) -> float | None:
+        """What a run may cost; None where nobody knows what it does cost."""
         if not priced:
-            return usual
-        return (*usual, Cost(DEFAULT_COST if self.cost is None else self.cost))
+            return None
+        return DEFAULT_COST if self.cost is None else self.cost
 
     @property
     def guard(self) -> Guard:

@@ -14,29 +14,25 @@ from functools import partial
 from typing import Any, Final
 
 import anyio
-import msgspec
 
 from clew.agent import Agent
+from clew.budget import deadline
+from clew.delegation import hand_on
 from clew.errors import ToolError
 from clew.events import (
     EFFECTFUL,
     Attempt,
-    Code,
-    Image,
     Json,
     Judged,
     Observation,
     Outcome,
-    Trust,
     Verdict,
-    decode,
-    encode,
 )
 from clew.journal import Journal
 from clew.judging import refusal
+from clew.observed import failed, line, observed
 from clew.protocols import LATE, Tool
-from clew.tools.typed import plain
-from clew.trajectory import Call, Trajectory
+from clew.trajectory import Call
 
 IN_DOUBT: Final = (
     "{tool} was begun, but nobody saw how it ended: it may or may not have happened. "
@@ -44,8 +40,6 @@ IN_DOUBT: Final = (
 )
 PROBE_SECONDS: Final = 30.0
 LATE_CHARS: Final = 2_000
-DETAIL_CHARS: Final = 8_000
-DETAIL_HEAD: Final = 2_000
 
 
 async def perform(agent: Agent, journal: Journal, call: Call) -> None:
@@ -54,6 +48,9 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
     if tool is None:  # begun by an agent that had it
         text = IN_DOUBT.format(tool=call.action.name)
         await journal.record(refusal(call, "unknown", text))
+        return
+    if tool.sub is not None or call.child:
+        await hand_on(agent, journal, tool, call)
         return
     if call.in_doubt and not call.again:
         settled = await _settle(agent, journal, tool, call)
@@ -66,19 +63,16 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
     delay = tool.retry.delay
     while True:
         number += 1
+        most = deadline(tool, agent.limits.left(journal.trajectory).seconds)
         if tool.effect in EFFECTFUL or number > 1:
-            await journal.record(_attempt(tool, call, number, after))
-        observation = await _once(agent, tool, call, journal)
+            await journal.record(Attempt(call.key, tool.name, call.hash, most, number, after))
+        observation = await _once(agent, tool, call, journal, most)
         if observation.ok or number > tool.retry.times or not _repeatable(tool, observation):
             await journal.record(observation)
             return
         after = observation.text
         await anyio.sleep(delay)
         delay = min(delay * 2, tool.retry.most)
-
-
-def _attempt(tool: Tool, call: Call, number: int, after: str) -> Attempt:
-    return Attempt(call.key, tool.name, call.hash, float(tool.timeout), number, after)
 
 
 def _repeatable(tool: Tool, observation: Observation) -> bool:
@@ -102,7 +96,7 @@ async def _settle(
     if agent.unknown == "hold" and not _let_be(call):
         verdict = Verdict("hold", text, args=call.args, code="unknown")
         return Judged(call.key, verdict, by="in doubt")
-    return _failed(tool, call, "unknown", text, "unknown")
+    return failed(tool, call, "unknown", text, "unknown")
 
 
 def _let_be(call: Call) -> bool:
@@ -129,28 +123,28 @@ async def _probe(
             found = await probe(call.args, f"{journal.run_id}:{call.key}")
     except Exception:  # noqa: BLE001 - whatever a probe raises, the call stays in doubt
         text = IN_DOUBT.format(tool=tool.name)
-        return _failed(tool, call, "unknown", text, "unknown", traceback.format_exc())
-    return None if found is None else _observed(agent, journal.trajectory, tool, call, found)
+        return failed(tool, call, "unknown", text, "unknown", traceback.format_exc())
+    return None if found is None else observed(agent, journal.trajectory, tool, call, found)
 
 
-async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal) -> Observation:
+async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal, most: float) -> Observation:
     """One attempt, in its deadline; whatever the tool raises is an observation."""
     effectful = tool.effect in EFFECTFUL
     value: Any = None
-    with _heard(journal, tool, call), anyio.move_on_after(tool.timeout) as deadline:
+    with _heard(journal, tool, call), anyio.move_on_after(most) as scope:
         try:
             value = await tool.call(call.args, f"{journal.run_id}:{call.key}")
         except ToolError as error:
-            return _failed(tool, call, "tool_error", _line(error), "not_done")
+            return failed(tool, call, "tool_error", line(error), "not_done")
         except (Exception, anyio.get_cancelled_exc_class()) as error:
             if not isinstance(error, Exception) and _being_cancelled():
                 raise
-            text = f"{type(error).__name__}: {_line(error)}"
+            text = f"{type(error).__name__}: {line(error)}"
             outcome: Outcome = "unknown" if effectful else "not_done"
-            return _failed(tool, call, "crashed", text, outcome, traceback.format_exc())
-    if deadline.cancelled_caught:
-        return _late(tool, call)
-    return _observed(agent, journal.trajectory, tool, call, value)
+            return failed(tool, call, "crashed", text, outcome, traceback.format_exc())
+    if scope.cancelled_caught:
+        return _late(tool, call, most)
+    return observed(agent, journal.trajectory, tool, call, value)
 
 
 def _being_cancelled() -> bool:
@@ -179,87 +173,14 @@ def _leave_word(journal: Journal, tool: Tool, call: Call, text: str) -> None:
     journal.words.append(f"{tool.name} (call {call.key}) ended after its deadline: {short}")
 
 
-def _late(tool: Tool, call: Call) -> Observation:
+def _late(tool: Tool, call: Call, most: float) -> Observation:
+    why = " (all that is left of the run's time)" if most < tool.timeout else ""
     if tool.effect not in EFFECTFUL and tool.stoppable:
-        text = f"{tool.name} did not end in {tool.timeout:g} s and was stopped: ask for less"
-        return _failed(tool, call, "timeout", text, "not_done")
-    text = f"{tool.name} did not end in {tool.timeout:g} s. "
+        text = f"{tool.name} did not end in {most:g} s{why} and was stopped: ask for less"
+        return failed(tool, call, "timeout", text, "not_done")
+    text = f"{tool.name} did not end in {most:g} s{why}. "
     if tool.effect in EFFECTFUL:
         text += IN_DOUBT.format(tool="It")
     else:
         text += "It may still be at work: ask for less"
-    return _failed(tool, call, "timeout", text, "unknown")
-
-
-def _line(error: BaseException) -> str:
-    """The error's message on one line; its class where it has none."""
-    return " ".join(writable(str(error)).split()) or type(error).__name__
-
-
-def writable(text: str) -> str:
-    """The text with a mark for each half of a character, which no record can hold."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def _failed(
-    tool: Tool, call: Call, code: Code, text: str, outcome: Outcome, detail: str = ""
-) -> Observation:
-    """A failure: untrusted, since error texts may echo what they were given."""
-    return Observation(
-        call.key,
-        f"ERROR: {code}: {text}",
-        ok=False,
-        code=code,
-        outcome=outcome,
-        effect=tool.effect,
-        detail=_shortened(writable(detail)),
-    )
-
-
-def _shortened(detail: str) -> str:
-    """What is for people, at most `DETAIL_CHARS` of it: of a traceback the end tells most."""
-    if len(detail) <= DETAIL_CHARS:
-        return detail
-    mark = f"\n[… of {len(detail)} characters the middle is left out …]\n"
-    return detail[:DETAIL_HEAD] + mark + detail[DETAIL_HEAD + len(mark) - DETAIL_CHARS :]
-
-
-def _observed(
-    agent: Agent, so_far: Trajectory, tool: Tool, call: Call, value: object
-) -> Observation:
-    """A value as the call's observation; what JSON cannot carry or the schema forbids is said."""
-    told = _told(tool, value)
-    try:
-        content = plain(told.content)
-    except ValueError as error:
-        text = f"{tool.name} returned what JSON cannot carry: {_line(error)}"
-        return _failed(tool, call, "bad_output", text, "done", repr(type(value)))
-    if told.ok and (problems := agent.result_problems(tool, content)):
-        text = f"{tool.name} returned what it must not: {'; '.join(problems)}"
-        return _failed(tool, call, "bad_output", text, "done", repr(content))
-    observation = msgspec.structs.replace(
-        told, call=call.key, content=content, effect=tool.effect, trust=_trust(told, so_far)
-    )
-    if isinstance(value, (Observation, Image)):  # what a tool says itself must be readable again
-        try:
-            decode(encode(observation))
-        except (msgspec.ValidationError, UnicodeEncodeError) as error:
-            text = f"{tool.name} returned an observation that is none: {_line(error)}"
-            return _failed(tool, call, "bad_output", text, "done", repr(type(value)))
-        return msgspec.structs.replace(observation, detail=_shortened(observation.detail))
-    return observation
-
-
-def _told(tool: Tool, value: Any) -> Observation:
-    """What a call returned, as the observation it is or is the content of."""
-    if isinstance(value, Observation):
-        return msgspec.structs.replace(value, blob="")
-    if isinstance(value, Image):
-        text = value.text or f"an image ({value.media_type}, {len(value.data)} bytes)"
-        return Observation(content=text, images=(value,), trust=tool.trust)
-    return Observation(content=value, trust=tool.trust)
-
-
-def _trust(told: Observation, so_far: Trajectory) -> Trust:
-    """Trusted if the tool says so and its arguments were: nothing untrusted was read before."""
-    return "trusted" if told.trust == "trusted" and so_far.clean else "untrusted"
+    return failed(tool, call, "timeout", text, "unknown")

@@ -10,11 +10,13 @@ import anyio
 import msgspec
 
 from clew.agent import Agent
+from clew.delegation import hand_out
 from clew.effects import perform
+from clew.ending import interrupt
 from clew.errors import one_error
-from clew.events import FINISH, AnyEvent, Json, Landing, Note, Stop, Thought
+from clew.events import FINISH, Json, Landing, Note, Status, Stop, Thought
 from clew.journal import Journal
-from clew.judging import closed, comes_before, judge_answer, judge_call, judge_words, refusal
+from clew.judging import closed, comes_before, judge_answer, judge_call, judge_words
 from clew.protocols import Calls, OnText, Parsed
 from clew.trajectory import Call, Step, Trajectory
 from clew.view import View
@@ -31,7 +33,7 @@ async def run(agent: Agent, journal: Journal) -> Trajectory:
 async def turn(agent: Agent, journal: Journal) -> None:
     """Advance once, or end the run where a person wants that; then hear who spoke meanwhile."""
     if journal.trajectory.cancel is not None:
-        await interrupt(journal, journal.trajectory.cancel.why)
+        await interrupt(agent, journal, journal.trajectory.cancel.why)
     else:
         await advance(agent, journal)
     if journal.words or not journal.quiet:
@@ -47,7 +49,7 @@ async def advance(agent: Agent, journal: Journal) -> None:
         await conclude(agent, journal)  # a failed check is an observation
     elif so_far.unheard and (judged := await judge_words(agent, so_far)):
         await journal.record(*judged)
-    elif so_far.landed or len(so_far.rejected) > agent.tries:
+    elif so_far.landed or len(so_far.rejected) > agent.tries or agent.stranded(so_far):
         await give_up(agent, journal)
     elif so_far.landing is None and (reached := agent.reached(so_far)) is not None:
         await land(agent, journal, reached)
@@ -86,7 +88,7 @@ async def act(agent: Agent, journal: Journal) -> None:
 async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
     """Record every verdict other than a plain yes; a refused call is closed with it."""
     for call in calls:
-        if not call.held and (call.again or not call.attempts):
+        if not call.held and not call.child and (call.again or not call.attempts):
             events = await judge_call(agent, journal.trajectory, call)
             if events:
                 await journal.record(*events)
@@ -94,6 +96,7 @@ async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
 
 async def observe(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
     """Perform the calls together; each records its own observation as soon as it has one."""
+    await hand_out(agent, journal, calls)
     if len(calls) == 1:
         await perform(agent, journal, calls[0])
         return
@@ -111,9 +114,8 @@ async def conclude(agent: Agent, journal: Journal) -> None:
     value = _answer(agent, step)
     problem = await judge_answer(agent, so_far, value)
     if problem is None:
-        landing = so_far.landing
-        stop = Stop("bound", landing.bound, value) if landing else Stop("answered", "", value)
-        await journal.record(*closed(step), stop)
+        status: Status = "bound" if so_far.landing else "answered"
+        await journal.record(*closed(step), Stop(status, agent.budget.ended(so_far), value))
     elif call is not None:
         await journal.record(*closed(step, "rejected", problem))
     else:
@@ -138,6 +140,8 @@ async def give_up(agent: Agent, journal: Journal) -> None:
     """No answer was acceptable, or the last thought gave none: the declared fallback stands in."""
     so_far = journal.trajectory
     why = f"the answer was rejected: {so_far.rejected[-1]}" if so_far.rejected else "no answer"
+    if (over := agent.budget.over(so_far)) is not None:
+        why = f"{why}; {over}"
     if so_far.landing is not None:
         stop = Stop("bound", f"{so_far.landing.bound}: {why}", agent.fallback, fallback=True)
     else:
@@ -146,24 +150,13 @@ async def give_up(agent: Agent, journal: Journal) -> None:
 
 
 async def land(agent: Agent, journal: Journal, reached: str) -> None:
-    """A bound tripped: ask for a last thought, or stop where none is wanted."""
+    """A bound tripped: ask for a last thought, or stop where none is wanted or can be paid."""
     bound, _, detail = reached.partition(": ")
-    if agent.landing:
+    if agent.budget.lands(journal.trajectory):
         await journal.record(Landing(bound, detail))
     else:
-        await journal.record(Stop("bound", reached, agent.fallback, fallback=True))
-
-
-async def interrupt(journal: Journal, why: str = "") -> None:
-    """Close what is pending (not done; unknown where an attempt stands) and stop."""
-    closing: list[AnyEvent] = []
-    for call in journal.trajectory.step.calls:
-        if call.in_doubt:
-            text = "a person interrupted it: it may or may not have happened"
-            closing.append(refusal(call, "unknown", text))
-        elif call.observation is None:
-            closing.append(refusal(call, "interrupted", "a person did: it did not happen"))
-    await journal.record(*closing, Stop("interrupted", why or "a person interrupted the run"))
+        why = f"{reached}; what is left holds no landing" if agent.landing else reached
+        await journal.record(Stop("bound", why, agent.fallback, fallback=True))
 
 
 def _view(agent: Agent, journal: Journal) -> View:

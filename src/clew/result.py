@@ -23,6 +23,8 @@ class Result:
     `fallback` marks an answer that was declared beforehand instead of found. `audit` is what the
     first of the agent's checks that audits says of the answer: with `clew.evidence.Grounded` a
     `clew.evidence.Audit`, which has the list of references too. `held` is what waits for a person.
+    `usage` is what replies took, and `lost` an estimate of calls whose replies nobody saw, because
+    their worker died.
     """
 
     run_id: str
@@ -36,6 +38,7 @@ class Result:
     fallback: bool = False
     audit: Any = None
     held: tuple[Held, ...] = ()
+    lost: Usage = Usage()
 
     @property
     def ok(self) -> bool:

@@ -56,6 +56,11 @@ class Outcome:
         return self.record.usage if self.vote is None else self.vote.result.usage
 
     @property
+    def lost(self) -> Usage:
+        """An estimate of calls nobody saw the end of, which `used` does not count."""
+        return self.record.total.lost if self.vote is None else self.vote.result.lost
+
+    @property
     def steps(self) -> int:
         """The steps, those of the runs for a vote."""
         return len(self.record.steps) if self.vote is None else self.vote.result.steps
@@ -119,6 +124,7 @@ def document(end: Outcome) -> dict[str, Json]:
         "evidence": [_evidence(piece, named) for piece in end.evidence],
         "steps": end.steps,
         "usage": usage(end.used),
+        "lost": usage(end.lost),
         "model": setting.model if setting is not None else "",
         "model_chosen": end.why,
         "held": [held(call) for call in record.calls if call.held],
@@ -261,6 +267,7 @@ def summary(end: Outcome) -> str:
         f"{steps} step{'' if steps == 1 else 's'}",
         f"{'about ' if used.estimated else ''}{used.tokens:,} tokens",
         "cost unknown" if used.cost is None else f"${used.cost:.4f}",
+        *([f"about {end.lost.tokens:,} more tokens may be lost"] if end.lost.tokens else []),
         f"run {end.record.run_id}",
     ]
     return " · ".join(parts)

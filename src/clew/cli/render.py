@@ -16,6 +16,7 @@ from clew.events import (
     Attempt,
     Cancel,
     Changed,
+    Charged,
     Forked,
     Json,
     Judged,
@@ -118,15 +119,26 @@ def shown(event: AnyEvent, step: int, *, whole: bool = True) -> Iterator[Shown]:
             yield from note(event, step)
         case Forked():
             yield from forked(event)
-        case Changed() | Landing() | Cancel():
+        case Changed() | Charged() | Landing() | Cancel():
             yield from turned(event)
         case _:
             return
 
 
-def turned(event: Changed | Landing | Cancel) -> Iterator[Shown]:
-    """What turned the run: another setting, a bound, an interrupt."""
+def charged(event: Charged) -> str:
+    """What was counted for calls nobody saw the end of."""
+    used = event.usage
+    if not used.tokens:
+        return event.why
+    cost = "" if used.cost is None else f" and ${used.cost:.4f}"
+    return f"about {used.tokens:,} tokens{cost} may be lost: {event.why}"
+
+
+def turned(event: Changed | Charged | Landing | Cancel) -> Iterator[Shown]:
+    """What turned the run: another setting, a lost call, a bound, an interrupt."""
     match event:
+        case Charged():
+            yield Shown("Charged", inert(charged(event)), "yellow")
         case Changed():
             yield Shown("Changed", inert(", ".join(event.what)), "yellow")
         case Landing():

@@ -112,6 +112,7 @@ def _json(record: Trajectory) -> None:
         "question": record.goal,
         "steps": len(record.steps),
         "usage": usage(record.usage),
+        "lost": usage(record.total.lost),
         "entries": [entry_document(entry) for entry in record.entries],
     }
     click.echo(encode(document))

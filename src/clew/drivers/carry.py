@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from clew.agent import Agent
-from clew.begin import take_up
+from clew.begin import leave, take_up
 from clew.journal import load
 from clew.loop import turn
 from clew.protocols import Listener, Store
@@ -37,4 +37,5 @@ async def carry(
     await journal.receive()
     while (so_far := journal.trajectory).stop is None and (so_far.step.pending or not leaving()):
         await turn(agent, journal)
+    await leave(agent, journal)
     return journal.trajectory

@@ -19,7 +19,7 @@ from typing import Final
 import msgspec
 
 from clew.errors import ConfigError
-from clew.events import Reply, Usage
+from clew.events import Rates, Reply, Usage
 
 COLLECTED: Final = "2026-11-05"
 """The day the table was put together, from second-hand sources."""
@@ -63,6 +63,11 @@ class Price:
         if long:
             read, said = 2 * read, 1.5 * said
         return (read + said) / 1_000_000
+
+    @property
+    def rates(self) -> Rates:
+        """What a token of a prompt that is not long costs, to estimate a call by."""
+        return Rates(self.input, self.output, self.input if self.cached is None else self.cached)
 
 
 FREE: Final = Price(0.0, 0.0)

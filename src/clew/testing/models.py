@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from clew.codecs import by_name
 from clew.errors import ModelError
-from clew.events import FINISH, Action, Json, Prints, RawCall, Reply, Thought, Usage, encode
+from clew.events import FINISH, Action, Json, Prints, Rates, RawCall, Reply, Thought, Usage, encode
 from clew.protocols import Brief, OnText, Prompt, Tool
 from clew.tools.finish import answer_schema, finish_tool
 from clew.trajectory import Call, Step, Trajectory
@@ -76,6 +76,7 @@ class ScriptedModel:
     name: str = "scripted:test"
     params: Mapping[str, Json] = field(default_factory=dict[str, Json])
     priced: bool = True
+    rates: Rates | None = None
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next line as a reply; its text is streamed word by word, as long as it is wanted."""
@@ -199,6 +200,11 @@ class FaultyModel:
     def priced(self) -> bool:
         """Like the scripted model."""
         return self.scripted.priced
+
+    @property
+    def rates(self) -> Rates | None:
+        """The scripted model's too."""
+        return self.scripted.rates
 
     def fault(self, index: int) -> Fault | None:
         """The fault at a place, or None."""

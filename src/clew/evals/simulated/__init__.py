@@ -21,7 +21,7 @@ from clew.evals.simulated.profiles import PROFILES, STUBBORN, Fault, Profile
 from clew.evals.simulated.reading import Sight, Turn, look
 from clew.evals.simulated.script import Script, scripts_of
 from clew.evals.simulated.spoiling import drawn, spoiled, stopped
-from clew.events import Json, Prints, RawCall, Reply, Thought, Usage, encode
+from clew.events import Json, Prints, Rates, RawCall, Reply, Thought, Usage, encode
 from clew.protocols import OnText, Prompt
 from clew.testing.models import Move
 from clew.trajectory import Call, Step
@@ -66,6 +66,12 @@ class Simulated:
     def name(self) -> str:
         """Says that it is simulated."""
         return f"simulated:{self.profile.name}"
+
+    @property
+    def rates(self) -> Rates:
+        """The invented prices."""
+        of_input, of_output = self.profile.price
+        return Rates(of_input, of_output, of_input)
 
     def seeded(self, seed: int) -> "Simulated":
         """The same with this seed."""

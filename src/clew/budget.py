@@ -1,0 +1,223 @@
+"""Budgets: what the next model call is expected to take, and whether what is left holds it.
+
+Before each thought a call is reserved: its prompt, as the last reply counted it with what came
+since, and the most it may answer. It must fit in what is left beside a reserve for a landing. All
+of this is read from the record and from values of the agent, so that nothing is written for it and
+a replay comes to the same. What a provider takes beyond it is excess: then nothing more is begun.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from clew.events import EFFECTFUL, Json, Note, Started, Thought, Usage, encode
+from clew.protocols import Prompt, Shape, Tool
+from clew.trajectory import Step, Trajectory
+
+ANSWER: Final = 1_000
+"""Tokens a reply is expected to take where none has taken more and no parameter says how many."""
+
+CHARACTERS: Final = 4
+"""Characters that are counted as one token."""
+
+IMAGE: Final = 1_000
+"""Tokens that an image is expected to take."""
+
+LEAST: Final = 1.0
+"""Seconds that a call is given at least, however few are left."""
+
+_MOST: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
+"""Parameters that say how many tokens a reply may take."""
+
+
+class Purse(NamedTuple):
+    """One thing that is spent on model calls: how much there is, and how much of it was used."""
+
+    name: str
+    most: float
+    used: float
+
+    def said(self, amount: float) -> str:
+        """An amount in its unit."""
+        return f"${amount:.4f}" if self.name.endswith("cost") else f"{amount:,.0f}"
+
+    @property
+    def standing(self) -> str:
+        """How much of it was used, such as "tokens: 9,100 of 10,000 used"."""
+        word = "spent" if self.name.endswith("cost") else "used"
+        return f"{self.name}: {self.said(self.used)} of {self.said(self.most)} {word}"
+
+
+class Taking(NamedTuple):
+    """What a model call is expected to take, in tokens; `cost` where the record tells no rates."""
+
+    prompt: int
+    cached: int
+    answer: int
+    cost: float
+
+    def usage(self, so_far: Trajectory) -> Usage:
+        """The same as a usage, with what it costs by the rates in the record."""
+        rates = None if so_far.setting is None else so_far.setting.rates
+        cost = self.cost
+        if rates is not None:
+            fresh = (self.prompt - self.cached) * rates.input
+            cost = (fresh + self.cached * rates.cached + self.answer * rates.output) / 1_000_000
+        return Usage(self.prompt, self.answer, self.cached, cost=cost, estimated=True)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What an agent's model calls may take, and what is known of them beforehand.
+
+    `tokens` and `cost` are its limits (None: no price is known), `opening` the tokens its first
+    prompt takes without the question, `most` those that a reply may take (None: nobody says),
+    `landing` whether a reserve is kept for one. `shape` is what the view does to observations.
+    """
+
+    tokens: int
+    cost: float | None
+    landing: bool = True
+    opening: int = 0
+    most: int | None = None
+    shape: Shape | None = None
+
+    def over(self, so_far: Trajectory) -> str | None:
+        """Of what more was used than there is, if anything; after that nothing is begun."""
+        if not _reserves(so_far):
+            return None
+        for purse in self._purses(so_far):
+            if purse.used > purse.most:
+                lost = so_far.spent.lost.tokens
+                said = f", {lost:,} tokens of it an estimate of calls nobody saw the end of"
+                excess = purse.said(purse.used - purse.most)
+                return f"{purse.standing}, {excess} over{said if lost else ''}"
+        return None
+
+    def ended(self, so_far: Trajectory) -> str:
+        """Why a run ends that has its answer: the bound it landed for, and what was excess."""
+        bound = "" if so_far.landing is None else so_far.landing.bound
+        over = (self.over(so_far) or "").removeprefix(f"{bound}: ")
+        return ": ".join(filter(None, (bound, over)))
+
+    def short(self, so_far: Trajectory) -> str | None:
+        """Why the next thought does not fit in what is left, if it does not."""
+        if not _reserves(so_far):
+            return None
+        usual = self._taking(so_far)
+        call = usual if self.most is None else usual._replace(answer=self.most)
+        after = usual._replace(prompt=usual.prompt + usual.answer)
+        for purse in self._purses(so_far):
+            left, need = purse.most - purse.used, _of(purse, call, so_far)
+            kept = _of(purse, after, so_far) if self.landing else 0.0
+            if need + kept > left:
+                told = f"{purse.standing} and the next call needs about {purse.said(need)}"
+                return told if need > left else f"{told}, beside {purse.said(kept)} for a landing"
+        return None
+
+    def lands(self, so_far: Trajectory) -> bool:
+        """Whether a landing is wanted, and what is left holds it."""
+        if not self.landing or not _reserves(so_far):
+            return self.landing
+        call = self._taking(so_far)
+        return all(
+            _of(purse, call, so_far) <= purse.most - purse.used for purse in self._purses(so_far)
+        )
+
+    def expected(self, so_far: Trajectory) -> Usage:
+        """What the next call is expected to take."""
+        usage = self._taking(so_far).usage(so_far)
+        return usage if self.cost is not None else Usage(usage.input, usage.output, estimated=True)
+
+    def _purses(self, so_far: Trajectory) -> Iterator[Purse]:
+        """The limits, since a person last spoke; of a sub-run also its grant, over all of it."""
+        used = so_far.spent.usage + so_far.spent.lost
+        yield Purse("tokens", self.tokens, used.tokens)
+        if self.cost is not None:
+            yield Purse("cost", self.cost, used.cost or 0.0)
+        if (grant := so_far.grant) is not None:
+            used = so_far.total.usage + so_far.total.lost
+            yield Purse("grant: tokens", grant.tokens, used.tokens)
+            if grant.cost is not None:
+                yield Purse("grant: cost", grant.cost, used.cost or 0.0)
+
+    def _taking(self, so_far: Trajectory) -> Taking:
+        """The next call: the last prompt that was counted, and what was said since.
+
+        Where the last one was read from a cache or written to it, the next is expected to find it
+        there. A reply is expected to be no shorter than the last one.
+        """
+        said = 0
+        for step in reversed(so_far.steps):
+            said += self._said(step)
+            thought = step.thought
+            if thought is None:
+                continue
+            usage = thought.reply.usage
+            if usage.input:
+                written = max(0, usage.output - usage.reasoning)
+                cached = usage.input if usage.cached or usage.written else 0
+                prompt = usage.input + written + said // CHARACTERS
+                return Taking(prompt, cached, self._answer(usage.output), usage.cost or 0.0)
+            said += _written(thought)
+        said += len(so_far.asked) + self._said(so_far.before)
+        return Taking(self.opening + said // CHARACTERS, 0, self._answer(0), 0.0)
+
+    def _answer(self, last: int) -> int:
+        usual = max(ANSWER, last)
+        return usual if self.most is None else min(usual, self.most)
+
+    def _said(self, step: Step) -> int:
+        """The characters that a step adds to the prompt behind its thought."""
+        said = sum(len(aside.text) for aside in step.asides if isinstance(aside, Note))
+        for call in step.calls:
+            if (seen := call.observation) is not None:
+                text = seen.text
+                said += len(text if self.shape is None else self.shape(text))
+                said += len(seen.images) * IMAGE * CHARACTERS
+        return said
+
+
+def _reserves(so_far: Trajectory) -> bool:
+    """Whether the run was begun by a clew that reserves calls: others go on as they were begun."""
+    first = so_far.entries[0].event if so_far.entries else None
+    return isinstance(first, Started) and first.schema > 1
+
+
+def _of(purse: Purse, call: Taking, so_far: Trajectory) -> float:
+    """What a call takes of a purse."""
+    if purse.name.endswith("cost"):
+        return call.usage(so_far).cost or 0.0
+    return call.prompt + call.answer
+
+
+def _written(thought: Thought) -> int:
+    """The characters of a reply that stay in the prompt."""
+    reply = thought.reply
+    return len(reply.text) + sum(len(c.name) + len(c.arguments or "") for c in reply.calls)
+
+
+def opening(first: Prompt) -> int:
+    """The tokens of a run's first prompt."""
+    said = sum(len(part.text) for part in first)
+    for tool in first.tools:
+        said += len(tool.name) + len(tool.description) + len(encode(tool.parameters))
+    return said // CHARACTERS
+
+
+def most_answered(params: Mapping[str, Json]) -> int | None:
+    """How many tokens a reply may take by the model's parameters, if they say so."""
+    said: list[Any] = [params[name] for name in _MOST if name in params]
+    return next((n for n in said if isinstance(n, int) and not isinstance(n, bool) and n > 0), None)
+
+
+def deadline(tool: Tool, left: float) -> float:
+    """Seconds that a call may take where `left` are left of the run's time.
+
+    An effect keeps the whole of its tool's timeout: cut short it would be in doubt, which is worse
+    than a run that takes a little longer. Any other call is cut where the run's time ends, but gets
+    a second: what is found at once can still be told in a landing.
+    """
+    if tool.effect in EFFECTFUL:
+        return float(tool.timeout)
+    return min(float(tool.timeout), max(LEAST, round(left, 2)))
