@@ -11,8 +11,6 @@ from clew.api import (
     Token,
     batch,
     batch_sync,
-    cancel,
-    cancel_sync,
     prompt_of,
     prompt_of_sync,
     read,
@@ -21,13 +19,12 @@ from clew.api import (
     replay_sync,
     resume,
     resume_sync,
-    rule,
-    rule_sync,
     run,
     run_sync,
     stream,
     stream_sync,
 )
+from clew.approvals import Held, cancel, cancel_sync, held, held_sync, rule, rule_sync
 from clew.bounds import RESEARCH, Limits
 from clew.errors import (
     ClewError,
@@ -43,10 +40,12 @@ from clew.forking import fork, fork_sync
 from clew.guards import NoProgress
 from clew.prompts import PROMPT, VARIANTS, Instructions, Variant, demonstrations
 from clew.protocols import Example, Left, Retry, Tool
+from clew.queues import follow, follow_sync, submit, submit_sync
 from clew.replay import Replayed
 from clew.result import Result
 from clew.sent import Sent
 from clew.stores import JsonlStore, MemoryStore, SqliteStore, open_store
+from clew.subagents import delegate
 from clew.tools import Key, tool
 from clew.trajectory import Call, Step, Trajectory
 
@@ -64,6 +63,7 @@ __all__ = [
     "Evidence",
     "Example",
     "FencedError",
+    "Held",
     "Image",
     "Instructions",
     "JsonlStore",
@@ -95,9 +95,14 @@ __all__ = [
     "batch_sync",
     "cancel",
     "cancel_sync",
+    "delegate",
     "demonstrations",
+    "follow",
+    "follow_sync",
     "fork",
     "fork_sync",
+    "held",
+    "held_sync",
     "open_store",
     "prompt_of",
     "prompt_of_sync",
@@ -113,5 +118,7 @@ __all__ = [
     "run_sync",
     "stream",
     "stream_sync",
+    "submit",
+    "submit_sync",
     "tool",
 ]
