@@ -70,6 +70,7 @@ LAYERS = {
     "apps": 7,
     "evals": 7,
     "forking": 7,  # a face of the core, as api
+    "queues": 7,
     "retention": 7,  # records in the long run: forgotten, archived, verified
     "clew": 7,  # the package itself: what a user's own code could import
     "cli": 8,

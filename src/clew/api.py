@@ -21,6 +21,7 @@ import anyio
 from clew.agent import Agent
 from clew.approvals import cancel, cancel_sync, rule, rule_sync
 from clew.begin import Where, opened, secrets, start, take_up
+from clew.drivers.claiming import claimed
 from clew.errors import ConfigError, ModelError, one_error
 from clew.events import (
     Changed,
@@ -69,24 +70,28 @@ async def resume(
     say: str = "",
     store: Where = None,
     accept_change: bool = False,
+    take_over: bool = False,
     listener: Listener | None = None,
 ) -> Result:
     """Go on with a run: after a crash, a ruling, a raised limit, or with a further word (`say`).
 
     A run that has stopped and is given nothing new gives its result again, unless a person had
-    interrupted it. Raises `ConfigError`
-    where the agent differs from the record's and `accept_change` is not given.
+    interrupted it. Raises `ConfigError` where the agent differs from the record's and
+    `accept_change` is not given, and where the run stands in a queue and a worker has it: unless
+    `take_over` is given, which fences that worker off.
     """
     async with opened(store) as place:
-        journal = await take_up(
-            agent, run_id, place, accept_change=accept_change, listener=listener
-        )
-        if say.strip():
-            await journal.receive()  # what was posted before these words comes before them
-            await journal.record(Note(say))
-        elif (stop := journal.trajectory.stop) is not None and stop.status == "interrupted":
-            await journal.record(Changed(agent.setting))  # whoever resumes it wants it to go on
-        return await whole_result(agent, await go(agent, journal), place)
+        record = await load(place, run_id)
+        async with claimed(place, record, take_over=take_over):
+            journal = await take_up(
+                agent, run_id, place, accept_change=accept_change, listener=listener
+            )
+            if say.strip():
+                await journal.receive()  # what was posted before these words comes before them
+                await journal.record(Note(say))
+            elif (stop := journal.trajectory.stop) is not None and stop.status == "interrupted":
+                await journal.record(Changed(agent.setting))  # who resumes it wants it to go on
+            return await whole_result(agent, await go(agent, journal), place)
 
 
 async def replay(agent: Agent, run_id: str, *, store: Where = None) -> Replayed:

@@ -67,11 +67,11 @@ async def load(store: Store, run_id: str) -> Trajectory:
     Raises `StoreError` where it is unknown, from a newer clew, or a line does not match its hash.
     """
     so_far = Trajectory(run_id)
-    await _catch_up(so_far, store)
+    await catch_up(so_far, store)
     return so_far
 
 
-async def _catch_up(so_far: Trajectory, store: Store) -> None:
+async def catch_up(so_far: Trajectory, store: Store) -> None:
     """Fold what is stored behind the entries it has."""
     run_id = so_far.run_id
     before = so_far.entries[-1].hash if so_far.entries else b""
@@ -251,7 +251,7 @@ class Journal:
         epoch = await store.open(run_id)
         LOG.info("run %s: taken up by worker %d", run_id, epoch)
         so_far = Trajectory(run_id) if so_far is None else so_far
-        await _catch_up(so_far, store)
+        await catch_up(so_far, store)
         return cls(store, epoch, so_far, **circumstances)
 
     @property
