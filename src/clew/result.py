@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from clew.agent import Agent
@@ -38,7 +38,7 @@ class Result:
     fallback: bool = False
     audit: Any = None
     held: tuple[Held, ...] = ()
-    lost: Usage = Usage()
+    lost: Usage = field(default_factory=Usage)
 
     @property
     def ok(self) -> bool:
