@@ -22,10 +22,11 @@ are is said with each part. A clone without them tests the same code on fixtures
 
 def page(parts: Sequence[Part]) -> str:
     """The page in Markdown."""
-    return "\n".join([INTRODUCTION, *(_part(part) for part in parts)])
+    return "\n".join([INTRODUCTION, *(section(part) for part in parts)])
 
 
-def _part(part: Part) -> str:
+def section(part: Part) -> str:
+    """A part of the page."""
     lines = [f"## {part.title}", "", part.text.strip(), ""]
     lines += ["| figure | measured | on | aim | |", "|---|---|---|---|---|"]
     lines += [_row(figure) for figure in part.figures]

@@ -1,0 +1,49 @@
+"""`python -m durability`: kill, freeze, tear and fill; write docs/durability.md."""
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from durability import report, storms
+from durability.nursery import ROOT
+from durability.progress import tell
+from recordings.part import Part
+from recordings.report import failures
+
+PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
+    "sqlite": storms.sqlite,
+    "postgres": storms.on_postgres,
+}
+"""The parts by their names, in the order of the page."""
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(prog="python -m durability", description=__doc__)
+    options.add_argument("--parts", default=",".join(PARTS), help="some of %(default)s")
+    options.add_argument("--sample", type=int, default=1, help="do the nth part of it only")
+    options.add_argument("--print", action="store_true", help="print the page, write nothing")
+    args = options.parse_args()
+    wanted = [name for name in args.parts.split(",") if name]
+    if strange := [name for name in wanted if name not in PARTS]:
+        print(f"no part {strange[0]!r}: there are {', '.join(PARTS)}", file=sys.stderr)
+        return 2
+    parts = list[Part]()
+    for name in wanted:
+        parts.append(PARTS[name](args.sample))
+        tell(f"{name}: done\n")
+    if args.print or args.sample > 1 or len(wanted) < len(PARTS):
+        print(report.page(parts))
+    else:
+        report.PAGE.write_text(report.page(parts), encoding="utf-8")
+        print(f"wrote {report.PAGE.relative_to(ROOT)}")
+    for line in (missed := list(failures(parts))):
+        print(f"missed: {line}", file=sys.stderr)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

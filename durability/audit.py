@@ -1,0 +1,147 @@
+"""After a storm: what the records say, what the file of effects says, and whether they agree."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import clew
+from clew.errors import ClewError
+from clew.events import Attempt, Observation
+from clew.journal import chain, load
+from clew.protocols import Store
+from clew.trajectory import Call, Trajectory
+from durability import world
+
+
+@dataclass
+class Audit:
+    """What was found; every field but the counts of what there is has to be 0 or empty."""
+
+    runs: int = 0
+    entries: int = 0
+    epochs: int = 0
+    calls: Counter[str] = field(default_factory=Counter[str])
+    happened: Counter[str] = field(default_factory=Counter[str])
+    lost: list[str] = field(default_factory=list[str])
+    wrong: list[str] = field(default_factory=list[str])
+    twice: list[str] = field(default_factory=list[str])
+    silent: list[str] = field(default_factory=list[str])
+    amiss: list[str] = field(default_factory=list[str])
+    doubted: list[str] = field(default_factory=list[str])
+    broken: list[str] = field(default_factory=list[str])
+    again: int = 0
+
+    @property
+    def well(self) -> bool:
+        """Whether nothing was found that must not be."""
+        found = (self.lost, self.wrong, self.twice, self.silent, self.amiss, self.broken)
+        return self.runs > 0 and not any(found)
+
+
+async def audit(
+    store: Store,
+    run_ids: Sequence[str],
+    ledger: world.Ledger,
+    agent: clew.Agent,
+    *,
+    every: int = 1,
+    steps: int = world.STEPS,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Audit:
+    """Hold the records of runs against what happened outside; replay every nth."""
+    found, counted = Audit(), ledger.counted()
+    for tool, keys in counted.items():
+        found.happened[tool] = keys.total()
+    known: set[str] = set()
+    for number, run_id in enumerate(run_ids):
+        found.runs += 1
+        try:
+            record = await load(store, run_id)
+        except ClewError as error:
+            found.broken.append(f"{run_id}: {error}")
+            continue
+        found.entries += len(record.entries)
+        found.epochs += record.entries[-1].epoch - 1
+        _ended(found, record, steps)
+        for call in record.calls:
+            key = f"{run_id}:{call.key}"
+            known.add(key)
+            _one(found, call, key, counted.get(call.action.name, Counter()))
+        await _whole(found, store, record)
+        if number % every == 0:
+            await _replays(found, agent, store, record)
+        if number % 50 == 49:
+            progress(f"{number + 1} of {len(run_ids)} records looked through")
+    for tool, keys in counted.items():
+        strange = [key for key in keys if key not in known]
+        found.silent += [f"{tool} {key}: happened, and stands in no record" for key in strange]
+    return found
+
+
+def _ended(found: Audit, record: Trajectory, steps: int) -> None:
+    if record.stop is None:
+        found.lost.append(f"{record.run_id}: open after {len(record.entries)} entries")
+    elif (record.stop.status, record.stop.answer) != ("answered", world.ANSWER):
+        found.wrong.append(f"{record.run_id}: {record.stop.status}: {record.stop.reason}")
+    elif (taken := sum(step.thought is not None for step in record)) != steps:
+        found.wrong.append(f"{record.run_id}: {taken} steps")
+
+
+def _one(found: Audit, call: Call, key: str, keys: Counter[str]) -> None:
+    """One call: what the record knows of it, and how often it happened."""
+    tool, times = call.action.name, keys[key]
+    if tool == "finish":
+        return
+    found.calls[tool] += 1
+    seen = call.observation
+    if seen is None:
+        if call.attempts:
+            found.silent.append(f"{tool} {key}: attempted, and nobody says what came of it")
+        return
+    if tool == "send":
+        if times > 1:
+            found.twice.append(f"send {key}: {times} times")
+        if seen.outcome == "unknown":
+            found.doubted.append(f"send {key}: {'happened' if times else 'did not happen'}")
+        elif (times == 1) != (seen.outcome == "done"):
+            found.silent.append(f"send {key}: {seen.outcome}, and happened {times} times")
+    elif seen.outcome != "done" or times < 1:
+        found.amiss.append(f"{tool} {key}: {seen.outcome}, and happened {times} times")
+    elif tool == "post" and times != 1:
+        found.twice.append(f"post {key}: {times} times")
+    else:
+        found.again += times - 1
+
+
+async def _whole(found: Audit, store: Store, record: Trajectory) -> None:
+    """The chain of the hashes, and that no call has an observation too many."""
+    before = b""
+    for line in await store.read(record.run_id):
+        before = chain(before, line.seq, line.at, line.epoch, line.body)
+        if before != line.hash:
+            found.broken.append(f"{record.run_id}: entry {line.seq} does not chain")
+            return
+    epochs = [entry.epoch for entry in record.entries]
+    if epochs != sorted(epochs):
+        found.broken.append(f"{record.run_id}: an older epoch wrote after a newer one")
+    seen = Counter(
+        entry.event.call for entry in record.entries if isinstance(entry.event, Observation)
+    )
+    found.broken += [f"{record.run_id}: {call} observed twice" for call in seen if seen[call] > 1]
+    tried = {entry.event.call for entry in record.entries if isinstance(entry.event, Attempt)}
+    effects = {call.key for call in record.calls if call.action.name in {"send", "put", "post"}}
+    found.broken += [
+        f"{record.run_id}: {call} without an attempt"
+        for call in effects - tried
+        if call in seen
+    ]
+
+
+async def _replays(found: Audit, agent: clew.Agent, store: Store, record: Trajectory) -> None:
+    try:
+        again = await clew.replay(agent, record.run_id, store=store)
+    except ClewError as error:
+        found.broken.append(f"{record.run_id}: does not replay: {error}")
+        return
+    if again.trajectory.stop != record.stop:
+        found.broken.append(f"{record.run_id}: a replay ends otherwise")

@@ -1,0 +1,225 @@
+"""A storm: runs are submitted, worker processes work on them, and are killed at random moments."""
+
+import random
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from clew import Agent, open_store
+from clew.begin import start
+from clew.drivers.serving import QUEUE
+from clew.protocols import Driver, Store
+from clew.stores.claims import stops
+from durability import world
+from durability.audit import Audit, audit
+from durability.nursery import Nursery
+from durability.progress import tell
+from durability.worker import Orders, driver_of
+
+PATIENCE = 300.0
+"""Seconds after which a storm is broken off; what is open then counts as lost."""
+
+LOOK = 0.5
+BYTES = 12 * 19
+"""A run's effects in their file, about."""
+
+
+@dataclass(frozen=True)
+class Storm:
+    """What a storm is to be: so many runs, workers and kills, and what is random, from a seed.
+
+    `clocks` are by how many seconds the workers' clocks are late, one after the other; `between`
+    is called between two kills.
+    """
+
+    name: str
+    runs: int
+    kills: int
+    workers: int = 2
+    driver: str = "local"
+    seed: int = 1
+    at_once: int = 16
+    pace: float = 0.002
+    model: float = 0.004
+    clocks: tuple[float, ...] = (0.0,)
+    replayed: int = 1
+    between: Callable[[int], None] | None = None
+
+
+@dataclass
+class Weather:
+    """What came of it: kills and seconds, and what the records and the file of effects say."""
+
+    kills: int = 0
+    seconds: float = 0.0
+    audit: Audit = field(default_factory=Audit)
+    news: list[tuple[float, str, str, str]] = field(default_factory=list[Any])
+
+
+@contextmanager
+def folder(name: str) -> Iterator[Path]:
+    """A folder of its own, removed in the end."""
+    place = Path(tempfile.mkdtemp(prefix=f"clew-{name}-"))
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def ids(number: int) -> list[str]:
+    """The runs of a storm."""
+    return [f"run-{one:04d}" for one in range(1, number + 1)]
+
+
+async def begin(place: str, agent: Agent, run_ids: Sequence[str], driver: str = "local") -> None:
+    """Begin runs that wait for a worker."""
+    store = open_store(place)
+    try:
+        told: Driver | None = driver_of(driver, store)
+        for run_id in run_ids:
+            await start(agent, world.GOAL, store, run_id=run_id, queue=QUEUE)
+            if told is not None:
+                await told.submit(run_id)
+    finally:
+        await store.close()
+
+
+async def with_store(place: str, ask: Callable[[Store], Any]) -> Any:
+    """Ask something of the store at a place."""
+    store = open_store(place)
+    try:
+        return await ask(store)
+    finally:
+        await store.close()
+
+
+async def open_runs(store: Store) -> int:
+    """How many runs have not stopped."""
+    return sum(not stops(info.last.body) for info in await store.runs())
+
+
+def asyncio_run(function: Callable[..., Any], *args: Any) -> Any:
+    """Run it on asyncio, as all drivers do."""
+    return anyio.run(function, *args, backend="asyncio")
+
+
+def blow(storm: Storm, place: str, outside: Path) -> Weather:
+    """Let the storm blow over the store at `place`, and look what is left.
+
+    Kills are spread over the work by how many effects have happened; when exactly, and whom they
+    hit, is random.
+    """
+    agent = world.agent(outside, pace=storm.pace, model=storm.model)
+    run_ids, weather, begun = ids(storm.runs), Weather(), time.monotonic()
+    asyncio_run(partial(begin, place, agent, run_ids, storm.driver))
+    with Nursery(*(("clew.drivers.dbos",) if storm.driver == "dbos" else ())) as nursery:
+        workers = _Workers(storm, place, outside, nursery)
+        for _ in range(storm.workers):
+            workers.start()
+        _hit(storm, place, outside, workers, weather, begun + PATIENCE)
+        workers.leave()
+    weather.seconds = time.monotonic() - begun
+    weather.news = workers.news()
+    weather.audit = asyncio_run(
+        with_store, place, partial(_audited, storm, run_ids, world.Ledger(outside), agent)
+    )
+    return weather
+
+
+async def _audited(
+    storm: Storm, run_ids: Sequence[str], ledger: world.Ledger, agent: Agent, store: Store
+) -> Audit:
+    def progress(text: str) -> None:
+        tell(f"{storm.name}: {text}")
+
+    return await audit(store, run_ids, ledger, agent, every=storm.replayed, progress=progress)
+
+
+class _Workers:
+    """The workers of a storm, by their process ids."""
+
+    def __init__(self, storm: Storm, place: str, outside: Path, nursery: Nursery) -> None:
+        self.storm, self.place, self.outside, self.nursery = storm, place, outside, nursery
+        self.alive: list[int] = []
+        self.begun = 0
+
+    def start(self) -> None:
+        """Start one more, under a name that was not there before."""
+        self.begun += 1
+        storm = self.storm
+        orders = Orders(
+            store=self.place,
+            folder=str(self.outside),
+            news=str(self.outside / f"news-{self.begun}"),
+            driver=storm.driver,
+            name=f"worker-{self.begun}",
+            at_once=storm.at_once,
+            pace=storm.pace,
+            model=storm.model,
+            late=storm.clocks[self.begun % len(storm.clocks)],
+        )
+        self.alive.append(self.nursery.start(orders))
+
+    def kill(self, chance: random.Random) -> None:
+        """Kill one of them and start another in its place."""
+        pid = self.alive.pop(chance.randrange(len(self.alive)))
+        self.nursery.kill(pid)
+        self.start()
+
+    def check(self) -> None:
+        """Raise `RuntimeError` where one ended by itself."""
+        for pid in self.alive:
+            if not self.nursery.alive(pid):
+                message = f"{self.storm.name}: a worker ended by itself ({self.nursery.wait(pid)})"
+                raise RuntimeError(message)
+
+    def leave(self) -> None:
+        """Have all of them leave, and wait for that."""
+        for pid in self.alive:
+            self.nursery.signal(pid, signal.SIGTERM)
+        for pid in self.alive:
+            self.nursery.wait(pid)
+
+    def news(self) -> list[tuple[float, str, str, str]]:
+        """What they told, in the order of time."""
+        found = list[tuple[float, str, str, str]]()
+        for path in self.outside.glob("news-*"):
+            for line in path.read_text("utf-8", "replace").splitlines():
+                if len(words := line.split("\t")) == 4:
+                    found.append((float(words[0]), words[1], words[2], words[3]))
+        return sorted(found)
+
+
+def _hit(
+    storm: Storm, place: str, outside: Path, workers: _Workers, weather: Weather, until: float
+) -> None:
+    """Kill, as often as is wanted, and wait for the end of the work."""
+    chance, effects = random.Random(storm.seed), outside / "effects"
+    marks = sorted(chance.uniform(0.02, 0.9) * storm.runs * BYTES for _ in range(storm.kills))
+    looked = time.monotonic()
+    while time.monotonic() < until:
+        time.sleep(0.002)
+        size = effects.stat().st_size if effects.exists() else 0
+        if weather.kills < storm.kills and size >= marks[weather.kills]:
+            time.sleep(chance.uniform(0.0, 0.02))
+            workers.kill(chance)
+            weather.kills += 1
+            if storm.between is not None:
+                storm.between(weather.kills)
+        if time.monotonic() - looked > LOOK:
+            looked = time.monotonic()
+            workers.check()
+            left = asyncio_run(with_store, place, open_runs)
+            done = storm.runs - left
+            tell(f"{storm.name}: {done} of {storm.runs} runs done, {weather.kills} kills")
+            if not left:
+                return

@@ -1,0 +1,117 @@
+"""Kill storms: what is done twice, lost or unknown when workers are killed at random moments."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from durability import world
+from durability.audit import Audit
+from durability.storm import Storm, Weather, blow, folder
+from recordings.part import Figure, Part, count
+from tests.postgres import postgres
+
+RUNS = 200
+KILLS = 30
+
+TEXT = """\
+{runs} runs of {steps} steps each, worked on by {workers} worker processes, of which one is killed with
+`kill -9` again and again, at moments and of a choice that come from a seeded generator, and
+replaced. Every run calls an `unsafe` tool, an `idempotent` one, an `unsafe` one with a probe and a
+`pure` one, some of them two in a step; each effect is a line that is appended to a file outside the
+store. The model is a script in the process, read off the record. Afterwards every record is read
+and held against that file, its hashes are chained again, and it is replayed. {also}
+"""
+
+
+def figures(storm: Storm, weather: Weather) -> Iterator[Figure]:
+    """What a storm left, as figures; what must not be is 0."""
+    seen = weather.audit
+    yield Figure(
+        "workers killed, at least",
+        f"{weather.kills:,}",
+        f"{seen.runs:,} runs",
+        f"≥ {storm.kills:,}",
+        weather.kills >= storm.kills,
+    )
+    yield Figure(
+        "times a run was taken up by another worker", f"{seen.epochs:,}", f"{seen.runs:,} runs"
+    )
+    yield count("runs that did not come to their end", len(seen.lost), seen.runs, exactly=0)
+    yield count("runs that came to another end", len(seen.wrong), seen.runs, exactly=0)
+    made = seen.calls
+    yield count("unsafe calls that happened twice", _twice(seen, "send"), made["send"], exactly=0)
+    yield count("probed calls that happened twice", _twice(seen, "post"), made["post"], exactly=0)
+    yield count(
+        "idempotent and probed calls that did not happen, or of which that is not known",
+        len(seen.amiss),
+        made["put"] + made["post"],
+        exactly=0,
+    )
+    yield Figure(
+        "idempotent calls sent again with their key, which the receiver knows",
+        f"{seen.happened['put'] - made['put']:,}",
+        f"{made['put']:,}",
+    )
+    yield Figure(
+        "pure calls made again", f"{seen.happened['add'] - made['add']:,}", f"{made['add']:,}"
+    )
+    yield count("effects that the record does not tell, or tells otherwise", len(seen.silent),
+                made.total(), exactly=0)  # fmt: skip
+    yield Figure(
+        "unsafe calls in doubt: the model was told that they may have happened",
+        f"{len(seen.doubted):,}",
+        f"{made['send']:,}",
+    )
+    yield count("records that do not verify or do not replay", len(seen.broken), seen.runs, exactly=0)
+
+
+def _twice(seen: Audit, tool: str) -> int:
+    return sum(line.startswith(f"{tool} ") for line in seen.twice)
+
+
+def misses(seen: Audit) -> list[str]:
+    """What must not be, in a line each; then what is in doubt."""
+    wrong = [*seen.lost, *seen.wrong, *seen.twice, *seen.amiss, *seen.silent, *seen.broken]
+    return [*wrong, *(f"in doubt: {line}" for line in seen.doubted)]
+
+
+def part(title: str, storm: Storm, place: str, outside: Path, also: str = "") -> Part:
+    """Let a storm blow, and tell of it."""
+    weather = blow(storm, place, outside)
+    text = TEXT.format(
+        runs=storm.runs, steps=world.STEPS, workers=storm.workers, also=also.replace("\n", " ")
+    )
+    took = Figure("seconds it took, with the starts of workers", f"{weather.seconds:.0f}", "")
+    return Part(
+        title, text, [*figures(storm, weather), took], misses(weather.audit)
+    )
+
+
+def sized(name: str, sample: int, *, runs: int = RUNS, kills: int = KILLS) -> Storm:
+    """A storm, or the nth part of one."""
+    return Storm(name, max(8, runs // sample), max(2, kills // sample))
+
+
+def sqlite(sample: int) -> Part:
+    """Two workers on one SQLite file, the clock of every second one an hour late."""
+    storm = Storm(**{**vars(sized("sqlite", sample)), "clocks": (0.0, 3600.0)})
+    with folder("sqlite") as outside:
+        return part(
+            "Killed workers, SQLite",
+            storm,
+            str(outside / "runs.sqlite"),
+            outside,
+            "The clock of every other worker is set back by an hour.",
+        )
+
+
+def on_postgres(sample: int) -> Part:
+    """Two workers on one PostgreSQL."""
+    storm = sized("postgres", sample)
+    with folder("postgres") as outside, postgres(durable=True) as server:
+        return part(
+            "Killed workers, PostgreSQL",
+            storm,
+            server.database(),
+            outside,
+            "The server runs on this machine and waits for the disk at every commit.",
+        )

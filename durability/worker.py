@@ -1,0 +1,101 @@
+"""A worker process: serves one store as it is told, and tells a file what it does."""
+
+import importlib
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+
+from clew import open_store
+from clew.drivers.agents import agents_of
+from clew.drivers.carry import Agents
+from clew.drivers.serving import News, Tell
+from clew.drivers.worker import Orders as Work
+from clew.drivers.worker import Worker
+from clew.protocols import Store
+from durability import world
+
+
+class Orders(msgspec.Struct, frozen=True):
+    """How a worker is to work: where, for which world, with which driver.
+
+    `news` is the file it tells what it does, a line each: seconds, what, which run. `pace`, `model`
+    and `steps` are those of the agent. The worker's clock is `late` by so many seconds.
+    """
+
+    store: str
+    folder: str
+    news: str
+    driver: str = "local"
+    name: str = ""
+    at_once: int = 16
+    pace: float = 0.002
+    model: float = 0.004
+    steps: int = world.STEPS
+    late: float = 0.0
+    take_over: bool = False
+    until_idle: bool = False
+    file_limit: int = 0
+
+
+def work(orders: Orders) -> None:
+    """Serve until SIGTERM."""
+    anyio.run(_serve, orders, backend="asyncio")
+
+
+async def _serve(orders: Orders) -> None:
+    place = Path(orders.news)
+
+    def tell(news: News) -> None:
+        with place.open("a", encoding="utf-8") as file:
+            file.write(f"{time.time():.6f}\t{news.what}\t{news.run_id}\t{news.text}\n")
+
+    if orders.late:
+        now = time.time_ns  # the clock of this process, as the journal asks it
+        time.time_ns = lambda: now() - int(orders.late * 1e9)
+    agent = world.agent(
+        Path(orders.folder), pace=orders.pace, model=orders.model, steps=orders.steps
+    )
+    leaving = anyio.Event()
+    store = open_store(orders.store)
+    try:
+        async with anyio.create_task_group() as group:
+            group.start_soon(_told_to_leave, leaving)
+            await _driven(orders, store, agents_of(agent), tell, leaving)
+            group.cancel_scope.cancel()
+    finally:
+        await store.close()
+
+
+async def _told_to_leave(leaving: anyio.Event) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM) as signals:
+        async for _ in signals:
+            leaving.set()
+
+
+async def _driven(
+    orders: Orders, store: Store, agents: Agents, tell: Tell, leaving: anyio.Event
+) -> None:
+    if (made := driver_of(orders.driver, store, agents, orders)) is not None:
+        await made.work(leaving, tell, until_idle=orders.until_idle, take_over=orders.take_over)
+        return
+    wanted = Work(
+        agents,
+        at_once=orders.at_once,
+        name=orders.name,
+        until_idle=orders.until_idle,
+        take_over=orders.take_over,
+        tell=tell,
+    )
+    shared: Any = store
+    await Worker(shared, wanted).serve(leaving)
+
+
+def driver_of(name: str, store: Store, *args: Any) -> Any:
+    """The driver called so, unless it is the local one; it is asked for by few parts."""
+    if name == "local":
+        return None
+    return importlib.import_module(f"durability.with_{name}").driver(store, *args)
