@@ -23,6 +23,7 @@ from clew.journal import Journal, load
 from clew.protocols import Listener, Store
 from clew.stores import open_store
 from clew.trajectory import Call, Trajectory
+from clew.waiting import ancestors
 
 Where: TypeAlias = Store | str | Path | None
 
@@ -105,7 +106,7 @@ async def take_up(
     """
     so_far = await load(store, run_id)
     if parent != so_far.serves:
-        refuse_sub_run(so_far)
+        await refuse_sub_run(store, so_far)
     _changes(agent, so_far, accepted=accept_change)  # before anybody is fenced off
     journal = await Journal.open(store, run_id, so_far, secrets=secrets(), listener=listener)
     events: list[AnyEvent] = []
@@ -154,11 +155,12 @@ def _may_have_asked(journal: Journal) -> bool:
     return not (left or queued) or journal.epoch > last.epoch + 1
 
 
-def refuse_sub_run(so_far: Trajectory) -> None:
+async def refuse_sub_run(store: Store, so_far: Trajectory) -> None:
     """Raise `ConfigError` for a run that is taken up through another, and say through which."""
     if served := so_far.serves:
         run_id, _, call = served.rpartition(":")
-        message = f"run {so_far.run_id} serves call {call} of run {run_id}: resume that"
+        root = [above.run_id async for above, _ in ancestors(store, so_far)][-1]
+        message = f"run {so_far.run_id} serves call {call} of run {run_id}: resume run {root}"
         raise ConfigError(message)
 
 

@@ -35,7 +35,7 @@ async def hand_out(agent: Agent, journal: Journal, calls: Sequence[Call]) -> Non
     new = [(call, tool) for call in calls if (tool := _hands_on(agent, call)) and not call.attempts]
     if not new:
         return
-    rest = _rest(agent, so_far, [call for call, _ in new])
+    rest = _rest(agent, so_far)
     events: list[AnyEvent] = []
     for call, tool in new:
         grant = least(rest.share(len(new)), tool.most)
@@ -150,41 +150,30 @@ class _Rest:
         )
 
 
-def _rest(agent: Agent, so_far: Trajectory, new: Sequence[Call]) -> _Rest:
+def _rest(agent: Agent, so_far: Trajectory) -> _Rest:
     """What the run may still take, less what it needs itself to make something of the results.
 
-    That is another step and a landing, taken to be like the last thought; and the calls of this
-    step that are not made yet.
+    That is another step and a landing, and the calls of this step that are not made yet.
     """
-    left, last = agent.limits.left(so_far), _last_thought(so_far)
+    left, thought = agent.limits.left(so_far), agent.budget.expected(so_far)
     waiting = sum(not call.attempts for call in so_far.step.pending)
     bounded = agent.thinker.priced or (so_far.grant is not None and so_far.grant.cost is not None)
     return _Rest(
         steps=left.steps - 1,
-        tool_calls=left.tool_calls - max(waiting, len(new)),
-        tokens=left.tokens - RESERVE * last.tokens,
-        seconds=left.seconds - RESERVE * last.seconds,
-        cost=left.cost - RESERVE * last.cost if bounded else None,
+        tool_calls=left.tool_calls - waiting,
+        tokens=left.tokens - RESERVE * thought.tokens,
+        seconds=left.seconds - RESERVE * _thinking(so_far),
+        cost=left.cost - RESERVE * (thought.cost or 0.0) if bounded else None,
         depth=left.depth - 1,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Took:
-    """What a thought took."""
-
-    tokens: int = 0
-    seconds: float = 0.0
-    cost: float = 0.0
-
-
-def _last_thought(so_far: Trajectory) -> _Took:
+def _thinking(so_far: Trajectory) -> float:
+    """Seconds from what came before the last thought to it, where one worker saw both."""
     for before, entry in zip(so_far.entries[-2::-1], so_far.entries[::-1], strict=False):
-        if isinstance(thought := entry.event, Thought):
-            usage = thought.reply.usage
-            worked = entry.at - before.at if entry.epoch == before.epoch else 0
-            return _Took(usage.tokens, max(0, worked) / 1000, usage.cost or 0.0)
-    return _Took()  # only a record made by hand has calls without a thought
+        if isinstance(entry.event, Thought):
+            return max(0, entry.at - before.at) / 1000 if entry.epoch == before.epoch else 0.0
+    return 0.0
 
 
 def least(share: Grant, most: Grant | None) -> Grant:
