@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from durability import report, storms
+from durability import outages, report, storms
 from durability.nursery import ROOT
 from durability.progress import tell
 from recordings.part import Part
@@ -14,6 +14,9 @@ from recordings.report import failures
 PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "sqlite": storms.sqlite,
     "postgres": storms.on_postgres,
+    "frozen": outages.frozen,
+    "restarted": outages.restarted,
+    "full": outages.full,
 }
 """The parts by their names, in the order of the page."""
 

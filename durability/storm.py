@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
 
@@ -37,8 +37,8 @@ BYTES = 12 * 19
 class Storm:
     """What a storm is to be: so many runs, workers and kills, and what is random, from a seed.
 
-    `clocks` are by how many seconds the workers' clocks are late, one after the other; `between`
-    is called between two kills.
+    `clocks` are by how many seconds the workers' clocks are late, one after the other. Where
+    `strike` is given, that is done so many times, in place of killing a worker.
     """
 
     name: str
@@ -52,7 +52,16 @@ class Storm:
     model: float = 0.004
     clocks: tuple[float, ...] = (0.0,)
     replayed: int = 1
-    between: Callable[[int], None] | None = None
+    strike: Callable[[], None] | None = None
+
+
+class Told(NamedTuple):
+    """What a worker told: when, what, of which run, in words."""
+
+    at: float
+    what: str
+    run_id: str
+    text: str
 
 
 @dataclass
@@ -62,7 +71,7 @@ class Weather:
     kills: int = 0
     seconds: float = 0.0
     audit: Audit = field(default_factory=Audit)
-    news: list[tuple[float, str, str, str]] = field(default_factory=list[Any])
+    news: list[Told] = field(default_factory=list[Told])
 
 
 @contextmanager
@@ -122,7 +131,7 @@ def blow(storm: Storm, place: str, outside: Path) -> Weather:
     run_ids, weather, begun = ids(storm.runs), Weather(), time.monotonic()
     asyncio_run(partial(begin, place, agent, run_ids, storm.driver))
     with Nursery(*(("clew.drivers.dbos",) if storm.driver == "dbos" else ())) as nursery:
-        workers = _Workers(storm, place, outside, nursery)
+        workers = Workers(storm, place, outside, nursery)
         for _ in range(storm.workers):
             workers.start()
         _hit(storm, place, outside, workers, weather, begun + PATIENCE)
@@ -144,7 +153,7 @@ async def _audited(
     return await audit(store, run_ids, ledger, agent, every=storm.replayed, progress=progress)
 
 
-class _Workers:
+class Workers:
     """The workers of a storm, by their process ids."""
 
     def __init__(self, storm: Storm, place: str, outside: Path, nursery: Nursery) -> None:
@@ -152,7 +161,7 @@ class _Workers:
         self.alive: list[int] = []
         self.begun = 0
 
-    def start(self) -> None:
+    def start(self, *, take_over: bool = False) -> int:
         """Start one more, under a name that was not there before."""
         self.begun += 1
         storm = self.storm
@@ -166,8 +175,11 @@ class _Workers:
             pace=storm.pace,
             model=storm.model,
             late=storm.clocks[self.begun % len(storm.clocks)],
+            take_over=take_over,
         )
-        self.alive.append(self.nursery.start(orders))
+        pid = self.nursery.start(orders)
+        self.alive.append(pid)
+        return pid
 
     def kill(self, chance: random.Random) -> None:
         """Kill one of them and start another in its place."""
@@ -189,18 +201,23 @@ class _Workers:
         for pid in self.alive:
             self.nursery.wait(pid)
 
-    def news(self) -> list[tuple[float, str, str, str]]:
-        """What they told, in the order of time."""
-        found = list[tuple[float, str, str, str]]()
-        for path in self.outside.glob("news-*"):
+    def news(self, worker: str = "*") -> list[Told]:
+        """What they told, or one of them, in the order of time."""
+        found = list[Told]()
+        for path in self.outside.glob(f"news-{worker}"):
             for line in path.read_text("utf-8", "replace").splitlines():
                 if len(words := line.split("\t")) == 4:
-                    found.append((float(words[0]), words[1], words[2], words[3]))
+                    found.append(Told(float(words[0]), words[1], words[2], words[3]))
         return sorted(found)
+
+    def in_hand(self, worker: str) -> set[str]:
+        """The runs that a worker has taken up, and says nothing else of."""
+        last = {told.run_id: told.what for told in self.news(worker)}
+        return {run_id for run_id, what in last.items() if what == "taken"}
 
 
 def _hit(
-    storm: Storm, place: str, outside: Path, workers: _Workers, weather: Weather, until: float
+    storm: Storm, place: str, outside: Path, workers: Workers, weather: Weather, until: float
 ) -> None:
     """Kill, as often as is wanted, and wait for the end of the work."""
     chance, effects = random.Random(storm.seed), outside / "effects"
@@ -211,10 +228,11 @@ def _hit(
         size = effects.stat().st_size if effects.exists() else 0
         if weather.kills < storm.kills and size >= marks[weather.kills]:
             time.sleep(chance.uniform(0.0, 0.02))
-            workers.kill(chance)
+            if storm.strike is None:
+                workers.kill(chance)
+            else:
+                storm.strike()
             weather.kills += 1
-            if storm.between is not None:
-                storm.between(weather.kills)
         if time.monotonic() - looked > LOOK:
             looked = time.monotonic()
             workers.check()

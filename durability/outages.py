@@ -1,0 +1,211 @@
+"""Frozen workers, a database that restarts, a disk that is full."""
+
+import itertools
+import resource
+import signal
+import sqlite3
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from clew.protocols import Store
+from durability import world
+from durability.audit import Audit, audit
+from durability.nursery import Nursery
+from durability.progress import tell
+from durability.storm import (
+    Storm, Weather, Workers, asyncio_run, begin, folder, ids, open_runs, with_store,
+)  # fmt: skip
+from durability.storms import figures, misses, part, sized
+from recordings.part import Figure, Part, count
+from tests.postgres import postgres
+
+FROZEN: Final = 40
+PATIENCE: Final = 90.0
+
+FREEZE: Final = """\
+A worker with runs in hand is stopped (`SIGSTOP`), as a machine that sleeps or a container that is
+paused would be. Its connections and locks stay, so a second worker is started that takes over what
+others have claimed (`take_over`), and brings all runs to their end. Then the first goes on
+(`SIGCONT`). Its next append fails; what matters is that nothing of it gets into a record. What it
+was about to do to the world it can still do: no store can keep it from that. Such an effect may
+come late, and where the tool has a probe, which had found nothing until the deadline, a second time,
+under the same key.
+"""
+
+RESTART: Final = """\
+The server is shut down with all its connections broken off (`SIGINT`), or killed (`kill -9`), in
+turn, while two workers are at work; it comes back at once. No worker is started anew.
+"""
+
+FULL: Final = """\
+The workers may write no file larger than it is (`RLIMIT_FSIZE`), which is what a full disk is to
+them, from a moment in the middle of the work on; {seconds:.0f} seconds later they may again. No
+worker is started anew.
+"""
+
+
+def frozen(sample: int) -> Part:
+    """A worker is stopped, replaced, and goes on: on SQLite and on PostgreSQL."""
+    found = list[Figure]()
+    wrong = list[str]()
+    with folder("frozen") as outside:
+        _freeze("SQLite", str(outside / "runs.sqlite"), outside, sample, found, wrong)
+    with folder("frozen") as outside, postgres(durable=True) as server:
+        _freeze("PostgreSQL", server.database(), outside, sample, found, wrong)
+    return Part("A worker that was frozen and replaced", FREEZE, found, wrong)
+
+
+def _freeze(
+    what: str, place: str, outside: Path, sample: int, found: list[Figure], wrong: list[str]
+) -> None:
+    storm = Storm(f"frozen, {what}", max(10, FROZEN // sample), 0, workers=1, model=0.01)
+    agent, run_ids = world.agent(outside), ids(storm.runs)
+    asyncio_run(begin, place, agent, run_ids)
+    with Nursery() as nursery:
+        workers = Workers(storm, place, outside, nursery)
+        first = workers.start()
+        _until(lambda: len(world.Ledger(outside).lines()) > 3 * storm.at_once, "its work to begin")
+        _stop(nursery, first, place)
+        held = workers.in_hand("1")
+        second = workers.start(take_over=True)
+        _until(partial(_all_done, place, storm), "the second worker")
+        nursery.signal(second, signal.SIGTERM)
+        nursery.wait(second)
+        before, effects = _entries(place, run_ids), len(world.Ledger(outside).lines())
+        nursery.signal(first, signal.SIGCONT)
+        _until(lambda: not workers.in_hand("1"), "the first worker to notice")
+        nursery.signal(first, signal.SIGTERM)
+        nursery.wait(first)
+        after = _entries(place, run_ids)
+        fenced = sum(told.what == "lost" for told in workers.news("1"))
+    seen = asyncio_run(with_store, place, partial(_seen, run_ids, world.Ledger(outside), agent))
+    late = len(world.Ledger(outside).lines()) - effects
+    found += [
+        count(f"{what}: runs in the hands of the frozen worker, of which it was fenced off",
+              fenced, len(held), exactly=len(held)),
+        count(f"{what}: entries appended after it went on", after - before, after, exactly=0),
+        count(f"{what}: runs that did not come to their end", len(seen.lost), seen.runs, exactly=0),
+        count(f"{what}: unsafe calls that happened twice",
+              sum(line.startswith("send") for line in seen.twice), seen.calls["send"], exactly=0),
+        count(f"{what}: effects that came late, after it went on", late, seen.calls.total()),
+        count(f"{what}: of probed calls, that happened twice so",
+              sum(line.startswith("post") for line in seen.twice), seen.calls["post"]),
+        count(f"{what}: records that do not verify or do not replay",
+              len(seen.broken), seen.runs, exactly=0),
+    ]  # fmt: skip
+    wrong += [f"{what}: {line}" for line in misses(seen)]
+
+
+async def _seen(run_ids: list[str], ledger: world.Ledger, agent: object, store: Store) -> Audit:
+    return await audit(store, run_ids, ledger, agent)  # type: ignore[arg-type]
+
+
+def _stop(nursery: Nursery, pid: int, place: str) -> None:
+    """Freeze a worker, though not within a commit of SQLite: its lock is for the process to end."""
+    while True:
+        nursery.signal(pid, signal.SIGSTOP)
+        _until(lambda: _state(pid) == "T", "the worker to stop")
+        if not place.endswith(".sqlite") or not _locked(place):
+            return
+        nursery.signal(pid, signal.SIGCONT)
+        time.sleep(0.001)
+
+
+def _state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
+
+
+def _locked(place: str) -> bool:
+    connection = sqlite3.connect(place, timeout=0.05)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.rollback()
+    except sqlite3.OperationalError:
+        return True
+    finally:
+        connection.close()
+    return False
+
+
+def _entries(place: str, run_ids: list[str]) -> int:
+    async def counted(store: Store) -> int:
+        return sum([len(await store.read(run_id)) for run_id in run_ids])
+
+    found: int = asyncio_run(with_store, place, counted)
+    return found
+
+
+def _all_done(place: str, storm: Storm) -> bool:
+    left: int = asyncio_run(with_store, place, open_runs)
+    tell(f"{storm.name}: {storm.runs - left} of {storm.runs} runs done")
+    return not left
+
+
+def _until(done: Callable[[], bool], what: str) -> None:
+    """Look until it is so. Raises `TimeoutError`."""
+    patience = time.monotonic() + PATIENCE
+    while not done():
+        if time.monotonic() > patience:
+            raise TimeoutError(f"waited {PATIENCE:.0f} s for {what}")
+        time.sleep(0.01)
+
+
+def restarted(sample: int) -> Part:
+    """PostgreSQL goes and comes back, twice politely and twice not."""
+    with folder("restarted") as outside, postgres(durable=True) as server:
+        ways = itertools.cycle((signal.SIGINT, signal.SIGKILL))
+        base = sized("restarted", sample, runs=100, kills=4)
+        storm = Storm(
+            base.name, base.runs, base.kills, strike=lambda: server.restart(next(ways))
+        )
+        found = part("PostgreSQL restarted in the middle", storm, server.database(), outside)
+    kept = [figure for figure in found.figures if not figure.what.startswith("workers killed")]
+    times = Figure("restarts of the server", f"{storm.kills}", f"{storm.runs} runs")
+    return Part(found.title, RESTART, [times, *kept], found.misses)
+
+
+def full(sample: int) -> Part:
+    """No room in the middle of the work, and room again."""
+    with folder("full") as outside:
+        storm = Storm("full", max(20, 100 // sample), 0)
+        return _filled(storm, str(outside / "runs.sqlite"), outside)
+
+
+def _filled(storm: Storm, place: str, outside: Path) -> Part:
+    seconds = 2.0
+    agent, run_ids = world.agent(outside), ids(storm.runs)
+    asyncio_run(begin, place, agent, run_ids)
+    with Nursery() as nursery:
+        workers = Workers(storm, place, outside, nursery)
+        pids = [workers.start() for _ in range(storm.workers)]
+        enough = storm.runs * 4
+        _until(lambda: len(world.Ledger(outside).lines()) > enough, "the work to begin")
+        room = Path(f"{place}-wal").stat().st_size
+        for pid in pids:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+        time.sleep(seconds / 2)
+        before = _entries(place, run_ids)
+        time.sleep(seconds / 2)
+        within = _entries(place, run_ids) - before
+        for pid in pids:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+        _until(partial(_all_done, place, storm), "the runs to go on")
+        workers.check()
+        workers.leave()
+        failed = [told for told in workers.news() if told.what == "failed"]
+    seen = asyncio_run(with_store, place, partial(_seen, run_ids, world.Ledger(outside), agent))
+    weather = Weather(audit=seen)
+    kept = [one for one in figures(storm, weather) if not one.what.startswith("workers killed")]
+    told = Figure(
+        "times a worker said that a run could not be written", f"{len(failed)}",
+        f"{len({one.run_id for one in failed})} runs", "≥ 1", bool(failed),
+    )  # fmt: skip
+    more = count("entries written in the second half of that time", within, before)
+    words = sorted({one.text.partition(" (it is tried")[0] for one in failed})
+    return Part(
+        "The disk is full", FULL.format(seconds=seconds), [told, more, *kept],
+        [*misses(seen), *(f"a worker said: {line}" for line in words)],
+    )  # fmt: skip
