@@ -92,6 +92,7 @@ BY_NAME = {  # who may import a module whose name is data
     "cli/eval.py": "the tables of an evaluation stand on an optional extra",
     "cli/export.py": "what sends spans is an optional extra, loaded when they are to be sent",
     "evals/environments/loading.py": "a world's package is loaded when that world is asked for",
+    "cli/worker.py": "drivers stand on optional extras, and one is named",
     "cli/report.py": "figures, plots and the page stand on an optional extra",
     "stores/__init__.py": "PostgreSQL's client is an optional extra, loaded for its address",
     "tools/docs/extract.py": "what reads PDF and HTML is an optional extra too",

@@ -22,7 +22,9 @@ from clew.cli.report import report
 from clew.cli.resume import resume
 from clew.cli.runs import runs
 from clew.cli.show import show
+from clew.cli.submit import submit_command
 from clew.cli.tools import tools
+from clew.cli.worker import worker
 
 __all__ = ["main"]
 
@@ -45,6 +47,8 @@ Keys come from the environment or a .env file; `clew doctor` says what is usable
         chat,
         init,
         resume,
+        submit_command,
+        worker,
         fork,
         approve,
         reject,

@@ -7,6 +7,7 @@ import click
 
 from clew.cli import complete
 from clew.cli.errors import Shell
+from clew.drivers.serving import QUEUE as DEFAULT
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,6 +61,21 @@ AGENT: Final = click.option(
     metavar="FILE",
     type=click.Path(),
     help="An agent file (TOML; `clew init` writes one); other options go over it.",
+)
+
+QUEUE: Final = click.option(
+    "--queue",
+    callback=_named,
+    metavar="NAME",
+    default=DEFAULT,
+    help=f"The queue it stands in, or that is served.  [default: {DEFAULT}]",
+)
+AT_ONCE: Final = click.option(
+    "--at-once",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=8,
+    help="So many runs at a time.  [default: 8]",
 )
 
 _COST: Final = click.option("--max-cost", metavar="USD", type=float, help="US dollars at most.")

@@ -7,7 +7,8 @@ import anyio
 import anyio.lowlevel
 import click
 
-from clew.agent_files import make_agent, make_library
+from clew.agent import Agent
+from clew.agent_files import Spec, make_agent, make_library
 from clew.api import take_up
 from clew.cli.agents import agent_store, origin, recorded, with_model
 from clew.cli.ask import readable, tell_model, watching
@@ -17,9 +18,11 @@ from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
 from clew.cli.votes import NO_LOG, carry_vote, refuse_part, wish_of
 from clew.cli.work import carry_on
+from clew.drivers.claiming import claimed
 from clew.errors import ConfigError
 from clew.events import Json, Note
-from clew.journal import load
+from clew.journal import Journal, load
+from clew.protocols import Store
 
 EPILOG = """\b
 Examples:
@@ -38,6 +41,7 @@ class Wish:
     accept_change: bool
     given: dict[str, Json]
     log_dir: str | None = None
+    take_over: bool = False
 
 
 @click.command(short_help="Go on with a run.", epilog=EPILOG)
@@ -45,6 +49,11 @@ class Wish:
 @click.option("--say", metavar="TEXT", default="", help="A further word: the run answers to it.")
 @click.option(
     "--accept-change", is_flag=True, help="Go on although the agent differs from the record's."
+)
+@click.option(
+    "--take-over",
+    is_flag=True,
+    help="Go on although a worker has the run, which may hang: it is fenced off.",
 )
 @agent_options
 @STORE
@@ -59,6 +68,7 @@ def resume(
     log_dir: str | None,
     *,
     accept_change: bool,
+    take_over: bool,
     as_json: bool,
     quiet: bool,
     debug: bool,
@@ -70,7 +80,7 @@ def resume(
     given here change it, and then --accept-change is needed. A run that has ended and is given
     nothing new shows its result again.
     """
-    wish = Wish(run, readable(say) if say else "", accept_change, given, log_dir)
+    wish = Wish(run, readable(say) if say else "", accept_change, given, log_dir, take_over)
     with watching(as_json=as_json, quiet=quiet, debug=debug) as screen:
         end = anyio.run(partial(_resume, wish, store, screen))
     return finish(end, as_json=as_json)
@@ -94,19 +104,26 @@ async def _resume(wish: Wish, store: str | None, screen: Screen) -> Outcome:
         docs = make_library(wanted, screen.indexing)
         agent = make_agent(wanted, docs)
         await anyio.lowlevel.checkpoint()  # nothing is taken up after a Ctrl-C
-        try:
-            journal = await take_up(
-                agent,
-                run_id,
-                place,
-                accept_change=wish.accept_change,
-                listener=screen,
-                origin=origin(wanted),
-            )
-        except ConfigError as error:
-            error.add_note("to go on all the same, add --accept-change")
-            raise
-        screen.so_far = journal.trajectory
-        if wish.say:
-            await journal.record(Note(wish.say))
-        return await carry_on(agent, journal, docs, store=store, why=why, log_dir=wish.log_dir)
+        async with claimed(place, record, take_over=wish.take_over):
+            journal = await _taken_up(agent, wish, place, screen, wanted, run_id)
+            screen.so_far = journal.trajectory
+            if wish.say:
+                await journal.record(Note(wish.say))
+            return await carry_on(agent, journal, docs, store=store, why=why, log_dir=wish.log_dir)
+
+
+async def _taken_up(
+    agent: Agent, wish: Wish, place: Store, screen: Screen, wanted: Spec, run_id: str
+) -> Journal:
+    try:
+        return await take_up(
+            agent,
+            run_id,
+            place,
+            accept_change=wish.accept_change,
+            listener=screen,
+            origin=origin(wanted),
+        )
+    except ConfigError as error:
+        error.add_note("to go on all the same, add --accept-change")
+        raise

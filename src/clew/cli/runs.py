@@ -12,6 +12,8 @@ from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import existing, place, there
 from clew.cli.render import inert
+from clew.cli.watch import watch
+from clew.cli.work import unless_interrupted
 from clew.events import Forked, Json, Started, Stop, decode, encode
 from clew.protocols import RunInfo, Store
 
@@ -20,12 +22,20 @@ GOAL = 60
 
 @click.command(short_help="List the runs.")
 @click.option("-n", "--most", default=20, metavar="N", help="So many runs.  [default: 20; 0: all]")
+@click.option("--watch", "watching", is_flag=True, help="Show how they stand, until Ctrl-C.")
 @STORE
 @JSON
 @DEBUG
-def runs(most: int, store: str | None, *, as_json: bool, debug: bool) -> int:
-    """List the runs, the last written first: id, time, status, entries, question."""
+def runs(most: int, store: str | None, *, watching: bool, as_json: bool, debug: bool) -> int:
+    """List the runs, the last written first: id, time, status, entries, question.
+
+    With --watch, how they stand: waiting for a worker, working, held, answered …; a table that is
+    kept up to date, or, where no terminal shows it, a line for each change.
+    """
     del debug
+    if watching:
+        anyio.run(partial(_watch, most, store, as_json=as_json))
+        return ANSWERED
     found = anyio.run(partial(_list, most, store)) if there(store) else []
     if as_json:
         click.echo(encode(found))
@@ -42,6 +52,11 @@ def runs(most: int, store: str | None, *, as_json: bool, debug: bool) -> int:
         line = f"{run['run_id']}  {when}  {run['status']:<11} {run['entries']:>5}  {short}{cut}"
         click.echo(line)
     return ANSWERED
+
+
+async def _watch(most: int, store: str | None, *, as_json: bool) -> None:
+    async with existing(store) as found:
+        await unless_interrupted(partial(watch, found, most, as_json=as_json))
 
 
 async def _list(most: int, store: str | None) -> list[dict[str, Json]]:

@@ -137,6 +137,10 @@ class Screen:
             except OSError:
                 self.out = None
 
+    def doing(self, what: str) -> None:
+        """What is being done, until an entry tells something else."""
+        self._do(what)
+
     def _do(self, what: str) -> None:
         self._doing, self._since = what, time.monotonic()
 

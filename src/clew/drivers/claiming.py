@@ -92,7 +92,7 @@ async def claimed(
     if lock is None:
         message = (
             f"run {record.run_id} is being worked on by another process: let it, or, where that "
-            "one hangs, take the run over"
+            "one hangs, take the run over (--take-over, take_over=True)"
         )
         raise ConfigError(message)
     try:

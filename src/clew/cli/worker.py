@@ -1,0 +1,184 @@
+"""`clew worker`: work on the runs that were submitted."""
+
+import importlib
+import signal
+import sys
+import time
+from functools import partial
+from types import ModuleType
+
+import anyio
+import anyio.abc
+import click
+
+from clew.agent_files import read_agent_file
+from clew.cli.errors import ANSWERED, FAILED, INTERRUPTED
+from clew.cli.logs import of_many
+from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE
+from clew.cli.places import place
+from clew.cli.render import inert
+from clew.drivers.serving import News, Serving, own_name
+from clew.errors import ConfigError, one_error
+from clew.events import encode
+
+GOAL = 60
+DRIVERS = ("local", "dbos", "ray")
+
+EPILOG = """\b
+Examples:
+  clew worker
+  clew worker --agent support.toml --queue support --at-once 4
+  clew worker --until-idle
+\b
+Ctrl-C, or SIGTERM, lets each run end its step and leaves it to other workers; a second Ctrl-C
+breaks off. Exit codes: 0, 2 usage, 5 with --until-idle where a run could not be carried,
+130 broken off.
+"""
+
+
+@click.command(short_help="Work on submitted runs.", epilog=EPILOG)
+@click.option(
+    "--agent",
+    "agents",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(),
+    help="An agent file; may be given several times. Other agents are made from the records.",
+)
+@click.option("--only", is_flag=True, help="Work for no agents but those of --agent.")
+@QUEUE
+@AT_ONCE
+@click.option("--name", metavar="NAME", help="What it is called.  [default: machine and process]")
+@click.option("--until-idle", is_flag=True, help="End when nothing is left to do.")
+@click.option(
+    "--take-over",
+    is_flag=True,
+    help="At the start, also take the runs that other workers have, which may hang.",
+)
+@click.option(
+    "--driver",
+    type=click.Choice(DRIVERS),
+    default="local",
+    help="What carries the runs.  [default: local, which is this process]",
+)
+@STORE
+@JSON
+@DEBUG
+def worker(
+    agents: tuple[str, ...],
+    queue: str,
+    at_once: int,
+    name: str | None,
+    driver: str,
+    store: str | None,
+    *,
+    only: bool,
+    until_idle: bool,
+    take_over: bool,
+    as_json: bool,
+    debug: bool,
+) -> int:
+    """Work on the runs of a queue, each until it stops, is held, or this worker is told to leave.
+
+    Several workers may serve one store. What one leaves, or had when it was killed, others take up.
+    A run whose agent a worker does not have it leaves alone, and says so.
+    """
+    del debug
+    if only and not agents:
+        message = "--only leaves no agents: name some with --agent."
+        raise click.UsageError(message)
+    serving = Serving(
+        place(store or _store_of(agents)), agents, only, queue, at_once, name or own_name(),
+        until_idle, take_over,
+    )  # fmt: skip
+    teller = Teller(as_json=as_json)
+    with of_many():
+        return anyio.run(partial(_serve, _loaded(driver), serving, teller))
+
+
+def _store_of(agents: tuple[str, ...]) -> str | None:
+    """The store that the agent files ask for, if they agree."""
+    asked = {spec.store for spec in map(read_agent_file, agents) if spec.store}
+    if len(asked) > 1:
+        message = "the agent files name several stores: say with --store which to serve"
+        raise ConfigError(message)
+    return next(iter(asked), None)
+
+
+def _loaded(driver: str) -> ModuleType:
+    """The driver's module, which may stand on an extra."""
+    try:
+        return importlib.import_module(f"clew.drivers.{driver}")
+    except ModuleNotFoundError as missing:
+        message = f"{missing.name} is not installed: run pip install 'clew[{driver}]'"
+        raise ConfigError(message) from missing
+
+
+class Teller:
+    """Says what a worker does, a line for each thing; nobody need read it."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+        self.failed = 0
+        self.working = 0
+
+    def tell(self, news: News) -> None:
+        """What the worker told."""
+        self.failed += news.what in {"failed", "refused"}
+        self.working += (news.what == "taken") - (news.what in {"ended", "left", "lost"})
+        if self.as_json:
+            self.say(encode({"what": news.what, "run_id": news.run_id, "text": news.text}).decode())
+            return
+        text = " ".join(inert(news.text).split())
+        if news.what == "taken" and len(text) > GOAL:
+            text = f"{text[:GOAL]}…"
+        what = {"taken": "took up", "ended": "ended"}.get(news.what, news.what)
+        parts = (time.strftime("%H:%M:%S"), f"{what:<8}", news.run_id, text)
+        self.say("  ".join(part for part in parts if part))
+
+    def say(self, line: str) -> None:
+        """A line to whoever reads."""
+        try:
+            click.echo(line)
+        except OSError:
+            self.say = _unsaid  # type: ignore[method-assign]  # whoever read has left
+
+
+def _unsaid(line: str) -> None:
+    del line
+
+
+async def _serve(driver: ModuleType, serving: Serving, teller: Teller) -> int:
+    leaving = anyio.Event()
+    broken_off = True
+    with one_error():
+        async with anyio.create_task_group() as group:
+            if sys.platform != "win32":  # its event loop takes no signals
+                await group.start(_heed, leaving, group.cancel_scope, teller)
+            await driver.serve(serving, teller.tell, leaving)
+            broken_off = False
+            group.cancel_scope.cancel()
+    if broken_off:
+        return INTERRUPTED
+    return FAILED if serving.until_idle and teller.failed else ANSWERED
+
+
+async def _heed(
+    leaving: anyio.Event,
+    scope: anyio.CancelScope,
+    teller: Teller,
+    *,
+    task_status: anyio.abc.TaskStatus[None],
+) -> None:
+    """The first signal lets the worker leave; another Ctrl-C breaks off what it is at."""
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        task_status.started()
+        async for number in signals:
+            if not leaving.is_set():
+                leaving.set()
+                if teller.working:
+                    said = f"clew: leaving when {teller.working} run(s) have ended their step"
+                    click.echo(f"{said}; Ctrl-C breaks them off", err=True)
+            elif number == signal.SIGINT:
+                scope.cancel()
+                return
