@@ -1,0 +1,275 @@
+"""The driver over DBOS: durable work over machines, on the PostgreSQL that holds the records.
+
+DBOS hands out tickets (`dbos_tickets`); each worker honours those it gets, and looks after those of
+workers that died (`dbos_worker`). What happens in a run stands in its record and nowhere else: no
+step of a run is a step of DBOS, whose workflow is `carry` and nothing more. asyncio only.
+"""
+
+import functools
+import hashlib
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import anyio
+import anyio.to_thread
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
+
+from clew.agent import Agent
+from clew.agent_files import make_agent, read_agent_file, with_model
+from clew.drivers.agents import agents_for
+from clew.drivers.dbos_tickets import APPLICATION, WORKFLOW, NotSetUpError, Tickets, place_of
+from clew.drivers.dbos_worker import Worker
+from clew.drivers.serving import Serving, Tell
+from clew.drivers.worker import Orders
+from clew.errors import ConfigError, StoreError, one_error
+from clew.journal import load
+from clew.protocols import Claims, Standing
+from clew.stores import open_store
+from clew.stores.postgres import PostgresStore
+
+LOOK: Final = 2.0
+"""Seconds between two looks around; or ten times as long as a look takes, if that is more."""
+
+POLL: Final = 0.1
+"""Seconds between two questions of DBOS whether a ticket waits."""
+
+KEPT: Final = timedelta(days=1)
+"""So long DBOS keeps tickets that are over."""
+
+_SWEEP: Final = 600.0  # seconds from one deletion of old tickets to the next
+
+_LOG: Final = logging.getLogger("dbos")
+_LOG.addHandler(logging.NullHandler())  # or DBOS would write to the terminal by itself
+
+
+def version_of(agents: Iterable[Agent], *, recorded: bool = False) -> str:
+    """The version of a worker that has these agents: the same for all workers that have the same.
+
+    `recorded` says that it makes others from what records say.
+    """
+    prints = sorted(agent.setting.fingerprint for agent in agents)
+    digest = hashlib.blake2b(" ".join(prints).encode(), digest_size=6).hexdigest()
+    return (digest if prints else "") + ("+any" if recorded else "")
+
+
+@dataclass(frozen=True)
+class DbosDriver:
+    """Has runs worked on by whatever workers serve the queue of its orders, and can be one of them.
+
+    DBOS keeps its tables in the database of `store`, in a schema of their own. A worker has up to
+    `at_once` runs at hand, and all of them `together` (None: no limit): DBOS keeps both for the
+    queue, as the worker that began last said. Runs are handed to workers of the same `version`;
+    other workers that have the agent take those for which they have room.
+    """
+
+    store: PostgresStore
+    orders: Orders
+    version: str
+    together: int | None = None
+
+    async def submit(self, run_id: str) -> None:
+        """Have a run that was just begun worked on; before there was any worker, it waits."""
+        await self._write(run_id, 1)
+
+    async def resume(self, run_id: str) -> None:
+        """Have a run that was ruled on, or spoken to, taken up again; twice does no harm."""
+        await self._write(run_id, len(await load(self.store, run_id)))
+
+    async def status(self, run_id: str) -> Standing:
+        """How the run stands. Raises `StoreError` where it is unknown."""
+        so_far = await load(self.store, run_id)
+        if so_far.stop is not None and not await self.store.inbox(run_id):
+            return so_far.stop.status
+        async with self._tickets() as tickets:
+            try:
+                found = await tickets.of(run_id)
+            except NotSetUpError:
+                found = []
+        return "working" if any(ticket.held for ticket in found) else "waiting"
+
+    async def serve(self) -> None:
+        """Work on what is due until cancelled; then leave each run where its step ends."""
+        leaving = anyio.Event()
+        with one_error():
+            async with anyio.create_task_group() as together:
+                together.start_soon(_set_when_cancelled, leaving)
+                with anyio.CancelScope(shield=True):
+                    await self.work(leaving)
+                together.cancel_scope.cancel()
+
+    async def work(self, leaving: anyio.Event) -> None:
+        """Serve until told to leave, or idle; then leave each run where its step ends.
+
+        Cancelled, it breaks off. Raises `ConfigError` where another worker has its name.
+        """
+        async with self._tickets() as tickets, named(self.store, self.orders.name):
+            worker = Worker(self.store, self.orders, tickets, self.version, leaving)
+            async with self._running(worker):
+                where = f"{self.orders.name} serves the queue {self.orders.queue!r} through DBOS"
+                worker.tell("serving", text=f"{where}, version {self.version!r}")
+                await self._watch(worker)
+
+    async def _watch(self, worker: Worker) -> None:
+        """Look around now and then until it is time to leave."""
+        trouble, quiet, take_over, swept = "", 0, self.orders.take_over, -_SWEEP
+        while not worker.leaving.is_set() and not (self.orders.until_idle and quiet > 1):
+            began = anyio.current_time()
+            try:
+                left = await self._look(worker, everything=take_over)
+                if began > swept + _SWEEP:
+                    swept = began
+                    await worker.tickets.forget((datetime.now(UTC) - KEPT).isoformat())
+            except StoreError as error:  # the database is away: it may come back
+                left = None
+                if str(error) != trouble:
+                    trouble = str(error)
+                    worker.tell("failed", text=trouble)
+            else:
+                trouble, take_over = "", take_over and left is None
+            quiet = quiet + 1 if left is False else 0
+            least = LOOK / 8 if self.orders.until_idle else LOOK
+            with anyio.move_on_after(max(least, 10 * (anyio.current_time() - began))):
+                await worker.leaving.wait()
+
+    async def _look(self, worker: Worker, *, everything: bool) -> bool | None:
+        """Look around, unless another worker of the queue is doing that right now (None)."""
+        turn = f"dbos:{self.orders.queue}"
+        if not await self.store.claim(turn):
+            return None
+        try:
+            return await worker.look(everything=everything)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self.store.release(turn)
+
+    async def _write(self, run_id: str, seq: int) -> None:
+        async with self._tickets() as tickets:
+            try:
+                await tickets.write(run_id, seq)
+            except NotSetUpError:  # the first worker sets it up, and looks what is due
+                return
+
+    @asynccontextmanager
+    async def _tickets(self) -> AsyncGenerator[Tickets]:
+        tickets = Tickets(place_of(self.store.address), self.orders.queue)
+        try:
+            yield tickets
+        finally:
+            with anyio.CancelScope(shield=True):
+                await tickets.close()
+
+    @asynccontextmanager
+    async def _running(self, worker: Worker) -> AsyncGenerator[None]:
+        """DBOS in this process: it calls the worker on this event loop until the context ends.
+
+        Then it hands out nothing more, and waits until every run at hand was left.
+        """
+        DBOS(config=self._config())
+        if DBOS.executor_id != self.orders.name:
+            raise ConfigError("DBOS is at work in this process already: serve in one of its own")
+        try:
+            DBOS.listen_queues([self.orders.queue])
+            DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)(_honouring(worker))
+            await self._launch(worker.tickets)
+            try:
+                yield
+            except BaseException:
+                worker.break_off()
+                raise
+        finally:
+            worker.leaving.set()
+            end = functools.partial(
+                DBOS.destroy, destroy_registry=True, workflow_completion_timeout_sec=86_400
+            )
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(end)
+
+    async def _launch(self, tickets: Tickets) -> None:
+        """Start DBOS, which sets itself up where it is new."""
+        limits = (self.orders.at_once, self.together, POLL)
+        try:
+            await tickets.limit(*limits)  # before the start, or DBOS finds its queue a second later
+            ready = True
+        except NotSetUpError:
+            ready = False
+        try:
+            DBOS.launch()  # on this thread, whose event loop DBOS then calls workflows on
+        except Exception as error:
+            why = str(error).partition("\n")[0]
+            raise ConfigError(f"DBOS does not start: {why}") from error
+        if not ready:
+            await tickets.limit(*limits)
+
+    def _config(self) -> DBOSConfig:
+        place = place_of(self.store.address)
+        return {
+            "name": APPLICATION,
+            "system_database_url": place.url,
+            "dbos_system_schema": place.schema,
+            "application_version": self.version,
+            "executor_id": self.orders.name,
+            "serializer": DBOSPortableJSONSerializer(),  # its default would be pickle
+            "enable_otlp": False,
+            "log_level": "WARNING",
+            "use_listen_notify": False,  # it is for messages between workflows: there are none
+            "sys_db_pool_size": 8,
+            "max_executor_threads": 16,
+        }
+
+
+def _honouring(worker: Worker) -> Callable[[str, int], Awaitable[str]]:
+    """The workflow: a function of its own, since DBOS marks what it is given."""
+
+    async def advance(run_id: str, tries: int) -> str:
+        return await worker.advance(run_id, tries, DBOS.workflow_id or "")
+
+    return advance
+
+
+@asynccontextmanager
+async def named(store: Claims, name: str) -> AsyncGenerator[None]:
+    """Hold the claim on a worker's name. Raises `ConfigError` where another has it."""
+    for _ in range(5):  # who looks whether this worker lives has the claim for an instant
+        if await store.claim(f"worker:{name}"):
+            break
+        await anyio.sleep(0.2)
+    else:
+        message = f"there is a worker {name!r} at this store: choose another name"
+        raise ConfigError(message)
+    try:
+        yield
+    finally:
+        with anyio.CancelScope(shield=True):
+            await store.release(f"worker:{name}")
+
+
+async def _set_when_cancelled(leaving: anyio.Event) -> None:
+    try:
+        await anyio.sleep_forever()
+    finally:
+        leaving.set()
+
+
+async def serve(serving: Serving, tell: Tell, leaving: anyio.Event) -> None:
+    """Serve as `clew worker` asks (`clew.drivers.serving`)."""
+    agents = await agents_for(serving.agent_files, only=serving.only)
+    orders = Orders(
+        agents, serving.queue, serving.at_once, serving.name, serving.until_idle,
+        serving.take_over, tell,
+    )  # fmt: skip
+    given = [
+        make_agent((await with_model(read_agent_file(file)))[0]) for file in serving.agent_files
+    ]
+    store = open_store(serving.store)
+    try:
+        if not isinstance(store, PostgresStore):
+            raise ConfigError("the dbos driver works on PostgreSQL: name a store at postgresql://…")
+        version = version_of(given, recorded=not serving.only)
+        await DbosDriver(store, orders, version).work(leaving)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await store.close()
