@@ -43,6 +43,7 @@ from clew.events import (
 from clew.journal import Journal
 from clew.loop import run
 from clew.protocols import OnText, Prompt, Store, SubRun, Tool
+from clew.steps import first_args_hash
 from clew.trajectory import Call, Trajectory
 
 
@@ -183,6 +184,9 @@ class _Replaying(Journal):
         if isinstance(old, Attempt) and isinstance(new, Attempt):
             # it may have been cut to what the clock of the time left of the run
             new = msgspec.structs.replace(new, timeout=old.timeout)
+            call = self.trajectory.call(new.call)
+            if old.hash == first_args_hash(call.action.name, call.args):
+                new = msgspec.structs.replace(new, hash=old.hash)
         if encode(old) == encode(new):
             return
         field = first_difference(msgspec.to_builtins(old), msgspec.to_builtins(new)) or "event"
