@@ -12,10 +12,7 @@
 
 import logging
 import os
-import tempfile
-from collections.abc import Generator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from io import FileIO
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from string import hexdigits
 from typing import Final
@@ -25,8 +22,9 @@ import anyio
 from filelock import FileLock, Timeout
 
 from clew.errors import StoreError
-from clew.protocols import Append, Base, Line, RunInfo
+from clew.protocols import Append, Base, Line, RunInfo, Store
 from clew.stores.claims import FileClaims, stops
+from clew.stores.jsonl_files import place, sync, sync_folder, told, write
 from clew.stores.jsonl_forget import DAY, age, forks, named, old
 from clew.stores.jsonl_rows import (
     Record,
@@ -38,7 +36,6 @@ from clew.stores.jsonl_rows import (
     write_message,
 )
 from clew.stores.refusals import (
-    failed,
     known_run,
     locked,
     lost_base,
@@ -67,8 +64,9 @@ class JsonlStore:
         self.folder = folder
         self.patience = patience
         self._records: dict[str, Record] = {}
+        self._warned: set[str] = set()
         self._claims = FileClaims(folder / "locks" / "claims")
-        with _told(folder):
+        with told(folder):
             for part in ("inbox", "blobs", "locks"):
                 (folder / part).mkdir(parents=True, exist_ok=True)
 
@@ -81,19 +79,19 @@ class JsonlStore:
             return await self._create(run_id, self._resolved(base))
 
     async def open(self, run_id: str) -> int:
-        with await self._locked(run_id), _told(self._file(run_id)):
+        with await self._locked(run_id), told(self._file(run_id)):
             return self._take_up(run_id)
 
     async def append(self, append: Append) -> bool:
         rows = write_append(append)
         lock = await self._locked(append.run_id, shield=True)
-        with lock, _told(self._file(append.run_id)):
+        with lock, told(self._file(append.run_id)):
             record = self._record(append.run_id)
             if (refused := refusal(append, record.epoch, record.head)) is not None:
                 raise refused
             for digest, body in append.blobs.items():
                 await self._keep(digest, body)
-            _write(self._file(append.run_id), record.end, rows, sync=append.barrier)
+            write(self._file(append.run_id), record.end, rows, sync=append.barrier)
             return not self._inbox(append.run_id).exists()
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
@@ -107,7 +105,7 @@ class JsonlStore:
 
     async def blob(self, digest: str) -> bytes:
         path = self._blob(digest)
-        with _told(path):
+        with told(path):
             try:
                 return path.read_bytes()
             except FileNotFoundError as error:
@@ -115,17 +113,17 @@ class JsonlStore:
 
     async def post(self, run_id: str, body: bytes) -> None:
         path = self._inbox(run_id)
-        with await self._locked(run_id), _told(path):
+        with await self._locked(run_id), told(path):
             self._record(run_id)
             path.touch()
             waiting, end = messages(path.read_bytes(), path)
             number = waiting[-1].id + 1 if waiting else 1
-            _write(path, end, write_message(number, body), sync=True)
-            _sync_folder(path.parent)
+            write(path, end, write_message(number, body), sync=True)
+            sync_folder(path.parent)
 
     async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
         path = self._inbox(run_id)
-        with _told(path):
+        with told(path):
             record = self._record(run_id)
             if not path.exists():
                 return []
@@ -134,10 +132,11 @@ class JsonlStore:
 
     async def runs(self) -> list[RunInfo]:
         found: list[RunInfo] = []
-        with _told(self.folder):
+        with told(self.folder):
             for path in self.folder.glob("*.jsonl"):
                 run_id = self._run_id(path)
-                record = self._record(run_id)
+                if (record := self._readable(run_id)) is None:
+                    continue
                 if record.first is not None and record.last is not None:
                     first = self._first(run_id, record) or record.first
                     found.append(RunInfo(run_id, record.head, first, record.last, record.base))
@@ -158,22 +157,28 @@ class JsonlStore:
 
     async def forget(self, run_id: str) -> None:
         path = self._file(run_id)
-        with await self._locked(run_id), _told(path):
+        with await self._locked(run_id), told(path):
             self._record(run_id)
             for fork in forks(self.folder.glob("*.jsonl"), run_id):
                 raise still_shared(run_id, self._run_id(fork))
             path.unlink()
             self._inbox(run_id).unlink(missing_ok=True)
-            _sync_folder(self.folder)
+            sync_folder(self.folder)
             del self._records[run_id]
         await self._sweep()
 
     async def size(self) -> int:
-        with _told(self.folder):
+        with told(self.folder):
             return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
+    async def salvage(self) -> tuple[Store, list[str], list[str]] | None:
+        listed = [run.run_id for run in await self.runs()]
+        files = map(self._run_id, self.folder.glob("*.jsonl"))
+        damaged = [run_id for run_id in files if self._readable(run_id) is None]
+        return (self, listed + damaged, []) if damaged else None
+
     async def torn(self, run_id: str) -> int:
-        with await self._locked(run_id), _told(self._file(run_id)):
+        with await self._locked(run_id), told(self._file(run_id)):
             return self._torn(run_id, self._record(run_id))
 
     async def close(self) -> None:
@@ -182,7 +187,7 @@ class JsonlStore:
 
     async def _create(self, run_id: str, base: Base | None = None) -> int:
         path = self._file(run_id)
-        with await self._locked(run_id), _told(path):
+        with await self._locked(run_id), told(path):
             try:
                 path.touch(exist_ok=False)
             except FileExistsError as error:
@@ -218,7 +223,7 @@ class JsonlStore:
         self, file: Path, what: Path, *, shield: bool = False
     ) -> AbstractContextManager[object]:
         lock = FileLock(file)
-        with anyio.move_on_after(self.patience, shield=shield), _told(what):
+        with anyio.move_on_after(self.patience, shield=shield), told(what):
             while True:
                 with suppress(Timeout):
                     return lock.acquire(blocking=False)
@@ -233,20 +238,20 @@ class JsonlStore:
                 run_id, torn, record.head,
             )  # fmt: skip
         epoch = record.epoch + 1
-        _write(self._file(run_id), record.end, write_epoch(epoch, base), sync=True)
-        _sync_folder(self.folder)
+        write(self._file(run_id), record.end, write_epoch(epoch, base), sync=True)
+        sync_folder(self.folder)
         return epoch
 
     def _resolved(self, base: Base) -> Base:
         """The base as the run's that wrote its last line, which is then safe on the disk."""
-        with _told(self._file(base.run_id)):
+        with told(self._file(base.run_id)):
             record = self._record(base.run_id)
             if not 1 <= base.seq <= record.head:
                 raise no_base(base, record.head)
             while (further := record.base) is not None and base.seq <= further.seq:
                 record = self._shared(base.run_id, further)
                 base = Base(further.run_id, base.seq)
-            _sync(self._file(base.run_id))
+            sync(self._file(base.run_id))
         return base
 
     def _shared(self, run_id: str, base: Base) -> Record:
@@ -255,7 +260,7 @@ class JsonlStore:
         Each wrote the last shared line itself, so that from fork to fork the numbers fall.
         """
         path = self._file(base.run_id)
-        with _told(path):
+        with told(path):
             if not path.exists():
                 raise lost_base(run_id, base)
             record = self._record(base.run_id)
@@ -274,7 +279,7 @@ class JsonlStore:
     def _own(self, run_id: str, after: int) -> tuple[list[Line], Base | None]:
         """The lines in the run's own file, and what it shares."""
         path = self._file(run_id)
-        with _told(path):
+        with told(path):
             data = self._data(run_id, 0)
         rows = [row for rows, _ in appends(data, 0, path) for row in rows]
         base = next(filter(None, map(base_of, rows)), None)
@@ -294,6 +299,16 @@ class JsonlStore:
         record.tail = data[: record.end - start][-_TAIL:]
         return record
 
+    def _readable(self, run_id: str) -> Record | None:
+        """The record, for a listing, which tells what it can; None, and a warning, for another."""
+        try:
+            return self._record(run_id)
+        except StoreError as error:
+            if str(error) not in self._warned and self._file(run_id).exists():
+                LOG.warning("run %s is not listed: %s", run_id, error)
+                self._warned.add(str(error))
+            return None
+
     def _torn(self, run_id: str, record: Record) -> int:
         return self._file(run_id).stat().st_size - record.end
 
@@ -311,17 +326,17 @@ class JsonlStore:
         path = self._blob(digest)
         known = age(path)
         if known is None:
-            _place(path, body)
+            place(path, body)
         elif known > DAY / 2:
             with await self._lock(self.folder / "blobs.lock", path, shield=True):
                 if path.exists():
                     os.utime(path)
                 else:
-                    _place(path, body)
+                    place(path, body)
 
     async def _sweep(self) -> None:
         """Remove the old blobs that no run names."""
-        with _told(self.folder):
+        with told(self.folder):
             if not (found := old(self.folder / "blobs")):
                 return
             used: set[str] = set()
@@ -335,57 +350,3 @@ class JsonlStore:
                     with await self._lock(self.folder / "blobs.lock", path):
                         if (age(path) or 0) > DAY:  # nobody has found it again meanwhile
                             path.unlink()
-
-
-@contextmanager
-def _told(path: Path) -> Generator[None, None, None]:
-    """The operating system's errors come out as `StoreError`."""
-    try:
-        yield
-    except OSError as error:
-        raise failed(path, error) from error
-
-
-def _write(path: Path, end: int, data: bytes, *, sync: bool) -> None:
-    """Write `data` at byte `end`, over whatever torn remains stand there: all of it or nothing."""
-    with FileIO(path, "r+") as file:
-        file.truncate(end)
-        file.seek(end)
-        try:
-            rest = memoryview(data)
-            while rest:
-                rest = rest[file.write(rest) :]
-            if sync:
-                os.fsync(file.fileno())
-        except OSError:
-            file.truncate(end)
-            raise
-
-
-def _place(path: Path, body: bytes) -> None:
-    """Write a blob durably: under another name first, so never in part."""
-    descriptor, draft = tempfile.mkstemp(dir=path.parent)
-    os.close(descriptor)
-    try:
-        _write(Path(draft), 0, body, sync=True)
-        Path(draft).replace(path)
-    except OSError:
-        Path(draft).unlink()
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync(file: Path) -> None:
-    """Make what was written to a file durable."""
-    with FileIO(file, "r+") as opened:
-        os.fsync(opened.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make names in a folder durable, where the system lets a folder be opened (not on Windows)."""
-    with suppress(PermissionError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

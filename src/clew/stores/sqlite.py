@@ -6,6 +6,7 @@ before it. There is no second copy of a run's head: it is the last of its lines,
 write lock that every append takes first.
 """
 
+import logging
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -18,12 +19,15 @@ from typing import Final, Literal, TypeVar
 import anyio
 
 from clew.errors import StoreError
-from clew.protocols import Append, Base, Line, RunInfo
+from clew.protocols import Append, Base, Line, RunInfo, Store
 from clew.stores.claims import FileClaims
 from clew.stores.refusals import known_run, missing_blob, no_base, refusal, unknown_run
 from clew.stores.sqlite_due import DUE, begun, ended
 from clew.stores.sqlite_file import connect, explain
 from clew.stores.sqlite_forget import forget, keep, size
+from clew.stores.sqlite_salvage import salvaged
+
+LOG: Final = logging.getLogger("clew")
 
 T = TypeVar("T")
 
@@ -210,7 +214,13 @@ class SqliteStore:
         return self._told(messages)
 
     async def runs(self) -> list[RunInfo]:
-        return self._told(partial(self._listing, "ORDER BY last.at DESC"))
+        try:
+            return self._told(partial(self._listing, "ORDER BY last.at DESC"))
+        except StoreError:
+            if (rest := await self.salvage()) is None:
+                raise
+            LOG.warning("%s is damaged, and what is left is listed: run `clew verify`", self.path)
+            return await rest[0].runs()
 
     async def due(self) -> list[RunInfo]:
         return self._told(partial(self._listing, DUE))
@@ -226,6 +236,9 @@ class SqliteStore:
 
     async def size(self) -> int:
         return self._told(partial(size, self._connection))
+
+    async def salvage(self) -> tuple[Store, list[str], list[str]] | None:
+        return salvaged(self.path, self._told, self._connection)
 
     async def close(self) -> None:
         """Let go of the file; the last one to do so folds the log into it."""

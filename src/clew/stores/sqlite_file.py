@@ -1,8 +1,10 @@
 """Opening the SQLite file of a store, and what its errors mean to people."""
 
+import logging
 import os
 import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +12,9 @@ from clew.errors import StoreError
 from clew.stores.refusals import LOCKED, NO_ROOM, failed, newer
 from clew.stores.sqlite_due import OPEN_RUNS, find_open
 from clew.stores.sqlite_forget import find_uses
+from clew.stores.sqlite_log import ends_torn
+
+LOG: Final = logging.getLogger("clew")
 
 VERSION: Final = 3
 """Version of the tables, kept in the file as `user_version`."""
@@ -146,8 +151,24 @@ def _prepare(connection: sqlite3.Connection, path: Path, patience: float) -> Non
                 raise
             time.sleep(0.01)
     connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
+    _tell_torn(connection, path)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA fullfsync = ON")  # macOS: its plain fsync stops at the drive's cache
+
+
+def _tell_torn(connection: sqlite3.Connection, path: Path) -> None:
+    """Say that the end of the log was cut off, unless somebody is just writing it."""
+    if not ends_torn(_log(path)):
+        return
+    with suppress(sqlite3.OperationalError):  # locked, or not to be written: say nothing
+        connection.execute("BEGIN IMMEDIATE")
+        if ends_torn(_log(path)):
+            LOG.warning(
+                "%s: its log ends in the midst of a commit, which is passed over; all before it is "
+                "there",
+                path,
+            )
+        connection.execute("ROLLBACK")
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:

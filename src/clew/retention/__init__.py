@@ -1,0 +1,27 @@
+"""What becomes of records in the long run: forgotten, kept elsewhere, brought back, verified.
+
+- `gc` forgets runs by age, size and status.
+- `export_runs` writes runs into an archive, one file of JSON lines, from any store, also from a
+  damaged one; `import_runs` brings them into any store.
+- `verify` says of each run whether it is what was written.
+
+Each has a sync twin, as in `clew`.
+"""
+
+from clew.portal import twin
+from clew.retention.archive import Exported, export_runs
+from clew.retention.bringing import Imported, import_runs
+from clew.retention.listing import Told
+from clew.retention.sweep import STATUSES, STOPPED, Swept, gc
+from clew.retention.verifying import Checked, verify
+
+__all__ = [
+    "STATUSES", "STOPPED", "Checked", "Exported", "Imported", "Swept", "Told", "export_runs",
+    "export_runs_sync", "gc", "gc_sync", "import_runs", "import_runs_sync", "verify",
+    "verify_sync",
+]  # fmt: skip
+
+gc_sync = twin(gc)
+export_runs_sync = twin(export_runs)
+import_runs_sync = twin(import_runs)
+verify_sync = twin(verify)

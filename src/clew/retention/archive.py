@@ -1,0 +1,124 @@
+"""Writing runs into an archive: `clew export --archive`."""
+
+import os
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from clew.begin import Where, opened
+from clew.errors import ConfigError, StoreError
+from clew.journal import wall_clock
+from clew.protocols import Line, Store
+from clew.retention.form import VERSION, Archive, End, Missing, Section, encoded, written
+from clew.retention.integrity import blobs_of, events, is_blob
+from clew.retention.listing import Listing, OnRun, Told, bases, complete, listed
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written, how many bytes, and what could not be: runs, and what else is lost."""
+
+    runs: tuple[str, ...]
+    bytes: int
+    unreadable: tuple[Told, ...] = ()
+
+
+async def export_runs(
+    to: Path | str | BinaryIO,
+    run_ids: Sequence[str] | None = None,
+    *,
+    store: Where = None,
+    on_run: OnRun | None = None,
+) -> Exported:
+    """Write these runs, all by default, into an archive: a new file, or a binary stream.
+
+    With them go the bases of forks, the roots of sub-runs and all their sub-runs. What cannot be
+    read, or is not what was written, is left out and named, here and in the archive. The file is
+    there when it is whole. Raises `ConfigError` where it is there already.
+    """
+    async with opened(store) as place:
+        listing = await listed(place, thorough=run_ids is None)
+        wanted = complete(listing.runs, listing.runs if run_ids is None else run_ids)
+        if not isinstance(to, str | Path):
+            return await _write(listing, wanted, to, on_run)
+        return await _write_file(listing, wanted, Path(to), on_run)
+
+
+async def _write_file(
+    listing: Listing, wanted: Sequence[str], path: Path, on_run: OnRun | None
+) -> Exported:
+    with _new(path) as file:
+        return await _write(listing, wanted, file, on_run)
+
+
+@contextmanager
+def _new(path: Path) -> Generator[BinaryIO]:
+    """A file to write, which has its name once it is whole and safe on the disk."""
+    if path.exists():
+        message = f"{path} is there already: name a new file"
+        raise ConfigError(message)
+    draft = path.with_name(f"{path.name}.part")
+    try:
+        with draft.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        message = f"{path} cannot be written ({error.strerror}): name another file"
+        raise ConfigError(message) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+async def _write(
+    listing: Listing, wanted: Sequence[str], file: BinaryIO, on_run: OnRun | None
+) -> Exported:
+    size = file.write(encoded(Archive(VERSION, wall_clock())))
+    done: list[str] = []
+    unreadable = [Told("", why) for why in listing.lost]
+    for number, run_id in enumerate(wanted, start=1):
+        try:
+            size += file.write(written(await _section(listing, run_id)))
+            done.append(run_id)
+        except StoreError as error:
+            unreadable.append(Told(run_id, str(error)))
+        if on_run is not None:
+            on_run(number, len(wanted), run_id)
+    missing = tuple(Missing(told.run_id, told.why) for told in unreadable)
+    size += file.write(encoded(End(len(done), missing)))
+    return Exported(tuple(done), size, tuple(unreadable))
+
+
+async def _section(listing: Listing, run_id: str) -> Section:
+    """A run with all that belongs to it, verified. Raises `StoreError`."""
+    store, run = listing.store, listing.runs[run_id]
+    lines, inbox = await _settled(store, run_id)
+    if not lines:
+        message = f"run {run_id!r} has no entry"
+        raise StoreError(message)
+    shared = run.base.seq if run.base is not None else 0
+    starts = {base.seq + 1 for base in bases(listing.runs, run_id)}
+    section = Section(run_id, run.base, lines[shared:], inbox=[body for _, body in inbox])
+    for line, event in events(lines, starts):
+        for digest in blobs_of(event) if line.seq > shared else ():
+            body = section.blobs.get(digest) or await store.blob(digest)
+            if not is_blob(digest, body):
+                message = f"entry {line.seq}: blob {digest!r} was changed after it was written"
+                raise StoreError(message)
+            section.blobs[digest] = body
+    return section
+
+
+async def _settled(store: Store, run_id: str) -> tuple[list[Line], list[tuple[int, bytes]]]:
+    """Lines and inbox of one moment: a message is in one of them, and not in both."""
+    lines = await store.read(run_id)
+    while True:
+        inbox = await store.inbox(run_id)
+        more = await store.read(run_id, len(lines))
+        if not more:
+            return lines, inbox
+        lines += more

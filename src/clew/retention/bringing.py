@@ -1,0 +1,162 @@
+"""Bringing the runs of an archive into a store: `clew import`."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from clew.begin import Where, opened
+from clew.errors import ConfigError, StoreError
+from clew.protocols import Append, Line, Store
+from clew.retention.form import End, Section, read_archive
+from clew.retention.integrity import EntryError, blobs_of, event_of, is_blob
+from clew.retention.listing import Told
+
+MOST_EPOCHS: Final = 10_000
+"""More openings than this no run has: an archive that says so was not written by clew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came, what was there already with the same entries, and what could not come.
+
+    `whole` says that the archive was there to its end; `missing` is what its writer could not read.
+    """
+
+    runs: tuple[str, ...]
+    there: tuple[str, ...] = ()
+    refused: tuple[Told, ...] = ()
+    missing: tuple[Told, ...] = ()
+    whole: bool = True
+
+
+async def import_runs(
+    source: Path | str | BinaryIO,
+    *,
+    store: Where = None,
+    on_run: Callable[[int, str], None] | None = None,
+) -> Imported:
+    """Bring the runs of an archive into the store, each in one append, with its id and hashes.
+
+    Each is verified before. One that is there with the same entries is done already, so that an
+    import that was interrupted is made again; one that is there with others is refused, and the
+    rest comes all the same. The next worker of a run gets an epoch that no entry has.
+    """
+    if not isinstance(source, str | Path):
+        return await _bring_all(source, "the archive", store, on_run)
+    with _archive(Path(source)) as file:
+        return await _bring_all(file, str(source), store, on_run)
+
+
+@contextmanager
+def _archive(path: Path) -> Generator[BinaryIO]:
+    try:
+        with path.open("rb") as file:
+            yield file
+    except OSError as error:
+        message = f"{path} cannot be read ({error.strerror}): name an archive"
+        raise ConfigError(message) from error
+
+
+async def _bring_all(
+    file: BinaryIO, name: str, store: Where, on_run: Callable[[int, str], None] | None
+) -> Imported:
+    runs: list[str] = []
+    there: list[str] = []
+    refused: list[Told] = []
+    sections = read_archive(file, name)
+    first = next(sections, None)  # so that no store is made for what is no archive
+    async with opened(store) as place:
+        section = first
+        while isinstance(section, Section):
+            try:
+                (runs if await bring(section, place) else there).append(section.run_id)
+            except StoreError as error:
+                refused.append(Told(section.run_id, str(error)))
+            if on_run is not None:
+                on_run(len(runs) + len(there) + len(refused), section.run_id)
+            section = next(sections, None)
+        next(sections, None)  # raises where anything stands behind the end
+    missing = section.unreadable if isinstance(section, End) else ()
+    return Imported(
+        tuple(runs),
+        tuple(there),
+        tuple(refused),
+        tuple(Told(one.run_id, one.why) for one in missing),
+        whole=isinstance(section, End),
+    )
+
+
+async def bring(section: Section, store: Store) -> bool:
+    """Bring a run; False where it is there already. Raises `StoreError` where it cannot come."""
+    if section.wrong:
+        raise StoreError(section.wrong)
+    run_id = section.run_id
+    _verify(section, await _last_shared(section, store))
+    try:
+        await store.create(run_id, section.base)
+    except StoreError as error:
+        if await _is_there(section, store, error):
+            return False
+    waiting = await store.inbox(run_id)
+    for body in section.inbox[len(waiting) :]:  # those before came with an import that died
+        await store.post(run_id, body)
+    last = max(line.epoch for line in section.lines)
+    while (epoch := await store.open(run_id)) <= last:
+        pass
+    lines, blobs = tuple(section.lines), section.blobs
+    await store.append(Append(run_id, epoch, lines, barrier=True, blobs=blobs, alone=True))
+    return True
+
+
+async def _last_shared(section: Section, store: Store) -> Line | None:
+    """The last of the lines that a fork shares, which must be in the store before it."""
+    if (base := section.base) is None:
+        return None
+    try:
+        (line, *_) = await store.read(base.run_id, base.seq - 1)
+    except (StoreError, ValueError) as error:
+        message = f"it shares lines 1 to {base.seq} with run {base.run_id!r}: import that one first"
+        raise StoreError(message) from error
+    return line
+
+
+def _verify(section: Section, before: Line | None) -> None:
+    """Raise `StoreError` unless the run is what was written, and fits behind what it shares."""
+    if not section.lines:
+        message = f"run {section.run_id!r} has no entry"
+        raise StoreError(message)
+    for digest, body in section.blobs.items():
+        if not is_blob(digest, body):
+            message = f"blob {digest!r} was changed after it was written"
+            raise StoreError(message)
+    first = before.seq + 1 if before is not None else 1
+    for seq, line in enumerate(section.lines, start=first):
+        event = event_of(line, before, seq, {first})
+        for digest in blobs_of(event):
+            if digest not in section.blobs:
+                raise EntryError(seq, f"blob {digest!r} is not in the archive")
+        if not 0 < line.epoch <= MOST_EPOCHS:
+            raise EntryError(seq, f"its epoch is {line.epoch}, which no run of clew comes to")
+        before = line
+
+
+async def _is_there(section: Section, store: Store, refused: StoreError) -> bool:
+    """Whether a run that could not be made is there with these entries; False where it is empty.
+
+    Raises `StoreError` where it has others, and what refused it where it is not there at all.
+    """
+    shared = section.base.seq if section.base is not None else 0
+    try:
+        found = await store.read(section.run_id, shared)
+    except StoreError:
+        raise refused from None
+    for mine, theirs in zip(section.lines, found, strict=False):
+        if mine != theirs:
+            message = f"it is there already with another entry {mine.seq}: import it elsewhere"
+            raise StoreError(message)
+    if 0 < len(found) < len(section.lines):
+        message = f"it is there already, but ends with entry {found[-1].seq}: import it elsewhere"
+        raise StoreError(message)
+    return bool(found)

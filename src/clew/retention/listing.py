@@ -1,0 +1,139 @@
+"""Which runs there are, also in a damaged store, and which of them belong together."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from clew.errors import ConfigError, StoreError
+from clew.events import Started, Status, Stop, decode
+from clew.protocols import Base, RunInfo, Salvages, Store
+
+Standing: TypeAlias = Status | Literal["open", "unreadable"]
+"""How a run ended; "open" where it did not, "unreadable" where its lines tell nothing here."""
+
+OnRun: TypeAlias = Callable[[int, int, str], None]
+"""Told of each run that is done with: how many are, of how many, and its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A run and what is to be said of it; `run_id` is "" where it is about the whole store."""
+
+    run_id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a listing tells of a run; `parent` is the run that a sub-run serves, "" for none."""
+
+    run_id: str
+    entries: int = 0
+    at: int = 0
+    standing: Standing = "unreadable"
+    base: Base | None = None
+    parent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All runs that were found, where to read them, and what is lost beside them."""
+
+    store: Store
+    runs: Mapping[str, Known]
+    lost: tuple[str, ...] = ()
+
+
+def known(info: RunInfo) -> Known:
+    """What the first and last line of a run tell."""
+    standing: Standing = "unreadable"
+    parent = ""
+    with suppress(msgspec.DecodeError, TypeError, RecursionError):
+        first, last = decode(info.first.body), decode(info.last.body)
+        standing = last.status if isinstance(last, Stop) else "open"
+        if isinstance(first, Started) and info.base is None:
+            parent = first.parent.rpartition(":")[0]
+    at = info.last.at
+    if type(at) is not int:  # by hand, a value of another type may be put into some stores
+        at, standing = 0, "unreadable"
+    return Known(info.run_id, info.entries, at, standing, info.base, parent)
+
+
+async def listed(store: Store, *, thorough: bool) -> Listing:
+    """The runs of a store. A damaged one is read as far as it can be.
+
+    `thorough` looks for damage also where the listing itself can be read.
+    """
+    try:
+        runs = {info.run_id: known(info) for info in await store.runs()}
+    except StoreError:
+        salvaged = await store.salvage() if isinstance(store, Salvages) else None
+        if salvaged is None:
+            raise
+        runs = {}
+    else:
+        salvaged = await store.salvage() if thorough and isinstance(store, Salvages) else None
+    if salvaged is None:
+        return Listing(store, runs)
+    place, found, lost = salvaged
+    runs = {info.run_id: known(info) for info in await place.runs()}
+    more = {run_id: Known(run_id) for run_id in found if run_id not in runs}
+    return Listing(place, runs | more, tuple(lost))
+
+
+def bases(runs: Mapping[str, Known], run_id: str) -> Iterator[Base]:
+    """What a run shares, what that shares in turn, and so on; each is followed once."""
+    seen: set[str] = set()
+    while (one := runs.get(run_id)) is not None and one.base is not None and run_id not in seen:
+        seen.add(run_id)
+        yield one.base
+        run_id = one.base.run_id
+
+
+def root(runs: Mapping[str, Known], run_id: str) -> str:
+    """The run that a sub-run serves in the end; of one whose parent is gone, itself."""
+    seen = {run_id}
+    while (parent := runs[run_id].parent) in runs and parent not in seen:
+        run_id = parent
+        seen.add(run_id)
+    return run_id
+
+
+def families(runs: Mapping[str, Known]) -> dict[str, list[str]]:
+    """Each root with its sub-runs behind it."""
+    found: dict[str, list[str]] = {}
+    for run_id in runs:
+        members = found.setdefault(root(runs, run_id), [])
+        members.insert(0 if runs[run_id].parent not in runs else len(members), run_id)
+    return found
+
+
+def complete(runs: Mapping[str, Known], wanted: Iterable[str]) -> list[str]:
+    """These runs with all that they cannot do without, each behind what it needs.
+
+    A fork needs its bases, a root and its sub-runs need each other. Raises `ConfigError` for a run
+    that is not there.
+    """
+    family = families(runs)
+    ordered: dict[str, None] = {}
+    tried: set[str] = set()  # a base that needs its fork, by hand or by damage, is not waited for
+    waiting = list(wanted)[::-1]
+    while waiting:
+        run_id = waiting.pop()
+        if run_id in ordered:
+            continue
+        if run_id not in runs:
+            message = f"there is no run {run_id!r} in this store: `clew runs` lists them"
+            raise ConfigError(message)
+        members = family[root(runs, run_id)]
+        needed = {base.run_id for member in members for base in bases(runs, member)}
+        missing = [one for one in needed & runs.keys() if one not in ordered and one not in members]
+        if missing and run_id not in tried:
+            tried.add(run_id)
+            waiting += [run_id, *missing]
+        else:
+            ordered |= dict.fromkeys(members)
+    return list(ordered)

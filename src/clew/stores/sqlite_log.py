@@ -1,0 +1,50 @@
+"""Whether the write-ahead log of an SQLite file ends in the midst of a commit.
+
+SQLite passes such an end over without a word. The log is a header and frames, a page each; those
+with the header's salts are of this log, what is behind them of an older one. A commit is whole when
+its last frame says so (https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
+
+Only the log is opened here: closing any other of a store's files would drop the locks that SQLite
+holds on it.
+"""
+
+import struct
+from pathlib import Path
+from typing import BinaryIO, Final
+
+_HEADER: Final = struct.Struct(">II I I 8s 8x")  # magic, version, page size, number, salts
+_FRAME: Final = struct.Struct(">I I 8s 8x")  # page, size after a commit, salts
+
+
+def ends_torn(log: Path) -> bool:
+    """Whether frames, or a part of one, stand behind the last commit of this log."""
+    try:
+        with log.open("rb") as file:
+            return _torn(file, log.stat().st_size)
+    except OSError:  # it was folded into the file just now, or may not be looked at
+        return False
+
+
+def _torn(file: BinaryIO, size: int) -> bool:
+    head = file.read(_HEADER.size)
+    if len(head) < _HEADER.size:
+        return size > 0
+    page, salts = (fields := _HEADER.unpack(head))[2], fields[4]
+    step = _FRAME.size + page
+    whole, rest = divmod(size - _HEADER.size, step)
+
+    def frame(number: int) -> tuple[int, bytes]:
+        file.seek(_HEADER.size + number * step)
+        read = file.read(_FRAME.size)
+        if len(read) < _FRAME.size:
+            return 0, b""
+        _, commit, mine = _FRAME.unpack(read)
+        return commit, mine
+
+    low, high = 0, whole  # frames of this log come first: find how many there are
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if frame(middle)[1] == salts else (low, middle)
+    if low and not frame(low - 1)[0]:
+        return True
+    return bool(rest) and low == whole and (rest < _FRAME.size or frame(whole)[1] == salts)
