@@ -9,7 +9,8 @@ from clew.events import Attempt, Note, Observation
 from clew.protocols import Append, Line, Store
 from recordings.native_drive import Driven, go_on
 
-ATTEMPT = b'{"event":"attempt"'
+ASIDE = (b'{"event":"attempt"', b'{"event":"charged"')
+"""What a record that was cut has more of: calls made again, and thoughts that may be lost."""
 
 
 @dataclass
@@ -29,7 +30,7 @@ class Cuts:
 
 
 async def cut(driven: Driven, places: Iterable[int], cuts: Cuts, *, replays: int) -> None:
-    """Cut after each of these entries: the record must come out as it was, attempts aside.
+    """Cut after each of these entries: the record must come out as it was, but for what cuts add.
 
     No call whose observation is recorded may be made again. Every so-manieth that ended the same
     is replayed too (`replays`).
@@ -93,8 +94,8 @@ def _spoken(driven: Driven) -> list[int]:
 
 
 def _bodies(lines: Sequence[Line]) -> list[bytes]:
-    """What a record says, without the attempts: calls of one step may end in another order."""
-    return sorted(line.body for line in lines if not line.body.startswith(ATTEMPT))
+    """What a record says, but for what cuts add: calls of one step may end in another order."""
+    return sorted(line.body for line in lines if not line.body.startswith(ASIDE))
 
 
 async def _resumed(driven: Driven, place: int, spoken: int) -> Store:

@@ -110,9 +110,10 @@ async def take_up(
     _changes(agent, so_far, accepted=accept_change)  # before anybody is fenced off
     journal = await Journal.open(store, run_id, so_far, secrets=secrets(), listener=listener)
     events: list[AnyEvent] = []
-    if _may_have_asked(journal) and _thinks_next(agent, so_far):
+    different = _changes(agent, so_far, accepted=accept_change)
+    if _may_have_asked(journal) and _thinks_next(agent, so_far, other=bool(different)):
         events.append(Charged(agent.budget.expected(so_far), LOST))
-    if different := _changes(agent, so_far, accepted=accept_change):
+    if different:
         events.append(Changed(agent.setting, different, origin or {}))
     if events:
         await journal.record(*events)
@@ -125,8 +126,11 @@ async def leave(agent: Agent, journal: Journal) -> None:
         await journal.record(Charged(Usage(), LEFT))
 
 
-def _thinks_next(agent: Agent, so_far: Trajectory) -> bool:
-    """Whether the next thing is a thought: nothing to do, to conclude, to stop or to land for."""
+def _thinks_next(agent: Agent, so_far: Trajectory, *, other: bool = False) -> bool:
+    """Whether the next thing is a thought: nothing to do, to conclude, to stop or to land for.
+
+    Where the agent is an `other`, its bounds say nothing of what the one before it did.
+    """
     if so_far.stop is not None or so_far.cancel is not None:
         return False
     if so_far.step.pending or so_far.step.answer is not None:
@@ -135,7 +139,7 @@ def _thinks_next(agent: Agent, so_far: Trajectory) -> bool:
         return False
     if so_far.landed or len(so_far.rejected) > agent.tries or agent.stranded(so_far):
         return False
-    return so_far.landing is not None or agent.reached(so_far) is None
+    return other or so_far.landing is not None or agent.reached(so_far) is None
 
 
 def _heard(words: Call) -> bool:
@@ -159,7 +163,7 @@ async def refuse_sub_run(store: Store, so_far: Trajectory) -> None:
     """Raise `ConfigError` for a run that is taken up through another, and say through which."""
     if served := so_far.serves:
         run_id, _, call = served.rpartition(":")
-        root = [above.run_id async for above, _ in ancestors(store, so_far)][-1]
+        root = (await ancestors(store, so_far))[-1][0].run_id
         message = f"run {so_far.run_id} serves call {call} of run {run_id}: resume run {root}"
         raise ConfigError(message)
 

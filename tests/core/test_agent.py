@@ -145,12 +145,14 @@ class TestBounds:
         [
             (Limits(steps=2), "steps"),
             (Limits(tool_calls=2), "tool_calls"),
-            (Limits(tokens=30), "tokens"),
+            (Limits(tokens=14_000), "tokens"),
         ],
     )
     async def test_each_axis_lands_the_run(self, limits: Limits, bound: str) -> None:
-        script = [act("lookup", key=str(n)) for n in range(5)]
-        found, _ = await play([*script[:2], say("as far as I got")], limits=limits)
+        script = [*(act("lookup", key=str(n)) for n in range(2)), say("as far as I got")]
+        model = ScriptedModel(script, usage=Usage(input=3_000, output=500))
+        agent = Agent(model=model, tools=TOOLS, limits=limits)
+        found = await run(agent, "What?", store=MemoryStore())
         assert (found.status, found.reason, found.answer) == ("bound", bound, "as far as I got")
 
     async def test_seconds_of_work_land_the_run(self) -> None:
@@ -167,7 +169,7 @@ class TestBounds:
             [act("lookup", key="a"), act("lookup", key="b"), say("enough")],
             usage=Usage(input=1, output=1, cost=0.3),
         )
-        agent = Agent(model=model, tools=TOOLS, limits=Limits(cost=0.5))
+        agent = Agent(model=model, tools=TOOLS, limits=Limits(cost=1.0))
         found = await run(agent, "What?", store=MemoryStore())
         assert (found.status, found.reason) == ("bound", "cost")
         assert found.usage.cost == pytest.approx(0.9)

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from clew.events import Charged, Stop, Thought
+from clew.journal import load
 from clew.stores import MemoryStore
 from tests.core.play import copy, go_on, play
 from tests.core.scenarios import SCENARIOS, Ledger, Scenario
@@ -18,16 +20,20 @@ async def test_cut_after_every_entry_and_gone_on_with_it_ends_the_same(
     store = MemoryStore()
     (tmp_path / "whole").mkdir()
     whole = await play(scenario, tmp_path / "whole", store)
-    lines = await store.read("run")
+    lines, events = await store.read("run"), [e.event for e in (await load(store, "run")).entries]
+    assert not any(isinstance(event, Charged) for event in events)
     for cut in range(1, len(lines)):
         folder = tmp_path / str(cut)
         folder.mkdir()
-        again = await go_on(scenario, scenario.agent(folder), await copy(lines[:cut]))
+        again = await go_on(scenario, scenario.agent(folder), second := await copy(lines[:cut]))
         assert (again.status, again.answer, again.steps) == (
             whole.status,
             whole.answer,
             whole.steps,
         ), f"cut after entry {cut}: {lines[cut - 1].body!r}"
+        charged = [e for e in (await load(second, "run")).entries if isinstance(e.event, Charged)]
+        asking = isinstance(events[cut], Thought) and not isinstance(events[cut - 1], Stop)
+        assert [entry.seq for entry in charged] == ([cut + 1] if asking else []), f"after {cut}"
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.name)

@@ -161,15 +161,15 @@ async def test_a_tail_is_said_before_each_thought_and_is_in_the_record() -> None
         model=model,
         tools=TOOLS,
         prompt=PROMPT.but(tail=count_down),
-        limits=Limits(steps=2, tokens=100),
+        limits=Limits(steps=2, tokens=9_000),
         tell_left="never",
     )
     store = MemoryStore()
     result = await run(agent, "What?", store=store)
     expected = [
-        "2/30/100 left after 0.",
-        "1/29/85 left after 1; the last.",
-        "0/28/70 left after 2.",
+        "2/30/9000 left after 0.",
+        "1/29/8985 left after 1; the last.",
+        "0/28/8970 left after 2.",
     ]
     assert tails(model) == [[line] for line in expected]
     record = await read(result.run_id, store=store)

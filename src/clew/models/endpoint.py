@@ -21,7 +21,7 @@ import httpx2
 import msgspec
 
 from clew.errors import ModelError
-from clew.events import Json, Rates, Reply
+from clew.events import Json, Reply
 from clew.models.failures import (
     BadReplyError,
     LostError,
@@ -217,6 +217,7 @@ class Endpoint:
         self._source = source
         self._connect = connect
         self._price = price(api.provider, api.model, settings.get("prices"))
+        self.rates = None if self._price is None else self._price.rates
         self._timeout = settings.get("timeout", TIMEOUT)
         self._retries = settings.get("retries", RETRIES)
         self._patience = settings.get("patience", PATIENCE)
@@ -232,11 +233,6 @@ class Endpoint:
     def priced(self) -> bool:
         """Whether replies say what they cost."""
         return self._price is not None
-
-    @property
-    def rates(self) -> Rates | None:
-        """What tokens cost, where that is known."""
-        return None if self._price is None else self._price.rates
 
     def check(self, prompt: Prompt) -> None:
         """Raise `ConfigError` where the prompt has what the provider cannot take."""
