@@ -22,6 +22,7 @@ from clew.stores.postgres_address import Address, parse
 from clew.stores.postgres_claims import Claims, Ears, listening
 from clew.stores.postgres_commits import Commits, wakes
 from clew.stores.postgres_link import Connection, Link
+from clew.stores.postgres_tables import key
 from clew.stores.refusals import known_run, missing_blob, no_base, still_shared, unknown_run
 
 # From a run to the one that wrote a line, and the new run after it, unless the line is not there.
@@ -73,23 +74,6 @@ _POST: Final = """
 _INBOX: Final = """
     SELECT inbox.id, inbox.body FROM runs LEFT JOIN inbox USING (number)
     WHERE run_id = %s ORDER BY inbox.id"""
-_FORGET: Final = """
-    WITH gone AS (
-        DELETE FROM runs WHERE run_id = %s
-            AND NOT EXISTS (SELECT FROM runs AS fork WHERE fork.base = runs.number)
-        RETURNING number
-    ), lines AS (
-        DELETE FROM entries USING gone WHERE entries.number = gone.number
-    ), messages AS (
-        DELETE FROM inbox USING gone WHERE inbox.number = gone.number
-    ), had AS (
-        DELETE FROM refs USING gone WHERE refs.number = gone.number RETURNING digest
-    ), freed AS (
-        DELETE FROM blobs USING had WHERE blobs.digest = had.digest AND NOT EXISTS (
-            SELECT FROM refs WHERE refs.digest = had.digest
-                AND refs.number NOT IN (SELECT number FROM gone)
-        )
-    ) SELECT number FROM gone"""
 _SIZE: Final = """
     SELECT coalesce((SELECT sum(pg_column_size(runs.*)) FROM runs), 0)
         + coalesce((SELECT sum(pg_column_size(entries.*)) FROM entries), 0)
@@ -240,11 +224,8 @@ class PostgresStore:
 
     async def forget(self, run_id: str) -> None:
         link = self._at().link
-
-        async def remove(connection: Connection) -> bool:
-            return await (await connection.execute(_FORGET, (run_id,))).fetchone() is not None
-
-        if not await link.using(remove):
+        turn = key(self.place.schema, "\0forget")
+        if await link.ask("SELECT forget(%s, %s)", (run_id, turn)) != [(True,)]:
             rows = await link.ask(
                 "SELECT fork.run_id FROM runs LEFT JOIN runs AS fork ON fork.base = runs.number"
                 " WHERE runs.run_id = %s LIMIT 1",

@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncGenerator
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 import anyio
@@ -68,6 +68,9 @@ class Claims:
             await asyncio.wait([watch])
         async with self._lock:
             self._held.clear()
+            if self._connection is not None:
+                with suppress(psycopg.Error):  # the server lets go somewhat after it is closed
+                    await self._connection.execute("SELECT pg_advisory_unlock_all()")
             await self._drop()
 
     async def _done(self, query: str, number: int) -> bool:
@@ -87,17 +90,17 @@ class Claims:
         """The connection; a new one takes again what the lost one held."""
         if self._connection is None:
             connection = await self._link.connect(until)
-            try:
-                for number, name in list(self._held.items()):
-                    row = await (await connection.execute(_TAKE, (number,))).fetchone()
-                    if row != (True,):
-                        del self._held[number]
-                        LOG.warning("the claim of %s was lost: another worker has it now", name)
-            except psycopg.Error as error:
-                await connection.close()
-                raise explain(self._link.address, error) from error
+            async with prepared(self._link, connection):
+                await self._take_again(connection)
             self._connection = connection
         return self._connection
+
+    async def _take_again(self, connection: Connection) -> None:
+        for number, name in list(self._held.items()):
+            row = await (await connection.execute(_TAKE, (number,))).fetchone()
+            if row != (True,):
+                del self._held[number]
+                LOG.warning("the claim of %s was lost: another worker has it now", name)
 
     async def _keep(self) -> None:
         """Look now and then whether the connection is there, so that claims are taken again."""
@@ -114,14 +117,23 @@ class Claims:
             await connection.close()
 
 
+@asynccontextmanager
+async def prepared(link: Link, connection: Connection) -> AsyncGenerator[None]:
+    """What a new connection is first told; where that fails it is closed."""
+    try:
+        yield
+    except BaseException as error:
+        await connection.close()
+        if isinstance(error, psycopg.Error):
+            raise explain(link.address, error) from error
+        raise
+
+
 async def listening(link: Link) -> Connection:
     """A connection that hears of every append and message from now on."""
     connection = await link.connect()
-    try:
+    async with prepared(link, connection):
         await connection.execute(f'LISTEN "{link.address.schema}"'.encode())
-    except psycopg.Error as error:
-        await connection.close()
-        raise explain(link.address, error) from error
     return connection
 
 

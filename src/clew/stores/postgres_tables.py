@@ -111,7 +111,30 @@ END
 $$;
 """
 
-STEPS: Final[Sequence[LiteralString]] = (_TABLES + _APPEND,)
+# One run after the other (`turn` is the lock's number): two that had a blob at once would each
+# leave it to the other. True where there was such a run, and no fork of it.
+_FORGET: Final = """
+CREATE FUNCTION forget(unwanted text, turn bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    gone bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock(turn);
+    SELECT number INTO gone FROM runs WHERE run_id = unwanted FOR UPDATE;
+    IF gone IS NULL OR EXISTS (SELECT FROM runs WHERE base = gone) THEN
+        RETURN false;
+    END IF;
+    DELETE FROM entries WHERE number = gone;
+    DELETE FROM inbox WHERE number = gone;
+    WITH had AS (DELETE FROM refs WHERE number = gone RETURNING digest)
+    DELETE FROM blobs USING had WHERE blobs.digest = had.digest
+        AND NOT EXISTS (SELECT FROM refs WHERE refs.digest = had.digest AND number <> gone);
+    DELETE FROM runs WHERE number = gone;
+    RETURN true;
+END
+$$;
+"""
+
+STEPS: Final[Sequence[LiteralString]] = (_TABLES + _APPEND + _FORGET,)
 """What brings the tables from each version to the next. A step that was released never changes."""
 
 
@@ -151,19 +174,19 @@ async def _version(
 ) -> int | None:
     """The version of the tables; None where there are none. Refuses what is not ours to change."""
     cursor = await connection.execute(
-        "SELECT to_regclass(%s) IS NOT NULL,"
-        " EXISTS (SELECT FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace"
-        " WHERE nspname = %s)",
-        (f"{address.schema}.about", address.schema),
+        "SELECT count(*), count(*) FILTER (WHERE relname = 'about') FROM pg_class"
+        " JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = %s",
+        (address.schema,),
     )
-    ours, taken = await cursor.fetchone() or (False, False)
+    taken, ours = await cursor.fetchone() or (0, 0)
     try:
         if not ours and taken:
             raise UndefinedColumn
         if not ours:
             return None
-        found = await (await connection.execute("SELECT program, version FROM about")).fetchone()
-        program, version = found or ("", 0)
+        about = sql.Identifier(address.schema, "about")
+        query = sql.SQL("SELECT program, version FROM {}").format(about)
+        program, version = await (await connection.execute(query)).fetchone() or ("", 0)
         if program != "clew":
             raise UndefinedColumn
     except UndefinedColumn:

@@ -1,0 +1,371 @@
+"""A store in a real PostgreSQL: the contract, its versions, and what is said when it goes wrong."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from itertools import count
+from urllib.parse import urlsplit
+
+import anyio
+import psycopg
+import pytest
+
+from clew.errors import StoreError
+from clew.protocols import Append, Line, Store
+from clew.stores import open_store
+from clew.stores.postgres import PostgresStore
+from clew.stores.postgres_tables import STEPS, bring_up
+from clew.testing.store_claims import CLAIMS, a_killed_process_loses_its_claims
+from clew.testing.store_contract import CONTRACT, Check, append, blob, numbers, refused
+from clew.testing.store_prunes import AT_ONCE
+from tests.postgres import Server
+
+_SCHEMAS = count(1)
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    """Psycopg runs on no other."""
+    return "asyncio"
+
+
+@pytest.fixture
+def address(postgres_server: Server) -> str:
+    """A schema of its own, which takes less time than a database."""
+    return f"{postgres_server.address()}?schema=test_{next(_SCHEMAS)}"
+
+
+@asynccontextmanager
+async def stores(address: str, number: int = 1) -> AsyncIterator[list[PostgresStore]]:
+    opened = [PostgresStore(address) for _ in range(number)]
+    try:
+        yield opened
+    finally:
+        for store in opened:
+            await store.close()
+
+
+def user(address: str, name: str, password: str) -> str:
+    place = urlsplit(address).netloc.rpartition("@")[2]
+    return urlsplit(address)._replace(netloc=f"{name}:{password}@{place}").geturl()
+
+
+@pytest.mark.parametrize("check", [*CONTRACT, *AT_ONCE, *CLAIMS], ids=lambda check: check.__name__)
+async def test_contract(check: Check, address: str) -> None:
+    async def make() -> Store:
+        return open_store(address)
+
+    await check(make)
+
+
+async def test_claims_end_with_their_process(address: str) -> None:
+    await a_killed_process_loses_its_claims(address)
+
+
+async def test_a_run_that_has_ids_of_all_kinds_and_none_that_cannot_be(address: str) -> None:
+    async with stores(address) as (store,):
+        await refused(store.create("half \ud800"), "an id with half a character")
+        await refused(store.create("a\0b"), "an id with a zero byte")
+        await refused(
+            store.append(Append("half \ud800", 1, (Line(1, 1, 1, b"{}", b"#"),))),
+            "an append with half a character",
+        )
+        epoch = await store.create("r")
+        far = Line(1, 1 << 80, epoch, b"{}", b"#")
+        await refused(store.append(Append("r", epoch, (far,))), "a time that no clock shows")
+        await store.append(append("r", epoch, 1))
+        assert await numbers(store, "r") == [1]
+
+
+async def test_one_bad_append_does_not_fail_its_neighbours(address: str) -> None:
+    async with stores(address) as (store,):
+        for run_id in "abc":
+            await store.create(run_id)
+        results = await asyncio.gather(
+            store.append(append("a", 1, 1)),
+            store.append(append("b", 1, 1, blobs={"x\0": b"a digest that cannot be"})),
+            store.append(Append("half \ud800", 1, (Line(1, 1, 1, b"{}", b"#"),))),
+            store.append(append("c", 1, 1)),
+            store.append(append("c", 1, 2)),
+            return_exceptions=True,
+        )
+        assert [type(one) for one in results] == [bool, StoreError, StoreError, bool, bool]
+        assert [await numbers(store, run_id) for run_id in "abc"] == [[1], [], [1, 2]]
+
+
+async def test_what_is_ready_together_is_one_commit(address: str, postgres_server: Server) -> None:
+    async with stores(address) as (store,):
+        ids = [f"r{number}" for number in range(40)]
+        for run_id in ids:
+            await store.create(run_id)
+        await asyncio.gather(*(store.append(append(run_id, 1, 1)) for run_id in ids))
+        table = f"{store.place.schema}.entries"
+        query = f"SELECT count(*), count(DISTINCT xmin::text) FROM {table}"
+        ((lines, commits),) = postgres_server.execute(query)
+        assert (lines, commits) == (40, 1)
+
+
+async def test_a_run_of_many_lines_and_a_group_of_many_bytes(address: str) -> None:
+    async with stores(address) as (store,):
+        await store.create("long")
+        await store.append(append("long", 1, *range(1, 2_001)))
+        assert len(await store.read("long", 500)) == 1_500
+        large = {digest: body for body, digest in (blob(f"{n}" * (9 << 20)) for n in range(3))}
+        for run_id in "abc":
+            await store.create(run_id)
+        await asyncio.gather(*(
+            store.append(append(run_id, 1, 1, blobs=dict([one])))
+            for run_id, one in zip("abc", large.items(), strict=True)
+        ))  # fmt: skip
+        for digest, body in large.items():
+            assert await store.blob(digest) == body
+
+
+async def test_wakes_tell_of_lines_and_messages_whoever_wrote_them(address: str) -> None:
+    async with stores(address, 2) as (writer, looker):
+        await writer.create("before")
+        await writer.append(append("before", 1, 1))
+        ids = ["r", "ラン", "x" * 9_000, *(f"{'i' * 60}{n}" for n in range(300))]
+        for run_id in ids:
+            await writer.create(run_id)
+        async with looker.wakes() as wakes:
+            with anyio.fail_after(20):
+                await writer.post("before", b"{}")
+                assert await anext(wakes) == "before"
+                await asyncio.gather(*(writer.append(append(one, 1, 1)) for one in ids))
+                heard = {await anext(wakes) for _ in range(len(ids) - 1)}
+        assert heard == set(ids) - {"x" * 9_000}, "all but an id too long for a notification"
+
+
+async def test_wakes_go_on_after_the_connection_was_lost(
+    address: str, postgres_server: Server
+) -> None:
+    async with stores(address, 2) as (writer, looker):
+        await writer.create("r")
+        async with looker.wakes() as wakes:
+            async with anyio.create_task_group() as group:
+                heard = anyio.Event()
+
+                async def listen() -> None:
+                    async for _ in wakes:
+                        heard.set()
+
+                group.start_soon(listen)
+                assert end_sessions(postgres_server, "LISTEN%") == 1
+                postgres_server.execute(f"NOTIFY {looker.place.schema}, 'not of ours'")
+                with anyio.fail_after(20):
+                    for seq in count(1):
+                        await writer.append(append("r", 1, seq))
+                        with anyio.move_on_after(0.05):
+                            await heard.wait()
+                        if heard.is_set():
+                            break
+                group.cancel_scope.cancel()
+
+
+def end_sessions(server: Server, query: str) -> int:
+    """End the sessions whose last statement was like this; how many there were."""
+    ended = server.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'clew'"
+        f" AND pid <> pg_backend_pid() AND query LIKE '{query}'"
+    )
+    return len(ended)
+
+
+async def test_claims_are_taken_again_when_their_connection_is_lost(
+    address: str, postgres_server: Server
+) -> None:
+    async with stores(address, 2) as (one, other):
+        assert await one.claim("r")
+        assert end_sessions(postgres_server, "%pg_try_advisory_lock%") == 1
+        assert await one.claim("s"), "this finds the connection lost, and makes a new one"
+        assert not await other.claim("r"), "taken again"
+        assert not await one.claim("r")
+        assert end_sessions(postgres_server, "%pg_try_advisory_lock%") == 2
+        with anyio.fail_after(20):
+            while not await other.claim("r"):  # before the first one looks
+                await anyio.sleep(0.005)
+        assert not await one.claim("r"), "lost to the other, and known to be"
+        await one.release("r")
+        assert not await one.claim("r")
+        await other.release("r")
+        assert await one.claim("r")
+
+
+async def test_claims_are_taken_again_without_being_asked(
+    address: str, postgres_server: Server
+) -> None:
+    async with stores(address) as (one,):
+        assert await one.claim("r")
+        held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+        before = postgres_server.execute(held)
+        end_sessions(postgres_server, "%pg_try_advisory_lock%")
+        with anyio.fail_after(20):
+            while postgres_server.execute(held) != [(before[0][0] - 1,)]:
+                await anyio.sleep(0.005)
+            while postgres_server.execute(held) != before:
+                await anyio.sleep(0.05)
+
+
+async def test_a_blob_is_never_forgotten_under_a_run_that_brings_it(address: str) -> None:
+    body, digest = blob("shared" * 1_000)
+    async with stores(address, 3) as (one, other, third):
+
+        async def come_and_go(store: PostgresStore, name: str) -> None:
+            for turn in range(15):
+                run_id = f"{name}{turn}"
+                await store.create(run_id)
+                await store.append(append(run_id, 1, 1, blobs={digest: body}))
+                assert await store.blob(digest) == body
+                await store.forget(run_id)
+
+        with anyio.fail_after(60):
+            await asyncio.gather(
+                come_and_go(one, "a"), come_and_go(other, "b"), come_and_go(third, "c")
+            )
+        await refused(one.blob(digest), "reading a blob that nobody has any more")
+
+
+async def test_processes_that_make_the_tables_at_once_share_them(address: str) -> None:
+    async with stores(address, 6) as opened:
+        await asyncio.gather(*(store.create(f"r{n}") for n, store in enumerate(opened)))
+        for number, store in enumerate(opened):
+            assert await store.append(append(f"r{number}", 1, 1))
+        assert len(await opened[0].runs()) == 6
+
+
+async def test_an_older_store_is_brought_up_once_and_a_newer_one_refused(address: str) -> None:
+    async with stores(address) as (store,):
+        await store.append(append("r", await store.create("r"), 1))
+        place = store.place
+        steps = (*STEPS, "ALTER TABLE runs ADD COLUMN later bigint NOT NULL DEFAULT 7")
+
+        async def upgrade() -> None:
+            async with await psycopg.AsyncConnection.connect(
+                place.conninfo, autocommit=True, options=f"-csearch_path={place.schema}"
+            ) as connection:
+                await bring_up(connection, place, steps)
+
+        await asyncio.gather(*(upgrade() for _ in range(4)))
+        assert await store.append(append("r", 1, 2)), "who has it open goes on"
+    async with stores(address) as (again,):
+        with pytest.raises(StoreError, match=r"newer clew \(store version 2, this one knows 1\)"):
+            await again.read("r")
+
+
+async def test_a_schema_of_another_program_is_left_alone(postgres_server: Server) -> None:
+    tables = ("CREATE TABLE {}.runs (a int)", "CREATE TABLE {}.about (what text)")
+    for number, statement in enumerate(tables):
+        schema = f"theirs{number}"
+        postgres_server.execute(f"CREATE SCHEMA {schema}")
+        postgres_server.execute(statement.format(schema))
+        async with stores(f"{postgres_server.address()}?schema={schema}") as (store,):
+            with pytest.raises(StoreError, match=r"tables of another program: add \?schema=NAME"):
+                await store.runs()
+
+
+async def test_a_user_who_may_not(postgres_server: Server, address: str) -> None:
+    for name in ("guest", "keeper"):
+        postgres_server.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'secret-word'")
+    async with stores(user(address, "guest", "secret-word")) as (store,):
+        with pytest.raises(StoreError, match="does not let this user make its tables"):
+            await store.create("r")
+    async with stores(address) as (own,):
+        await own.append(append("r", await own.create("r"), 1))
+        schema = own.place.schema
+    async with stores(user(address, "guest", "secret-word")) as (store,):
+        with pytest.raises(StoreError, match="does not let this user read or write"):
+            await store.read("r")
+        postgres_server.execute(f"GRANT USAGE ON SCHEMA {schema} TO guest")
+        postgres_server.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO guest")
+        assert await numbers(store, "r") == [1], "it may look"
+        with pytest.raises(StoreError, match="does not let this user read or write"):
+            await store.append(append("r", 1, 2))
+    postgres_server.execute("CREATE SCHEMA made_for AUTHORIZATION keeper")
+    made_for = f"{postgres_server.address()}?schema=made_for"
+    async with stores(user(made_for, "keeper", "secret-word")) as (store,):
+        assert await store.create("r") == 1
+
+
+@pytest.fixture
+def wrong(postgres_server: Server) -> Callable[..., str]:
+    """The address of the server with something else in its place."""
+    password, port = postgres_server.password, postgres_server.port
+
+    def made(
+        password: str = password,
+        host: str = "127.0.0.1",
+        port: object = port,
+        path: str = "postgres",
+    ) -> str:
+        return f"postgresql://clew:{password}@{host}:{port}/{path}"
+
+    return made
+
+
+WRONG: list[tuple[dict[str, object], str]] = [
+    ({"password": "not-it-secret"}, "does not accept the user or the password"),
+    ({"password": "p@ss-secret"}, "write @ as %40"),
+    ({"password": "p/secret"}, "port in the database's address is no number"),
+    ({"password": "12#secret"}, "write @ as %40"),
+    ({"password": "p#secret"}, "no number|write @ as %40"),
+    ({"password": "12?secret"}, "cannot be|has a part that is not known"),
+    ({"port": 9}, "cannot be reached .*start the server or check the address"),
+    ({"port": "x"}, "port in the database's address is no number"),
+    ({"host": "nowhere.invalid"}, "cannot be reached"),
+    ({"path": "nothing"}, "is no database there: create it"),
+    ({"path": "postgres?schema=No%20Name"}, "schema .* is no plain name"),
+    ({"path": "postgres?patience=long"}, "patience .* is a number of seconds"),
+    ({"path": "postgres?shape=round"}, "has a part that is not known"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), WRONG)
+async def test_a_wrong_address_is_told_in_one_line_without_its_password(
+    wrong: Callable[..., str], change: dict[str, object], said: str
+) -> None:
+    address = wrong(**change)
+    with pytest.raises(StoreError, match=said) as caught:
+        async with stores(address) as (store,):
+            await store.runs()
+    text = str(caught.value)
+    assert "\n" not in text
+    assert "secret" not in text
+    assert wrong().split(":")[2].partition("@")[0] not in text
+
+
+async def test_no_password_is_shown(wrong: Callable[..., str]) -> None:
+    address = wrong(password="my-secret", path="postgres?sslpassword=x-secret&sslmode=disable")
+    store = PostgresStore(address)
+    assert "secret" not in repr(store)
+    assert store.place.shown.endswith("/postgres?sslmode=disable")
+    assert store.place.shown.startswith("postgresql://clew@127.0.0.1:")
+
+
+async def test_an_instance_belongs_to_one_loop_until_it_is_closed(address: str) -> None:
+    async with stores(address) as (store,):
+        await store.create("r")
+        told = await anyio.to_thread.run_sync(lambda: in_a_loop_of_its_own(store.runs))
+        assert "is open in another event loop" in told
+        await store.close()
+        told = await anyio.to_thread.run_sync(lambda: in_a_loop_of_its_own(store.runs, store.close))
+        assert told == ""
+        assert await store.runs() == [], "whose loop has ended is opened anew"
+
+
+def in_a_loop_of_its_own(*steps: Callable[[], Awaitable[object]]) -> str:
+    async def main() -> str:
+        try:
+            for step in steps:
+                await step()
+        except StoreError as error:
+            return str(error)
+        return ""
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("anyio_backend", ["trio"])
+async def test_trio_is_told_that_it_is_asyncio_only() -> None:
+    with pytest.raises(StoreError, match="needs asyncio"):
+        await PostgresStore("postgresql://localhost/x").runs()
