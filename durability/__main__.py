@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from durability import outages, report, storms
+from durability import outages, report, storms, torn
 from durability.nursery import ROOT
 from durability.progress import tell
 from recordings.part import Part
@@ -17,6 +17,8 @@ PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "frozen": outages.frozen,
     "restarted": outages.restarted,
     "full": outages.full,
+    "torn": torn.torn,
+    "versions": torn.versions,
 }
 """The parts by their names, in the order of the page."""
 

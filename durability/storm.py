@@ -75,9 +75,10 @@ class Weather:
 
 
 @contextmanager
-def folder(name: str) -> Iterator[Path]:
-    """A folder of its own, removed in the end."""
-    place = Path(tempfile.mkdtemp(prefix=f"clew-{name}-"))
+def folder(name: str, *, memory: bool = False) -> Iterator[Path]:
+    """A folder of its own, removed in the end; in memory, where the machine has such."""
+    where = "/dev/shm" if memory and Path("/dev/shm").is_dir() else None
+    place = Path(tempfile.mkdtemp(prefix=f"clew-{name}-", dir=where))
     try:
         yield place
     finally:

@@ -1,0 +1,189 @@
+"""Torn writes: the last entries of a record cut at every byte, and records of earlier versions."""
+
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import clew
+from clew import open_store
+from clew.drivers.agents import agents_of
+from clew.drivers.carry import carry
+from clew.errors import ClewError
+from clew.journal import load
+from clew.protocols import Append, Store, Torn
+from clew.testing.models import recorded
+from durability import world
+from durability.nursery import ROOT
+from durability.progress import tell
+from durability.storm import asyncio_run, folder
+from recordings.part import Figure, Part, count
+from tests.core.scenarios import Ledger, effect_tools, lookup
+
+LAST: Final = 3
+"""So many entries are cut at every byte."""
+
+ON: Final = 40
+"""After every so manieth cut the run goes on to its end."""
+
+TEXT: Final = f"""\
+The file of a run (JSONL), and the write-ahead log of a database (SQLite), are cut at every byte of
+what the last {LAST} entries took, as a power cut or a full disk would; a copy of the whole is opened
+each time. It has to open, and to have every entry whose last byte was before the cut, and no more.
+After every {ON}th cut the run goes on, to its end. The log of SQLite ends at its last whole commit,
+and nobody can see that there was more; JSONL tells how many bytes it passes over.
+"""
+
+VERSIONS: Final = """\
+Records that earlier versions wrote are kept among the tests. Each is opened here, read, and
+replayed by an agent that is made anew.
+"""
+
+
+@dataclass
+class Cuts:
+    """What cutting a file did: cuts, and those after which something was wrong."""
+
+    cuts: int = 0
+    told: int = 0
+    torn: int = 0
+    on: int = 0
+    wrong: list[str] = field(default_factory=list[str])
+
+
+class Measured:
+    """A store that notes how long a file is after each append: (last entry, bytes)."""
+
+    def __init__(self, store: Store, file: Path) -> None:
+        self.store, self.file = store, file
+        self.marks: list[tuple[int, int]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+    async def append(self, append: Append) -> bool:
+        quiet = await self.store.append(append)
+        self.marks.append((append.lines[-1].seq, self.file.stat().st_size))
+        return quiet
+
+
+def torn(sample: int) -> Part:
+    """Both files, cut at every nth byte."""
+    figures, misses = list[Figure](), list[str]()
+    for what, name, file in (
+        ("JSONL", "runs/", "runs/run.jsonl"),
+        ("SQLite", "runs.sqlite", "runs.sqlite-wal"),
+    ):
+        with folder("torn", memory=True) as place:
+            found = asyncio_run(_cut, what, place, name, file, sample)
+        wrong = found.wrong
+        figures += [
+            count(f"{what}: cuts after which it did not open, or had other entries",
+                  len(wrong), found.cuts, exactly=0),
+            count(f"{what}: cuts after which the run went on to its end", found.on, found.on),
+            *([count(f"{what}: cuts within an entry that are told", found.told, found.torn,
+                     exactly=found.torn)] if what == "JSONL" else []),
+        ]  # fmt: skip
+        misses += [f"{what}: {line}" for line in wrong]
+    return Part("Torn writes", TEXT, figures, misses)
+
+
+async def _cut(what: str, place: Path, name: str, file: str, sample: int) -> Cuts:
+    agent = world.agent(place, pace=0.0, model=0.0)
+    store: Any = Measured(open_store(f"{place}/{name}"), place / file)
+    await clew.run(agent, world.GOAL, store=store, run_id="run")
+    kept = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    await store.close()
+    found, marks = Cuts(), store.marks
+    first = next(size for seq, size in reversed(marks) if seq <= marks[-1][0] - LAST)
+    ends = [size for _, size in marks]
+    for number, cut in enumerate(range(first, ends[-1] + 1, sample)):
+        _restore(place, kept, place / file, cut)
+        entries = max((seq for seq, size in marks if size <= cut), default=0)
+        try:
+            await _opened(found, place, name, entries, agent, on=number % ON == 0)
+        except ClewError as error:
+            found.wrong.append(f"cut at byte {cut} of {ends[-1]}: {error}")
+        found.cuts += 1
+        found.torn += cut not in ends
+        if number % 2_000 == 1_999:
+            tell(f"torn: {what}, {number + 1} cuts")
+    return found
+
+
+def _restore(place: Path, kept: dict[Path, bytes], file: Path, cut: int) -> None:
+    """Everything as it lay there, but for the one file that is cut."""
+    for path in list(place.rglob("*")):
+        if path.is_file() and path not in kept:
+            path.unlink()
+    for path, data in kept.items():
+        if not path.name.endswith("-shm"):  # what processes share: gone after a power cut
+            path.write_bytes(data[:cut] if path == file else data)
+        else:
+            path.unlink(missing_ok=True)
+
+
+async def _opened(
+    found: Cuts, place: Path, name: str, entries: int, agent: clew.Agent, *, on: bool
+) -> None:
+    store = open_store(f"{place}/{name}")
+    try:
+        had = len((await load(store, "run")).entries)
+        if had != entries:
+            found.wrong.append(f"{had} entries, and {entries} were whole")
+        if isinstance(store, Torn) and await store.torn("run"):
+            found.told += 1
+        if on:
+            done = await carry(agents_of(agent), store, "run")
+            found.on += 1
+            if done.stop is None or done.stop.status != "answered":
+                found.wrong.append(f"after {had} entries it went on to {done.stop}")
+    finally:
+        await store.close()
+
+
+def versions(sample: int) -> Part:
+    """What earlier versions wrote."""
+    del sample
+    with folder("versions") as place:
+        figures = [*_stores(place), asyncio_run(_first_schema, place)]
+    return Part("Records of earlier versions", VERSIONS, figures)
+
+
+def _stores(place: Path) -> Iterator[Figure]:
+    """Each version of the stores' own forms: a database and a folder of files."""
+    for archive in sorted((ROOT / "tests/stores/data").glob("store-*.zip")):
+        where = place / archive.stem
+        zipfile.ZipFile(archive).extractall(where)
+        for name in ("runs.sqlite", "runs/"):
+            runs, entries = asyncio_run(_chained, f"{where}/{name}")
+            yield count(f"{archive.stem}, {name}: runs that open and verify", runs, runs, exactly=runs)
+            yield count(f"{archive.stem}, {name}: their entries", entries, entries)
+
+
+async def _chained(name: str) -> tuple[int, int]:
+    """How many runs are read whole, with as many entries. Raises `ClewError`."""
+    store = open_store(name)
+    try:
+        records = [await load(store, info.run_id) for info in await store.runs()]
+    finally:
+        await store.close()
+    return len(records), sum(len(record.entries) for record in records)
+
+
+async def _first_schema(place: Path) -> Figure:
+    file = ROOT / "tests/core/data/schema-1.jsonl"
+    (place / "first").mkdir()
+    (place / "first" / "run.jsonl").write_bytes(file.read_bytes())
+    store = open_store(f"{place}/first/")
+    record = await load(store, "run")
+    agent = clew.Agent(
+        model=recorded(record),
+        tools=[lookup, *effect_tools(Ledger(place / "effects"))],
+        prompt=record.started.setting.prompt,
+    )
+    again = await clew.replay(agent, "run", store=store)
+    same = again.trajectory.stop == record.stop and not Ledger(place / "effects").lines()
+    entries = len(record.entries)
+    return count("schema 1: entries that replay", entries if same else 0, entries, exactly=entries)
