@@ -63,7 +63,7 @@ async def _root(store: Store, so_far: Trajectory) -> str:
 async def _reached_root(store: Store, so_far: Trajectory) -> bool:
     """Whether all runs that a sub-run serves go on, or were told to."""
     with contextlib.suppress(StoreError):
-        async for above, call in ancestors(store, so_far):
+        for above, call in await ancestors(store, so_far):
             if call.held and not await _told(store, above, call):
                 return False
     return True
@@ -150,7 +150,7 @@ def _check(record: Trajectory, call: Call, word: Ruling) -> None:
 
 async def _tell(store: Store, so_far: Trajectory, by: str) -> None:
     """Leave word for every run above a sub-run that there is news for it, once each."""
-    async for above, call in ancestors(store, so_far):
+    for above, call in await ancestors(store, so_far):
         if call.observation is None and not await _told(store, above, call):
             await store.post(above.run_id, encode(Ruling(call.key, allow=True, by=by)))
 

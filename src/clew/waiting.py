@@ -1,6 +1,6 @@
 """What waits for a person's ruling: in a run, and in the sub-runs that hold it."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from clew.delegation import SUB_RUN
@@ -61,19 +61,24 @@ async def held_in(store: Store, so_far: Trajectory, root: str = "") -> tuple[Hel
     below = {call.key: call.child for call in so_far.held if waits_below(call)}
     found: list[Held] = []
     for each in held_here(so_far, root):
-        if each.call in below:
-            child = await load(store, below[each.call])
-            found += await held_in(store, child, root or so_far.run_id)
-        else:
+        if (child := below.get(each.call)) is None:
             found.append(each)
+            continue
+        try:
+            record = await load(store, child)
+        except StoreError:  # it is not in this store: taking it up says so
+            found.append(each)
+        else:
+            found += await held_in(store, record, root or so_far.run_id)
     return tuple(found)
 
 
-async def ancestors(store: Store, so_far: Trajectory) -> AsyncGenerator[tuple[Trajectory, Call]]:
+async def ancestors(store: Store, so_far: Trajectory) -> list[tuple[Trajectory, Call]]:
     """The runs that a sub-run serves, nearest first, with the call of each that it is for.
 
     Raises `StoreError` where one of them is not in the store.
     """
+    found: list[tuple[Trajectory, Call]] = []
     while served := so_far.serves:
         run_id, _, key = served.rpartition(":")
         try:
@@ -81,5 +86,6 @@ async def ancestors(store: Store, so_far: Trajectory) -> AsyncGenerator[tuple[Tr
         except StoreError as error:
             message = f"run {so_far.run_id} serves call {key} of run {run_id}: {error}"
             raise StoreError(message) from error
-        yield above, above.call(key)
+        found.append((above, above.call(key)))
         so_far = above
+    return found

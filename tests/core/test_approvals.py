@@ -1,0 +1,413 @@
+"""What waits for a person, and a person's word on it: in a run, and in a sub-run's sub-run."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew import (
+    Agent,
+    Call,
+    ConfigError,
+    Held,
+    SqliteStore,
+    StoreError,
+    Trajectory,
+    Verdict,
+    cancel,
+    fork,
+    held,
+    read,
+    replay,
+    resume,
+    rule,
+    run,
+    tool,
+)
+from clew.events import Judged, Note, Ruling, Stop, encode
+from clew.journal import load
+from clew.protocols import Append
+from clew.stores import MemoryStore
+from clew.strategies import vote
+from clew.testing.models import act, acts, say
+from tests.core.family import Switch, family, go_on, hold_letters, letters, scripted
+
+pytestmark = pytest.mark.anyio
+
+Done = list[tuple[str, str]]
+
+
+def writer(done: Done, *texts: str, **more: Any) -> Agent:
+    """An agent whose letters are held."""
+    moves = [act("send", text=text) for text in texts]
+    model = scripted(acts(*moves), say("written"))
+    return Agent(model=model, tools=[letters(done)], **{"guards": [hold_letters], **more})
+
+
+def named(waiting: tuple[Held, ...]) -> list[tuple[str, str]]:
+    return [(each.run_id, each.call) for each in waiting]
+
+
+async def test_everything_that_waits_is_listed_over_all_runs() -> None:
+    done: Done = []
+    store = MemoryStore()
+    root, _, _ = family(done)
+    first = await run(writer(done, "x"), "Write.", store=store, run_id="w")
+    found = await run(root, "Write.", store=store, run_id="r")
+    await run(Agent(model=scripted(say("no"))), "Write nothing.", store=store)
+    listed = await held(store=store)
+    deep = [(f"r-1.{n}-1.1", f"1.{m}") for n in (1, 2) for m in (1, 2)]
+    assert sorted(named(listed[1:])) == deep
+    assert [each.root for each in listed] == ["w", "r", "r", "r", "r"]
+    assert [each.at for each in listed] == sorted(each.at for each in listed)
+    assert first.held == listed[:1]
+    assert named(found.held) == deep
+    assert set(found.held) == set(listed[1:])
+    (each,) = first.held
+    assert (each.tool, each.args, each.why) == ("send", {"text": "x"}, "a letter leaves the house")
+    record = await read("w", store=store)
+    (at,) = [entry.at for entry in record.entries if isinstance(entry.event, Judged)]
+    assert (each.at, each.seen) == (at, record.call("1.1").hash)
+
+
+async def test_a_child_of_a_child_is_ruled_on_days_later_in_any_order(tmp_path: Path) -> None:
+    done: Done = []
+    place = tmp_path / "runs.sqlite"
+    root, _, clerk = family(done)
+    found = await run(root, "Write.", store=place, run_id="r")
+    assert (found.status, done) == ("held", [])
+    for each in reversed(found.held):  # the store is opened anew for each
+        allow = each.call != "1.2"
+        await rule(each.run_id, each.call, allow=allow, why="as I said", by="Ada", store=place)
+    assert await held(store=place) == ()
+    found = await resume(family(done)[0], "r", store=place)
+    assert (found.status, found.answer, found.held) == ("answered", "done", ())
+    assert sorted(done) == [("r-1.1-1.1:1.1", "a"), ("r-1.2-1.1:1.1", "a")]
+    record = await read("r", store=place)
+    words = [entry.event for entry in record.entries if isinstance(entry.event, Ruling)]
+    assert sorted(word.call for word in words) == ["1.1", "1.2"]  # once each, though two were given
+    assert {(word.allow, word.by) for word in words} == {(True, "Ada")}
+    for agent, run_id in ((root, "r"), (clerk, "r-1.1-1.1")):
+        await replay(agent, run_id, store=place)
+
+
+async def test_one_word_at_a_time_is_enough_to_go_on_with_what_it_is_about() -> None:
+    done: Done = []
+    store = MemoryStore()
+    root, _, _ = family(done)
+    waiting = (await run(root, "Write.", store=store, run_id="r")).held
+    for number, each in enumerate(waiting, start=1):
+        await rule(each.run_id, each.call, allow=True, store=store)
+        found = await resume(root, "r", store=store)
+        assert len(done) == number
+        assert named(found.held) == named(waiting[number:])
+    assert (found.status, found.answer) == ("answered", "done")
+
+
+async def test_killed_between_any_two_writes_it_ends_the_same_and_does_nothing_twice() -> None:
+    whole: Done = []
+    switch = Switch()
+    found = await go_on(family(whole)[0], switch, {"1.2": False})
+    assert found.answer == "done"
+    assert len(whole) == 2
+    doubted = 0
+    for writes in range(switch.done):
+        done: Done = []
+        cut = Switch(left=writes)
+        with pytest.raises(StoreError):
+            await go_on(family(done)[0], cut, {"1.2": False})
+        before = list(done)
+        again = await go_on(family(done)[0], cut.kept, {"1.2": False})
+        assert (again.status, again.answer, again.steps) == ("answered", "done", 2), writes
+        assert len(set(done)) == len(done), writes
+        assert set(before) <= set(done) <= set(whole), writes
+        lost = [
+            call
+            for info in await cut.kept.runs()
+            for call in (await load(cut.kept, info.run_id)).calls
+            if call.action.name == "send"
+            and call.observation
+            and call.observation.code == "unknown"
+        ]
+        assert len(done) + len(lost) >= len(whole), writes
+        doubted += len(lost)
+        assert await held(store=cut.kept) == ()
+        await replay(family(done)[0], "r", store=cut.kept)
+    assert doubted > 0  # an unsafe call that may have happened was told, not made again
+
+
+async def test_a_word_that_was_cut_off_on_its_way_up_is_completed_by_the_same_again() -> None:
+    done: Done = []
+    switch = Switch()
+    root, _, _ = family(done)
+    (first, *_) = (await run(root, "Write.", store=switch, run_id="r")).held
+    switch.left = 1  # enough for the inbox of the run itself
+    with pytest.raises(StoreError):
+        await rule(first.run_id, first.call, allow=True, store=switch)
+    assert first in await held(store=switch)  # it must be said again
+    assert (await resume(root, "r", store=switch.kept)).status == "held"
+    assert done == []
+    for _ in range(2):
+        await rule(first.run_id, first.call, allow=True, store=switch.kept)
+        assert first not in await held(store=switch.kept)
+    boxes = [
+        len(await switch.kept.inbox(run_id)) for run_id in ("r-1.1-1.1", "r-1.1", "r", "r-1.2")
+    ]
+    assert boxes == [1, 1, 1, 0]
+    await resume(root, "r", store=switch.kept)
+    assert done == [("r-1.1-1.1:1.1", "a")]
+
+
+async def test_the_first_word_counts_and_another_is_refused() -> None:
+    done: Done = []
+    store = MemoryStore()
+    await run(writer(done, "x"), "Write.", store=store, run_id="w")
+    await rule("w", "1.1", allow=True, args={"text": "y"}, store=store)
+    others: list[dict[str, Any]] = [{"allow": False}, {"allow": True}]
+    for other in (*others, {"allow": True, "args": {"text": "z"}}):
+        with pytest.raises(ConfigError, match="was ruled on already, and the first word counts"):
+            await rule("w", "1.1", store=store, **other)
+    await rule("w", "1.1", allow=True, args={"text": "y"}, store=store)
+    assert (await resume(writer(done, "x"), "w", store=store)).ok
+    assert done == [("w:1.1", "y")]
+    record = await read("w", store=store)
+    assert sum(isinstance(entry.event, Ruling | Note) for entry in record.entries) == 1
+    with pytest.raises(ConfigError, match=r"call 1\.1 of run w does not wait .* held: none"):
+        await rule("w", "1.1", allow=True, store=store)
+
+
+async def hold_b(call: Call, _so_far: Trajectory) -> Verdict | None:
+    """Hold whatever says b."""
+    return Verdict("hold", "b is held too") if call.args.get("text") == "b" else None
+
+
+async def no_c(call: Call, _so_far: Trajectory) -> Verdict | None:
+    """Hold all, and deny what says c."""
+    if call.args.get("text") == "c":
+        return Verdict("deny", "nobody says c")
+    return Verdict("hold", "everything is held")
+
+
+async def test_a_word_is_for_the_arguments_that_were_seen() -> None:
+    done: Done = []
+    store = MemoryStore()
+    agent = writer(done, "a", guards=[hold_letters, hold_b])
+    (seen,) = (await run(agent, "Write.", store=store, run_id="w")).held
+    word = encode(Ruling("1.1", allow=True, hash=seen.seen))
+    await rule("w", "1.1", allow=True, args={"text": "b"}, store=store)
+    (now,) = (await resume(agent, "w", store=store)).held  # others, judged by all
+    assert (now.args, now.why, now.seen != seen.seen) == ({"text": "b"}, "b is held too", True)
+    with pytest.raises(ConfigError, match="has other arguments now: look again"):
+        await rule("w", "1.1", allow=True, seen=seen.seen, store=store)
+    await store.post("w", word)  # by somebody who had the first in view
+    found = await resume(agent, "w", store=store)
+    assert (found.status, done) == ("held", [])
+    last = (await read("w", store=store)).entries[-1].event
+    assert isinstance(last, Note)
+    assert last.text == "a ruling on 1.1 was set aside: its arguments are others now"
+    await rule("w", "1.1", allow=True, seen=now.seen, store=store)
+    assert (await resume(agent, "w", store=store)).ok
+    assert done == [("w:1.1", "b")]
+    await replay(agent, "w", store=store)
+
+
+async def test_changed_arguments_may_be_refused_but_not_held_again_by_who_held_them() -> None:
+    done: Done = []
+    for text, sent in (("b", True), ("c", False)):
+        store = MemoryStore()
+        agent = writer(done, "a", guards=[no_c])
+        await run(agent, "Write.", store=store, run_id=text)
+        await rule(text, "1.1", allow=True, args={"text": text}, store=store)
+        assert (await resume(agent, text, store=store)).ok
+        assert ((f"{text}:1.1", text) in done) is sent
+        await replay(agent, text, store=store)
+
+
+async def test_a_word_is_used_once() -> None:
+    """A call that was allowed and then cut off is in doubt: the word does not make it again."""
+    done: Done = []
+    switch = Switch()
+    agent = writer(done, "a", unknown="hold")
+    await run(agent, "Write.", store=switch, run_id="w")
+    await rule("w", "1.1", allow=True, store=switch)
+    switch.left = 3  # opened, ruled, attempted
+    with pytest.raises(StoreError):
+        await resume(agent, "w", store=switch)
+    assert done == [("w:1.1", "a")]
+    (again,) = (await resume(agent, "w", store=switch.kept)).held
+    assert "may or may not have happened" in again.why
+    assert done == [("w:1.1", "a")]
+
+
+async def test_a_sub_run_is_refused_as_a_whole() -> None:
+    done: Done = []
+    store = MemoryStore()
+    root, _, _ = family(done)
+    await run(root, "Write.", store=store, run_id="r")
+    with pytest.raises(ConfigError, match=r"call 1\.1 of run r waits for run r-1\.1: rule on what"):
+        await rule("r", "1.1", allow=True, store=store)
+    await rule("r", "1.1", allow=False, why="no letters today", store=store)
+    await rule("r-1.2", "1.1", allow=False, store=store)
+    found = await resume(root, "r", store=store)
+    assert (found.status, done, await held(store=store)) == ("answered", [], ())
+    record = await read("r", store=store)
+    refused, went_on = (call.observation for call in record.calls)
+    assert refused is not None
+    assert went_on is not None
+    assert refused.text == "ERROR: denied: no letters today. Do not try it in another way."
+    assert (refused.ok, refused.code, refused.outcome) == (False, "denied", "not_done")
+    assert refused.spent is not None
+    assert refused.spent.steps == 2
+    assert went_on.content == "the clerk did it"
+    for run_id in ("r-1.1", "r-1.1-1.1", "r-1.2-1.1"):
+        stop = (await read(run_id, store=store)).stop
+        assert stop is not None
+        assert stop.status == "interrupted"
+    await replay(root, "r", store=store)
+
+
+async def test_words_for_calls_that_are_not_held_are_set_aside() -> None:
+    done: Done = []
+    store = MemoryStore()
+    root, _, _ = family(done)
+    (first, *_) = (await run(root, "Write.", store=store, run_id="r")).held
+    await store.post("r", encode(Ruling("1.1", allow=True, args={"task": "other"})))
+    await store.post("r", encode(Ruling("1.1", allow=True)))
+    await store.post("r", encode(Ruling("1.1", allow=True)))  # it may come twice, and says no more
+    await rule(first.run_id, first.call, allow=True, store=store)
+    await resume(root, "r", store=store)
+    record = await read("r", store=store)
+    notes = [entry.event.text for entry in record.entries if isinstance(entry.event, Note)]
+    assert notes == ["a ruling on 1.1 was set aside: it was begun already, with its arguments"]
+    assert done == [("r-1.1-1.1:1.1", "a")]
+
+
+async def test_a_cancel_of_the_root_closes_what_waits_below() -> None:
+    done: Done = []
+    store = MemoryStore()
+    root, _, _ = family(done)
+    (first, *_) = (await run(root, "Write.", store=store, run_id="r")).held
+    await rule(first.run_id, first.call, allow=True, store=store)
+    await cancel("r", why="enough", store=store)
+    found = await resume(root, "r", store=store)
+    assert (found.status, found.reason, done) == ("interrupted", "enough", [])
+    assert await held(store=store) == ()
+    for info in await store.runs():
+        record = await load(store, info.run_id)
+        assert not record.step.pending
+        assert record.stop == Stop("interrupted", "enough")
+        assert await store.inbox(info.run_id) == []
+    assert (await load(store, "r")).total.steps == 5  # what was done below is counted
+    await replay(root, "r", store=store)
+    again = await resume(root, "r", store=store)  # whoever resumes it wants it to go on
+    assert (again.status, again.answer) == ("answered", "done")
+
+
+async def test_a_sub_run_alone_may_be_cancelled() -> None:
+    done: Done = []
+    store = MemoryStore()
+    root, _, _ = family(done)
+    await run(root, "Write.", store=store, run_id="r")
+    await cancel("r-1.1", store=store)
+    found = await resume(root, "r", store=store)
+    assert named(found.held) == [("r-1.2-1.1", "1.1"), ("r-1.2-1.1", "1.2")]
+    seen = (await read("r", store=store)).call("1.1").observation
+    assert seen is not None
+    assert (seen.ok, seen.code, seen.outcome) == (False, "interrupted", "not_done")
+    stop = (await read("r-1.1-1.1", store=store)).stop
+    assert stop is not None
+    assert stop.status == "interrupted"
+
+
+async def test_a_run_of_a_vote_is_named_with_the_vote() -> None:
+    @tool(effect="read")
+    def look(what: str) -> str:
+        """Look something up.
+
+        Args:
+            what: What.
+        """
+        return what
+
+    async def hold(_call: Call, _so_far: Trajectory) -> Verdict:
+        return Verdict("hold", "ask first")
+
+    store = MemoryStore()
+    agent = Agent(model=scripted(act("look", what="x"), say("x")), tools=[look], guards=[hold])
+    waiting = await vote(agent, "What?", 2, store=store, run_id="v")
+    assert waiting.result.status == "held"
+    assert {(each.run_id, each.root) for each in await held(store=store)} == {
+        ("v.1", "v"),
+        ("v.2", "v"),
+    }
+    for each in await held(store=store):
+        await rule(each.run_id, each.call, allow=True, store=store)
+    assert await store.inbox("v") == []  # a vote listens to its runs itself
+    assert (await vote(agent, "What?", 2, store=store, run_id="v")).answer == "x"
+
+
+async def test_a_run_whose_root_is_gone_is_named_and_not_ruled_on() -> None:
+    done: Done = []
+    store, other = MemoryStore(), MemoryStore()
+    root, office, _ = family(done)
+    await run(root, "Write.", store=store, run_id="r")
+    for run_id in ("r-1.1", "r-1.1-1.1"):
+        await copied(store, other, run_id)
+    (each, _) = await held(store=other)
+    assert (each.run_id, each.root) == ("r-1.1-1.1", "r")
+    with pytest.raises(StoreError, match=r"run r-1\.1 serves call 1\.1 of run r: there is no run"):
+        await rule(each.run_id, each.call, allow=True, store=other)
+    with pytest.raises(StoreError, match="serves call"):
+        await resume(office, "r-1.1", store=other)
+    await copied(store, other, "r")
+    await rule(each.run_id, each.call, allow=True, store=other)
+    assert ("r", "1.2") in named((await resume(root, "r", store=other)).held)
+    await other.post("r", encode(Ruling("1.2", allow=True)))
+    with pytest.raises(
+        StoreError, match=r"run r-1\.2, which serves r:1\.2, is gone: bring it back"
+    ):
+        await resume(root, "r", store=other)
+    await copied(store, other, "r-1.2")
+    await copied(store, other, "r-1.2-1.1")
+    assert (await go_on(root, other)).answer == "done"
+
+
+async def copied(store: MemoryStore, other: MemoryStore, run_id: str) -> None:
+    """Bring a run to another store as it is."""
+    from_there = await store.read(run_id)
+    epoch = await other.create(run_id)
+    while epoch < from_there[-1].epoch:
+        epoch = await other.open(run_id)
+    for line in from_there:
+        await other.append(Append(run_id, epoch, (line,)))
+
+
+async def test_a_fork_of_a_sub_run_is_a_run_of_its_own() -> None:
+    done: Done = []
+    store = MemoryStore()
+    root, office, _ = family(done)
+    found = await run(root, "Write.", store=store, run_id="r")
+    assert found.status == "held"
+    again = await fork(office, "r-1.1", at=0, store=store, new_id="f")
+    (twice,) = again.held
+    assert twice.why.startswith("this may have been done already, by r-1.1:1.1: allow it if")
+    await rule("f", "1.1", allow=True, store=store)
+    again = await resume(office, "f", store=store)
+    assert named(again.held) == [("f-1.1", "1.1"), ("f-1.1", "1.2")]
+    assert {each.root for each in again.held} == {"f"}
+    assert (await read("f", store=store)).serves == ""
+    for each in again.held:
+        await rule(each.run_id, each.call, allow=True, store=store)
+    assert await store.inbox("r") == []
+    assert (await resume(office, "f", store=store)).answer == "the clerk did it"
+    assert sorted(done) == [("f-1.1:1.1", "a"), ("f-1.1:1.2", "b")]
+    assert len(found.held) == len(await held(store=store))
+
+
+async def test_many_runs_wait_in_a_real_store(tmp_path: Path) -> None:
+    done: Done = []
+    store = SqliteStore(tmp_path / "runs.sqlite")
+    for number in range(5):
+        await run(writer(done, "x", "y"), "Write.", store=store, run_id=f"w{number}")
+    assert len(await held(store=store)) == 10
+    await store.close()
