@@ -529,14 +529,14 @@ def kept(who: Agent, record: Trajectory) -> None:
     before = Trajectory("run")
     for entry in record.entries:
         event = entry.event
-        passed = who.budget.over(before) is not None
+        passed = tokens(before.spent) > who.limits.tokens
+        passed = passed or dollars(before.spent) > (who.limits.cost or 0.0)
         if isinstance(event, Thought):
             assert not passed
             expected = who.budget.expected(before)
             assert tokens(before.spent) + expected.tokens <= who.limits.tokens
-            if who.limits.cost is not None:
-                spent = dollars(before.spent) + (expected.cost or 0.0)
-                assert spent <= who.limits.cost + 1e-9
+            spent = dollars(before.spent) + (expected.cost or 0.0)
+            assert spent <= (who.limits.cost or 0.0) + 1e-9
         if isinstance(event, Observation) and passed and event.call:
             assert event.code in {"cap", ""}
             assert before.call(event.call).action.name == "finish" or event.code == "cap"

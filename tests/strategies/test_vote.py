@@ -501,10 +501,10 @@ async def test_the_limits_of_the_whole_are_divided() -> None:
 async def test_the_verifier_spends_no_more_than_its_share() -> None:
     store = MemoryStore()
     agent = voters("Rome", "Paris")
-    await ask(agent, 2, limits=Limits(tokens=600), store=store, run_id="vote", verifier=judge())
+    await ask(agent, 2, limits=Limits(tokens=15_000), store=store, run_id="vote", verifier=judge())
     verifier = await read("vote.verifier", store=store)
     limits = verifier.started.setting.parts["limits"]
-    assert "tokens=200" in limits
+    assert "tokens=5000" in limits
     assert f"cost={1 / 3}" in limits
 
 

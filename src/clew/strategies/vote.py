@@ -240,21 +240,27 @@ async def _read(agent: Agent, so_far: Trajectory, store: Store) -> Vote:
     for call in so_far.calls:
         if call.observation is not None and call.action.name in texts:
             texts[call.action.name].append(call.observation.text)
-    ballots = {each.run: each for each in ballots_in(texts[RUN])}
+    ballots, lost = {each.run: each for each in ballots_in(texts[RUN])}, Usage()
     for number in range(1, known(so_far)["k"] + 1):
         run = await _there(store, run_id_of(so_far.run_id, number))
-        if number not in ballots and run is not None:
+        if run is None:
+            continue
+        lost += run.total.lost
+        if number not in ballots:
             ballots[number] = ballot(number, run)
     runs = tuple(ballots[number] for number in sorted(ballots))
     verifying = await _there(store, run_id_of(so_far.run_id, 0))
-    spent = [each.usage for each in runs] + ([verifying.usage] if verifying else [])
+    spent = [each.usage for each in runs]
+    if verifying is not None:
+        spent.append(verifying.usage)
+        lost += verifying.total.lost
     decision, base = _decision(so_far), _result(agent, so_far, runs)
     if decision.run:
         chosen = result(agent, await load(store, run_id_of(so_far.run_id, decision.run)))
         kept = {name: getattr(chosen, name) for name in ("evidence", "cited", "audit")}
         base = replace(base, **kept)
     steps = sum(each.steps for each in runs)
-    whole = replace(base, usage=sum(spent, start=Usage()), steps=steps)
+    whole = replace(base, usage=sum(spent, start=Usage()), steps=steps, lost=lost)
     choice = choice_in(texts[VERIFY])
     return Vote(whole, decision.how, decision.words, decision.run, decision.counts, runs, choice)
 
