@@ -25,7 +25,7 @@ on_one_loop = pytest.mark.parametrize("anyio_backend", ["asyncio"])
 
 
 @contextmanager
-def started(place: Path, run_id: str, *words: str) -> Iterator[subprocess.Popen[str]]:
+def started(place: Path | str, run_id: str, *words: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
         [sys.executable, str(WORKER), str(place), run_id, *words],
         stdin=subprocess.PIPE,

@@ -5,6 +5,7 @@ import logging
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, LiteralString, TypeAlias, TypeVar
 
 import psycopg
@@ -163,8 +164,11 @@ class Link:
         there before, or says that it is starting.
         """
         spare, self._spare = self._spare, None
-        if spare is not None and not spare.closed:
-            return spare
+        if spare is not None:
+            with suppress(psycopg.Error):
+                await spare.execute("SELECT 1")
+                return spare
+            await spare.close()
         until = self.deadline() if until is None else until
         pause = 0.02
         while True:
@@ -250,23 +254,24 @@ class Link:
         """Do `work` on a connection for readers."""
         until = self.deadline()
         while True:
-            pool = await self._readers()
+            pool = await self._readers(until)
             try:
                 connection = await pool.getconn(max(0.1, until - time.monotonic()))
-            except (PoolTimeout, PoolClosed, OSError) as error:
-                raise unreachable(self.address, error) from error
+            except (PoolTimeout, PoolClosed) as error:
+                await self._renounce(pool)
+                if time.monotonic() > until:
+                    raise unreachable(self.address, error) from error
+                continue
             try:
                 return await work(connection)
-            except psycopg.Error as error:
+            except (psycopg.Error, UnicodeError) as error:
                 gone = lost(error, connection)
                 if gone:
-                    await connection.close()
+                    await self._renounce(pool)
                 if once and gone:
                     raise self.unsure() from error
                 if not (gone or again(error)) or time.monotonic() > until:
                     raise explain(self.address, error) from error
-            except UnicodeError as error:
-                raise explain(self.address, error) from error
             finally:
                 await pool.putconn(connection)
 
@@ -277,13 +282,13 @@ class Link:
             "been made: look at the run before you do it again"
         )
 
-    async def _readers(self) -> AsyncConnectionPool[Connection]:
-        """The pool. Before it a connection is made by hand, whose errors can be told; whoever needs
-        one of its own gets that.
+    async def _readers(self, until: float) -> AsyncConnectionPool[Connection]:
+        """The pool. Before it a connection is made by hand, which waits for the server as we do and
+        whose errors can be told; whoever needs one of its own gets that.
         """
         async with self._opening:
             if self._pool is None:
-                self._spare = await self.connect()
+                self._spare = await self.connect(until)
                 pool = AsyncConnectionPool[Connection](
                     "",
                     kwargs=self._options(),
@@ -298,12 +303,22 @@ class Link:
                 self._pool = pool
             return self._pool
 
-    async def close(self) -> None:
-        """Let go of all connections of readers."""
+    async def _renounce(self, pool: AsyncConnectionPool[Connection]) -> None:
+        """Give up a pool of which a connection was lost: the others are lost as well, or soon."""
         async with self._opening:
-            pool, self._pool = self._pool, None
-            spare, self._spare = self._spare, None
+            if self._pool is not pool:
+                return
+            self._pool = None
+        await self._close_spare()
+        await pool.close()
+
+    async def _close_spare(self) -> None:
+        spare, self._spare = self._spare, None
         if spare is not None:
             await spare.close()
-        if pool is not None:
-            await pool.close()
+
+    async def close(self) -> None:
+        """Let go of all connections of readers."""
+        await self._close_spare()
+        if self._pool is not None:
+            await self._renounce(self._pool)
