@@ -12,7 +12,7 @@ from typing import Annotated, Final
 import msgspec
 
 from clew.agent import Agent, changes
-from clew.begin import start, take_up
+from clew.begin import begun, start, take_up
 from clew.bounds import Limits
 from clew.errors import ConfigError
 from clew.evals.case import Case
@@ -28,7 +28,6 @@ from clew.models.prices import Price
 from clew.protocols import Model, Store
 from clew.replies import Value
 from clew.result import result
-from clew.strategies.round import exists
 from clew.tools.finish import answer_schema
 from clew.trajectory import Step, Trajectory
 
@@ -147,7 +146,7 @@ class Judge:
 
     async def _run(self, question: str, store: Store, run_id: str) -> Trajectory:
         """The judge's run to its end; what has stopped is only read."""
-        if not await exists(store, run_id):
+        if not await begun(store, run_id):
             return await go(self.agent, await start(self.agent, question, store, run_id=run_id))
         so_far = await load(store, run_id)
         setting = so_far.setting or so_far.started.setting

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from clew.agent import Agent
-from clew.begin import start, take_up
+from clew.begin import begun, start, take_up
 from clew.errors import ModelError, ReplayError
 from clew.evals.measures import counted
 from clew.evals.outcome import Judgement, Outcome
@@ -22,7 +22,7 @@ from clew.journal import load
 from clew.loop import run as go
 from clew.protocols import Store
 from clew.strategies import vote
-from clew.strategies.round import exists, run_id_of
+from clew.strategies.round import run_id_of
 from clew.trajectory import Trajectory
 
 JUDGE: Final = ".judge"
@@ -74,7 +74,7 @@ async def settle(trial: Trial, plan: Plan, store: Store) -> Row:
 async def _ran(trial: Trial, agent: Agent, episode: Episode, store: Store) -> Found:
     """One run, begun or taken up."""
     run_id, origin = trial.run_id, trial.configuration.origin
-    if not await exists(store, run_id):
+    if not await begun(store, run_id):
         journal = await start(agent, trial.case.question, store, run_id=run_id, origin=origin)
         so_far = await go(agent, journal)
     else:
@@ -107,7 +107,7 @@ async def _voted(trial: Trial, agent: Agent, episode: Episode, store: Store) -> 
 
 async def _records(trial: Trial, store: Store, first: int = 0) -> list[Trajectory]:
     """Those that a trial is made of, as far as they are there."""
-    return [await load(store, name) for name in _names(trial, first) if await exists(store, name)]
+    return [await load(store, name) for name in _names(trial, first) if await begun(store, name)]
 
 
 def _names(trial: Trial, first: int) -> Iterator[str]:
@@ -213,7 +213,7 @@ async def _cost(trial: Trial, records: Sequence[Trajectory], store: Store) -> fl
     The prices of simulated models are invented, and nobody pays them.
     """
     judge = trial.run_id + JUDGE
-    paid = [*records, *([await load(store, judge)] if await exists(store, judge) else [])]
+    paid = [*records, *([await load(store, judge)] if await begun(store, judge) else [])]
     known = [cost for cost in map(_paid, paid) if cost is not None]
     return sum(known) if known else None
 
