@@ -176,6 +176,9 @@ def _over(reason: str) -> Verdict:
 class Limits:
     """The numbers that bound a run, one for each axis; all are finite.
 
+    A model call is reserved before it is made (`clew.budget`), so `tokens` and `cost` are passed by
+    one call's excess at most. `depth` is how deep sub-runs may nest.
+
     `cost` in US dollars: None means `DEFAULT_COST` where the model's price is known, and no bound
     on cost where it is not (tokens still bound the run).
     """
@@ -204,6 +207,8 @@ class Limits:
             if isinstance(number, bool) or not isinstance(number, kind):
                 message = f"limit {name} is {number!r}: give a {what} over 0"
                 raise ConfigError(message)
+            if name == "depth" and number == 0:  # no sub-runs at all
+                continue
             if not 0 < number < float("inf"):
                 message = f"limit {name} is {number}: give a finite number over 0"
                 raise ConfigError(message)

@@ -6,6 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew import Agent, MemoryStore, read, resume
+from clew.api import start
+from clew.cli.outcome import Outcome, document, summary
 from clew.cli.render import CHARACTERS, LINES, Shown, cut, inert, readable, shown, written
 from clew.events import (
     Action,
@@ -13,6 +16,7 @@ from clew.events import (
     Attempt,
     Cancel,
     Changed,
+    Charged,
     Done,
     Evidence,
     Forked,
@@ -27,8 +31,13 @@ from clew.events import (
     Started,
     Stop,
     Thought,
+    Usage,
     Verdict,
+    encode,
 )
+from clew.loop import run as go
+from clew.testing.models import ScriptedModel, say
+from clew.traces import read_trace, trace
 
 SETTING = Setting("f", "m:x", "native/1", "Prompt.", tools={"calc": "1 pure abc"})
 MANY = Setting("f", "m:x", "native/1", "Prompt.", tools=dict.fromkeys(map(str, range(27)), "1"))
@@ -108,6 +117,17 @@ EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
         ],
         FORKED,
     ),
+    (
+        Charged(Usage(1_000, 200, cost=0.01, estimated=True), "nobody saw the reply"),
+        CHARGED := ["Charged: about 1,200 tokens and $0.0100 may be lost: nobody saw the reply"],
+        CHARGED,
+    ),
+    (
+        Charged(Usage(1_000, 200), "nobody saw it"),
+        UNPRICED := ["Charged: about 1,200 tokens may be lost: nobody saw it"],
+        UNPRICED,
+    ),
+    (Charged(Usage(), "the worker left"), LEFT := ["Charged: the worker left"], LEFT),
     (Cancel("enough"), ["Interrupt: enough"], ["Interrupt: enough"]),
     (
         Landing("steps", "2 of 2 used"),
@@ -126,6 +146,22 @@ def lines(event: AnyEvent, *, whole: bool) -> list[str]:
 def test_every_event_has_its_lines(event: AnyEvent, all_of_it: list[str], gist: list[str]) -> None:
     assert lines(event, whole=True) == all_of_it
     assert lines(event, whole=False) == gist
+
+
+async def test_the_end_line_and_the_document_tell_what_may_be_lost() -> None:
+    agent = Agent(model=ScriptedModel([say("it")]))
+    journal = await start(agent, "What?", store := MemoryStore(), run_id="run")
+    assert "lost" not in summary(Outcome(await go(agent, journal), None))
+    await start(agent, "What?", store, run_id="cut")
+    found = await resume(agent, "cut", store=store)
+    end = Outcome(await read("cut", store=store), found)
+    lost = found.lost.tokens
+    assert lost > 0
+    assert f"15 tokens · $0.0000 · about {lost:,} more tokens may be lost · run cut" in summary(end)
+    assert document(end)["lost"]["tokens"] == lost
+    assert document(end)["usage"]["tokens"] == 15
+    lines = [encode(line) for line in trace(end.record)]
+    assert read_trace(lines).entries == end.record.entries
 
 
 ANYTHING = st.text(max_size=200)
