@@ -161,11 +161,14 @@ def _may_have_asked(journal: Journal) -> bool:
 
 async def refuse_sub_run(store: Store, so_far: Trajectory) -> None:
     """Raise `ConfigError` for a run that is taken up through another, and say through which."""
-    if served := so_far.serves:
-        run_id, _, call = served.rpartition(":")
-        root = (await ancestors(store, so_far))[-1][0].run_id
-        message = f"run {so_far.run_id} serves call {call} of run {run_id}: resume run {root}"
-        raise ConfigError(message)
+    if not (above := await ancestors(store, so_far)):
+        return
+    (served, call), (root, _) = above[0], above[-1]
+    message = (
+        f"run {so_far.run_id} serves call {call.key} of run {served.run_id}: "
+        f"resume run {root.run_id}"
+    )
+    raise ConfigError(message)
 
 
 def _changes(agent: Agent, so_far: Trajectory, *, accepted: bool) -> tuple[str, ...]:

@@ -162,7 +162,7 @@ def _rest(agent: Agent, so_far: Trajectory) -> _Rest:
         steps=left.steps - 1,
         tool_calls=left.tool_calls - waiting,
         tokens=left.tokens - RESERVE * thought.tokens,
-        seconds=left.seconds - RESERVE * _thinking(so_far),
+        seconds=round(left.seconds - RESERVE * _thinking(so_far), 3),
         cost=left.cost - RESERVE * (thought.cost or 0.0) if bounded else None,
         depth=left.depth - 1,
     )
@@ -170,10 +170,13 @@ def _rest(agent: Agent, so_far: Trajectory) -> _Rest:
 
 def _thinking(so_far: Trajectory) -> float:
     """Seconds from what came before the last thought to it, where one worker saw both."""
-    for before, entry in zip(so_far.entries[-2::-1], so_far.entries[::-1], strict=False):
-        if isinstance(entry.event, Thought):
-            return max(0, entry.at - before.at) / 1000 if entry.epoch == before.epoch else 0.0
-    return 0.0
+    pairs = zip(so_far.entries[-2::-1], so_far.entries[::-1], strict=False)
+    worked = (
+        entry.at - before.at if entry.epoch == before.epoch else 0
+        for before, entry in pairs
+        if isinstance(entry.event, Thought)
+    )
+    return max(0, next(worked, 0)) / 1000
 
 
 def least(share: Grant, most: Grant | None) -> Grant:

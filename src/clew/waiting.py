@@ -32,18 +32,18 @@ class Held:
 
 def held_here(so_far: Trajectory, root: str = "") -> Iterator[Held]:
     """What the record itself says: of a call that waits for its sub-run, that it does."""
-    for call in so_far.held:
-        if call.verdict is not None:
-            yield Held(
-                so_far.run_id,
-                call.key,
-                call.action.name,
-                call.args,
-                call.verdict.verdict.reason,
-                _since(so_far, call.verdict),
-                call.hash,
-                root or so_far.run_id,
-            )
+    held = ((call, call.verdict) for call in so_far.held if call.verdict is not None)
+    for call, judged in held:
+        yield Held(
+            so_far.run_id,
+            call.key,
+            call.action.name,
+            call.args,
+            judged.verdict.reason,
+            _since(so_far, judged),
+            call.hash,
+            root or so_far.run_id,
+        )
 
 
 def _since(so_far: Trajectory, verdict: Judged) -> int:

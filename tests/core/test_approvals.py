@@ -95,7 +95,8 @@ async def test_one_word_at_a_time_is_enough_to_go_on_with_what_it_is_about() -> 
     done: Done = []
     store = MemoryStore()
     root, _, _ = family(done)
-    waiting = (await run(root, "Write.", store=store, run_id="r")).held
+    found = await run(root, "Write.", store=store, run_id="r")
+    waiting = found.held
     for number, each in enumerate(waiting, start=1):
         await rule(each.run_id, each.call, allow=True, store=store)
         found = await resume(root, "r", store=store)

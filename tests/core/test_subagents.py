@@ -1,0 +1,769 @@
+"""An agent as a tool: its own record, a grant of the budget, only its result in view."""
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import anyio
+import pytest
+
+from clew import (
+    Agent,
+    ConfigError,
+    Evidence,
+    Limits,
+    ModelError,
+    Observation,
+    StoreError,
+    Tool,
+    ToolError,
+    Usage,
+    Verdict,
+    cancel,
+    delegate,
+    fork,
+    held,
+    read,
+    replay,
+    resume,
+    rule,
+    run,
+    tool,
+)
+from clew.api import start, take_up
+from clew.begin import begun
+from clew.bounds import DEFAULT_COST
+from clew.delegation import least
+from clew.ending import interrupt
+from clew.events import Attempt, Cancel, Changed, Grant, Json, Judged, Ruling, Spending, encode
+from clew.journal import Journal, load
+from clew.protocols import Append, Prompt, SubRun
+from clew.replay import replay as replay_record
+from clew.stores import MemoryStore
+from clew.testing.models import act, acts, finish, say
+from clew.trajectory import Trajectory
+from tests.core.family import Switch, family, go_on, hold_letters, letters, lone, scripted
+
+pytestmark = pytest.mark.anyio
+
+PLENTY = Grant(6, 14, 500_000, 600.0, 0.5, 2)
+
+
+def observed(so_far: Trajectory, key: str = "1.1") -> Observation:
+    """What a call observed."""
+    seen = so_far.call(key).observation
+    assert seen is not None
+    return seen
+
+
+async def of(agent: Agent, store: MemoryStore, **more: Any) -> Trajectory:
+    """The record of a run of this agent."""
+    return await read(
+        (await run(agent, "Do.", store=store, run_id="r", **more)).run_id, store=store
+    )
+
+
+# ---------------------------------------------------------------- what comes back
+
+
+async def test_only_the_result_enters_the_view_of_the_run_that_asked() -> None:
+    prompts: list[Prompt] = []
+
+    def last(prompt: Prompt) -> Any:
+        prompts.append(prompt)
+        return say("done")
+
+    child = Agent(model=scripted(act("calc", expression="1"), say("it is one")), tools=[calc])
+    so_far = await of(lone(child, act("other", task="count to one"), last), store := MemoryStore())
+    shown = "\n".join(part.text for part in prompts[0])
+    assert "it is one" in shown
+    assert "secret of the child" not in shown
+    below = await read("r-1.1", store=store)
+    assert (below.goal, below.serves, below.started.parent) == ("count to one", "r:1.1", "r:1.1")
+    assert "secret of the child" in str(below.entries)
+    seen = observed(so_far)
+    assert (seen.content, seen.ok, seen.outcome, seen.effect) == ("it is one", True, "done", "read")
+    assert seen.spent == Spending(2, 1, Usage(20, 10, cost=0.0))
+    assert so_far.total.steps == 4
+    assert so_far.total.tool_calls == 2
+    assert so_far.usage == Usage(40, 20, cost=0.0)
+
+
+@tool(effect="pure")
+def calc(expression: str) -> str:
+    """Calculate.
+
+    Args:
+        expression: What.
+    """
+    return f"{expression} is the secret of the child"
+
+
+def found(text: str, trust: Any) -> Tool:
+    """A tool that finds two pieces."""
+
+    async def call(_args: dict[str, Json], _key: str) -> Observation:
+        pieces = (Evidence("d1", text, 0.9), Evidence("d2", "other", 0.4))
+        return Observation(content=text, evidence=pieces, trust=trust)
+
+    return Tool("find", "Find it.", {"type": "object", "properties": {}}, call, effect="read")
+
+
+@pytest.mark.parametrize("trust", ["trusted", "untrusted"])
+async def test_evidence_keeps_apart_what_several_sub_runs_found(trust: str) -> None:
+    child = Agent(
+        model=scripted(act("find"), say("so says [d1] (not [d9])")), tools=[found("x", trust)]
+    )
+    twice = acts(act("other", task="a"), act("other", task="b"))
+    root = lone(child, twice, say("both say so [1.1/d1] [1.2/d1]"))
+    result = await run(root, "Do.", store=(store := MemoryStore()), run_id="r")
+    assert {piece.doc_id for piece in result.evidence} == {"1.1/d1", "1.2/d1"}
+    assert [piece.doc_id for piece in result.cited] == ["1.1/d1", "1.2/d1"]
+    assert result.evidence[0].text == "x"
+    so_far = await read("r", store=store)
+    assert observed(so_far).content == "so says [1.1/d1] (not [d9])"
+    assert observed(so_far).trust == trust
+    assert so_far.clean is (trust == "trusted")
+
+
+async def test_an_answer_of_another_type_is_cited_in_all_its_texts() -> None:
+    answer: Json = {"n": 1, "why": ["[d1]", "[d2] and [d2]"]}
+    child = Agent(
+        model=scripted(act("find"), finish(answer), answer=dict), tools=[found("x", "trusted")],
+        answer=dict[str, Any],
+    )  # fmt: skip
+    so_far = await of(lone(child), MemoryStore())
+    assert observed(so_far).content == {"n": 1, "why": ["[1.1/d1]", "[1.1/d2] and [1.1/d2]"]}
+    assert [piece.doc_id for piece in observed(so_far).evidence] == ["1.1/d1", "1.1/d2"]
+
+
+async def test_what_was_read_before_makes_the_goal_of_a_sub_run_untrusted() -> None:
+    child = Agent(model=scripted(act("find"), say("fine")), tools=[found("x", "trusted")])
+    root = lone(
+        child,
+        act("look"),
+        act("other", task="a"),
+        say("done"),
+        more=[replace(found("y", "untrusted"), name="look")],
+    )
+    store = MemoryStore()
+    so_far = await of(root, store)
+    below = await read("r-2.1", store=store)
+    assert (below.clean, below.started.trust) == (False, "untrusted")
+    assert {observed(below).trust, observed(so_far, "2.1").trust} == {"untrusted"}
+
+
+async def object_to(answer: str, _so_far: Trajectory) -> str:
+    """Take no answer."""
+    return f"{answer} will not do"
+
+
+async def refuse(text: str) -> Verdict:
+    """Refuse all words."""
+    assert text
+    return Verdict("deny", "I will not")
+
+
+LANDS = Limits(steps=1)
+
+
+@pytest.mark.parametrize(
+    ("child", "content", "code"),
+    [
+        pytest.param(
+            Agent(
+                model=scripted(act("calc", expression="1"), say("half")), tools=[calc], limits=LANDS
+            ),
+            {"answer": "half", "cut_short": "steps"},
+            "",
+            id="bound, with an answer",
+        ),
+        pytest.param(
+            Agent(
+                model=scripted(act("calc", expression="1")),
+                tools=[calc],
+                limits=LANDS,
+                landing=False,
+                fallback="?",
+            ),
+            "ERROR: tool_error: the sub-run ended as bound (steps: 1 of 1 used) and gave no "
+            'answer; declared for that case: "?"',
+            "tool_error",
+            id="bound, without",
+        ),
+        pytest.param(
+            Agent(model=scripted(say("no")), checks=[object_to], tries=0),
+            "ERROR: tool_error: the sub-run ended as failed (the answer was rejected: no will",
+            "tool_error",
+            id="failed",
+        ),
+        pytest.param(
+            Agent(model=scripted(), screens=[refuse]),
+            "ERROR: denied: the sub-run ended as refused (I will not) and gave no answer",
+            "denied",
+            id="refused",
+        ),
+    ],
+)
+async def test_a_sub_run_that_gave_no_answer_says_why(
+    child: Agent, content: Json, code: str
+) -> None:
+    store = MemoryStore()
+    so_far = await of(root := lone(child), store)
+    seen = observed(so_far)
+    if isinstance(content, str):
+        assert seen.text.startswith(content)
+    else:
+        assert seen.content == content
+    assert (seen.ok, seen.code, seen.outcome) == (not code, code, "not_done" if code else "done")
+    assert so_far.stop is not None
+    assert so_far.stop.answer == "done"
+    await replay(root, "r", store=store)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        (ToolError("only cities"), "ERROR: tool_error: only cities"),
+        (KeyError("x"), "ERROR: tool_error: no task could be made of this (KeyError: 'x')"),
+        (None, "ERROR: tool_error: the task is empty: say what is to be done"),
+    ],
+)
+async def test_a_goal_that_cannot_be_written_is_for_the_model_to_mend(
+    wrong: Exception | None, text: str
+) -> None:
+    def goal(args: dict[str, Json]) -> str:
+        if args == {"city": "Rome"}:
+            return "Go to Rome."
+        if wrong is None:
+            return " "
+        raise wrong
+
+    child = Agent(model=scripted(say("gone")))
+    schema: dict[str, Json] = {"type": "object", "properties": {"city": {"type": "string"}}}
+    go = delegate(child, name="go", description="Go.", parameters=schema, goal=goal)
+    script = scripted(act("go", city="?"), act("go", city="Rome"), say("done"))
+    store = MemoryStore()
+    so_far = await of(Agent(model=script, tools=[go]), store)
+    assert observed(so_far).text == text
+    assert observed(so_far, "2.1").content == "gone"
+    assert (await read("r-2.1", store=store)).goal == "Go to Rome."
+    assert not await begun(store, "r-1.1")
+
+
+def test_what_does_not_fit_is_said_when_the_tool_is_made() -> None:
+    child = Agent(model=scripted())
+    with pytest.raises(ConfigError, match="x: parameters and the goal that is written from them"):
+        delegate(child, name="x", description="X.", goal=str)
+    with pytest.raises(ConfigError, match="x: parameters and the goal"):
+        delegate(child, name="x", description="X.", parameters={"type": "object"})
+    acting = Agent(model=scripted(), tools=[letters([])])
+    made = delegate(acting, name="x", description="X.")
+    assert (made.effect, made.most) == (
+        "unsafe",
+        Grant(15, 30, 1_000_000, 600.0, DEFAULT_COST, 3),
+    )
+    assert delegate(acting, name="x", description="X.", effect="read").effect == "read"
+    other = delegate(acting.but(tries=5), name="x", description="X.")
+    assert made.version != other.version
+
+
+async def test_the_tool_cannot_be_called_by_hand() -> None:
+    made = delegate(Agent(model=scripted()), name="x", description="X.")
+    with pytest.raises(ConfigError, match="is made in a run of its own, by the loop only"):
+        await made.call({"task": "a"}, "r:1.1")
+
+
+async def test_whoever_watches_sees_the_sub_run_and_its_origin_is_recorded() -> None:
+    class Seen:
+        def __init__(self, run_id: str) -> None:
+            self.run_id = run_id
+
+        def token(self, text: str) -> None:
+            del text
+
+        def entry(self, entry: Any) -> None:
+            seen.append((self.run_id, type(entry.event).__name__))
+
+    seen: list[tuple[str, str]] = []
+    child = Agent(model=scripted(say("gone")))
+    made = delegate(child, name="go", description="Go.", watch=Seen, origin={"file": "go.toml"})
+    store = MemoryStore()
+    await of(Agent(model=scripted(act("go", task="x"), say("done")), tools=[made]), store)
+    assert seen == [("r-1.1", "Started"), ("r-1.1", "Thought"), ("r-1.1", "Stop")]
+    assert (await read("r-1.1", store=store)).started.origin == {"file": "go.toml"}
+
+
+# ---------------------------------------------------------------- the budget
+
+
+def grants(so_far: Trajectory) -> list[Grant | None]:
+    """What was granted to the sub-runs of a run."""
+    return [e.event.grant for e in so_far.entries if isinstance(e.event, Attempt)]
+
+
+async def test_sub_runs_of_a_step_get_equal_shares_and_the_run_keeps_what_it_needs() -> None:
+    child = Agent(model=scripted(say("ok")))
+    step = acts(*(act("other", task=str(n)) for n in range(3)), act("calc", expression="1"))
+    limits = Limits(steps=12, tool_calls=13, tokens=90_000, cost=0.9, depth=2)
+    so_far = await of(lone(child, step, say("done"), limits=limits, more=[calc]), MemoryStore())
+    given = grants(so_far)
+    assert given[0] is not None
+    assert given == [given[0]] * 3
+    share = given[0]
+    # of 12 steps one is used and one kept; of 13 calls these four are the run's own
+    assert (share.steps, share.tool_calls, share.depth) == (3, 3, 1)
+    assert 28_000 < share.tokens < 30_000
+    assert share.cost == pytest.approx(0.3)
+    assert 599 < share.seconds <= 600  # passes for all at once
+
+
+async def test_no_more_is_granted_than_the_agent_s_own_limits() -> None:
+    own = Limits(steps=2, tool_calls=1, tokens=5_000, cost=0.1, seconds=5, depth=1)
+    so_far = await of(lone(Agent(model=scripted(say("ok")), limits=own)), MemoryStore())
+    assert grants(so_far) == [Grant(2, 1, 5_000, 5.0, 0.1, 1)]
+
+
+def test_the_smaller_of_two_grants_is_so_on_every_axis() -> None:
+    no_price = replace_grant(PLENTY, cost=None)
+    assert least(PLENTY, None) == PLENTY
+    assert least(no_price, no_price).cost is None
+    assert least(PLENTY, no_price).cost == least(no_price, PLENTY).cost == PLENTY.cost
+
+
+def replace_grant(grant: Grant, **more: Any) -> Grant:
+    return Grant(**{name: getattr(grant, name) for name in grant.__struct_fields__} | more)
+
+
+@pytest.mark.parametrize(
+    ("limits", "what"),
+    [
+        (Limits(steps=2), "steps"),
+        (Limits(tool_calls=1), "tool calls"),
+        (Limits(tokens=5_000), "tokens"),
+        (Limits(cost=1e-9), "cost"),
+        (Limits(seconds=0.03), "seconds"),
+    ],
+)
+async def test_where_nothing_is_left_the_call_is_refused(limits: Limits, what: str) -> None:
+    child = Agent(model=scripted(say("ok")))
+    usage = Usage(2_000, 500, cost=5e-10)
+
+    def think(_prompt: Prompt) -> Any:
+        time.sleep(0.011)  # a thought takes its time, and another would too
+        return act("other", task="a")
+
+    root = lone(child, limits=limits).but(model=replace(scripted(think, say("done")), usage=usage))
+    store = MemoryStore()
+    so_far = await of(root, store)
+    seen = observed(so_far)
+    assert (seen.ok, seen.code, seen.outcome) == (False, "cap", "not_done")
+    assert seen.text == (
+        f"ERROR: cap: too little is left of this run's {what} to hand on: answer with what is known"
+    )
+    assert not await begun(store, "r-1.1")
+    await replay(root, "r", store=store)
+
+
+async def test_runs_are_nested_only_so_deep() -> None:
+    def deeper(agent: Agent, levels: int) -> Agent:
+        return agent if levels == 0 else deeper(lone(agent, limits=Limits(depth=2)), levels - 1)
+
+    store = MemoryStore()
+    bottom = Agent(model=scripted(say("ok")))
+    assert (await run(deeper(bottom, 3), "Do.", store=store, run_id="r")).answer == "done"
+    depths = [(await read(info.run_id, store=store)).grant for info in await store.runs()]
+    assert sorted(grant.depth for grant in depths if grant is not None) == [0, 1]
+    seen = observed(await read("r-1.1-1.1", store=store))
+    assert seen.text == (
+        "ERROR: cap: runs are nested as deep as they may be: do it yourself, with your other tools"
+    )
+
+
+async def test_a_sub_run_sees_only_its_grant_and_lands_when_it_is_used_up() -> None:
+    tails: list[str] = []
+
+    def tell(prompt: Prompt) -> Any:
+        tails.append("\n".join(part.text for part in prompt.tail))
+        return act("calc", expression=str(len(tails)))
+
+    child = Agent(model=scripted(*[tell] * 3, say("half")), tools=[calc], tell_left="always")
+    root = lone(child, limits=Limits(steps=5))
+    store = MemoryStore()
+    so_far = await of(root, store)
+    assert grants(so_far)[0] == (await read("r-1.1", store=store)).grant
+    assert "3 steps are left." in tails[0]
+    assert "2 steps are left." in tails[1]
+    assert "This is the last step" in tails[2]
+    assert observed(so_far).content == {"answer": "half", "cut_short": "grant"}
+    assert so_far.total.steps == 5
+    below = await read("r-1.1", store=store)
+    assert below.landing is not None
+    assert below.landing.detail == "steps: 3 granted, and used"
+    await replay(child, "r-1.1", store=store)
+    await replay(root, "r", store=store)
+
+
+@pytest.mark.parametrize("axis", ["tool_calls", "cost", "tokens"])
+async def test_a_grant_binds_on_every_axis_and_a_further_word_gives_no_more(axis: str) -> None:
+    usage = Usage(1_000, 500, cost=0.01)
+    script = [act("calc", expression=str(n)) for n in range(20)]
+    model = replace(scripted(*script), usage=usage)
+    child = Agent(model=model, tools=[calc], landing=False)
+    limits = {"tool_calls": Limits(tool_calls=5), "cost": Limits(cost=0.1)}
+    limits["tokens"] = Limits(tokens=15_000)
+    store = MemoryStore()
+    so_far = await of(lone(child, limits=limits[axis]), store)
+    below = await read("r-1.1", store=store)
+    assert below.stop is not None
+    assert below.grant is not None
+    assert below.stop.reason.startswith("grant: ")
+    assert axis.replace("_", "") in below.stop.reason.replace("_", "") or "$" in below.stop.reason
+    assert so_far.total.tool_calls <= 5 or axis != "tool_calls"
+    assert (so_far.usage.cost or 0.0) <= 0.1 or axis != "cost"
+    assert so_far.usage.tokens <= 15_000 or axis != "tokens"
+    again = await fork(child, "r-1.1", at=len(below.steps), say="Go on.", store=store)
+    assert again.status == "bound"
+    assert again.reason.partition(" used")[0] == below.stop.reason.partition(" used")[0]
+
+
+async def test_what_is_lent_counts_as_spent_until_the_rest_comes_back() -> None:
+    """While a sub-run waits, a sibling that is ruled on later finds its grant gone."""
+    done: list[tuple[str, str]] = []
+    send = letters(done)
+    child = Agent(
+        model=scripted(act("send", text="a"), say("sent")), tools=[send], guards=[hold_letters]
+    )
+    step = acts(act("other", task="x"), act("send", text="b"))
+    limits = Limits(tool_calls=4)
+    root = lone(child, step, say("done"), limits=limits, more=[send], guards=[hold_letters])
+    store = MemoryStore()
+    result = await run(root, "Do.", store=store, run_id="r")
+    assert [(each.run_id, each.call) for each in result.held] == [("r-1.1", "1.1"), ("r", "1.2")]
+    so_far = await read("r", store=store)
+    assert so_far.lent.tool_calls == 2  # of 4: the call itself, two lent, one kept for `send`
+    left = root.limits.left(so_far)
+    assert (left.tool_calls, left.steps) == (1, 15 - 1 - so_far.lent.steps)
+    assert left.tokens == 1_000_000 - 15 - so_far.lent.tokens
+    await rule("r", "1.2", allow=True, store=store)
+    await resume(root, "r", store=store)
+    assert done == [("r:1.2", "b")]
+    await rule("r-1.1", "1.1", allow=True, store=store)
+    await resume(root, "r", store=store)
+    so_far = await read("r", store=store)
+    assert (so_far.lent.tool_calls, so_far.total.tool_calls) == (0, 3)
+    assert root.limits.left(so_far).tool_calls == 1
+    await replay(root, "r", store=store)
+
+
+async def test_the_calls_of_a_sub_run_are_capped_by_its_grant() -> None:
+    many = acts(*(act("calc", expression=str(n)) for n in range(6)))
+    child = Agent(model=scripted(many, say("ok")), tools=[calc])
+    store = MemoryStore()
+    so_far = await of(lone(child, limits=Limits(tool_calls=4)), store)
+    below = await read("r-1.1", store=store)
+    assert below.total.tool_calls == 3
+    assert observed(below, "1.4").text == (
+        "ERROR: cap: all 3 tool calls granted are used: answer with what is known"
+    )
+    assert so_far.total.tool_calls == 4
+
+
+async def test_an_agent_without_a_price_is_granted_no_money() -> None:
+    child = Agent(model=replace(scripted(say("ok")), priced=False, usage=Usage(10, 5)))
+    middle = lone(child).but(
+        model=replace(scripted(act("other", task="x"), say("ok")), priced=False, usage=Usage(10, 5))
+    )
+    store = MemoryStore()
+    await of(middle, store)
+    grant = (await read("r-1.1", store=store)).grant
+    assert grant is not None
+    assert (grant.steps, grant.tool_calls, grant.cost) == (13, 29, None)
+    priced = lone(middle)
+    await run(priced, "Do.", store=store, run_id="p")
+    for run_id in ("p-1.1", "p-1.1-1.1"):
+        grant = (await read(run_id, store=store)).grant
+        assert grant is not None
+        assert grant.cost == DEFAULT_COST  # passed on, though nobody here knows a price
+
+
+# ---------------------------------------------------------------- crashes, cancels, changes
+
+
+async def test_a_model_that_fails_below_leaves_all_open_and_is_gone_on_with() -> None:
+    store = MemoryStore()
+    child = Agent(model=scripted(act("calc", expression="1")), tools=[calc])
+    with pytest.raises(ModelError, match="the script is over"):
+        await run(lone(child), "Do.", store=store, run_id="r")
+    for run_id in ("r", "r-1.1"):
+        assert (await read(run_id, store=store)).stop is None
+    mended = child.but(model=scripted(act("calc", expression="1"), say("ok")))
+    result = await resume(lone(mended), "r", store=store)
+    assert result.answer == "done"
+    below = await read("r-1.1", store=store)
+    assert len(below.steps) == 2
+    assert (
+        sum(isinstance(entry.event, Attempt) for entry in (await read("r", store=store)).entries)
+        == 1
+    )
+
+
+async def test_another_agent_below_is_another_tool_and_is_accepted_with_it() -> None:
+    done: list[tuple[str, str]] = []
+    store = MemoryStore()
+    child = Agent(
+        model=scripted(act("send", text="a"), say("ok")), tools=[letters(done)],
+        guards=[hold_letters],
+    )  # fmt: skip
+    await run(lone(child), "Do.", store=store, run_id="r")
+    await rule("r-1.1", "1.1", allow=True, store=store)
+    other = lone(child.but(tries=7))
+    with pytest.raises(ConfigError, match=r"differs from the record's in tools\.other"):
+        await resume(other, "r", store=store)
+    assert (await resume(other, "r", store=store, accept_change=True)).ok
+    below = await read("r-1.1", store=store)
+    (changed,) = [entry.event for entry in below.entries if isinstance(entry.event, Changed)]
+    assert changed.what == ("parts.tries",)
+
+
+async def test_a_run_that_only_has_the_name_of_a_sub_run_is_left_alone() -> None:
+    store = MemoryStore()
+    child = Agent(model=scripted(say("mine")))
+    await run(child, "Something else.", store=store, run_id="r-1.1")
+    with pytest.raises(ConfigError, match=r"run r-1\.1 is no sub-run of r: give that another id"):
+        await run(lone(child), "Do.", store=store, run_id="r")
+
+
+async def test_a_cancel_reaches_the_sub_run_that_is_at_work() -> None:
+    store = MemoryStore()
+
+    @tool(effect="read")
+    async def wait() -> str:
+        """Wait for somebody to lose patience."""
+        await cancel("r", why="too slow", store=store)
+        return "waited"
+
+    child = Agent(model=scripted(act("wait"), say("never")), tools=[wait])
+    root = lone(lone(child))
+    result = await run(root, "Do.", store=store, run_id="r")
+    assert (result.status, result.reason) == ("interrupted", "too slow")
+    for run_id, steps in (("r", 3), ("r-1.1", 2), ("r-1.1-1.1", 1)):
+        so_far = await read(run_id, store=store)
+        assert so_far.stop is not None
+        assert (so_far.stop.status, so_far.total.steps) == ("interrupted", steps)
+        assert await store.inbox(run_id) == []
+    await replay(root, "r", store=store)
+
+
+class Told(MemoryStore):
+    """A store in which the root is cancelled in the moment after its sub-run's attempt."""
+
+    why = "at once"
+
+    async def append(self, append: Append) -> bool:
+        quiet = await super().append(append)
+        if append.run_id == "r" and b'"child"' in append.lines[-1].body:
+            await self.post("r", b"no event")
+            await self.post("r", encode(Cancel(self.why)))
+        return quiet
+
+
+@pytest.mark.parametrize("why", ["at once", ""])
+async def test_a_sub_run_that_is_only_now_begun_hears_of_a_cancel_before_it(why: str) -> None:
+    store = Told()
+    store.why = why
+    root = lone(Agent(model=scripted()))
+    result = await run(root, "Do.", store=store, run_id="r")
+    assert (result.status, result.reason) == ("interrupted", why or "a person interrupted the run")
+    below = await read("r-1.1", store=store)
+    assert below.stop is not None
+    assert (below.stop.status, len(below.steps)) == ("interrupted", 0)
+    await replay(root, "r", store=store)
+
+
+async def test_an_interrupt_before_the_sub_run_was_begun_begins_none() -> None:
+    switch = Switch()
+    root = lone(Agent(model=scripted(say("ok"))))
+    switch.left = 4  # begun: created, started, thought, attempted
+    with pytest.raises(StoreError):
+        await run(root, "Do.", store=switch, run_id="r")
+    store = switch.kept
+    await cancel("r", store=store)
+    assert (await resume(root, "r", store=store)).status == "interrupted"
+    so_far = await read("r", store=store)
+    assert observed(so_far).text == (
+        "ERROR: interrupted: a person interrupted the run: nothing of it is on record"
+    )
+    assert not await begun(store, "r-1.1")
+    await replay(root, "r", store=store)
+
+
+async def test_a_task_that_is_cancelled_inside_a_sub_run_leaves_all_open() -> None:
+    """As Ctrl-C does it: nothing is written, and whoever resumes the root goes on below."""
+    done: list[str] = []
+    store = MemoryStore()
+    inside = anyio.Event()
+
+    @tool(effect="unsafe")
+    async def push() -> str:
+        """Push a button."""
+        done.append("pushed")
+        inside.set()
+        await anyio.sleep_forever()
+        return "never"
+
+    child = Agent(model=scripted(act("push"), say("I looked: it was pushed")), tools=[push])
+    root = lone(child)
+    async with anyio.create_task_group() as group:
+        group.start_soon(lambda: run(root, "Do.", store=store, run_id="r"))
+        await inside.wait()
+        group.cancel_scope.cancel()
+    assert (await read("r", store=store)).stop is None
+    assert (await resume(root, "r", store=store)).answer == "done"
+    assert done == ["pushed"]
+    assert observed(await read("r-1.1", store=store)).outcome == "unknown"
+    seen = observed(await read("r", store=store))
+    assert (seen.content, seen.outcome) == ("I looked: it was pushed", "unknown")
+
+
+async def test_an_answer_that_was_there_before_the_interrupt_is_not_lost() -> None:
+    switch = Switch()
+    root = lone(Agent(model=scripted(say("found"))))
+    switch.left = 8  # as above, and the sub-run to its end; not what the call observed
+    with pytest.raises(StoreError):
+        await run(root, "Do.", store=switch, run_id="r")
+    assert (await read("r-1.1", store=switch)).stop is not None
+    await cancel("r", store=switch.kept)
+    await resume(root, "r", store=switch.kept)
+    assert observed(await read("r", store=switch.kept)).content == "found"
+
+
+# ---------------------------------------------------------------- forks, replay, tools by hand
+
+
+async def test_a_fork_has_sub_runs_of_its_own() -> None:
+    """A step whose sub-run goes on is not complete, so no fork begins with an open one."""
+    done: list[tuple[str, str]] = []
+    store = MemoryStore()
+    root, _, _ = family(done)
+    await run(root, "Write.", store=store, run_id="r")
+    with pytest.raises(ConfigError, match=r"cannot be forked at 1: give 0 to 0 \(step 1 waits for"):
+        await fork(root, "r", at=1, store=store, new_id="f")
+    again = await fork(root, "r", at=0, store=store, new_id="f")
+    assert {each.why.split(":")[0] for each in again.held} == {
+        "this may have been done already, by r"
+    }
+    for each in again.held:
+        await rule(each.run_id, each.call, allow=True, store=store)
+    again = await resume(root, "f", store=store)
+    assert {each.run_id for each in again.held} == {"f-1.1-1.1", "f-1.2-1.1"}
+    assert len(await held(store=store)) == 8
+    for each in again.held:
+        await rule(each.run_id, each.call, allow=True, store=store)
+    assert (await resume(root, "f", store=store)).answer == "done"
+    assert {key.partition("-")[0] for key, _ in done} == {"f"}
+    assert (await read("r-1.1", store=store)).stop is not None
+    later = await fork(root, "f", at=1, say="And again?", store=store, new_id="g")
+    assert later.status == "answered"
+    assert len(done) == 4  # what the shared step did below it is shared
+
+
+async def test_a_sub_run_of_another_run_is_never_taken_up() -> None:
+    """As in a record that was copied under another id."""
+    store = MemoryStore()
+    root = lone(Agent(model=scripted(say("not for you"))))
+    await of(root, store)
+    lines = [entry.event for entry in (await read("r", store=store)).entries[1:3]]
+    journal = await start(root, "Do.", store, run_id="copy")
+    await journal.record(*lines)
+    result = await resume(root, "copy", store=store)
+    seen = observed(await read("copy", store=store))
+    assert result.answer == "done"
+    assert seen.text == (
+        "ERROR: unknown: it was begun as run r-1.1, which is not this run's: look there"
+    )
+    assert seen.outcome == "unknown"
+    assert not await begun(store, "copy-1.1")
+
+
+async def test_a_replay_needs_no_record_but_the_run_s_own() -> None:
+    done: list[tuple[str, str]] = []
+    store = MemoryStore()
+    root, office, clerk = family(done)
+    await go_on(root, store)
+    assert len(done) == 4
+    alone = MemoryStore()
+    for agent, run_id in ((root, "r"), (office, "r-1.2"), (clerk, "r-1.2-1.1")):
+        await replay_record(agent, await load(store, run_id), alone)
+    assert await alone.runs() == []
+    assert len(done) == 4
+
+
+def by_hand(sub: Any) -> Agent:
+    """An agent with a tool whose sub-run is none of ours."""
+
+    async def call(_args: dict[str, Json], _key: str) -> str:
+        return "called"
+
+    parameters: dict[str, Json] = {"type": "object", "properties": {}}
+    made = Tool("mine", "Mine.", parameters, call, effect="read", sub=sub)
+    return Agent(model=scripted(act("mine"), say("done")), tools=[made])
+
+
+async def test_a_tool_may_keep_its_sub_runs_where_it_likes() -> None:
+    asked: list[SubRun] = []
+
+    async def sub(given: SubRun) -> Observation | Verdict:
+        asked.append(given)
+        if len(asked) == 1:
+            return Verdict("hold", "somebody must look at it elsewhere")
+        return Observation(content={"ok": 1}, outcome="not_done", spent=Spending(2, 3, Usage(7, 1)))
+
+    store = MemoryStore()
+    root = by_hand(sub)
+    result = await run(root, "Do.", store=store, run_id="r")
+    assert result.held[0].why == "somebody must look at it elsewhere"
+    assert await held(store=store) == ()  # it is told where it waits
+    await store.post("r", b'{"event":"ruling","call":"1.1","allow":true}')
+    assert (await resume(root, "r", store=store)).ok
+    assert [(each.run_id, each.parent, each.waited) for each in asked] == [
+        ("r-1.1", "r:1.1", False),
+        ("r-1.1", "r:1.1", True),
+    ]
+    assert asked[0].grant == asked[1].grant
+    so_far = await read("r", store=store)
+    assert (so_far.total.steps, so_far.total.tool_calls, so_far.usage.input) == (4, 4, 27)
+    assert [e.event.by for e in so_far.entries if isinstance(e.event, Judged)] == ["sub-run"]
+    await replay(root, "r", store=store)
+
+
+async def held_always(given: SubRun) -> Verdict:
+    """Wait, even where it is to be closed."""
+    return Verdict("hold", f"{given.run_id} waits")
+
+
+async def test_a_sub_run_that_is_to_be_closed_may_not_wait() -> None:
+    store = MemoryStore()
+    root = by_hand(held_always)
+    await run(root, "Do.", store=store, run_id="r")
+    await cancel("r", store=store)
+    with pytest.raises(ConfigError, match="a sub-run that is to be closed cannot be held: mend"):
+        await resume(root, "r", store=store)
+
+
+async def test_a_tool_that_hands_on_no_more_is_told_of() -> None:
+    store = MemoryStore()
+    root = by_hand(held_always)
+    await run(root, "Do.", store=store, run_id="r")
+    plain = by_hand(None)
+    journal = await take_up(plain, "r", store, accept_change=True)
+    await journal.record(Ruling("1.1", allow=True))
+    with pytest.raises(
+        ConfigError, match=r"was begun in a run of its own \(r-1\.1\), and now works"
+    ):
+        await resume(plain, "r", store=store)
+    await interrupt(plain, await Journal.open(store, "r"), "enough")
+    seen = observed(await read("r", store=store))
+    assert seen.text == (
+        "ERROR: unknown: a person interrupted it, and nobody is left to close its run r-1.1"
+    )
