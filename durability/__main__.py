@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from durability import outages, report, storms, torn
+from durability import outages, report, speed, storms, torn
 from durability.nursery import ROOT
 from durability.progress import tell
 from recordings.part import Part
@@ -14,11 +14,15 @@ from recordings.report import failures
 PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "sqlite": storms.sqlite,
     "postgres": storms.on_postgres,
+    "dbos": storms.dbos,
     "frozen": outages.frozen,
     "restarted": outages.restarted,
     "full": outages.full,
     "torn": torn.torn,
     "versions": torn.versions,
+    "cost": speed.cost,
+    "fast": speed.fast,
+    "recovery": speed.recovery,
 }
 """The parts by their names, in the order of the page."""
 

@@ -61,7 +61,7 @@ async def audit(
             found.broken.append(f"{run_id}: {error}")
             continue
         found.entries += len(record.entries)
-        found.epochs += record.entries[-1].epoch - 1
+        found.epochs += max(0, record.entries[-1].epoch - 2)  # begun, and taken up
         _ended(found, record, steps)
         for call in record.calls:
             key = f"{run_id}:{call.key}"
@@ -131,9 +131,7 @@ async def _whole(found: Audit, store: Store, record: Trajectory) -> None:
     tried = {entry.event.call for entry in record.entries if isinstance(entry.event, Attempt)}
     effects = {call.key for call in record.calls if call.action.name in {"send", "put", "post"}}
     found.broken += [
-        f"{record.run_id}: {call} without an attempt"
-        for call in effects - tried
-        if call in seen
+        f"{record.run_id}: {call} without an attempt" for call in effects - tried if call in seen
     ]
 
 

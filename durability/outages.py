@@ -158,9 +158,7 @@ def restarted(sample: int) -> Part:
     with folder("restarted") as outside, postgres(durable=True) as server:
         ways = itertools.cycle((signal.SIGINT, signal.SIGKILL))
         base = sized("restarted", sample, runs=100, kills=4)
-        storm = Storm(
-            base.name, base.runs, base.kills, strike=lambda: server.restart(next(ways))
-        )
+        storm = Storm(base.name, base.runs, base.kills, strike=lambda: server.restart(next(ways)))
         found = part("PostgreSQL restarted in the middle", storm, server.database(), outside)
     kept = [figure for figure in found.figures if not figure.what.startswith("workers killed")]
     times = Figure("restarts of the server", f"{storm.kills}", f"{storm.runs} runs")

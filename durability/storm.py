@@ -16,7 +16,9 @@ import anyio
 
 from clew import Agent, open_store
 from clew.begin import start
+from clew.drivers.agents import agents_of
 from clew.drivers.serving import QUEUE
+from clew.drivers.worker import Orders as Work
 from clew.protocols import Driver, Store
 from clew.stores.claims import stops
 from durability import world
@@ -94,7 +96,7 @@ async def begin(place: str, agent: Agent, run_ids: Sequence[str], driver: str = 
     """Begin runs that wait for a worker."""
     store = open_store(place)
     try:
-        told: Driver | None = driver_of(driver, store)
+        told: Driver | None = driver_of(driver, store, Work(agents_of(agent)), agent)
         for run_id in run_ids:
             await start(agent, world.GOAL, store, run_id=run_id, queue=QUEUE)
             if told is not None:
@@ -131,7 +133,7 @@ def blow(storm: Storm, place: str, outside: Path) -> Weather:
     agent = world.agent(outside, pace=storm.pace, model=storm.model)
     run_ids, weather, begun = ids(storm.runs), Weather(), time.monotonic()
     asyncio_run(partial(begin, place, agent, run_ids, storm.driver))
-    with Nursery(*(("clew.drivers.dbos",) if storm.driver == "dbos" else ())) as nursery:
+    with Nursery(*(("durability.with_dbos",) if storm.driver == "dbos" else ())) as nursery:
         workers = Workers(storm, place, outside, nursery)
         for _ in range(storm.workers):
             workers.start()

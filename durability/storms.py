@@ -1,5 +1,6 @@
 """Kill storms: what is done twice, lost or unknown when workers are killed at random moments."""
 
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,7 +62,9 @@ def figures(storm: Storm, weather: Weather) -> Iterator[Figure]:
         f"{len(seen.doubted):,}",
         f"{made['send']:,}",
     )
-    yield count("records that do not verify or do not replay", len(seen.broken), seen.runs, exactly=0)
+    yield count(
+        "records that do not verify or do not replay", len(seen.broken), seen.runs, exactly=0
+    )
 
 
 def _twice(seen: Audit, tool: str) -> int:
@@ -77,13 +80,11 @@ def misses(seen: Audit) -> list[str]:
 def part(title: str, storm: Storm, place: str, outside: Path, also: str = "") -> Part:
     """Let a storm blow, and tell of it."""
     weather = blow(storm, place, outside)
-    text = TEXT.format(
-        runs=storm.runs, steps=world.STEPS, workers=storm.workers, also=also.replace("\n", " ")
+    text = textwrap.fill(
+        TEXT.format(runs=storm.runs, steps=world.STEPS, workers=storm.workers, also=also), 100
     )
     took = Figure("seconds it took, with the starts of workers", f"{weather.seconds:.0f}", "")
-    return Part(
-        title, text, [*figures(storm, weather), took], misses(weather.audit)
-    )
+    return Part(title, text, [*figures(storm, weather), took], misses(weather.audit))
 
 
 def sized(name: str, sample: int, *, runs: int = RUNS, kills: int = KILLS) -> Storm:
@@ -114,4 +115,17 @@ def on_postgres(sample: int) -> Part:
             server.database(),
             outside,
             "The server runs on this machine and waits for the disk at every commit.",
+        )
+
+
+def dbos(sample: int) -> Part:
+    """Two workers of DBOS."""
+    storm = Storm(**{**vars(sized("dbos", sample, kills=10)), "driver": "dbos"})
+    with folder("dbos") as outside, postgres(durable=True) as server:
+        return part(
+            "Killed workers, DBOS",
+            storm,
+            server.database(),
+            outside,
+            "The workers are handed runs by DBOS, which keeps its tables beside the records.",
         )

@@ -158,7 +158,9 @@ def _stores(place: Path) -> Iterator[Figure]:
         zipfile.ZipFile(archive).extractall(where)
         for name in ("runs.sqlite", "runs/"):
             runs, entries = asyncio_run(_chained, f"{where}/{name}")
-            yield count(f"{archive.stem}, {name}: runs that open and verify", runs, runs, exactly=runs)
+            yield count(
+                f"{archive.stem}, {name}: runs that open and verify", runs, runs, exactly=runs
+            )
             yield count(f"{archive.stem}, {name}: their entries", entries, entries)
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import anyio
 import msgspec
 
-from clew import open_store
+from clew import Agent, open_store
 from clew.drivers.agents import agents_of
-from clew.drivers.carry import Agents
-from clew.drivers.serving import News, Tell
+from clew.drivers.claiming import shared
+from clew.drivers.serving import News
 from clew.drivers.worker import Orders as Work
 from clew.drivers.worker import Worker
 from clew.protocols import Store
@@ -59,12 +59,21 @@ async def _serve(orders: Orders) -> None:
     agent = world.agent(
         Path(orders.folder), pace=orders.pace, model=orders.model, steps=orders.steps
     )
+    wanted = Work(
+        agents_of(agent),
+        at_once=orders.at_once,
+        name=orders.name,
+        until_idle=orders.until_idle,
+        take_over=orders.take_over,
+        tell=tell,
+    )
     leaving = anyio.Event()
     store = open_store(orders.store)
     try:
         async with anyio.create_task_group() as group:
             group.start_soon(_told_to_leave, leaving)
-            await _driven(orders, store, agents_of(agent), tell, leaving)
+            driver = driver_of(orders.driver, store, wanted, agent)
+            await (Worker(shared(store), wanted).serve if driver is None else driver.work)(leaving)
             group.cancel_scope.cancel()
     finally:
         await store.close()
@@ -76,26 +85,8 @@ async def _told_to_leave(leaving: anyio.Event) -> None:
             leaving.set()
 
 
-async def _driven(
-    orders: Orders, store: Store, agents: Agents, tell: Tell, leaving: anyio.Event
-) -> None:
-    if (made := driver_of(orders.driver, store, agents, orders)) is not None:
-        await made.work(leaving, tell, until_idle=orders.until_idle, take_over=orders.take_over)
-        return
-    wanted = Work(
-        agents,
-        at_once=orders.at_once,
-        name=orders.name,
-        until_idle=orders.until_idle,
-        take_over=orders.take_over,
-        tell=tell,
-    )
-    shared: Any = store
-    await Worker(shared, wanted).serve(leaving)
-
-
-def driver_of(name: str, store: Store, *args: Any) -> Any:
-    """The driver called so, unless it is the local one; it is asked for by few parts."""
+def driver_of(name: str, store: Store, orders: Work, agent: Agent) -> Any:
+    """The driver called so; None for the local one. Few parts ask for another."""
     if name == "local":
         return None
-    return importlib.import_module(f"durability.with_{name}").driver(store, *args)
+    return importlib.import_module(f"durability.with_{name}").driver(store, orders, agent)

@@ -26,6 +26,7 @@ ANSWER: Final = "all is done"
 DEADLINE: Final = 0.3
 """Seconds that a probed call may take: its probe is asked when they have passed."""
 
+
 class Ledger:
     """The file of the effects that really happened."""
 
