@@ -136,7 +136,7 @@ def _raw(section: Section, body: bytes) -> msgspec.Raw:
     try:
         msgspec.json.decode(body)
         same = b"\n" not in body and body.strip() == body
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         same = False
     if not same:
         message = f"an event or message of run {section.run_id!r} is no compact JSON on one line"
@@ -194,7 +194,7 @@ def _check_first(text: bytes, place: object) -> None:
 def _decoded(text: bytes) -> _Any | None:
     try:
         return _decoder.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return None
 
 

@@ -3,8 +3,6 @@
 import hashlib
 from collections.abc import Collection, Iterator, Sequence
 
-import msgspec
-
 from clew.errors import StoreError
 from clew.events import AnyEvent, Changed, Forked, Observation, Started, decode
 from clew.journal import chain
@@ -38,7 +36,7 @@ def event_of(line: Line, before: Line | None, seq: int, starts: Collection[int])
         raise EntryError(seq, f"epoch {line.epoch} stands behind epoch {before.epoch}")
     try:
         return decode(line.body)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise EntryError(seq, f"it is not readable here ({error}): update clew") from error
 
 

@@ -5,8 +5,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-import msgspec
-
 from clew.errors import ConfigError, StoreError
 from clew.events import Started, Status, Stop, decode
 from clew.protocols import Base, RunInfo, Salvages, Store
@@ -51,7 +49,7 @@ def known(info: RunInfo) -> Known:
     """What the first and last line of a run tell."""
     standing: Standing = "unreadable"
     parent = ""
-    with suppress(msgspec.DecodeError, TypeError, RecursionError):
+    with suppress(ValueError, TypeError, RecursionError):  # no JSON, no event, no text
         first, last = decode(info.first.body), decode(info.last.body)
         standing = last.status if isinstance(last, Stop) else "open"
         if isinstance(first, Started) and info.base is None:

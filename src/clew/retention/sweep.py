@@ -66,7 +66,7 @@ async def gc(
         chosen = _chosen(runs, STOPPED if status is None else status, before)
         sweep = _Sweep(place, place, runs, chosen, keep_under, on_run)
         if dry_run:
-            sweep.weights = await _weights(place, runs)
+            sweep.weights = await _weights(place, runs, await place.size())
         return await sweep.run()
 
 
@@ -90,12 +90,16 @@ def _chosen(
 
 @dataclass(slots=True)
 class _Weights:
-    """What a run takes: the bytes of its own lines, the blobs it names, and how many name each."""
+    """What a run takes: the bytes of its own lines, the blobs it names, and how many name each.
+
+    `scale` is what the store really takes for a byte of all that.
+    """
 
     lines: dict[str, int] = field(default_factory=dict[str, int])
     blobs: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     named: Counter[str] = field(default_factory=Counter[str])
     sizes: dict[str, int] = field(default_factory=dict[str, int])
+    scale: float = 1.0
 
     def without(self, run_id: str) -> int:
         """Take a run out; how many bytes go with it."""
@@ -103,10 +107,10 @@ class _Weights:
         for digest in self.blobs[run_id]:
             self.named[digest] -= 1
             going += 0 if self.named[digest] else self.sizes[digest]
-        return going
+        return round(going * self.scale)
 
 
-async def _weights(store: Store, runs: dict[str, Known]) -> _Weights:
+async def _weights(store: Store, runs: dict[str, Known], full: int) -> _Weights:
     """Weigh every run, for a dry run: blobs go only with the last run that has them."""
     found = _Weights()
     for run_id, run in runs.items():
@@ -123,6 +127,8 @@ async def _weights(store: Store, runs: dict[str, Known]) -> _Weights:
             found.sizes[digest] = len(await store.blob(digest))
         found.blobs[run_id] = digests
         found.named.update(digests)
+    if weighed := sum(found.lines.values()) + sum(found.sizes.values()):
+        found.scale = full / weighed
     return found
 
 

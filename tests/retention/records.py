@@ -1,0 +1,126 @@
+"""Records for the tests of retention: runs, forks and sub-runs as the journal writes them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from clew.events import (
+    Action,
+    AnyEvent,
+    Attempt,
+    Forked,
+    Image,
+    Note,
+    Observation,
+    Prints,
+    Reply,
+    Setting,
+    Spending,
+    Started,
+    Status,
+    Stop,
+    Thought,
+    encode,
+)
+from clew.journal import Journal, load
+from clew.protocols import Base, Line, Store
+from clew.stores import JsonlStore, MemoryStore, SqliteStore
+
+DAY = 86_400_000  # milliseconds, as entries have them
+NOW = 1_800_000_000_000
+LONG = "thread " * 3_000
+
+Maker = Callable[[Path], Store]
+
+
+def sqlite(place: Path) -> Store:
+    return SqliteStore(place / "runs.sqlite")
+
+
+def jsonl(place: Path) -> Store:
+    return JsonlStore(place / "runs")
+
+
+def memory(_: Path) -> Store:
+    return MemoryStore()
+
+
+MAKERS: list[Maker] = [memory, jsonl, sqlite]
+
+
+def started(goal: str = "What?", parent: str = "") -> Started:
+    return Started(goal, Setting("f", "m", "c", "p", brief={"made of": "it"}), parent=parent)
+
+
+def thought(*tools: str) -> Thought:
+    return Thought(Reply(), Prints("h", "t", "p", "s"), actions=tuple(Action(t) for t in tools))
+
+
+async def run(
+    store: Store,
+    run_id: str,
+    *more: AnyEvent,
+    days: float = 0,
+    status: Status | None = "answered",
+    parent: str = "",
+) -> Journal:
+    """A run that was last written to so many days ago: a look at something long, and its end."""
+    journal = await Journal.create(
+        store, started(run_id, parent), run_id, clock=lambda: NOW - round(days * DAY)
+    )
+    await journal.record(
+        thought("look"), Observation("1.1", f"{run_id}: {LONG}", evidence=()), *more
+    )
+    if status is not None:
+        await journal.record(Stop(status, answer="done"))
+    return journal
+
+
+async def fork(store: Store, run_id: str, base: Base, *, days: float = 0) -> None:
+    """A fork of a run, after so many of its entries."""
+    entries = (await load(store, base.run_id)).entries[: base.seq]
+    journal = await Journal.fork(
+        store, base, entries,
+        [Forked(base.run_id, 1, Setting("f", "m", "c", "p", brief={"made of": "it"}))], run_id,
+        clock=lambda: NOW - round(days * DAY),
+    )  # fmt: skip
+    await journal.record(Note("elsewhere"), Stop("answered"))
+
+
+async def family(store: Store, run_id: str = "root", *, days: float = 0) -> None:
+    """A root whose call was made in a sub-run, whose call was made in another."""
+    calls = (
+        (f"{run_id}-2.1", f"{run_id}:2.1", f"{run_id}-2.1-2.1"),
+        (f"{run_id}-2.1-2.1", f"{run_id}-2.1:2.1", ""),
+        (run_id, "", f"{run_id}-2.1"),
+    )
+    for name, parent, child in calls:
+        made = (
+            thought("delegate"),
+            Attempt("2.1", "delegate", "h", 0.0, child=child),
+            Observation("2.1", "dug", spent=Spending(steps=1)),
+        )
+        await run(store, name, *(made if child else ()), days=days, parent=parent)
+
+
+async def everything(store: Store) -> None:
+    """One run of each kind: taken up twice, with a picture, forks of forks, a family, a message."""
+    journal = await run(store, "plain", status=None)
+    picture = Image("image/png", b"\x89PNG" * 100)
+    await journal.record(thought("look"), Observation("2.1", "seen", images=(picture,)))
+    again = await Journal.open(store, "plain", clock=lambda: NOW)
+    await again.record(Note("And now?"), Stop("answered", answer="Ünïcode 🧶"))
+    await fork(store, "fork", Base("plain", 3))
+    await fork(store, "fork of the fork", Base("fork", 4))
+    await family(store)
+    await run(store, "open", status=None)
+    await store.post("open", encode(Note("a word that waits")))
+
+
+async def contents(store: Store) -> dict[str, tuple[list[Line], list[bytes], Base | None]]:
+    """All that can be read of each run."""
+    found: dict[str, tuple[list[Line], list[bytes], Base | None]] = {}
+    for info in await store.runs():
+        inbox = [body for _, body in await store.inbox(info.run_id)]
+        found[info.run_id] = (await store.read(info.run_id), inbox, info.base)
+        await load(store, info.run_id)
+    return found
