@@ -1,0 +1,273 @@
+"""`clew submit` and `clew worker` as people use them: several terminals, some of them killed."""
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.testing.openai_server import OpenAIServer, Say
+from tests.cli.shell import COMMAND, RUN_ID, Done, begin, clew, environment, own_tools, until
+from tests.warm import Process
+
+TOOLS = ("--model", "openai:test", "--tools", "own:wait,own:pay,own:send")
+WAIT = Say(calls=[("wait", '{"for_what": "the ship"}')])
+STARTED: list[Process] = []
+SEND = Say(calls=[("send", '{"to": "Bob"}')])
+
+
+@contextmanager
+def provider(*script: Say) -> Iterator[dict[str, str]]:
+    """A model's server, and the environment in which commands find it."""
+    own_tools()
+    with OpenAIServer(script) as server:
+        try:
+            yield {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-test-0123456789"}
+        finally:
+            while STARTED:
+                STARTED[-1].kill()
+                STARTED.pop().wait()
+
+
+def submitted(env: dict[str, str], *words: str) -> str:
+    done = clew("submit", "Is it there?", *TOOLS, *words, env=env)
+    assert (done.code, done.err) == (0, "")
+    assert re.fullmatch(RUN_ID, done.out.strip())
+    return done.out.strip()
+
+
+def worker(env: dict[str, str], *words: str) -> Process:
+    return started("worker", *words, **env)
+
+
+def started(*words: str, **env: str) -> Process:
+    """A command that goes on, until it ends or the test does."""
+    STARTED.append(begin(*words, **env))
+    return STARTED[-1]
+
+
+def ended(process: Process, how: signal.Signals | None = None) -> Done:
+    if how is not None:
+        process.send_signal(how)
+    out, err = process.communicate(timeout=60)
+    return Done(process.wait(), out, err)
+
+
+def news(done: Done) -> list[tuple[str, str]]:
+    """What a worker told with --json, but for when it began."""
+    found = [json.loads(line) for line in done.out.splitlines()]
+    return [(one["what"], one["text"]) for one in found if one["what"] != "serving"]
+
+
+def entries(run_id: str) -> list[dict[str, Any]]:
+    shown = clew("show", run_id, "--jsonl")
+    return [json.loads(line) for line in shown.out.splitlines()]
+
+
+def until_stopped(run_id: str) -> None:
+    """Wait until a run has stopped; whoever works on it is another process."""
+    deadline = time.monotonic() + 60
+    while entries(run_id)[-1]["event"] != "stop":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_what_is_submitted_is_answered_by_a_worker_and_can_be_waited_for() -> None:
+    with provider(Say("It is there."), Say("It is there.")) as env:
+        run_id = submitted(env)
+        assert f"{run_id}  " in clew("runs").out
+        told = clew("worker", "--until-idle", env=env)
+        assert told.code == 0
+        lines = [line.split("  ", 1)[1] for line in told.out.splitlines()]
+        assert lines[1:] == [f"took up   {run_id}  Is it there?", f"ended     {run_id}  answered"]
+        waiting = started("submit", "And now?", *TOOLS, "--wait", "--json", **env)
+        serving = worker(env)
+        done = ended(waiting)
+        assert (done.code, done.document["answer"]) == (0, "It is there.")
+        assert ended(serving, signal.SIGTERM).code == 0
+
+
+@pytest.mark.parametrize(("call", "file", "code"), [(WAIT, "begun", ""), (SEND, "sent", "unknown")])
+def test_another_worker_takes_over_what_a_killed_one_had(call: Say, file: str, code: str) -> None:
+    with provider(call, Say("Done.")) as env:
+        run_id = submitted(env)
+        first = worker(env)
+        until(file, first)
+        second = worker(env, "--json")
+        if not code:
+            Path("go").touch()
+        assert ended(first, signal.SIGKILL).code == -signal.SIGKILL
+        until_stopped(run_id)
+        done = ended(second, signal.SIGTERM)
+        assert (done.code, news(done)) == (0, [("taken", "Is it there?"), ("ended", "answered")])
+    (observation,) = [one for one in entries(run_id) if one["event"] == "observation"]
+    assert observation.get("code", "") == code
+    if code:
+        assert Path("sent").read_text() == "Bob\n"
+    assert clew("replay", run_id).code == 0
+
+
+def test_a_worker_that_is_told_to_leave_ends_its_step_and_others_go_on() -> None:
+    with provider(WAIT, Say("Done.")) as env:
+        run_id = submitted(env)
+        first = worker(env, "--json")
+        until("begun", first)
+        first.send_signal(signal.SIGTERM)
+        assert "is being worked on by another process" in clew("resume", run_id, env=env).err
+        Path("go").touch()
+        done = ended(first)
+        assert (done.code, news(done)[-1][0]) == (0, "left")
+        assert "leaving when 1 run(s) have ended their step" in done.err
+        assert [one["event"] for one in entries(run_id)].count("observation") == 1
+        last = clew("worker", "--until-idle", "--json", env=env)
+    assert news(last)[-1] == ("ended", "answered")
+    assert [one["event"] for one in entries(run_id)].count("thought") == 2
+
+
+def test_a_second_ctrl_c_breaks_off() -> None:
+    with provider(SEND, Say("Done.")) as env:
+        run_id = submitted(env)
+        first = worker(env)
+        until("sent", first)
+        first.send_signal(signal.SIGINT)
+        assert first.poll() is None
+        time.sleep(0.1)  # two signals of one kind that come at once are one
+        assert ended(first, signal.SIGINT).code == 130
+        assert entries(run_id)[-1]["event"] == "attempt"
+        assert clew("worker", "--until-idle", env=env).code == 0
+    assert Path("sent").read_text() == "Bob\n"
+
+
+def test_a_frozen_worker_that_was_replaced_appends_nothing() -> None:
+    with provider(SEND, Say("Done.")) as env:
+        run_id = submitted(env)
+        frozen = worker(env, "--json")
+        until("sent", frozen)
+        os.kill(frozen.pid, signal.SIGSTOP)
+        left = clew("worker", "--until-idle", "--json", env=env)
+        assert news(left) == []  # it may be working
+        over = clew("worker", "--until-idle", "--take-over", "--json", env=env)
+        assert news(over) == [("taken", "Is it there?"), ("ended", "answered")]
+        before = entries(run_id)
+        Path("go").touch()
+        os.kill(frozen.pid, signal.SIGCONT)
+        done = ended(frozen, signal.SIGTERM)
+    assert done.code == 0
+    assert [what for what, _ in news(done)] == ["taken", "lost"]
+    assert entries(run_id) == before
+    assert Path("sent").read_text() == "Bob\n"
+
+
+def test_a_person_takes_a_run_over_on_purpose() -> None:
+    with provider(SEND, Say("Done.")) as env:
+        run_id = submitted(env)
+        frozen = worker(env)
+        until("sent", frozen)
+        os.kill(frozen.pid, signal.SIGSTOP)
+        refused = clew("resume", run_id, env=env)
+        assert refused.code == 2
+        assert "take the run over (--take-over" in refused.err
+        taken = clew("resume", run_id, "--take-over", env=env)
+        frozen.kill()
+        frozen.wait()
+    assert (taken.code, "Answer: Done." in taken.out) == (0, True)
+
+
+def test_queues_agents_and_names_are_kept_apart() -> None:
+    with provider(Say("It is there.")) as env:
+        run_id = submitted(env, "--queue", "nightly")
+        assert news(clew("worker", "--until-idle", "--json", env=env)) == []
+        Path("other.toml").write_text('model = "openai:test"\ntools = ["calc"]\n')
+        words = ("worker", "--queue", "nightly", "--until-idle", "--json", "--agent", "other.toml")
+        refused = clew(*words, "--only", env=env)
+        assert refused.code == 5
+        ((what, why),) = news(refused)
+        assert what == "refused"
+        assert "other.toml differs in tools.calc, tools.pay, tools.send, tools.wait (" in why
+        assert len(entries(run_id)) == 1
+        holder = worker(env, "--name", "one", "--queue", "other", "--json")
+        while not Path(os.environ["CLEW_STORE"] + ".claims").exists():
+            time.sleep(0.01)
+        named = clew("worker", "--name", "one", env=env)
+        assert (named.code, named.err) == (
+            2, "clew: there is a worker 'one' at this store: choose another name\n",
+        )  # fmt: skip
+        assert ended(holder, signal.SIGTERM).code == 0
+        assert news(clew(*words, env=env))[-1] == ("ended", "answered")  # made from the record
+
+
+def test_a_run_that_cannot_be_carried_is_said_to_be_so() -> None:
+    with provider() as env:
+        submitted(env)
+        done = clew("worker", "--until-idle", "--json", env=env)
+    assert done.code == 5
+    assert news(done)[-1] == (
+        "failed", "openai:test refused the request (400): the script has no further entry",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--only",), 2, "--only leaves no agents"),
+        (("--at-once", "0"), 2, "0 is not in the range"),
+        (("--queue", ""), 2, "it is empty"),
+        (("--driver", "celery"), 2, "'celery' is not one of"),
+        (("--agent", "missing.toml"), 2, "missing.toml cannot be read"),
+        (("--store", "folder/x"), 5, "another program"),
+    ],
+)
+def test_what_cannot_be_meant_is_told_in_a_line(
+    words: tuple[str, ...], code: int, said: str
+) -> None:
+    Path("folder").mkdir()
+    with closing(sqlite3.connect("folder/x")) as theirs:
+        theirs.execute("CREATE TABLE t (x)")
+    done = clew("worker", "--until-idle", *words)
+    assert (done.code, done.err.count("\n"), said in done.err) == (code, 1, True), done.err
+
+
+def test_runs_are_watched_line_by_line() -> None:
+    with provider(WAIT, Say("Done.")) as env:
+        run_id = submitted(env)
+        reading, writing = os.pipe()
+        watching = Process(
+            [*COMMAND[1:], "runs", "--watch", "--json"], environment(), stdout=writing
+        )
+        STARTED.append(watching)
+        os.close(writing)
+        with os.fdopen(reading) as lines:
+            assert json.loads(lines.readline())["standing"] == "waiting"
+            serving = worker(env)
+            assert json.loads(lines.readline())["standing"] == "working"
+            Path("go").touch()
+            last = json.loads(lines.readline())
+            assert (last["run_id"], last["standing"], last["queue"]) == (
+                run_id,
+                "answered",
+                "default",
+            )
+            watching.send_signal(signal.SIGINT)
+            assert watching.wait(30) == 0
+        assert ended(serving, signal.SIGTERM).code == 0
+
+
+def test_two_waits_end_apart() -> None:
+    with provider(WAIT, Say("Done.")) as env:
+        waiting = started("submit", "Is it there?", *TOOLS, "--wait", **env)
+        serving = worker(env)
+        until("begun", serving)
+        waiting.send_signal(signal.SIGINT)
+        left = ended(waiting)
+        assert left.code == 130
+        assert re.search(rf"the run goes on without you: clew show {RUN_ID}", left.err)
+        Path("go").touch()
+        until_stopped(re.findall(RUN_ID, left.err)[0])
+        assert ended(serving, signal.SIGTERM).code == 0
