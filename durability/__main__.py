@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from durability import outages, report, speed, storms, torn
+from durability import outages, report, speed, storms, torn, with_ray
 from durability.nursery import ROOT
 from durability.progress import tell
 from recordings.part import Part
@@ -15,6 +15,7 @@ PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "sqlite": storms.sqlite,
     "postgres": storms.on_postgres,
     "dbos": storms.dbos,
+    "ray": with_ray.storm,
     "frozen": outages.frozen,
     "restarted": outages.restarted,
     "full": outages.full,
@@ -23,6 +24,7 @@ PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "cost": speed.cost,
     "fast": speed.fast,
     "recovery": speed.recovery,
+    "many": with_ray.many,
 }
 """The parts by their names, in the order of the page."""
 

@@ -142,14 +142,16 @@ def blow(storm: Storm, place: str, outside: Path) -> Weather:
     weather.seconds = time.monotonic() - begun
     weather.news = workers.news()
     weather.audit = asyncio_run(
-        with_store, place, partial(_audited, storm, run_ids, world.Ledger(outside), agent)
+        with_store, place, partial(audited, storm, run_ids, world.Ledger(outside), agent)
     )
     return weather
 
 
-async def _audited(
+async def audited(
     storm: Storm, run_ids: Sequence[str], ledger: world.Ledger, agent: Agent, store: Store
 ) -> Audit:
+    """Hold the records of a storm against the effects that happened."""
+
     def progress(text: str) -> None:
         tell(f"{storm.name}: {text}")
 

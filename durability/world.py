@@ -21,6 +21,10 @@ from clew.testing.models import Move, ScriptedModel, act, acts, finish
 STEPS: Final = 10
 """Steps of a run; the last one is its answer."""
 
+PACE: Final = 0.002
+MODEL: Final = 0.004
+"""Seconds that a tool and a reply of the model take, about."""
+
 GOAL: Final = "Send, put, post and add."
 ANSWER: Final = "all is done"
 DEADLINE: Final = 0.3
@@ -131,7 +135,7 @@ def script(steps: int = STEPS) -> list[Move]:
     ]
 
 
-def agent(folder: Path, *, pace: float = 0.002, model: float = 0.004, steps: int = STEPS) -> Agent:
+def agent(folder: Path, *, pace: float = PACE, model: float = MODEL, steps: int = STEPS) -> Agent:
     """The agent of the storms; its model takes `model` seconds for a reply."""
     return Agent(
         model=Paced(ScriptedModel(script(steps)), model),
