@@ -13,7 +13,17 @@ from clew.protocols import RunInfo, Store
 from clew.trajectory import Call, Trajectory
 from clew.waiting import Held, ancestors, held_here, waits_below
 
-__all__ = ["Held", "cancel", "cancel_sync", "held", "held_sync", "rule", "rule_sync"]
+__all__ = [
+    "Held",
+    "cancel",
+    "cancel_sync",
+    "held",
+    "held_sync",
+    "root_of",
+    "rule",
+    "rule_sync",
+    "word_on",
+]
 
 
 async def held(*, store: Where = None) -> tuple[Held, ...]:
@@ -45,11 +55,11 @@ async def _held(store: Store, run_id: str) -> list[Held]:
     ruled = {word.call for word in await _words(store, run_id) if isinstance(word, Ruling)}
     if ruled and await _reached_root(store, so_far):
         waiting -= ruled
-    root = await _root(store, so_far)
+    root = await root_of(store, so_far)
     return [each for each in held_here(so_far, root) if each.call in waiting]
 
 
-async def _root(store: Store, so_far: Trajectory) -> str:
+async def root_of(store: Store, so_far: Trajectory) -> str:
     """The run that is resumed for this one: a vote's, too, for one of its runs."""
     while so_far.started.parent and not so_far.forks:
         run_id = so_far.started.parent.rpartition(":")[0]
@@ -105,7 +115,7 @@ async def rule(
         record = await load(place, run_id)
         waiting = record.call(call)
         word = Ruling(call, allow, args, why, by, seen or waiting.hash)
-        first = await _first(place, record, waiting)
+        first = await word_on(place, record, waiting)
         if first is None:
             _check(record, waiting, word)
             await place.post(run_id, encode(word))
@@ -115,7 +125,7 @@ async def rule(
             raise ConfigError(message)
 
 
-async def _first(store: Store, record: Trajectory, call: Call) -> Ruling | None:
+async def word_on(store: Store, record: Trajectory, call: Call) -> Ruling | None:
     """The word on a held call that waits in the inbox already, if it holds for its arguments."""
     for word in await _words(store, record.run_id) if call.held else ():
         if isinstance(word, Ruling) and word.call == call.key and word.hash in {"", call.hash}:

@@ -3,6 +3,7 @@
 import click
 
 from clew import __version__
+from clew.cli.approvals import approvals
 from clew.cli.approve import approve, reject
 from clew.cli.ask import ask
 from clew.cli.chat import chat
@@ -50,6 +51,7 @@ Keys come from the environment or a .env file; `clew doctor` says what is usable
         submit_command,
         worker,
         fork,
+        approvals,
         approve,
         reject,
         runs,

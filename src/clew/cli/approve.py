@@ -1,23 +1,24 @@
 """`clew approve` and `clew reject`: a person's word on a call that waits for one."""
 
-import contextlib
 import getpass
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import anyio
 import click
 import msgspec
 
-from clew.api import rule
+from clew.approvals import root_of, rule, word_on
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.places import command, existing, find_run
 from clew.errors import ConfigError
-from clew.events import Json, Ruling, decode
+from clew.events import Json
 from clew.journal import load
 from clew.tools.person import ASK, answered
 from clew.trajectory import Call, Trajectory
+from clew.waiting import Held, held_here, held_in
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ def approve(
     """Allow a held call of RUN (or, where its effect is unknown, to make it again).
 
     CALL is its number, such as 2.1; it may be left out where only one waits. Then `clew resume`.
+    `clew approvals` lists what waits, in all runs and their sub-runs.
     """
     del debug
     if edit and answer:
@@ -71,44 +73,49 @@ def reject(run: str, call: str, why: str, store: str | None, *, debug: bool) -> 
 
 async def _rule(run: str, word: Word, store: str | None) -> int:
     async with existing(store) as place:
-        run_id = await find_run(place, run)
-        call = _meant(await load(place, run_id), word.call)
-        further = command("resume", run_id, store=store)
-        if any(_rules(body, call.key) for _, body in await place.inbox(run_id)):
-            message = f"{call.key} was ruled on already, and the first word counts: {further}"
-            raise ConfigError(message)
-        args = _arguments(call, word)
-        by = _person()
-        await rule(run_id, call.key, allow=word.allow, args=args, why=word.why, by=by, store=place)
-    said = "allowed" if word.allow else "refused"
-    click.echo(f"{call.key} {call.action.name} is {said}. Go on with: {further}")
+        record = await load(place, await find_run(place, run))
+        each = _meant(record, await held_in(place, record, await root_of(place, record)), word)
+        of = await load(place, each.run_id)
+        further = command("resume", each.root, store=store)
+        args = _arguments(of.call(each.call), word)
+        said = partial(rule, allow=word.allow, args=args, why=word.why, by=_person())
+        try:
+            await said(each.run_id, each.call, seen=each.seen, store=place)
+        except ConfigError as error:
+            if await word_on(place, of, of.call(each.call)) is None:
+                raise
+            message = f"{each.call} was ruled on already, and the first word counts: {further}"
+            raise ConfigError(message) from error
+    done = "allowed" if word.allow else "refused"
+    click.echo(f"{each.call} {each.tool} is {done}. Go on with: {further}")
     return ANSWERED
 
 
-def _meant(record: Trajectory, key: str) -> Call:
-    waiting = [call for call in record.calls if call.held]
-    if not key and len(waiting) == 1:
+def _meant(record: Trajectory, waiting: Sequence[Held], word: Word) -> Held:
+    """What the word is on: a call of the run itself, or the only one that waits in its sub-runs.
+
+    A call whose sub-run waits may be refused as a whole.
+    """
+    own = {each.call: each for each in held_here(record)}
+    if word.call in own:
+        root = waiting[0].root if waiting else record.run_id
+        return replace(own[word.call], root=root)
+    if not word.call and len(waiting) == 1:
         return waiting[0]
-    for call in waiting:
-        if call.key == key:
-            return call
-    keys = ", ".join(call.key for call in waiting)
-    what = f"call {key} does not wait for a ruling" if key else "several calls wait: say which"
     if not waiting:
         message = (
             f"no call of run {record.run_id} waits for a ruling: `clew show` tells what it did"
         )
-    else:
-        message = f"{what}; of run {record.run_id} these wait: {keys}"
+        raise ConfigError(message)
+    what = "several calls wait: say which"
+    if word.call:
+        what = f"call {word.call} does not wait for a ruling"
+    named = ", ".join(
+        each.call if each.run_id == record.run_id else f"{each.run_id} {each.call}"
+        for each in waiting
+    )
+    message = f"{what}; of run {record.run_id} these wait: {named}"
     raise ConfigError(message)
-
-
-def _rules(message: bytes, key: str) -> bool:
-    """Whether a message in the inbox is a ruling on the call."""
-    with contextlib.suppress(msgspec.DecodeError):  # of a newer clew: not ours to judge
-        event = decode(message)
-        return isinstance(event, Ruling) and event.call == key
-    return False
 
 
 def _arguments(call: Call, word: Word) -> dict[str, Json] | None:

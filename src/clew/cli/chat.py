@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import sys
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import click
@@ -11,6 +12,7 @@ import click
 from clew.agent import Agent
 from clew.agent_files import Spec, make_agent, make_library
 from clew.api import start, take_up
+from clew.approvals import rule
 from clew.cli.agents import options, origin, recorded, with_model
 from clew.cli.ask import readable, tell_model
 from clew.cli.errors import ANSWERED, Shell, tell
@@ -25,11 +27,11 @@ from clew.events import Action, Cancel, Json, Note, Ruling
 from clew.journal import Journal, load
 from clew.loop import run
 from clew.protocols import Store
-from clew.result import result
+from clew.result import whole_result
 from clew.stores import open_store
 from clew.tools.docs import Library
-from clew.tools.person import ASK, answered
-from clew.trajectory import Call
+from clew.tools.person import ASK
+from clew.waiting import Held, held_in
 
 with contextlib.suppress(ImportError):  # where it is there, lines can be edited and called back
     import readline
@@ -173,7 +175,8 @@ async def _turn(session: Session, text: str) -> Outcome:
     if isinstance(end.error, KeyboardInterrupt):
         await journal.record(Cancel("a person interrupted"))
         stopped = await run(agent, journal)
-        end = replace(end, result=result(agent, stopped), error=None)
+        found = await whole_result(agent, stopped, journal.store)
+        end = replace(end, result=found, error=None)
     return end
 
 
@@ -183,28 +186,34 @@ def _rule(session: Session, runner: asyncio.Runner) -> bool:
     if journal is None or status(journal.trajectory) != "held":
         return False
     ruled = False
-    for call in journal.trajectory.calls:
-        if call.held and (ruling := _ask(call)) is not None:
+    for each in runner.run(held_in(session.place, journal.trajectory)):
+        if (ruling := _ask(each)) is None:
+            continue
+        ruled = True
+        if each.run_id == journal.run_id:
             runner.run(journal.record(ruling))
-            ruled = True
+        else:
+            word = partial(rule, allow=ruling.allow, args=ruling.args, store=session.place)
+            runner.run(word(each.run_id, each.call, seen=each.seen))
     return ruled
 
 
-def _ask(call: Call) -> Ruling | None:
-    made = written(Action(call.action.name, call.args), whole=True)
-    question = f"Allow {call.key} {made}? [y/n, or nothing to decide later] "
-    if call.action.name == ASK:
-        question = f"Your answer to {call.key}? [nothing to decide later] "
+def _ask(each: Held) -> Ruling | None:
+    made = written(Action(each.tool, each.args), whole=True)
+    question = f"Allow {each.call} {made}? [y/n, or nothing to decide later] "
+    if each.tool == ASK:
+        question = f"Your answer to {each.call}? [nothing to decide later] "
     try:
         said = input(question)
     except (EOFError, KeyboardInterrupt):
         return None
-    if call.action.name == ASK:
-        return answered(call, readable(said)) if said.strip() else None
+    if each.tool == ASK:
+        args: dict[str, Json] = {**each.args, "answer": readable(said)}
+        return Ruling(each.call, allow=True, args=args) if said.strip() else None
     match said.strip().lower():
         case "y" | "yes":
-            return Ruling(call.key, allow=True)
+            return Ruling(each.call, allow=True)
         case "n" | "no":
-            return Ruling(call.key, allow=False)
+            return Ruling(each.call, allow=False)
         case _:
             return None

@@ -10,14 +10,16 @@ import msgspec
 from rich.console import Console
 
 from clew.cli.errors import EXITS, FAILED, nobody_reads
+from clew.cli.held import document as held_document
+from clew.cli.held import shown as held_shown
 from clew.cli.places import command
-from clew.cli.render import WIDE, Shown, inert, written
+from clew.cli.render import WIDE, Shown, inert
 from clew.cli.screen import console, put
-from clew.events import Action, Entry, Evidence, Json, Landing, Usage, encode
+from clew.events import Entry, Evidence, Json, Landing, Usage, encode
 from clew.result import Result
 from clew.strategies import Ballot, Vote
-from clew.tools.person import ASK
-from clew.trajectory import Call, Trajectory
+from clew.trajectory import Trajectory
+from clew.waiting import Held, held_here
 
 RAISED: Final = {
     "steps": "--max-steps",
@@ -127,7 +129,7 @@ def document(end: Outcome) -> dict[str, Json]:
         "lost": usage(end.lost),
         "model": setting.model if setting is not None else "",
         "model_chosen": end.why,
-        "held": [held(call) for call in record.calls if call.held],
+        "held": [held_document(each) for each in held(end)],
         "vote": None if end.vote is None else vote_document(end.vote),
     }
 
@@ -151,12 +153,6 @@ def usage(used: Usage) -> dict[str, Json]:
 
 def _evidence(piece: Evidence, named: dict[str, str]) -> dict[str, Json]:
     return {**msgspec.structs.asdict(piece), "title": named.get(piece.doc_id, "")}
-
-
-def held(call: Call) -> dict[str, Json]:
-    """A call that waits for a ruling."""
-    why = call.verdict.verdict.reason if call.verdict is not None else ""
-    return {"call": call.key, "tool": call.action.name, "args": call.args, "why": why}
 
 
 def tell_end(out: Console, end: Outcome) -> None:
@@ -208,22 +204,16 @@ def _gist(run: Ballot) -> str:
     return text if len(text) <= WIDE else f"{text[:WIDE]}…"
 
 
+def held(end: Outcome) -> Sequence[Held]:
+    """What waits for a person, in sub-runs too; of an open run, what its own record says."""
+    return end.result.held if end.result is not None else tuple(held_here(end.record))
+
+
 def rulings(end: Outcome) -> Iterator[Shown]:
     """What waits for a person, and the commands that rule on it."""
     run_id = end.record.run_id
-    for call in end.record.calls:
-        if not call.held or call.verdict is None:
-            continue
-        made = written(Action(call.action.name, call.args), whole=True)
-        yield Shown(f"Held {call.key}", f"{made}\n{inert(call.verdict.verdict.reason)}", "yellow")
-        if call.action.name == ASK:
-            answer = command("approve", run_id, call.key, "--answer", "TEXT", store=end.store)
-            yield Shown("Answer it", answer)
-        else:
-            yield Shown("Allow", command("approve", run_id, call.key, store=end.store))
-        yield Shown(
-            "Refuse", command("reject", run_id, call.key, "--why", "REASON", store=end.store)
-        )
+    for each in held(end):
+        yield from held_shown(each, end.store, run_id)
     for run in end.vote.runs if end.vote is not None else ():
         if run.status == "held":
             yield Shown("Look", command("show", run.run_id, store=end.store))

@@ -260,11 +260,24 @@ def ruling(event: Ruling) -> Iterator[Shown]:
 
 def attempt(event: Attempt, *, whole: bool) -> Iterator[Shown]:
     """That a call begins; the first one goes without saying."""
-    if whole or event.number > 1:
+    if event.child:
+        yield Shown(f"Sub-run {event.call}", inert(_handed(event)), "dim")
+    elif whole or event.number > 1:
         said = f"attempt {event.number} of {event.tool}"
         if event.after:
             said += f", after: {event.after}"
         yield Shown(f"Attempt {event.call}", inert(said), "dim")
+
+
+def _handed(event: Attempt) -> str:
+    """The sub-run of a call, and what it may take."""
+    if (grant := event.grant) is None:
+        return event.child
+    cost = "" if grant.cost is None else f", ${grant.cost:.4f}"
+    return (
+        f"{event.child} (granted: {grant.steps} steps, {grant.tool_calls} calls, "
+        f"{grant.tokens:,} tokens, {grant.seconds:g} s{cost})"
+    )
 
 
 def note(event: Note, step: int) -> Iterator[Shown]:

@@ -10,6 +10,7 @@ import click
 from clew.agent import Agent
 from clew.agent_files import Spec, make_agent, make_library
 from clew.api import take_up
+from clew.begin import refuse_sub_run
 from clew.cli.agents import agent_store, origin, recorded, with_model
 from clew.cli.ask import readable, tell_model, watching
 from clew.cli.options import DEBUG, JSON, LOG_DIR, QUIET, RUN, STORE, agent_options
@@ -92,6 +93,7 @@ async def _resume(wish: Wish, store: str | None, screen: Screen) -> Outcome:
         run_id = await find_run(place, wish.run)
         record = await load(place, run_id)
         refuse_part(record, store)
+        await refuse_sub_run(place, record)
         wanted, why = await with_model(recorded(record, wish.given))
         tell_model(wanted, why)
         if (votes := wish_of(record)) is not None:

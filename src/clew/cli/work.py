@@ -20,7 +20,7 @@ from clew.cli.screen import Screen
 from clew.errors import ClewError, ConfigError, FencedError, one_error
 from clew.journal import Journal
 from clew.loop import run
-from clew.result import result
+from clew.result import whole_result
 from clew.tools.docs import IndexReport, Library
 from clew.trajectory import Trajectory
 
@@ -63,7 +63,8 @@ async def carry_on(
     end = partial(Outcome, journal.trajectory, store=store, why=why)
     work = partial(_go, agent, journal, docs, log_dir)
     done, error, reason = await to_its_end(work, journal.run_id, store)
-    return end(None if done is None else result(agent, done), error=error, reason=reason)
+    found = None if done is None else await whole_result(agent, done, journal.store)
+    return end(found, error=error, reason=reason)
 
 
 async def to_its_end(

@@ -1,0 +1,48 @@
+"""`clew approvals`: what waits for a person, over all runs of a store."""
+
+import time
+from functools import partial
+
+import anyio
+import click
+
+from clew.approvals import held
+from clew.cli.errors import ANSWERED
+from clew.cli.held import document, shown
+from clew.cli.options import DEBUG, JSON, STORE
+from clew.cli.places import command, existing, place, there
+from clew.cli.render import Shown
+from clew.cli.screen import console, put
+from clew.events import encode
+from clew.waiting import Held
+
+
+@click.command(short_help="List what waits for a person.")
+@STORE
+@JSON
+@DEBUG
+def approvals(store: str | None, *, as_json: bool, debug: bool) -> int:
+    """List every call that waits for a ruling, in all runs of the store: what waits longest first.
+
+    With each: why, since when, what it would be made with, and the commands that rule on it.
+    """
+    del debug
+    waiting = anyio.run(partial(_waiting, store)) if there(store) else ()
+    if as_json:
+        click.echo(encode([document(each) for each in waiting]))
+        return ANSWERED
+    if not waiting:
+        click.echo(f"nothing waits for a person at {place(store)}")
+    out = console()
+    for each in waiting:
+        for piece in shown(each, store):
+            put(out, piece)
+        since = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.at / 1000))
+        put(out, Shown("Since", since, "dim"))
+        put(out, Shown("Then", command("resume", each.root, store=store)))
+    return ANSWERED
+
+
+async def _waiting(store: str | None) -> tuple[Held, ...]:
+    async with existing(store) as found:
+        return await held(store=found)
