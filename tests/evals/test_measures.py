@@ -50,7 +50,7 @@ async def test_all_that_a_record_says_is_counted() -> None:
         acts(act("search", query="tower"), act("search", query="nothing"), act("lookup", key=1)),
         act("search", qery="tower"),
         Reply(text="", calls=(RawCall("search", None, "c1"),), usage=Usage(1, 1)),
-        Reply(usage=Usage(3, 0, cost=0.5)),
+        Reply(usage=Usage(3, 0, cost=0.05)),
         finish("Ottilie Brandt built it in 1868 [doc_1]. It fell in 1950 [doc_1]. Pity."),
     )
     stop = record.stop
@@ -58,7 +58,7 @@ async def test_all_that_a_record_says_is_counted() -> None:
     found = counted([record], audit(stop.answer, record))
     assert found == Counted(
         steps=5,
-        usage=Usage(34, 16, cost=0.5),
+        usage=Usage(34, 16, cost=0.05),
         seconds=record.total.active_ms / 1000,
         faults=1,
         repairs=1,
