@@ -16,7 +16,7 @@ export FOLDER   := $(value DOCS)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help ask check lint types test coverage format bench evidence lock clean
+.PHONY: help ask check lint types test coverage format bench evidence durability lock clean
 
 help:  ## Say what can be made
 	@echo 'make ask [Q="a question"] [DOCS=folder]   ask the documents, offline and free'
@@ -53,6 +53,9 @@ bench: $(VENV)/.bench  ## Measure the runtime's own cost (docs/performance.md)
 
 evidence: $(VENV)/.evidence  ## Hold clew against recordings of real models (docs/evidence.md)
 	$(BIN)/python -m recordings
+
+durability: $(VENV)/.dev  ## Kill, freeze and tear what clew works with (docs/durability.md)
+	$(BIN)/python -m durability
 
 lock:  ## Take the versions of constraints.txt again, from a fresh environment
 	PYTHON=$(PYTHON) scripts/lock
