@@ -17,7 +17,7 @@ from clew.drivers.ray_crew import Cast, crew
 from clew.drivers.ray_fan import OnProgress, Progress, fan_out, shared_place
 from clew.drivers.ray_service import Service
 from clew.drivers.serving import QUEUE, Serving, Tell, own_name, untold
-from clew.errors import ConfigError
+from clew.errors import ConfigError, one_error
 from clew.journal import load
 from clew.protocols import Standing
 
@@ -66,12 +66,13 @@ class RayDriver:
     async def serve(self) -> None:
         """Work on what is due until cancelled; then leave each run where its step ends."""
         leaving = anyio.Event()
-        async with anyio.create_task_group() as together:
-            together.start_soon(self._shielded, leaving)
-            try:
-                await anyio.sleep_forever()
-            finally:
-                leaving.set()
+        with one_error():
+            async with anyio.create_task_group() as together:
+                together.start_soon(self._shielded, leaving)
+                try:
+                    await anyio.sleep_forever()
+                finally:
+                    leaving.set()
 
     async def _shielded(self, leaving: anyio.Event) -> None:
         with anyio.CancelScope(shield=True):

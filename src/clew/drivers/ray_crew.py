@@ -110,16 +110,28 @@ class Crew:
                 while not self.idle:
                     with suppress(ClewError):
                         await self.next()
-            for actor in self._actors:
-                RAY.kill(actor)
+            self.break_off()
+
+    def break_off(self) -> None:
+        """Let the actors go at once: what was not recorded is lost, and the runs are open."""
+        for actor in self._actors:
+            RAY.kill(actor)
+        self._flying.clear()
+        self._actors.clear()
 
 
 @asynccontextmanager
 async def crew(orders: Orders, cast: Cast) -> AsyncGenerator[Crew]:
-    """Actors for as long as the context lasts, in a Ray that is connected, or started, for them."""
+    """Actors for as long as the context lasts, in a Ray that is connected, or started, for them.
+
+    Cancelled, it breaks off what they are at; left otherwise, each run is let end its step.
+    """
     with session(cast.address, cpus=cast.workers):
         working = Crew(orders, cast)
         try:
             yield working
+        except asyncio.CancelledError:
+            working.break_off()
+            raise
         finally:
             await working.end()

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
+import msgspec
 
 from clew.drivers.claiming import Shared, claim, queue_of
 from clew.drivers.ray_actor import End
 from clew.drivers.ray_crew import Crew
 from clew.drivers.serving import News, Serving, Tell
 from clew.errors import ConfigError, StoreError, one_error
+from clew.events import Started, decode
 from clew.protocols import RunInfo, Wakes
 
 LOOK: Final = 0.2
@@ -99,7 +101,7 @@ class Service:
             if over or await self._free(run.run_id):
                 self._sent[run.run_id] = run.entries
                 self.crew.send(run.run_id, over=over)
-                self.tell(News("taken", run.run_id))
+                self.tell(News("taken", run.run_id, _goal(run)))
                 sent = True
         return sent
 
@@ -161,3 +163,12 @@ class Service:
         with anyio.move_on_after(seconds):
             await self._wake.wait()
         self._wake = anyio.Event()
+
+
+def _goal(run: RunInfo) -> str:
+    """What a run is to answer, "" where a newer clew began it."""
+    try:
+        event = decode(run.first.body)
+    except msgspec.DecodeError:
+        return ""
+    return event.goal if isinstance(event, Started) else ""
