@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from clew.events import EFFECTFUL, Json, Note, Started, Thought, Usage, encode
+from clew.events import EFFECTFUL, Json, Note, Reply, Started, Usage, encode
 from clew.protocols import Prompt, Shape, Tool
 from clew.trajectory import Step, Trajectory
 
@@ -49,7 +49,7 @@ class Purse(NamedTuple):
 
 
 class Taking(NamedTuple):
-    """What a model call is expected to take, in tokens; `cost` where the record tells no rates."""
+    """What a model call is expected to take: tokens, and the `cost` where no rates are known."""
 
     prompt: int
     cached: int
@@ -150,16 +150,13 @@ class Budget:
         said = 0
         for step in reversed(so_far.steps):
             said += self._said(step)
-            thought = step.thought
-            if thought is None:
-                continue
-            usage = thought.reply.usage
-            if usage.input:
+            reply = Reply() if step.thought is None else step.thought.reply
+            if (usage := reply.usage).input:
                 written = max(0, usage.output - usage.reasoning)
                 cached = usage.input if usage.cached or usage.written else 0
                 prompt = usage.input + written + said // CHARACTERS
                 return Taking(prompt, cached, self._answer(usage.output), usage.cost or 0.0)
-            said += _written(thought)
+            said += _written(reply)
         said += len(so_far.asked) + self._said(so_far.before)
         return Taking(self.opening + said // CHARACTERS, 0, self._answer(0), 0.0)
 
@@ -170,11 +167,10 @@ class Budget:
     def _said(self, step: Step) -> int:
         """The characters that a step adds to the prompt behind its thought."""
         said = sum(len(aside.text) for aside in step.asides if isinstance(aside, Note))
-        for call in step.calls:
-            if (seen := call.observation) is not None:
-                text = seen.text
-                said += len(text if self.shape is None else self.shape(text))
-                said += len(seen.images) * IMAGE * CHARACTERS
+        for seen in [call.observation for call in step.calls if call.observation is not None]:
+            text = seen.text
+            said += len(text if self.shape is None else self.shape(text))
+            said += len(seen.images) * IMAGE * CHARACTERS
         return said
 
 
@@ -191,9 +187,8 @@ def _of(purse: Purse, call: Taking, so_far: Trajectory) -> float:
     return call.prompt + call.answer
 
 
-def _written(thought: Thought) -> int:
+def _written(reply: Reply) -> int:
     """The characters of a reply that stay in the prompt."""
-    reply = thought.reply
     return len(reply.text) + sum(len(c.name) + len(c.arguments or "") for c in reply.calls)
 
 

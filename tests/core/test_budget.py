@@ -231,6 +231,13 @@ class TestCost:
             "what is left holds no landing"
         )
 
+    async def test_without_a_price_only_tokens_are_bound(self) -> None:
+        model = ScriptedModel([SCRIPT[0], say("it")], priced=False, usage=Usage(5, 5))
+        who = Agent(model=model, tools=TOOLS)
+        found, record = await played(who)
+        assert (found.status, found.usage.cost) == ("answered", None)
+        assert who.budget.expected(record).cost is None
+
     def test_models_behind_http_tell_their_rates(self) -> None:
         with_price = openai_chat("m", api_key="k", prices={"m": Price(1.0, 2.0, 0.5)})
         assert isinstance(with_price, Rated)
