@@ -31,7 +31,7 @@ from clew.protocols import Claims, Standing
 from clew.stores import open_store
 from clew.stores.postgres import PostgresStore
 
-LOOK: Final = 2.0
+LOOK: Final = 1.0
 """Seconds between two looks around; or ten times as long as a look takes, if that is more."""
 
 POLL: Final = 0.1
@@ -131,7 +131,7 @@ class DbosDriver:
             else:
                 trouble, take_over = "", take_over and left is None
             quiet = quiet + 1 if left is False else 0
-            least = LOOK / 8 if self.orders.until_idle else LOOK
+            least = LOOK / 4 if self.orders.until_idle else LOOK
             with anyio.move_on_after(max(least, 10 * (anyio.current_time() - began))):
                 await worker.leaving.wait()
 
@@ -153,14 +153,8 @@ class DbosDriver:
             except NotSetUpError:  # the first worker sets it up, and looks what is due
                 return
 
-    @asynccontextmanager
-    async def _tickets(self) -> AsyncGenerator[Tickets]:
-        tickets = Tickets(place_of(self.store.address), self.orders.queue)
-        try:
-            yield tickets
-        finally:
-            with anyio.CancelScope(shield=True):
-                await tickets.close()
+    def _tickets(self) -> Tickets:
+        return Tickets(place_of(self.store.address), self.orders.queue)
 
     @asynccontextmanager
     async def _running(self, worker: Worker) -> AsyncGenerator[None]:

@@ -7,8 +7,9 @@ harm: the record says what is due, and its epoch keeps two workers apart.
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
+import anyio
 import anyio.to_thread
 import psycopg.errors
 import sqlalchemy.exc
@@ -154,9 +155,14 @@ class Tickets:
         if old:
             await self._ask(self._client.delete_workflows, [ticket.id for ticket in old])
 
-    async def close(self) -> None:
+    async def __aenter__(self) -> Self:
+        """Open; connections are made when they are needed."""
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
         """Let go of the connections."""
-        await anyio.to_thread.run_sync(self._client.destroy)
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self._client.destroy)
 
     async def _list(self, **which: Any) -> list[Ticket]:
         found: list[WorkflowStatus] = await self._ask(
