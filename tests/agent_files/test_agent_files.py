@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew import ConfigError, MemoryStore, run
-from clew.agent_files import TEMPLATE, load_agent, make_agent, read_agent_file
+from clew import ConfigError, MemoryStore, read, replay, run
+from clew.agent_files import TEMPLATE, load_agent, make_agent, read_agent_file, spec_of
 from clew.agent_files.lines import line_of
 from clew.agent_files.spec import Spec
 from clew.models.endpoint import Endpoint
 from clew.models.pace import Rate, pace_of
-from clew.testing.models import ScriptedModel, act, finish
+from clew.subagents import Delegation
+from clew.testing.models import ScriptedModel, act, finish, say
 from clew.testing.openai_server import OpenAIServer, Say
 
 OWN = '''
@@ -113,6 +114,56 @@ async def test_an_agent_is_what_its_file_says(tmp_path: Path) -> None:
     assert "own_parts" in repr(agent.answer)
     listed = await agent.by_name["list"].call({"where": "notes"}, "k")
     assert listed["stdout"] == "a.md\n"  # it runs in the folder of the file
+
+
+AGENTS = '[[agents]]\nname = "{}"\ndescription = "Asks another."\nfile = "{}.toml"\n'
+
+
+def named(folder: Path, name: str, *others: str, model: str = "offline") -> Path:
+    """An agent file of this name that hands on to those."""
+    said = f'model = "{model}"\n' if model else ""
+    path = folder / f"{name}.toml"
+    path.write_text(said + "tools = []\n" + "".join(AGENTS.format(o, o) for o in others))
+    return path
+
+
+async def test_an_agent_of_another_file_is_a_tool(tmp_path: Path) -> None:
+    named(tmp_path, "clerk", model="")
+    named(tmp_path, "office", "clerk")
+    agent, _ = load_agent(named(tmp_path, "head", "office", "clerk"))
+    assert [tool.name for tool in agent.tools] == ["office", "clerk"]
+    model = ScriptedModel([act("office", task="What is 2 + 3?"), say("5")])
+    store = MemoryStore()
+    result = await run(agent.but(model=model), "Ask.", store=store, run_id="r")
+    assert result.answer == "5"
+    below = await read("r-1.1", store=store)
+    spec = spec_of(below)
+    assert spec is not None
+    assert (spec.file, spec.agents[0].file) == (
+        str(tmp_path / "office.toml"),
+        str(tmp_path / "clerk.toml"),
+    )
+    await replay(make_agent(spec), "r-1.1", store=store)
+    inner = agent.by_name["clerk"].sub
+    assert isinstance(inner, Delegation)
+    assert inner.agent.thinker.name.startswith("offline")  # that of the file that names it
+
+
+def test_files_that_lead_round_in_a_circle_are_refused(tmp_path: Path) -> None:
+    named(tmp_path, "a", "b")
+    named(tmp_path, "b", "c")
+    named(tmp_path, "c", "b")
+    with pytest.raises(
+        ConfigError, match=r"a\.toml, line 3: c leads back to .*c\.toml|b leads back"
+    ):
+        load_agent(tmp_path / "a.toml")
+    path = tmp_path / "d.toml"
+    path.write_text('model = "offline"\n[[agents]]\nname = "x"\ndescription = "X."\n')
+    with pytest.raises(ConfigError, match=r"d\.toml, line 2: agents\.0 lacks 'file': give it"):
+        load_agent(path)
+    path.write_text(path.read_text() + 'file = "no.toml"\n')
+    with pytest.raises(ConfigError, match=r"d\.toml, line 2: the agent file .*no\.toml cannot be"):
+        load_agent(path)
 
 
 async def test_a_function_runs_in_a_process_of_its_own(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from clew.agent_files.imported import (
     imported_tools,
     imported_web,
 )
+from clew.agent_files.others import other_agent
 from clew.agent_files.read import part, read_agent_file, told
 from clew.agent_files.spec import Apart, Grounds, Program, Spec, Tariff, Words
 from clew.bounds import Limits
@@ -194,6 +195,10 @@ def _placed(spec: Spec, docs: Library | None) -> Iterator[tuple[Where, list[Tool
         with part("processes", place):
             tools = [_apart(function, spec.folder)]
         yield ("processes", place), tools
+    for place, other in enumerate(spec.agents):
+        with part("agents", place):
+            tools = [other_agent(other, spec, make_agent)]
+        yield ("agents", place), tools
     if docs is not None:
         yield ("docs",), [*docs_tools(docs)]
 

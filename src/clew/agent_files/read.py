@@ -13,6 +13,7 @@ import msgspec
 from clew.agent_files.lines import line_of
 from clew.agent_files.spec import SCREENS, Spec
 from clew.errors import ConfigError
+from clew.stores import has_password, is_address
 
 _UNKNOWN: Final = re.compile(r"unknown field `([^`]*)`")
 _MISSING: Final = re.compile(r"missing required field `([^`]*)`")
@@ -117,14 +118,25 @@ def settled(spec: Spec, file: Path, *, screened: bool) -> Spec:
         return str(folder / Path(given).expanduser()) if given else ""
 
     screens = spec.screens if screened else SCREENS
-    store = spec.store if spec.store == "memory:" else place(spec.store)
-    if spec.store.endswith("/"):  # which makes it a folder
+    database = is_address(spec.store)
+    if database and has_password(spec.store):
+        advice = "leave it out, and set PGPASSWORD or write ~/.pgpass"
+        raise ConfigError(f"{file}: store has a password in it: {advice}")
+    store = spec.store if database or spec.store == "memory:" else place(spec.store)
+    if spec.store.endswith("/") and not database:  # which makes it a folder
         store += "/"
     programs = tuple(
         msgspec.structs.replace(each, cwd=place(each.cwd or ".")) for each in spec.programs
     )
+    agents = tuple(msgspec.structs.replace(each, file=place(each.file)) for each in spec.agents)
     return msgspec.structs.replace(
-        spec, docs=place(spec.docs), screens=screens, store=store, programs=programs, file=str(file)
+        spec,
+        docs=place(spec.docs),
+        screens=screens,
+        store=store,
+        programs=programs,
+        agents=agents,
+        file=str(file),
     )
 
 
@@ -159,7 +171,7 @@ def misfit(error: object, root: Any = Spec) -> tuple[tuple[str | int, ...], str]
 
 def _fields(root: Any, path: tuple[str | int, ...]) -> list[str]:
     """The keys that a table may have."""
-    return [name for name in _types(_kind(root, path)) if name != "file"]
+    return [name for name in _types(_kind(root, path)) if path or name != "file"]
 
 
 def _choices(root: Any, path: tuple[str | int, ...]) -> list[str]:

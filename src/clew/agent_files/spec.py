@@ -119,6 +119,14 @@ class Apart(Part, frozen=True):
         return self.name or self.function.rpartition(":")[2].rpartition(".")[2]
 
 
+class Other(Part, frozen=True):
+    """The agent of another file as a tool (`clew.delegate`); `file` is relative to this one."""
+
+    name: str
+    description: str
+    file: str
+
+
 class Finding(Part, frozen=True):
     """The table `retrieval`: the settings of `clew.tools.retrieval.Retrieval`.
 
@@ -148,6 +156,7 @@ class Spec(Part, frozen=True):
     tools: tuple[str, ...] = USUAL
     programs: tuple[Program, ...] = ()
     processes: tuple[Apart, ...] = ()
+    agents: tuple[Other, ...] = ()
     retrieval: Finding | None = None
     params: dict[str, Json] = {}
     prices: dict[str, Tariff] = {}

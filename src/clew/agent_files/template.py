@@ -17,7 +17,8 @@ model = "offline"
 # A folder of text, Markdown, HTML and PDF to search and cite.
 # docs = "notes"
 
-# Where records lie: a file (SQLite) or a folder/ (JSONL). Left out: your data folder.
+# Where records lie: a file (SQLite), a folder/ (JSONL) or postgresql://….
+# Left out: your data folder.
 # store = "runs.sqlite"
 
 # Tools that ship (`clew tools`), and your own as module:name, from files beside this one.
@@ -103,4 +104,10 @@ steps = 15
 # timeout = 60
 # cpu = 30                              # seconds
 # memory = 1000000000                   # bytes
+
+# The agent of another file as a tool: each call is a run of its own, with a share of the limits.
+# [[agents]]
+# name = "researcher"
+# description = "Finds out what the notes say about one question."
+# file = "researcher.toml"
 """
