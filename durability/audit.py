@@ -11,6 +11,7 @@ from clew.journal import chain, load
 from clew.protocols import Store
 from clew.trajectory import Call, Trajectory
 from durability import world
+from durability.progress import tell
 
 
 @dataclass
@@ -46,7 +47,7 @@ async def audit(
     *,
     every: int = 1,
     steps: int = world.STEPS,
-    progress: Callable[[str], None] = lambda text: None,
+    progress: Callable[[str], None] = tell,
 ) -> Audit:
     """Hold the records of runs against what happened outside; replay every nth."""
     found, counted = Audit(), ledger.counted()

@@ -13,10 +13,11 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import msgspec
 
@@ -42,7 +43,7 @@ class Nursery:
             start_new_session=True,  # Ctrl-C is for the program; this ends when that does
         )
 
-    def __enter__(self) -> "Nursery":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -130,15 +131,15 @@ class _Children:
         code = 1
         try:
             ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
-            with open(os.devnull, "r+b") as nothing:
+            with Path(os.devnull).open("r+b") as nothing:
                 os.dup2(nothing.fileno(), 0)
                 os.dup2(2, 1)  # what it prints is not for who asks the nursery
             module, _, name = entry.partition(":")
             work = getattr(self.modules[module], name)
             work(msgspec.convert(orders, next(iter(work.__annotations__.values()))))
             code = 0
-        except BaseException:
-            sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]  # there is one
+        except BaseException:  # noqa: BLE001 - the fork ends here, whatever it was
+            traceback.print_exc()
         finally:
             sys.stderr.flush()
             os._exit(code)

@@ -16,7 +16,15 @@ from durability.audit import Audit, audit
 from durability.nursery import Nursery
 from durability.progress import tell
 from durability.storm import (
-    Storm, Weather, Workers, asyncio_run, begin, folder, ids, open_runs, with_store,
+    Storm,
+    Weather,
+    Workers,
+    asyncio_run,
+    begin,
+    folder,
+    ids,
+    open_runs,
+    with_store,
 )  # fmt: skip
 from durability.storms import figures, misses, part, sized
 from recordings.part import Figure, Part, count
@@ -31,8 +39,8 @@ paused would be. Its connections and locks stay, so a second worker is started t
 others have claimed (`take_over`), and brings all runs to their end. Then the first goes on
 (`SIGCONT`). Its next append fails; what matters is that nothing of it gets into a record. What it
 was about to do to the world it can still do: no store can keep it from that. Such an effect may
-come late, and where the tool has a probe, which had found nothing until the deadline, a second time,
-under the same key.
+come late, and where the tool has a probe, which had found nothing until the deadline, a second
+time, under the same key.
 """
 
 RESTART: Final = """\
@@ -138,6 +146,17 @@ def _entries(place: str, run_ids: list[str]) -> int:
     return found
 
 
+def _hashes(place: str, run_ids: list[str]) -> set[tuple[str, int, bytes]]:
+    """Every entry there is, by run, number and hash."""
+
+    async def read(store: Store) -> set[tuple[str, int, bytes]]:
+        lines = {run_id: await store.read(run_id) for run_id in run_ids}
+        return {(run_id, line.seq, line.hash) for run_id in run_ids for line in lines[run_id]}
+
+    found: set[tuple[str, int, bytes]] = asyncio_run(with_store, place, read)
+    return found
+
+
 def _all_done(place: str, storm: Storm) -> bool:
     left: int = asyncio_run(with_store, place, open_runs)
     tell(f"{storm.name}: {storm.runs - left} of {storm.runs} runs done")
@@ -181,15 +200,15 @@ def _filled(storm: Storm, place: str, outside: Path) -> Part:
         pids = [workers.start() for _ in range(storm.workers)]
         enough = storm.runs * 4
         _until(lambda: len(world.Ledger(outside).lines()) > enough, "the work to begin")
-        room = Path(f"{place}-wal").stat().st_size
+        room, free = Path(f"{place}-wal").stat().st_size, resource.RLIM_INFINITY
         for pid in pids:
-            resource.prlimit(pid, resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (room, free))
         time.sleep(seconds / 2)
-        before = _entries(place, run_ids)
+        before = _hashes(place, run_ids)
         time.sleep(seconds / 2)
-        within = _entries(place, run_ids) - before
+        within = len(_hashes(place, run_ids)) - len(before)
         for pid in pids:
-            resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (free, free))
         _until(partial(_all_done, place, storm), "the runs to go on")
         workers.check()
         workers.leave()
@@ -201,9 +220,11 @@ def _filled(storm: Storm, place: str, outside: Path) -> Part:
         "times a worker said that a run could not be written", f"{len(failed)}",
         f"{len({one.run_id for one in failed})} runs", "≥ 1", bool(failed),
     )  # fmt: skip
-    more = count("entries written in the second half of that time", within, before)
-    words = sorted({one.text.partition(" (it is tried")[0] for one in failed})
+    more = count("entries written in the second half of that time", within, len(before))
+    gone = len(before - _hashes(place, run_ids))
+    lost = count("entries recorded before, and not there after", gone, len(before), exactly=0)
+    said = {one.text.partition(" (it is tried")[0].replace(place, "runs.sqlite") for one in failed}
     return Part(
-        "The disk is full", FULL.format(seconds=seconds), [told, more, *kept],
-        [*misses(seen), *(f"a worker said: {line}" for line in words)],
+        "The disk is full", FULL.format(seconds=seconds), [told, more, lost, *kept],
+        [*misses(seen), *(f"a worker said: {line}" for line in sorted(said))],
     )  # fmt: skip

@@ -27,12 +27,12 @@ from recordings.part import Figure, Part
 from tests.postgres import postgres
 
 COST: Final = """\
-The same runs ({runs} of {steps} steps, one after the other, a model and tools that take no time) on
-each store and through each driver, in one process, one after the other, {times} times in turn; the
-least of each counts. CPU is that of the process: what the PostgreSQL server takes is not in it, and
-is in the wall. Every step has {effects:.1f} effects on average, each of which waits for the disk twice.
-DBOS counts from the moment when it serves, and hands out {at_once} runs at once, since it asks for work
-ten times a second; its wall is therefore no measure of one run after the other, and is left out.
+The same runs ({runs} of {steps} steps, one after the other, a model and tools that take no time)
+on each store and through each driver, in one process, {times} times in turn; the least of each
+counts. CPU is that of the process: what the PostgreSQL server takes is in the wall only. A step has
+{effects} effects on average, each of which waits for the disk twice. DBOS hands out {at_once} runs
+at once, since it asks for work ten times a second; its wall is therefore left out. What a step
+costs through Ray is with the ten thousand runs.
 """
 
 FAST: Final = """\
@@ -96,7 +96,7 @@ def cost(sample: int) -> Part:
                 size,
             )
         )
-    text = COST.format(runs=runs, steps=world.STEPS, times=times, effects=0.9, at_once=16)
+    text = COST.format(runs=runs, steps=world.STEPS, times=times, effects="0.9", at_once=16)
     return Part("What a step costs", text, figures)
 
 

@@ -14,8 +14,8 @@ RUNS = 200
 KILLS = 30
 
 TEXT = """\
-{runs} runs of {steps} steps each, worked on by {workers} worker processes, of which one is killed with
-`kill -9` again and again, at moments and of a choice that come from a seeded generator, and
+{runs} runs of {steps} steps each, worked on by {workers} worker processes, of which one is killed
+with `kill -9` again and again, at moments and of a choice that come from a seeded generator, and
 replaced. Every run calls an `unsafe` tool, an `idempotent` one, an `unsafe` one with a probe and a
 `pure` one, some of them two in a step; each effect is a line that is appended to a file outside the
 store. The model is a script in the process, read off the record. Afterwards every record is read

@@ -29,8 +29,8 @@ ON: Final = 40
 
 TEXT: Final = f"""\
 The file of a run (JSONL), and the write-ahead log of a database (SQLite), are cut at every byte of
-what the last {LAST} entries took, as a power cut or a full disk would; a copy of the whole is opened
-each time. It has to open, and to have every entry whose last byte was before the cut, and no more.
+what the last {LAST} entries took, as a power cut or a full disk would; a copy of the whole is
+opened each time. It has to open, and to have every entry that was whole before the cut, no more.
 After every {ON}th cut the run goes on, to its end. The log of SQLite ends at its last whole commit,
 and nobody can see that there was more; JSONL tells how many bytes it passes over.
 """
@@ -93,7 +93,7 @@ async def _cut(what: str, place: Path, name: str, file: str, sample: int) -> Cut
     agent = world.agent(place, pace=0.0, model=0.0)
     store: Any = Measured(open_store(f"{place}/{name}"), place / file)
     await clew.run(agent, world.GOAL, store=store, run_id="run")
-    kept = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    kept = _files(place)
     await store.close()
     found, marks = Cuts(), store.marks
     first = next(size for seq, size in reversed(marks) if seq <= marks[-1][0] - LAST)
@@ -110,6 +110,10 @@ async def _cut(what: str, place: Path, name: str, file: str, sample: int) -> Cut
         if number % 2_000 == 1_999:
             tell(f"torn: {what}, {number + 1} cuts")
     return found
+
+
+def _files(place: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
 
 
 def _restore(place: Path, kept: dict[Path, bytes], file: Path, cut: int) -> None:

@@ -15,7 +15,7 @@ from durability import world
 from durability.nursery import ROOT
 from durability.progress import tell
 from durability.ray_agents import FOLDER, short
-from durability.storm import Storm, Weather, asyncio_run, audited, begin, folder, ids, with_store
+from durability.storm import Weather, asyncio_run, audited, begin, folder, ids, with_store
 from durability.storms import figures, misses, sized
 from recordings.part import Figure, Part, count
 from tests.drivers.network import alone, why_not
@@ -31,9 +31,9 @@ with everything on it. Ray puts up new actors and tells them again what it told 
 """
 
 MANY: Final = """\
-{runs:,} runs of three steps through two actors, at most 64 of them in flight, on one SQLite file. The
-answers are compared with those of the same runs in one process, without Ray. Memory is that of the
-program that fans out; the first {start:.0f} s, in which Ray starts, are not in the rate.
+{runs:,} runs of three steps through two actors, at most 64 of them in flight, on one SQLite file.
+The answers are compared with those of the same runs in one process, without Ray. Memory is that of
+the program that fans out; the first {start:.0f} s, in which Ray starts, are not in the rate.
 """
 
 
