@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from clew import Agent
 from clew.protocols import Store
 from durability import world
 from durability.audit import Audit, audit
@@ -107,8 +108,8 @@ def _freeze(
     wrong += [f"{what}: {line}" for line in misses(seen)]
 
 
-async def _seen(run_ids: list[str], ledger: world.Ledger, agent: object, store: Store) -> Audit:
-    return await audit(store, run_ids, ledger, agent)  # type: ignore[arg-type]
+async def _seen(run_ids: list[str], ledger: world.Ledger, agent: Agent, store: Store) -> Audit:
+    return await audit(store, run_ids, ledger, agent)
 
 
 def _stop(nursery: Nursery, pid: int, place: str) -> None:

@@ -80,7 +80,7 @@ async def storm(folder: Path, runs: int, kills: int) -> dict[str, Any]:
                 tell(f"ray: {sum(done.values())} of {runs} runs, {killed} kills, {nodes} nodes")
     finally:
         striking.cancel()
-        cluster.shutdown()  # type: ignore[no-untyped-call]  # Ray's own
+        cluster.shutdown()  # type: ignore[no-untyped-call]  # Ray gives it no types
     return {"kills": killed, "nodes": nodes, "done": done}
 
 

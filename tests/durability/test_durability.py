@@ -133,11 +133,10 @@ def test_a_changed_byte_is_seen(calm: Path, tmp_path: Path) -> None:
 
 
 def test_a_miss_stands_on_the_page_with_its_reason() -> None:
-    weather = storms.Weather(1, 2.0, Audit(runs=1, twice=["send a:1.1: 2 times"]))
-    weather.audit.calls["send"] = 1
-    part = Part(
-        "A", "B", [*storms.figures(Storm("a", 1, 1), weather)], storms.misses(weather.audit)
-    )
+    seen = Audit(runs=1, twice=["send a:1.1: 2 times"])
+    seen.calls["send"] = 1
+    figures = [*storms.figures(Storm("a", 1, 1), Weather(1, 2.0, seen))]
+    part = Part("A", "B", figures, storms.misses(seen))
     assert any("unsafe calls that happened twice: 1 of 1 (0)" in line for line in failures([part]))
     assert "- send a:1.1: 2 times" in page([part])
 
