@@ -241,10 +241,11 @@ class Agent:
     @cached_property
     def budget(self) -> Budget:
         """What its model calls may take, and what is known of them beforehand."""
-        most, first = most_answered(self.thinker.params), first_prompt(self.format, self.brief)
-        cost = self.limits.most_cost(priced=self.thinker.priced)
-        shape = self.brief.shape
-        return Budget(self.limits.tokens, cost, self.landing, opening(first), most, shape)
+        limits, first = self.limits, first_prompt(self.format, self.brief)
+        return Budget(
+            limits.tokens, limits.most_cost(priced=self.thinker.priced), limits.seconds,
+            self.landing, opening(first), most_answered(self.thinker.params), self.brief.shape,
+        )  # fmt: skip
 
     def reached(self, so_far: Trajectory) -> str | None:
         """The reason of the first bound that was reached, or that the next thought would pass."""

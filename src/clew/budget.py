@@ -37,46 +37,52 @@ class Purse(NamedTuple):
     most: float
     used: float
 
+    @property
+    def in_dollars(self) -> bool:
+        """Whether it is money."""
+        return self.name.endswith("cost")
+
     def said(self, amount: float) -> str:
         """An amount in its unit."""
-        return f"${amount:.4f}" if self.name.endswith("cost") else f"{amount:,.0f}"
+        return f"${amount:.4f}" if self.in_dollars else f"{amount:,.0f}"
 
     @property
     def standing(self) -> str:
         """How much of it was used, such as "tokens: 9,100 of 10,000 used"."""
-        word = "spent" if self.name.endswith("cost") else "used"
+        word = "spent" if self.in_dollars else "used"
         return f"{self.name}: {self.said(self.used)} of {self.said(self.most)} {word}"
 
 
 class Taking(NamedTuple):
-    """What a model call is expected to take: tokens, and the `cost` where no rates are known."""
+    """What a model call is expected to take: tokens, and US dollars."""
 
     prompt: int
     cached: int
     answer: int
-    cost: float
+    last: float
+    """What the last reply cost, which stands for the cost where no rates are known."""
 
-    def usage(self, so_far: Trajectory) -> Usage:
-        """The same as a usage, with what it costs by the rates in the record."""
-        rates = None if so_far.setting is None else so_far.setting.rates
-        cost = self.cost
-        if rates is not None:
-            fresh = (self.prompt - self.cached) * rates.input
-            cost = (fresh + self.cached * rates.cached + self.answer * rates.output) / 1_000_000
-        return Usage(self.prompt, self.answer, self.cached, cost=cost, estimated=True)
+    def cost(self, so_far: Trajectory) -> float:
+        """What it costs by the rates in the record."""
+        if so_far.setting is None or (rates := so_far.setting.rates) is None:
+            return self.last
+        fresh = (self.prompt - self.cached) * rates.input
+        return (fresh + self.cached * rates.cached + self.answer * rates.output) / 1_000_000
 
 
 @dataclass(frozen=True)
 class Budget:
     """What an agent's model calls may take, and what is known of them beforehand.
 
-    `tokens` and `cost` are its limits (None: no price is known), `opening` the tokens its first
-    prompt takes without the question, `most` those that a reply may take (None: nobody says),
-    `landing` whether a reserve is kept for one. `shape` is what the view does to observations.
+    `tokens`, `cost` (None: no price is known) and `seconds` are its limits, `opening` the tokens
+    its first prompt takes without the question, `most` those that a reply may take (None: nobody
+    says), `landing` whether a reserve is kept for one. `shape` is what the view does to
+    observations.
     """
 
     tokens: int
     cost: float | None
+    seconds: float = 600.0
     landing: bool = True
     opening: int = 0
     most: int | None = None
@@ -84,7 +90,7 @@ class Budget:
 
     def over(self, so_far: Trajectory) -> str | None:
         """Of what more was used than there is, if anything; after that nothing is begun."""
-        if not _reserves(so_far):
+        if not _reserves(so_far) or self._holds(so_far, 0, 0.0):
             return None
         for purse in self._purses(so_far):
             if purse.used > purse.most:
@@ -107,12 +113,18 @@ class Budget:
         usual = self._taking(so_far)
         call = usual if self.most is None else usual._replace(answer=self.most)
         after = usual._replace(prompt=usual.prompt + usual.answer)
+        tokens, cost = call.prompt + call.answer, call.cost(so_far)
+        kept, reserve = 0, 0.0
+        if self.landing:
+            kept, reserve = after.prompt + after.answer, after.cost(so_far)
+        if self._holds(so_far, tokens + kept, cost + reserve):
+            return None
         for purse in self._purses(so_far):
-            left, need = purse.most - purse.used, _of(purse, call, so_far)
-            kept = _of(purse, after, so_far) if self.landing else 0.0
-            if need + kept > left:
+            need, more = (cost, reserve) if purse.in_dollars else (tokens, kept)
+            left = purse.most - purse.used
+            if need + more > left:
                 told = f"{purse.standing} and the next call needs about {purse.said(need)}"
-                return told if need > left else f"{told}, beside {purse.said(kept)} for a landing"
+                return told if need > left else f"{told}, beside {purse.said(more)} for a landing"
         return None
 
     def lands(self, so_far: Trajectory) -> bool:
@@ -120,26 +132,52 @@ class Budget:
         if not self.landing or not _reserves(so_far):
             return self.landing
         call = self._taking(so_far)
-        return all(
-            _of(purse, call, so_far) <= purse.most - purse.used for purse in self._purses(so_far)
+        tokens, cost = call.prompt + call.answer, call.cost(so_far)
+        return self._holds(so_far, tokens, cost) or all(
+            (cost if purse.in_dollars else tokens) <= purse.most - purse.used
+            for purse in self._purses(so_far)
         )
 
     def expected(self, so_far: Trajectory) -> Usage:
         """What the next call is expected to take."""
-        usage = self._taking(so_far).usage(so_far)
-        return usage if self.cost is not None else Usage(usage.input, usage.output, estimated=True)
+        call = self._taking(so_far)
+        cost = None if self.cost is None else call.cost(so_far)
+        return Usage(call.prompt, call.answer, call.cached, cost=cost, estimated=True)
+
+    def deadline(self, tool: Tool, so_far: Trajectory) -> float:
+        """Seconds that a call may take, where the run's time may end before.
+
+        An effect keeps the whole of its tool's timeout: cut short it would be in doubt, which is
+        worse than a run that takes a little longer. Any other call is cut where the run's time
+        ends, but gets a second: what is found at once can still be told in a landing.
+        """
+        if tool.effect in EFFECTFUL:
+            return float(tool.timeout)
+        left = self.seconds - so_far.spent.active_ms / 1000
+        if (grant := so_far.grant) is not None:
+            left = min(left, grant.seconds - so_far.total.active_ms / 1000)
+        return min(float(tool.timeout), max(LEAST, round(left, 2)))
+
+    def _holds(self, so_far: Trajectory, tokens: int, cost: float) -> bool:
+        """Whether so much more surely fits: asked at every step, so nothing is made for it."""
+        used, lost = so_far.spent.usage, so_far.spent.lost
+        if so_far.grant is not None:
+            return False
+        if used.input + used.output + lost.input + lost.output + tokens > self.tokens:
+            return False
+        return self.cost is None or (used.cost or 0.0) + (lost.cost or 0.0) + cost <= self.cost
 
     def _purses(self, so_far: Trajectory) -> Iterator[Purse]:
-        """The limits, since a person last spoke; of a sub-run also its grant, over all of it."""
-        used = so_far.spent.usage + so_far.spent.lost
-        yield Purse("tokens", self.tokens, used.tokens)
-        if self.cost is not None:
-            yield Purse("cost", self.cost, used.cost or 0.0)
+        """Of a sub-run its grant, over all of it; and the limits, since a person last spoke."""
         if (grant := so_far.grant) is not None:
             used = so_far.total.usage + so_far.total.lost
             yield Purse("grant: tokens", grant.tokens, used.tokens)
             if grant.cost is not None:
                 yield Purse("grant: cost", grant.cost, used.cost or 0.0)
+        used = so_far.spent.usage + so_far.spent.lost
+        yield Purse("tokens", self.tokens, used.tokens)
+        if self.cost is not None:
+            yield Purse("cost", self.cost, used.cost or 0.0)
 
     def _taking(self, so_far: Trajectory) -> Taking:
         """The next call: the last prompt that was counted, and what was said since.
@@ -180,13 +218,6 @@ def _reserves(so_far: Trajectory) -> bool:
     return isinstance(first, Started) and first.schema > 1
 
 
-def _of(purse: Purse, call: Taking, so_far: Trajectory) -> float:
-    """What a call takes of a purse."""
-    if purse.name.endswith("cost"):
-        return call.usage(so_far).cost or 0.0
-    return call.prompt + call.answer
-
-
 def _written(reply: Reply) -> int:
     """The characters of a reply that stay in the prompt."""
     return len(reply.text) + sum(len(c.name) + len(c.arguments or "") for c in reply.calls)
@@ -204,15 +235,3 @@ def most_answered(params: Mapping[str, Json]) -> int | None:
     """How many tokens a reply may take by the model's parameters, if they say so."""
     said: list[Any] = [params[name] for name in _MOST if name in params]
     return next((n for n in said if isinstance(n, int) and not isinstance(n, bool) and n > 0), None)
-
-
-def deadline(tool: Tool, left: float) -> float:
-    """Seconds that a call may take where `left` are left of the run's time.
-
-    An effect keeps the whole of its tool's timeout: cut short it would be in doubt, which is worse
-    than a run that takes a little longer. Any other call is cut where the run's time ends, but gets
-    a second: what is found at once can still be told in a landing.
-    """
-    if tool.effect in EFFECTFUL:
-        return float(tool.timeout)
-    return min(float(tool.timeout), max(LEAST, round(left, 2)))

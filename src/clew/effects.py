@@ -16,7 +16,6 @@ from typing import Any, Final
 import anyio
 
 from clew.agent import Agent
-from clew.budget import deadline
 from clew.delegation import hand_on
 from clew.errors import ToolError
 from clew.events import (
@@ -63,7 +62,7 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
     delay = tool.retry.delay
     while True:
         number += 1
-        most = deadline(tool, agent.limits.left(journal.trajectory).seconds)
+        most = agent.budget.deadline(tool, journal.trajectory)
         if tool.effect in EFFECTFUL or number > 1:
             await journal.record(Attempt(call.key, tool.name, call.hash, most, number, after))
         observation = await _once(agent, tool, call, journal, most)

@@ -29,7 +29,7 @@ from clew import (
 )
 from clew import replay as play_again
 from clew.begin import leave, take_up
-from clew.budget import ANSWER, LEAST, Budget, deadline, most_answered
+from clew.budget import ANSWER, LEAST, Budget, most_answered
 from clew.events import (
     SCHEMA,
     Action,
@@ -311,7 +311,7 @@ class TestExcess:
             stop = (await go(who, journal)).stop
             assert stop == Stop("bound", f"{over}; what is left holds no landing", fallback=True)
         unpriced = msgspec.structs.replace(grant, cost=None)
-        who = agent(Usage(2_000, 1), limits=Limits())
+        who = Agent(model=replace(costing(Usage(2_000, 1)), priced=False), tools=TOOLS)
         started = Started("What?", who.setting, SCHEMA, grant=unpriced)
         record = await go(who, await Journal.create(MemoryStore(), started))
         assert landing_of(record).bound == "grant"
@@ -328,7 +328,11 @@ class TestTime:
         ],
     )  # fmt: skip
     def test_what_a_call_is_given(self, effect: Any, left: float, given: float) -> None:
-        assert deadline(replace(lookup, effect=effect), left) == given
+        so_far, one = Trajectory("run"), replace(lookup, effect=effect)
+        so_far.spent.active_ms = so_far.total.active_ms = 1_000_000
+        assert Budget(1, None, 1_000 + left).deadline(one, so_far) == given
+        so_far.grant = Grant(1, 1, 1, 1_000 + left)
+        assert Budget(1, None, 9_999.0).deadline(one, so_far) == given
 
     async def test_a_call_is_cut_where_the_time_of_the_run_ends(self) -> None:
         tries = 0
