@@ -198,6 +198,17 @@ async def test_fields_of_the_agent_take_the_place_of_those_of_the_file(tmp_path:
     assert store == f"{tmp_path}/runs/"
 
 
+def test_a_database_is_no_path_and_has_no_password_in_a_file(tmp_path: Path) -> None:
+    address = "postgresql://ada@db.example.org/runs/"
+    _, store = load_agent(written(tmp_path, f'model = "offline"\nstore = "{address}"\n'))
+    assert store == address
+    for secret in ("ada:word@h/runs", "ada@h/runs?password=word", "h/runs?sslpassword="):
+        file = written(tmp_path, f'model = "offline"\nstore = "postgresql://{secret}"\n')
+        with pytest.raises(ConfigError, match="has a password in it: leave it out") as caught:
+            load_agent(file)
+        assert "word@" not in str(caught.value)
+
+
 def test_a_model_given_by_name_takes_the_place_of_the_files(tmp_path: Path) -> None:
     file = written(tmp_path, 'model = "opnai:not-this-one"\n')
     assert load_agent(file, model="offline").agent.thinker.name == "offline"

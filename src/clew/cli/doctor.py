@@ -21,7 +21,7 @@ from clew import __version__
 from clew.api import opened
 from clew.cli.errors import ANSWERED, FAILED, Shell
 from clew.cli.options import DEBUG, JSON, STORE
-from clew.cli.places import place, there
+from clew.cli.places import place, shown_place, there
 from clew.cli.render import inert
 from clew.cli.screen import console
 from clew.errors import ClewError
@@ -35,6 +35,7 @@ from clew.models.resolve import (
     installed,
     reached,
 )
+from clew.stores import is_address
 
 EXTRAS: Final = {
     "openai": ("openai",),
@@ -43,6 +44,7 @@ EXTRAS: Final = {
     "documents": ("bs4", "pypdf"),
     "eval": ("jinja2", "matplotlib", "numpy"),
     "otel": ("opentelemetry.exporter.otlp.proto.http",),
+    "postgres": ("psycopg", "psycopg_pool"),
     "pydantic": ("pydantic",),
     "web": ("httpx2", "protego", "trafilatura"),
 }
@@ -148,28 +150,30 @@ def _version(package: str) -> str:
 
 
 async def _store(store: str | None) -> Finding:
-    """Whether the store opens, or could be made: nothing is left behind by looking."""
-    name = place(store)
+    """Whether the store opens, or could be made: nothing is left behind by looking, but
+    for the empty tables in a database that has none.
+    """
+    name, named = place(store), shown_place(store)
     try:
         if not there(store):
             _try_to_write_above(name)
-            return Finding("store", name, usable=True, said="is made with the first run")
+            return Finding("store", named, usable=True, said="is made with the first run")
         async with opened(name) as found:
             count = len(await found.runs())
             said = "1 run" if count == 1 else f"{count:,} runs"
         if not _writable(name):
             said += ", which may only be read: change its rights, or name another store"
-            return Finding("store", name, usable=False, said=said)
-        return Finding("store", name, usable=True, said=said)
+            return Finding("store", named, usable=False, said=said)
+        return Finding("store", named, usable=True, said=said)
     except ClewError as error:
-        return Finding("store", name, usable=False, said=str(error))
+        return Finding("store", named, usable=False, said=str(error))
     except OSError as error:
         said = f"cannot be made ({error.strerror}): name another store"
-        return Finding("store", name, usable=False, said=said)
+        return Finding("store", named, usable=False, said=said)
 
 
 def _writable(name: str) -> bool:
-    return os.access(Path(name).expanduser(), os.W_OK)
+    return is_address(name) or os.access(Path(name).expanduser(), os.W_OK)
 
 
 def _try_to_write_above(name: str) -> None:

@@ -8,6 +8,7 @@ import click
 from clew.cli import complete
 from clew.cli.errors import Shell
 from clew.drivers.serving import QUEUE as DEFAULT
+from clew.stores import has_password
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,13 +29,22 @@ def _named(context: click.Context, parameter: click.Parameter, value: str | None
     return value
 
 
+def _place(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A place; of a password in it nothing is shown, so that what is shown lacks it."""
+    place = _named(context, parameter, value)
+    if place and has_password(place):
+        said = "the password in --store is in no command shown here: keep it in PGPASSWORD, "
+        click.echo(f"{said}~/.pgpass or $CLEW_STORE", err=True)
+    return place
+
+
 RUN: Final = click.argument("run", shell_complete=complete.runs)
 STORE: Final = click.option(
     "--store",
-    callback=_named,
+    callback=_place,
     metavar="PLACE",
-    help="Where records lie: a file (SQLite) or a folder (JSONL).  [default: $CLEW_STORE, "
-    "or a file in your data folder]",
+    help="Where records lie: a file (SQLite), a folder (JSONL) or postgresql://….  [default: "
+    "$CLEW_STORE, or a file in your data folder]",
 )
 DEBUG: Final = click.option(
     "--debug",

@@ -15,7 +15,7 @@ from dotenv.parser import parse_stream
 from clew.api import opened
 from clew.errors import ConfigError, StoreError
 from clew.protocols import Store
-from clew.stores import default_place
+from clew.stores import default_place, is_address, shown
 
 LOG: Final = logging.getLogger("clew")
 
@@ -56,8 +56,18 @@ def place(store: str | None) -> str:
     return str(store or os.environ.get("CLEW_STORE") or default_place())
 
 
+def shown_place(store: str | None) -> str:
+    """The same as it may be shown: an address without its password."""
+    return shown(place(store))
+
+
 def there(store: str | None) -> bool:
-    """Whether anything is at the place of the store. Raises `StoreError` where one may not look."""
+    """Whether anything is at the place of the store. Raises `StoreError` where one may not look.
+
+    A database is: whoever connects to it hears whether it is.
+    """
+    if is_address(place(store)):
+        return True
     try:
         return Path(place(store)).expanduser().exists()
     except OSError as error:
@@ -69,7 +79,9 @@ def there(store: str | None) -> bool:
 async def existing(store: str | None) -> AsyncGenerator[Store]:
     """The store at its place, where there is one: reading makes none."""
     if not there(store):
-        message = f"there are no runs yet at {place(store)}: `clew ask QUESTION` makes the first"
+        message = (
+            f"there are no runs yet at {shown_place(store)}: `clew ask QUESTION` makes the first"
+        )
         raise ConfigError(message)
     async with opened(store) as found:
         yield found
@@ -96,6 +108,6 @@ async def find_run(store: Store, given: str) -> str:
 
 
 def command(verb: str, run_id: str, *more: str, store: str | None = None) -> str:
-    """A command line to copy: it names the store where one was given."""
-    where = ("--store", store) if store else ()
+    """A command line to copy: it names the store where one was given, but for its password."""
+    where = ("--store", shown(store)) if store else ()
     return shlex.join(["clew", verb, run_id, *more, *where])

@@ -10,7 +10,7 @@ import msgspec
 
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
-from clew.cli.places import existing, place, there
+from clew.cli.places import existing, shown_place, there
 from clew.cli.render import inert
 from clew.cli.watch import watch
 from clew.cli.work import unless_interrupted
@@ -41,7 +41,7 @@ def runs(most: int, store: str | None, *, watching: bool, as_json: bool, debug: 
         click.echo(encode(found))
         return ANSWERED
     if not found:
-        click.echo(f"no runs yet at {place(store)}")
+        click.echo(f"no runs yet at {shown_place(store)}")
     for run in found:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["at"] / 1000))
         goal = " ".join(inert(run["question"]).split())

@@ -10,10 +10,13 @@ from clew.errors import StoreError
 from clew.protocols import Store
 from clew.stores.jsonl import JsonlStore
 from clew.stores.memory import MemoryStore
-from clew.stores.postgres_address import is_address
+from clew.stores.postgres_address import has_password, is_address, shown
 from clew.stores.sqlite import SqliteStore
 
-__all__ = ["JsonlStore", "MemoryStore", "SqliteStore", "open_store"]
+__all__ = [
+    "JsonlStore", "MemoryStore", "SqliteStore", "default_place", "has_password", "is_address",
+    "open_store", "shown",
+]  # fmt: skip
 
 
 def open_store(where: str | Path | None = None) -> Store:

@@ -55,18 +55,31 @@ _READ: Final = """
     SELECT seq, at, epoch, body, hash FROM part
     LEFT JOIN entries ON entries.number = part.number AND seq > %(after)s AND seq <= upto
     ORDER BY seq"""
-_LISTING: Final = """
+_SHOWN: Final = """
     SELECT runs.run_id, parents.run_id, runs.shared,
            first.seq, first.at, first.epoch, first.body, first.hash,
-           last.seq, last.at, last.epoch, last.body, last.hash
-    FROM runs
-    LEFT JOIN runs AS parents ON parents.number = runs.base
+           last.seq, last.at, last.epoch, last.body, last.hash"""
+_RUNS: Final = f"""{_SHOWN} FROM runs
+    JOIN entries AS last ON last.number = runs.number AND last.seq = runs.head
     JOIN entries AS first ON first.number = coalesce(runs.root, runs.number) AND first.seq = 1
-    JOIN entries AS last ON last.number = runs.number AND last.seq = runs.head"""
-_DUE: Final = """
-    WHERE runs.number IN (
+    LEFT JOIN runs AS parents ON parents.number = runs.base
+    ORDER BY last.at DESC, runs.number DESC"""
+# The same for some. Each is looked up by its key (OFFSET 0 keeps the planner from turning that
+# round), so that a look at what is due costs as much however many runs have stopped.
+_DUE: Final = f"""{_SHOWN} FROM (
         SELECT number FROM runs WHERE NOT stopped UNION SELECT number FROM inbox
-    ) ORDER BY last.at, runs.number"""
+    ) AS due
+    CROSS JOIN LATERAL (SELECT * FROM runs WHERE number = due.number OFFSET 0) AS runs
+    CROSS JOIN LATERAL (
+        SELECT * FROM entries WHERE number = runs.number AND seq = runs.head OFFSET 0
+    ) AS last
+    CROSS JOIN LATERAL (
+        SELECT * FROM entries WHERE number = coalesce(runs.root, runs.number) AND seq = 1 OFFSET 0
+    ) AS first
+    LEFT JOIN LATERAL (
+        SELECT run_id FROM runs AS base WHERE base.number = runs.base OFFSET 0
+    ) AS parents ON true
+    ORDER BY last.at, runs.number"""  # noqa: S608 - it is put together from constants
 _POST: Final = """
     WITH put AS (
         INSERT INTO inbox (number, body) SELECT number, %s FROM runs WHERE run_id = %s RETURNING id
@@ -201,7 +214,7 @@ class PostgresStore:
         return [(id_, bytes(body)) for id_, body in rows if id_ is not None]
 
     async def runs(self) -> list[RunInfo]:
-        return await self._listed(" ORDER BY last.at DESC, runs.number DESC")
+        return await self._listed(_RUNS)
 
     async def due(self) -> list[RunInfo]:
         return await self._listed(_DUE)
@@ -245,7 +258,7 @@ class PostgresStore:
             await found.claims.close()
             await found.link.close()
 
-    async def _listed(self, which: LiteralString) -> list[RunInfo]:
+    async def _listed(self, query: LiteralString) -> list[RunInfo]:
         return [
             RunInfo(
                 run_id,
@@ -254,5 +267,5 @@ class PostgresStore:
                 last,
                 None if parent is None else Base(parent, shared),
             )
-            for run_id, parent, shared, *lines in await self._at().link.ask(_LISTING + which)
+            for run_id, parent, shared, *lines in await self._at().link.ask(query)
         ]

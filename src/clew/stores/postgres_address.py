@@ -4,6 +4,7 @@ No part of an address that cannot be read is repeated in a message: it may be a 
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
@@ -38,7 +39,21 @@ def is_address(named: str) -> bool:
 
 def shown(named: str) -> str:
     """The place as it may be printed: an address without its password."""
-    return parse(named).shown if is_address(named) else named
+    if not is_address(named):
+        return named
+    try:
+        return parse(named).shown
+    except StoreError:
+        return "postgresql://…"
+
+
+def has_password(named: str) -> bool:
+    """Whether a place is an address with a password, or any other secret, in it."""
+    if not is_address(named):
+        return False
+    parts = _split(named)
+    names = {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
+    return bool(parts.password) or not names.isdisjoint(_SECRET)
 
 
 def parse(named: str) -> Address:
@@ -55,13 +70,16 @@ def parse(named: str) -> Address:
             patience = _seconds(value)
         else:
             options.append((name, value))
-    conninfo = parts._replace(query=urlencode(options)).geturl()
     user, at, place = parts.netloc.rpartition("@")
-    visible = {name: value for name, value in parse_qsl(parts.query) if name not in _SECRET}
-    public = parts._replace(
-        netloc=f"{user.partition(':')[0]}{at}{place}", query=urlencode(visible, safe="/")
-    )
-    return Address(conninfo, public.geturl(), schema, patience)
+    visible = [one for one in parse_qsl(parts.query) if one[0] not in _SECRET]
+    public = parts._replace(netloc=f"{user.partition(':')[0]}{at}{place}")
+    return Address(_joined(parts, options), _joined(public, visible), schema, patience)
+
+
+def _joined(parts: SplitResult, options: Sequence[tuple[str, str]]) -> str:
+    """The address again; without a host it still has its two slashes."""
+    query = f"?{urlencode(options, safe='/')}" if options else ""
+    return f"{parts.scheme}://{parts.netloc}{parts.path}{query}"
 
 
 def _split(named: str) -> SplitResult:
@@ -73,7 +91,7 @@ def _split(named: str) -> SplitResult:
         port, parts = 0, None
     if parts is None or port == 0:
         raise StoreError(f"the port in the database's address is no number: {_FORM}")
-    if parts.netloc.count("@") > 1 or parts.fragment or named.endswith("#"):
+    if named.count("@") > 1 or "@" in parts.path + parts.query or "#" in named:
         raise StoreError(
             "the database's address cannot be read: in a password write @ as %40, # as %23, "
             "/ as %2F, ? as %3F and : as %3A"

@@ -41,6 +41,7 @@ _SESSION: Final[Sequence[tuple[str, str]]] = (
     ("enable_hashjoin", "off"),
     ("enable_mergejoin", "off"),
     ("jit", "off"),
+    ("max_parallel_workers_per_gather", "0"),
 )
 
 _STARTING: Final = "57P03"
@@ -126,7 +127,7 @@ def explain(address: Address, error: Exception) -> Exception:
 def unreachable(address: Address, error: Exception) -> StoreError:
     """The server did not answer for as long as one waits for it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = lines[0] if lines else type(error).__name__
+    said = (lines[0] if lines else type(error).__name__).rpartition("failed: ")[2]
     return StoreError(
         f"{address.shown} cannot be reached ({said[:200]}): start the server or check the address, "
         "then resume; nothing recorded is lost"
