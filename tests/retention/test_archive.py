@@ -69,7 +69,8 @@ async def test_all_runs_come_from_any_store_to_any_other(
     assert imported.whole
     assert await contents(other) == wanted, "with ids, times, epochs, hashes and inboxes"
     again = await import_runs(file, store=other)
-    assert (again.runs, set(again.there), again.refused) == ((), wanted.keys(), ())
+    assert (again.runs, again.refused) == ((), ())
+    assert set(again.there) == wanted.keys()
     assert await contents(other) == wanted
     for run_id, (lines, _, _) in wanted.items():
         assert await other.open(run_id) > max(line.epoch for line in lines)
@@ -245,7 +246,7 @@ def test_a_changed_byte_is_found(place: int, change: int) -> None:
     try:
         done = import_runs_sync(io.BytesIO(bytes(data)), store=other)
     except StoreError:
-        assert place < archive.index(b"\n") + 1 or b"\n" in (data[place], archive[place])
+        assert place < archive.index(b"\n") + 1 or 10 in (data[place], archive[place])
         return
     assert wait_for(contents, other) == {name: wanted[name] for name in done.runs}
     complete = done.whole and not done.refused and len(done.runs) == len(wanted)

@@ -6,7 +6,10 @@ number. Whoever reads must hold lines and blobs against their hashes.
 """
 
 import sqlite3
-from collections.abc import Callable
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,10 +17,13 @@ from typing import Any, Final, TypeAlias
 
 from clew.errors import StoreError
 from clew.protocols import Append, Base, Line, RunInfo, Store
+from clew.stores.claims import stops
 from clew.stores.refusals import lost_base, missing_blob, unknown_run
 
 Tell: TypeAlias = Callable[[Callable[[], Any]], Any]
 """Does work on the connection; errors of SQLite come out as `StoreError`."""
+
+_Pair: TypeAlias = tuple[int, str]
 
 _BY_TABLE: Final = "SELECT number, run_id FROM runs NOT INDEXED ORDER BY number"
 _BY_INDEX: Final = """
@@ -27,14 +33,65 @@ _FORK: Final = "SELECT base, shared FROM forks WHERE number = ?"
 _OWN: Final = """
     SELECT key, at, epoch, body, hash FROM entries
     WHERE key > (?1 << 32) + ?2 AND key <= (?1 << 32) + ?3 ORDER BY key"""
+_BEHIND: Final = "SELECT key FROM entries WHERE key > ? ORDER BY key LIMIT 1"
 _SEQ: Final = (1 << 32) - 1
+_CHECKS: Final = (
+    (
+        """
+        SELECT run_id FROM runs LEFT JOIN forks USING (number)
+        WHERE EXISTS (
+            SELECT 1 FROM entries WHERE key BETWEEN number << 32 AND (number << 32) + 4294967295
+        ) AND NOT EXISTS (
+            SELECT 1 FROM entries WHERE key = (coalesce(root, number) << 32) + 1
+        ) LIMIT 1""",
+        "run {!r} has lost its beginning",
+    ),
+    (
+        """
+        WITH RECURSIVE found (number) AS (
+            SELECT (SELECT min(key) FROM entries) >> 32
+            UNION ALL
+            SELECT (
+                SELECT min(key) FROM entries WHERE key > (number << 32) + 4294967295
+            ) >> 32 FROM found WHERE number IS NOT NULL
+        )
+        SELECT number FROM found
+        WHERE number IS NOT NULL AND number NOT IN (SELECT number FROM runs) LIMIT 1""",
+        "run number {} has lost its id",
+    ),
+    (
+        """
+        SELECT run_id FROM runs JOIN entries ON key = (
+            SELECT max(key) FROM entries
+            WHERE key BETWEEN number << 32 AND (number << 32) + 4294967295
+        )
+        WHERE substr(body, 1, 15) <> CAST('{"event":"stop"' AS BLOB)
+        AND number NOT IN (SELECT number FROM open_runs) LIMIT 1""",
+        "run {!r} has lost its end",
+    ),
+)
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
+def _pairs(rows: list[Any]) -> Iterator[_Pair]:
+    """Numbers and ids; what is read may be anything."""
+    for number, run_id in rows:
+        if isinstance(number, int) and isinstance(run_id, str):
+            yield number, run_id
+
+
 def damage(connection: sqlite3.Connection) -> str:
-    """What SQLite finds wrong with the file; "" where nothing is. Raises `sqlite3.Error`."""
+    """What is wrong with the file as a whole; "" where nothing is. Raises `sqlite3.Error`.
+
+    SQLite does not see that a page of one table holds rows of another, or none.
+    """
     try:
-        (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        (said,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        ours = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'open_runs'").fetchone()
+        for sql, what in _CHECKS if said == "ok" and ours else ():  # not of an older file
+            row: tuple[object] | None = connection.execute(sql).fetchone()
+            if row is not None:
+                return what.format(row[0])
     except sqlite3.DatabaseError as error:
         if (getattr(error, "sqlite_errorcode", 0) & 0xFF) not in _DAMAGE:
             raise
@@ -61,17 +118,24 @@ class Salvaged:
     connection: sqlite3.Connection
     numbers: dict[str, int] = field(default_factory=dict[str, int])
     ids: dict[int, str] = field(default_factory=dict[int, str])
+    order: list[int] = field(default_factory=list[int])
     lost: list[str] = field(default_factory=list[str])
 
     def __post_init__(self) -> None:
         if not self._find():
             self.lost.append("the list of runs is damaged: there may be more than are found")
+        self.order = sorted(self.ids)
         for number in range(1, self._top() + 1):
             if number not in self.ids and self._has_lines(number):
                 self.lost.append(f"run number {number} has lost its id")
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
-        found: list[Line] = self.tell(lambda: self._lines(self._number(run_id), run_id, after))
+        number = self._number(run_id)
+        found: list[Line] = self.tell(partial(self._lines, number, run_id, after))
+        if found and not self.tell(partial(self._is_end, number, found[-1].seq)):
+            raise StoreError(
+                f"run {run_id!r} may have lost what stood behind entry {found[-1].seq}"
+            )
         return found
 
     async def blob(self, digest: str) -> bytes:
@@ -123,23 +187,30 @@ class Salvaged:
     def _find(self) -> bool:
         """Find the ids; whether one way or the other all of them were read."""
         whole = False
-        for sql in (_BY_TABLE, _BY_INDEX):
+        found: list[set[_Pair]] = [set(), set()]  # by the table, by its index
+        for sql, pairs in zip((_BY_TABLE, _BY_INDEX), found, strict=True):
             for order in ("", " DESC"):
                 rows, complete = self._some(sql + order)
                 whole = whole or complete
-                for row in rows:
-                    self._note(*row)
-        for number in () if whole else range(1, self._top() + 1):
-            for row in () if number in self.ids else self._some(_BY_NUMBER, number)[0]:
-                self._note(*row)
+                pairs.update(_pairs(rows))
+        if not whole:
+            top = max((number for number, _ in found[0] | found[1]), default=0)
+            for number in range(1, max(top, self._top()) + 1):
+                found[0].update(_pairs(self._some(_BY_NUMBER, number)[0]))
+        self._settle(found[0] & found[1], found[0] ^ found[1])
         return whole
 
-    def _note(self, number: Any, run_id: Any) -> None:
-        """Keep an id, where neither it nor its number is known: what is read may be anything."""
-        known = number in self.ids or run_id in self.numbers
-        if isinstance(number, int) and isinstance(run_id, str) and not known:
-            self.ids[number] = run_id
-            self.numbers[run_id] = number
+    def _settle(self, sure: set[_Pair], single: set[_Pair]) -> None:
+        """Take the pairs of number and id that both ways tell, and others that nothing gainsays."""
+        for number, run_id in sure:
+            self.ids[number], self.numbers[run_id] = run_id, number
+        rest = [
+            (n, run_id) for n, run_id in single if not (n in self.ids or run_id in self.numbers)
+        ]
+        numbers, ids = Counter(n for n, _ in rest), Counter(run_id for _, run_id in rest)
+        for number, run_id in rest:
+            if numbers[number] == ids[run_id] == 1:
+                self.ids[number], self.numbers[run_id] = run_id, number
 
     def _top(self) -> int:
         """The highest number of a run that can be found."""
@@ -169,6 +240,34 @@ class Salvaged:
         if run_id not in self.numbers:
             raise unknown_run(run_id)
         return self.numbers[run_id]
+
+    def _is_end(self, number: int, seq: int) -> bool:
+        """Whether the line is the run's last: behind it begins the run with the next number.
+
+        A page with an older text, or that of another, can be read without an error.
+        """
+        last = (number << 32) + seq
+        row: tuple[int] | None = self.connection.execute(_BEHIND, (last,)).fetchone()
+        if not self._may_end(number, last):
+            return False
+        if row is None:
+            (top,) = self.connection.execute("SELECT max(key) FROM entries").fetchone()
+            return bool(top == last)
+        behind, its_seq = row[0] >> 32, row[0] & _SEQ
+        base = self._base(behind)
+        known = bisect_right(self.order, number)
+        follows = behind <= (self.order[known] if known < len(self.order) else behind)
+        return follows and its_seq == (1 if base is None else base.seq + 1)
+
+    def _may_end(self, number: int, key: int) -> bool:
+        """Whether the line may be the last one: it is a stop, or the run is known to be open."""
+        with suppress(sqlite3.Error):  # an older file, or a page that is broken
+            query = "SELECT number FROM open_runs WHERE number = ?"
+            if self.connection.execute(query, (number,)).fetchone() is None:
+                query = "SELECT body FROM entries WHERE key = ?"
+                row: tuple[Any] | None = self.connection.execute(query, (key,)).fetchone()
+                return row is not None and isinstance(row[0], bytes) and stops(row[0])
+        return True
 
     def _base(self, number: int) -> Base | None:
         row: tuple[int, int] | None = self.connection.execute(_FORK, (number,)).fetchone()

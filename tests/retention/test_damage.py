@@ -1,0 +1,166 @@
+"""A damaged SQLite file: what is left is listed and exported whole, and what is lost is named."""
+
+import io
+import random
+import sqlite3
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.errors import StoreError
+from clew.events import Note, encode
+from clew.portal import wait_for
+from clew.protocols import Base
+from clew.retention import export_runs, export_runs_sync, import_runs_sync, verify_sync
+from clew.stores import MemoryStore, SqliteStore
+from clew.testing.store_contract import append, blob
+from tests.retention.records import contents, everything, fork, run
+
+PAGE = 16384
+
+
+async def _made() -> dict[str, Any]:
+    store = SqliteStore(Path("made.sqlite"))
+    await everything(store)
+    for number in range(12):
+        await run(store, f"run {number}", *(Note(f"{n} " * 900) for n in range(6)), days=number)
+        await fork(store, f"fork {number}", Base(f"run {number}", 5))
+        await store.post(f"fork {number}", encode(Note("waits")))
+    found = await contents(store)
+    await store.close()
+    return found
+
+
+@cache
+def made() -> tuple[bytes, dict[str, Any]]:
+    """A real file of some dozen pages, and all that is in it."""
+    found = wait_for(_made)
+    data = Path("made.sqlite").read_bytes()
+    Path("made.sqlite").unlink()
+    return data, found
+
+
+def damaged(place: random.Random, pages: list[int]) -> Path:
+    """The file with these pages overwritten: by anything, by zeros, or by another page of it."""
+    data = bytearray(made()[0])
+    for page in pages:
+        at = page * PAGE
+        size = place.choice([PAGE, PAGE, 512, 40])
+        start = at + place.randrange(PAGE - size + 1)
+        other = place.randrange(len(data) // PAGE) * PAGE
+        data[start : start + size] = place.choice([
+            place.randbytes(size), bytes(size), made()[0][other : other + size],
+        ])  # fmt: skip
+    path = Path("damaged.sqlite")
+    path.write_bytes(data)
+    return path
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 1 << 60).map(random.Random), st.integers(1, 6))
+def test_whatever_is_broken_each_run_is_saved_whole_or_named(
+    place: random.Random, number: int
+) -> None:
+    data, wanted = made()
+    path = damaged(place, [place.randrange(1, len(data) // PAGE) for _ in range(number)])
+    seen = path.read_bytes()
+    archive = io.BytesIO()
+    done = export_runs_sync(archive, store=path)
+    assert path.read_bytes() == seen, "saving changes nothing"
+    other = MemoryStore()
+    archive.seek(0)
+    imported = import_runs_sync(archive, store=other)
+    assert imported.whole
+    assert set(imported.runs) | {told.run_id for told in imported.refused} == set(done.runs)
+    for run_id, (lines, inbox, base) in wait_for(contents, other).items():
+        assert (lines, base) == (wanted[run_id][0], wanted[run_id][2])
+        assert inbox == wanted[run_id][1] or done.unreadable
+    missing = wanted.keys() - set(imported.runs)
+    named = {told.run_id for told in (*done.unreadable, *imported.refused)}
+    untold = [told.why for told in done.unreadable if not told.run_id]
+    lost = sum("has lost its id" in why for why in untold)
+    may_be_more = any("there may be more" in why for why in untold)
+    assert len(missing - named) <= lost or may_be_more, "no silent loss"
+    found, _ = verify_sync(store=path)
+    wrong = {one.run_id for one in found if not one.ok}
+    assert wrong >= named & {one.run_id for one in found} - {
+        told.run_id for told in imported.refused
+    }
+
+
+def pages(data: bytes) -> dict[str, int]:
+    """The first page of each table and index."""
+    Path("look.sqlite").write_bytes(data)
+    with closing(sqlite3.connect("look.sqlite")) as connection:
+        return dict(connection.execute("SELECT name, rootpage FROM sqlite_master"))
+
+
+def test_a_broken_list_of_runs_is_read_around(caplog: pytest.LogCaptureFixture) -> None:
+    data, wanted = made()
+    places = pages(data)
+    for lost in ("runs", "sqlite_autoindex_runs_1"):
+        path = Path("damaged.sqlite")
+        at = (places[lost] - 1) * PAGE
+        path.write_bytes(data[:at] + b"\xff" * PAGE + data[at + PAGE :])
+        done = export_runs_sync(archive := io.BytesIO(), store=path)
+        assert set(done.runs) == wanted.keys(), lost
+        (told,) = done.unreadable
+        assert told.why.startswith(f"{path} is damaged: ")
+        archive.seek(0)
+        other = MemoryStore()
+        assert set(import_runs_sync(archive, store=other).runs) == wanted.keys()
+        assert wait_for(contents, other) == wanted
+    both = bytearray(data)
+    for lost in ("runs", "sqlite_autoindex_runs_1"):
+        at = (places[lost] - 1) * PAGE
+        both[at : at + PAGE] = bytes(PAGE)
+    path.write_bytes(both)
+    done = export_runs_sync(io.BytesIO(), store=path)
+    whys = [told.why for told in done.unreadable]
+    assert done.runs == ()
+    assert "the list of runs is damaged: there may be more than are found" in whys
+    assert sum("has lost its id" in why for why in whys) == len(wanted)
+    assert any("what is left is listed" in message for message in caplog.messages)
+
+
+async def test_a_damaged_file_is_only_read() -> None:
+    data, wanted = made()
+    path = Path("damaged.sqlite")
+    at = (pages(data)["runs"] - 1) * PAGE
+    path.write_bytes(data[:at] + bytes(PAGE) + data[at + PAGE :])
+    store = SqliteStore(path)
+    assert {info.run_id for info in await store.runs()} == wanted.keys()
+    rest = await store.salvage()
+    assert rest is not None
+    left, ids, _ = rest
+    assert set(ids) == wanted.keys()
+    for work in (
+        left.create("new"),
+        left.open("plain"),
+        left.append(append("plain", 9, 8)),
+        left.post("plain", b"1"),
+    ):
+        with pytest.raises(StoreError, match="is damaged and only read here"):
+            await work
+    with pytest.raises(StoreError, match="there is no run 'nobody'"):
+        await left.read("nobody")
+    with pytest.raises(StoreError, match="is not in this store"):
+        await left.blob(blob("nobody's")[1])
+    assert len(await left.read("plain", 5)) == 2
+    await left.close()
+    await store.close()
+
+
+async def test_what_is_wrong_but_not_broken_is_told_as_it_was() -> None:
+    store = SqliteStore(Path("whole.sqlite"))
+    await run(store, "r")
+    assert await store.salvage() is None
+    await store.close()
+    for work in (store.runs(), store.salvage(), export_runs(io.BytesIO(), store=store)):
+        with pytest.raises(StoreError, match="closed database"):
+            await work
