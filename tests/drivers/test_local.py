@@ -1,6 +1,6 @@
 """Workers in this process: what they take up, leave alone, hand on and tell."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -9,6 +9,8 @@ from typing import Any, cast
 
 import anyio
 import pytest
+from anyio.streams.memory import MemoryObjectSendStream
+from typing_extensions import override
 
 from clew import (
     Agent,
@@ -35,7 +37,7 @@ from clew.drivers.pauses import FIRST, MOST, Pauses
 from clew.drivers.serving import News
 from clew.drivers.worker import Orders
 from clew.events import Cancel, Note, Observation, Stop, encode
-from clew.protocols import Prompt, Store, Tool
+from clew.protocols import Append, Prompt, Store, Tool
 from clew.testing.models import Line, ScriptedModel, act, say
 from clew.trajectory import Call
 
@@ -470,6 +472,66 @@ async def test_a_run_that_was_ruled_on_is_followed_further() -> None:
             further = [entry.event async for entry in follow(run_id, store=store)]
     assert isinstance(further[-1], Stop)
     assert (further[: len(held)], further[-1].status) == (held, "answered")
+
+
+class Telling(MemoryStore):
+    """A store that tells at once what was written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[MemoryObjectSendStream[str]] = []
+
+    @asynccontextmanager
+    async def wakes(self) -> AsyncGenerator[AsyncIterator[str]]:
+        send, receive = anyio.create_memory_object_stream[str](1_000)
+        self.told.append(send)
+        try:
+            with send, receive:
+                yield receive
+        finally:
+            self.told.remove(send)
+
+    @override
+    async def append(self, append: Append) -> bool:
+        quiet = await super().append(append)
+        for stream in self.told:
+            stream.send_nowait("some other run")
+            stream.send_nowait(append.run_id)
+        return quiet
+
+
+async def test_a_store_that_tells_what_was_written_is_listened_to() -> None:
+    store, gate = Telling(), Gate()
+    agent = answering(act("cross"), say("done"), tools=[gate.tool])
+    seen: list[str] = []
+    async with serving(store, agent) as teller:
+        await teller.hears("serving")
+        run_id = await submit(agent, "Cross", store=store)
+        await gate.begun.wait()
+        with anyio.fail_after(PATIENCE):
+            async for entry in follow(run_id, store=store):
+                seen.append(type(entry.event).__name__)
+                if seen[-1] == "Attempt":
+                    gate.open.set()
+    assert seen[-1] == "Stop"
+    assert store.told == []
+
+
+async def test_what_was_written_before_the_store_began_to_tell_is_not_missed() -> None:
+    class Late(Telling):
+        @override
+        @asynccontextmanager
+        async def wakes(self) -> AsyncGenerator[AsyncIterator[str]]:
+            journal = await take_up(agent, run_id, self)
+            await journal.record(Stop("answered", "", "yes"))
+            async with super().wakes() as woken:
+                yield woken
+
+    store, agent = Late(), answering()
+    run_id = await submit(agent, "?", store=store)
+    with anyio.fail_after(PATIENCE):
+        seen = [type(entry.event).__name__ async for entry in follow(run_id, store=store)]
+    assert seen == ["Started", "Stop"]
 
 
 def test_without_an_event_loop_too(tmp_path: Path) -> None:

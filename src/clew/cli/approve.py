@@ -13,6 +13,7 @@ from clew.approvals import root_of, rule, word_on
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.places import command, existing, find_run
+from clew.drivers.claiming import queue_of
 from clew.errors import ConfigError
 from clew.events import Json
 from clew.journal import load
@@ -77,6 +78,7 @@ async def _rule(run: str, word: Word, store: str | None) -> int:
         each = _meant(record, await held_in(place, record, await root_of(place, record)), word)
         of = await load(place, each.run_id)
         further = command("resume", each.root, store=store)
+        queue = queue_of(await load(place, each.root))
         args = _arguments(of.call(each.call), word)
         said = partial(rule, allow=word.allow, args=args, why=word.why, by=_person())
         try:
@@ -87,7 +89,8 @@ async def _rule(run: str, word: Word, store: str | None) -> int:
             message = f"{each.call} was ruled on already, and the first word counts: {further}"
             raise ConfigError(message) from error
     done = "allowed" if word.allow else "refused"
-    click.echo(f"{each.call} {each.tool} is {done}. Go on with: {further}")
+    then = f"A worker of the queue {queue} goes on with it, or: " if queue else "Go on with: "
+    click.echo(f"{each.call} {each.tool} is {done}. {then}{further}")
     return ANSWERED
 
 

@@ -22,7 +22,7 @@ from clew.trajectory import Trajectory
 
 LOG: Final = logging.getLogger("clew")
 
-LOOK: Final = 0.2
+LOOK: Final = 0.1
 """Seconds from one look at the store to the next: so long waits a run whose worker was killed."""
 
 _SHARE: Final = 5.0  # times what a look took: the least pause to the next, so that it stays cheap

@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 
 from clew.stores.refusals import failed
 
-if sys.platform == "win32":
+if sys.platform == "win32":  # pragma: no cover - its own module
     import msvcrt
 else:
     import fcntl
@@ -50,7 +50,7 @@ class _Process:
         self.files: dict[_Identity, _File] = {}
         self.lock = threading.Lock()
 
-    def forget(self) -> None:
+    def forget(self) -> None:  # pragma: no cover - a forked child of a test measures nothing
         """Begin anew, in a child: what stands in the table is its parent's."""
         inherited, self.files, self.lock = self.files, {}, threading.Lock()
         for file in inherited.values():
@@ -59,7 +59,7 @@ class _Process:
 
 _process: Final = _Process()
 
-if sys.platform != "win32":
+if sys.platform != "win32":  # pragma: no branch - nothing forks there
     os.register_at_fork(after_in_child=_process.forget)
 
 
@@ -138,7 +138,7 @@ def _close_idle(identity: _Identity) -> None:
         os.close(_process.files.pop(identity).descriptor)
 
 
-if sys.platform == "win32":
+if sys.platform == "win32":  # pragma: no cover - its own calls
 
     def _locked(descriptor: int, place: int) -> bool:
         os.lseek(descriptor, place, os.SEEK_SET)
