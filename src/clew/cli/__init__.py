@@ -14,6 +14,8 @@ from clew.cli.errors import Shell, Told
 from clew.cli.eval import evaluate
 from clew.cli.export import export
 from clew.cli.fork import fork
+from clew.cli.gc import gc
+from clew.cli.import_ import import_command
 from clew.cli.init import init
 from clew.cli.logs import speak
 from clew.cli.models import models
@@ -25,6 +27,7 @@ from clew.cli.runs import runs
 from clew.cli.show import show
 from clew.cli.submit import submit_command
 from clew.cli.tools import tools
+from clew.cli.verify import verify
 from clew.cli.worker import worker
 
 __all__ = ["main"]
@@ -61,6 +64,9 @@ Keys come from the environment or a .env file; `clew doctor` says what is usable
         evaluate,
         report,
         export,
+        import_command,
+        verify,
+        gc,
         models,
         tools,
         doctor,

@@ -1,24 +1,36 @@
-"""`clew export`: a record for other tools."""
+"""`clew export`: runs for another store, a record for other tools."""
 
 import importlib
 import sys
+from collections.abc import Sequence
 from functools import partial
 
 import anyio
 import click
 
-from clew.cli.errors import ANSWERED
-from clew.cli.options import DEBUG, RUN, STORE
+from clew.cli import complete
+from clew.cli.errors import ANSWERED, FAILED
+from clew.cli.options import DEBUG, STORE, named
 from clew.cli.places import existing, find_run
+from clew.cli.progress import count, progress, size
+from clew.cli.render import inert
 from clew.errors import ConfigError
 from clew.journal import load
 from clew.models.resolve import hidden, reached
+from clew.retention import Exported, export_runs
 from clew.trajectory import Trajectory
 
 
-@click.command(short_help="Send a record as OpenTelemetry spans.")
-@RUN
-@click.option("--otel", is_flag=True, required=True, help="As spans, over OTLP/HTTP.")
+@click.command(short_help="Write runs into an archive, or send one as spans.")
+@click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=complete.runs)
+@click.option(
+    "--archive",
+    metavar="FILE",
+    callback=named,
+    type=click.Path(),
+    help="Write the runs, all by default, into this new file; - is stdout.",
+)
+@click.option("--otel", is_flag=True, help="Send RUN as OpenTelemetry spans, over OTLP/HTTP.")
 @click.option(
     "--endpoint",
     metavar="URL",
@@ -26,17 +38,50 @@ from clew.trajectory import Trajectory
     help="Where a collector takes them.  [default: $OTEL_EXPORTER_OTLP_ENDPOINT, "
     "or http://localhost:4318/v1/traces]",
 )
-@click.option("--content", is_flag=True, help="With texts, arguments and results.")
+@click.option("--content", is_flag=True, help="Spans with texts, arguments and results.")
 @STORE
 @DEBUG
 def export(
-    run: str, endpoint: str, store: str | None, *, otel: bool, content: bool, debug: bool
-) -> int:
-    """Send the record of RUN to a collector: a span for each invocation, reply and call.
+    runs: tuple[str, ...], archive: str | None, endpoint: str, store: str | None,
+    *, otel: bool, content: bool, debug: bool,
+) -> int:  # fmt: skip
+    """Write runs into an archive that `clew import` brings into any store, or send one as spans.
 
-    Times are those of the record. Needs the extra `otel`.
+    An archive has the runs whole and verified, with the bases of forks and with sub-runs. What
+    cannot be read, as in a damaged store, is left out and named. Spans are one for each invocation,
+    reply and call, with the times of the record; they need the extra `otel`.
     """
-    del otel, debug
+    del debug
+    if otel == (archive is not None):
+        message = "say what is to become of it: --archive FILE or --otel"
+        raise ConfigError(message)
+    if archive is not None:
+        return _tell(anyio.run(partial(_archive, runs, archive, store)), archive)
+    if len(runs) != 1:
+        message = "--otel sends one run: name it"
+        raise ConfigError(message)
+    return _send(runs[0], endpoint, store, content=content)
+
+
+async def _archive(runs: Sequence[str], archive: str, store: str | None) -> Exported:
+    async with existing(store) as place:
+        wanted = [await find_run(place, run) for run in runs]
+        with progress("exporting") as show:
+            to = sys.stdout.buffer if archive == "-" else archive
+            return await export_runs(to, wanted or None, store=place, on_run=show)
+
+
+def _tell(done: Exported, archive: str) -> int:
+    """What was written, on stderr where the archive itself is on stdout."""
+    for told in done.unreadable:
+        name = f"{told.run_id} is left out: " if told.run_id else ""
+        click.echo(inert(f"clew: {name}{told.why}"), err=True)
+    said = f"{count(len(done.runs), 'run')} exported, {size(done.bytes)}"
+    click.echo(said, err=archive == "-")
+    return FAILED if done.unreadable else ANSWERED
+
+
+def _send(run: str, endpoint: str, store: str | None, *, content: bool) -> int:
     if endpoint and reached(endpoint) is None:
         message = f"{hidden(endpoint)!r} is no address: give --endpoint http://host:4318/v1/traces"
         raise ConfigError(message)

@@ -21,7 +21,7 @@ def _debug(context: click.Context, parameter: click.Parameter, value: bool) -> b
     return value
 
 
-def _named(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+def named(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """An empty name is a variable that was not set: it does not mean the default."""
     if value == "":
         message = "it is empty: name one, or leave the option out."
@@ -31,7 +31,7 @@ def _named(context: click.Context, parameter: click.Parameter, value: str | None
 
 def _place(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """A place; of a password in it nothing is shown, so that what is shown lacks it."""
-    place = _named(context, parameter, value)
+    place = named(context, parameter, value)
     if place and has_password(place):
         said = "the password in --store is in no command shown here: keep it in PGPASSWORD, "
         click.echo(f"{said}~/.pgpass or $CLEW_STORE", err=True)
@@ -60,14 +60,14 @@ QUIET: Final = click.option(
 )
 LOG_DIR: Final = click.option(
     "--log-dir",
-    callback=_named,
+    callback=named,
     metavar="FOLDER",
     type=click.Path(),
     help="Write trace.jsonl, run.log, chat.md and chat.jsonl there, in a folder for each run.",
 )
 AGENT: Final = click.option(
     "--agent",
-    callback=_named,
+    callback=named,
     metavar="FILE",
     type=click.Path(),
     help="An agent file (TOML; `clew init` writes one); other options go over it.",
@@ -75,7 +75,7 @@ AGENT: Final = click.option(
 
 QUEUE: Final = click.option(
     "--queue",
-    callback=_named,
+    callback=named,
     metavar="NAME",
     default=DEFAULT,
     help=f"The queue it stands in, or that is served.  [default: {DEFAULT}]",
@@ -93,7 +93,7 @@ _AGENT: Final = (
     AGENT,
     click.option(
         "--model",
-        callback=_named,
+        callback=named,
         shell_complete=complete.models,
         metavar="NAME",
         help="provider:model (`clew models` lists them), or offline.  [default: what `clew doctor` "
@@ -101,7 +101,7 @@ _AGENT: Final = (
     ),
     click.option(
         "--docs",
-        callback=_named,
+        callback=named,
         metavar="FOLDER",
         type=click.Path(),
         help="Search the text, Markdown, HTML and PDF files of this folder.",
@@ -115,7 +115,7 @@ _AGENT: Final = (
     ),
     click.option(
         "--format",
-        callback=_named,
+        callback=named,
         shell_complete=complete.formats,
         metavar="NAME",
         help="How the model writes its actions: native, paper, labelled …  [default: native]",

@@ -1,0 +1,112 @@
+"""`clew gc`: runs that may go are forgotten."""
+
+import re
+from functools import partial
+from typing import Any, Final, cast
+
+import anyio
+import click
+import msgspec
+from typing_extensions import override
+
+from clew.cli.errors import ANSWERED, FAILED
+from clew.cli.options import DEBUG, JSON, STORE
+from clew.cli.places import existing
+from clew.cli.progress import count, progress, size
+from clew.cli.render import inert
+from clew.events import encode
+from clew.retention import STATUSES, Swept
+from clew.retention import gc as sweep
+from clew.retention.listing import Standing
+
+SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}
+BYTES: Final = {
+    "": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
+    "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40,
+}  # fmt: skip
+
+
+class Amount(click.ParamType):  # type: ignore[type-arg]  # generic only since click 8.2.2
+    """A number with a unit."""
+
+    name = "amount"
+
+    def __init__(self, units: dict[str, int], example: str) -> None:
+        self.units = units
+        self.example = example
+
+    @override
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)", str(value).strip())
+        if found is None or found[2].lower() not in self.units:
+            self.fail(f"{value!r} is none: write it as in {self.example}.", param, ctx)
+        return float(found[1]) * self.units[found[2].lower()]
+
+
+@click.command(short_help="Forget old runs.")
+@click.option(
+    "--older", metavar="AGE", type=Amount(SECONDS, "30d, 12h or 2w"),
+    help="Only runs last written to so long ago (30d, 12h, 2w).",
+)  # fmt: skip
+@click.option(
+    "--keep-under", metavar="SIZE", type=Amount(BYTES, "2GB or 500MB"),
+    help="Only as many as it takes until the store has this size (2GB, 500MB), the oldest first.",
+)  # fmt: skip
+@click.option(
+    "--status", multiple=True, type=click.Choice(STATUSES),
+    help="Only runs that ended so; several are allowed.  [default: all but held and open]",
+)  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Say what would go, and let it stay.")
+@STORE
+@JSON
+@DEBUG
+def gc(
+    older: float | None, keep_under: float | None, status: tuple[str, ...], store: str | None,
+    *, dry_run: bool, as_json: bool, debug: bool,
+) -> int:  # fmt: skip
+    """Forget runs for good: all conditions that are given must hold, and one must be given.
+
+    Held and open runs go only where --status names them. A run stays while a fork that stays
+    shares its lines, while a worker has claimed it, or while a message waits for it. Sub-runs go
+    with their root.
+    """
+    del debug
+    wanted = cast("tuple[Standing, ...]", status)
+    done = anyio.run(partial(_sweep, older, keep_under, wanted, store, dry_run=dry_run))
+    if as_json:
+        click.echo(encode({"dry_run": dry_run, **msgspec.to_builtins(done)}))
+    else:
+        _tell(done, dry_run=dry_run)
+    return FAILED if done.failed else ANSWERED
+
+
+async def _sweep(
+    older: float | None, keep_under: float | None, status: tuple[Standing, ...], store: str | None,
+    *, dry_run: bool,
+) -> Swept:  # fmt: skip
+    async with existing(store) as place:
+        with progress("forgetting") as show:
+            return await sweep(
+                older=older,
+                keep_under=None if keep_under is None else int(keep_under),
+                status=status or None,
+                store=place,
+                dry_run=dry_run,
+                on_run=show,
+            )
+
+
+def _tell(done: Swept, *, dry_run: bool) -> None:
+    for run_id in done.removed:
+        click.echo(inert(f"{'would go' if dry_run else 'removed'}  {run_id}"))
+    for told in done.kept:
+        click.echo(inert(f"kept  {told.run_id}: {told.why}"))
+    for told in done.failed:
+        click.echo(inert(f"clew: {told.run_id} was not removed: {told.why}"), err=True)
+    runs = count(len(done.removed), "run")
+    if dry_run:
+        click.echo(f"{runs} would go, about {size(done.bytes)}")
+    else:
+        click.echo(f"{runs} removed, {size(done.bytes)} came free")

@@ -1,0 +1,60 @@
+"""`clew import`: the runs of an archive come into the store."""
+
+import sys
+from functools import partial
+
+import anyio
+import click
+import msgspec
+
+from clew.api import opened
+from clew.cli.errors import ANSWERED, FAILED
+from clew.cli.options import DEBUG, JSON, STORE
+from clew.cli.progress import count, progress
+from clew.cli.render import inert
+from clew.events import encode
+from clew.retention import Imported, import_runs
+
+
+@click.command("import", short_help="Bring in the runs of an archive.")
+@click.argument("file", type=click.Path())
+@STORE
+@JSON
+@DEBUG
+def import_command(file: str, store: str | None, *, as_json: bool, debug: bool) -> int:
+    """Bring the runs of an archive into the store: FILE, or - for stdin.
+
+    Ids and hashes stay. Each run is verified first. One that is there with the same entries is done
+    already; one that is there with others is refused, and the rest comes. An import that was
+    interrupted is simply made again.
+    """
+    del debug
+    done = anyio.run(partial(_import, file, store))
+    if as_json:
+        click.echo(encode(msgspec.to_builtins(done)))
+    else:
+        _tell(done)
+    return FAILED if done.refused or done.missing or not done.whole else ANSWERED
+
+
+async def _import(file: str, store: str | None) -> Imported:
+    async with opened(store) as place:
+        with progress("importing") as show:
+            source = sys.stdin.buffer if file == "-" else file
+            return await import_runs(
+                source, store=place, on_run=lambda number, run_id: show(number, 0, run_id)
+            )
+
+
+def _tell(done: Imported) -> None:
+    for told in done.refused:
+        click.echo(inert(f"clew: {told.run_id or '?'} is refused: {told.why}"), err=True)
+    for told in done.missing:
+        name = told.run_id or "something"
+        click.echo(
+            inert(f"clew: {name} was not readable when it was exported: {told.why}"), err=True
+        )
+    if not done.whole:
+        click.echo("clew: the archive ends early: what stood behind is not in it", err=True)
+    there = f", {count(len(done.there), 'run')} there already" if done.there else ""
+    click.echo(f"{count(len(done.runs), 'run')} imported{there}")

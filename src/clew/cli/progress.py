@@ -1,0 +1,45 @@
+"""How far long work has come, for a person at a terminal."""
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+import click
+
+from clew.cli.render import inert
+
+
+@contextmanager
+def progress(doing: str) -> Generator[Callable[[int, int, str], None]]:
+    """What shows it: told how much is done, of how much (0 where nobody knows), and of which run.
+
+    One line on stderr that is written over, and nothing where that is no terminal.
+    """
+    shown = sys.stderr.isatty()
+    drawn = False
+
+    def show(done: int, total: int, run_id: str) -> None:
+        nonlocal drawn
+        if shown:
+            of = f" of {total:,}" if total else ""
+            click.echo(f"\r\x1b[K{doing} {done:,}{of}: {inert(run_id)}", err=True, nl=False)
+            drawn = True
+
+    try:
+        yield show
+    finally:
+        if drawn:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+
+def count(number: int, word: str) -> str:
+    """A number of things, in words."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def size(number: int) -> str:
+    """A number of bytes, in words."""
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if number >= factor:
+            return f"{number / factor:.1f} {unit}"
+    return count(number, "byte")

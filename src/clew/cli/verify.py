@@ -1,0 +1,92 @@
+"""`clew verify`: whether records are what was written."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import anyio
+import click
+import msgspec
+
+from clew.cli import complete
+from clew.cli.errors import ANSWERED, FAILED
+from clew.cli.options import DEBUG, JSON, STORE
+from clew.cli.places import existing, find_run
+from clew.cli.progress import count, progress
+from clew.cli.render import inert
+from clew.errors import ConfigError
+from clew.events import encode
+from clew.protocols import Store
+from clew.retention import Checked, Told
+from clew.retention import verify as check
+from clew.retention.listing import listed
+
+
+@click.command(short_help="Say whether records are what was written.")
+@click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=complete.runs)
+@click.option(
+    "--expect", metavar="HASH", default="", help="Whether RUN ends with this hash, or had it once."
+)
+@STORE
+@JSON
+@DEBUG
+def verify(
+    runs: tuple[str, ...], expect: str, store: str | None, *, as_json: bool, debug: bool
+) -> int:
+    """Verify these runs, all by default: hashes, numbers, epochs, blobs, bases and sub-runs.
+
+    Each run is told with its last hash. Keep that elsewhere, and --expect says later whether
+    anything was cut off at the end, which no record can say of itself.
+    """
+    del debug
+    if expect and len(runs) != 1:
+        message = "--expect is the hash of one run: name that run"
+        raise ConfigError(message)
+    found, lost = anyio.run(partial(_verify, runs, expect, store))
+    if as_json:
+        told = [{**msgspec.to_builtins(one), "ok": one.ok} for one in found]
+        click.echo(encode({"runs": told, "lost": [one.why for one in lost]}))
+    else:
+        for line in _lines(found, lost):
+            click.echo(inert(line))
+    return ANSWERED if not lost and all(one.ok for one in found) else FAILED
+
+
+async def _verify(
+    runs: Sequence[str], expect: str, store: str | None
+) -> tuple[list[Checked], list[Told]]:
+    async with existing(store) as place:
+        wanted = [await _meant(place, run) for run in runs]
+        with progress("verifying") as show:
+            return await check(wanted or None, store=place, expect=expect, on_run=show)
+
+
+async def _meant(store: Store, given: str) -> str:
+    """The run a person means, also one that is too damaged to be listed."""
+    try:
+        return await find_run(store, given)
+    except ConfigError:
+        if given in (await listed(store, thorough=True)).runs:
+            return given
+        raise
+
+
+def _lines(found: Sequence[Checked], lost: Sequence[Told]) -> list[str]:
+    lines = [_line(one) for one in found] + [f"lost   {one.why}" for one in lost]
+    wrong = sum(not one.ok for one in found)
+    said = f"{count(len(found), 'run')} verified"
+    return [*lines, f"{said}, {wrong:,} wrong" if wrong or lost else f"{said}: all is well"]
+
+
+def _line(one: Checked) -> str:
+    if one.wrong:
+        good = f" (good up to entry {one.entries})" if one.entries else ""
+        return f"wrong  {one.run_id}  {one.wrong}{good}"
+    said = f"{one.run_id}  {count(one.entries, 'entry').replace('entrys', 'entries')}"
+    said += f", ends with {one.hash}"
+    if one.torn:
+        said += f"; {count(one.torn, 'byte')} of a write that was cut off are passed over"
+    if one.expected == 0:
+        return f"wrong  {said}, and never had the expected hash: its end was cut off or changed"
+    if one.expected is not None and one.expected < one.entries:
+        said += f"; had the expected hash at entry {one.expected}, and went on"
+    return f"ok     {said}"
