@@ -12,7 +12,9 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from clew.drivers.ray_session import session
 from clew.drivers.serving import News
 from clew.errors import ConfigError
 from clew.journal import load
+from tests.drivers.network import listening
 from tests.drivers.ray_agents import clerk, reader
 
 CLERK, READER = "tests.drivers.ray_agents:clerk", "tests.drivers.ray_agents:reader"
@@ -41,17 +44,6 @@ def processes(word: str) -> list[int]:
         except OSError:  # it has ended
             continue
     return found
-
-
-def listening() -> list[str]:
-    """Addresses that anybody here listens on, loopback left out."""
-    loopback = {"0100007F", "0000000000000000FFFF00000100007F", "0" * 24 + "01000000"}
-    rows = [
-        line.split()
-        for name in ("tcp", "tcp6")
-        for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]
-    ]
-    return [row[1] for row in rows if row[3] == "0A" and row[1].split(":")[0] not in loopback]
 
 
 async def first(store: str) -> None:
@@ -84,15 +76,13 @@ async def again(store: str) -> dict[str, Any]:
 
 
 async def killed(store: str) -> dict[str, Any]:
-    """Kill an actor, twice, while it works."""
+    """Kill an actor while it works."""
     ends: list[End] = []
-    victims: list[int] = []
     async for end in fan_out(CLERK, SURVEY, store=store, name="storm", at_once=12):
         ends.append(end)
-        if len(ends) in {10, 25}:
-            victims.append(processes("ray::Actor")[0])
-            os.kill(victims[-1], signal.SIGKILL)
-    return {"ends": told(ends), "killed": len(set(victims))}
+        if len(ends) == 15:
+            os.kill(processes("ray::Actor")[0], signal.SIGKILL)
+    return {"ends": told(ends)}
 
 
 async def left_early(store: str) -> dict[str, Any]:
@@ -151,9 +141,12 @@ async def served(store: str) -> dict[str, Any]:
     }
 
 
-async def refusals(store: str) -> dict[str, str]:
-    """What is said of calls that cannot be meant."""
+async def refusals(store: str, addresses: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What is said of calls that cannot be meant; with `addresses`, of those."""
     calls: dict[str, Any] = {
+        name: partial(fan_out, READER, ["a"], store=store, address=address)
+        for name, address in (addresses or {}).items()
+    } or {
         "memory": lambda: fan_out(READER, ["a"], store="memory:"),
         "nobody": lambda: fan_out(READER, ["a"], store=store, workers=0),
         "no module": lambda: fan_out("tests.drivers.nowhere:agent", ["a"], store=store),
@@ -197,6 +190,7 @@ async def second(store: str) -> dict[str, Any]:
         found["served"] = await served(store)
         found["by id"] = await by_id(store)
         found["refusals"] = await refusals(store)
+    found["refusals"] |= await refusals(store, {"nowhere": "127.0.0.1:1", "client": "ray://x:1"})
     found["left behind"] = len(set(processes("ray")) - before)
     with anyio.fail_after(60):
         results = await batch(clerk(), SURVEY, store="memory:", at_once=48)

@@ -7,7 +7,6 @@ to start; each test looks at a part of what it found, or at the records and effe
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -83,7 +82,8 @@ def test_a_program_that_was_killed_is_gone_on_with_from_its_records(found: Found
 
 
 def test_nothing_unsafe_happens_twice_whoever_is_killed(found: Found) -> None:
-    assert found.said["killed"]["killed"] == 2
+    epochs = [found.records[f"storm-{number}"].entries[-1].epoch for number in range(1, 49)]
+    assert max(epochs) > 2  # begun, taken up by the actor that was killed, and by another
     sends = [line for line in found.effects if line.startswith("send ")]
     assert len(sends) == len(set(sends))
     puts = {line for line in found.effects if line.startswith("put ")}
@@ -147,6 +147,8 @@ def test_runs_are_carried_by_their_ids_and_each_tells_its_own_trouble(found: Fou
         ("no agent", "is of type PosixPath: name an agent"),
         ("unnamed", "goals need an agent"),
         ("other goals", "run survey-1 has another goal"),
+        ("nowhere", "there is no Ray at 127.0.0.1:1: Connection refused"),
+        ("client", "a Ray cluster is named host:port, or auto, not 'ray://x:1'"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_one_line(found: Found, call: str, words: str) -> None:
@@ -175,7 +177,7 @@ def test_a_program_of_its_own_network_is_seen_to_listen() -> None:
     if why := why_not():
         pytest.skip(why)
     code = (
-        "import socket; from tests.drivers.ray_program import listening; "
+        "import socket; from tests.drivers.network import listening; "
         "s = socket.create_server(('10.9.8.7', 0)); t = socket.create_server(('127.0.0.1', 0)); "
         "print(len(listening()))"
     )
@@ -183,4 +185,3 @@ def test_a_program_of_its_own_network_is_seen_to_listen() -> None:
         [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=60
     )
     assert done.stdout.strip() == "1", done.stderr
-    assert isinstance(done, subprocess.CompletedProcess)

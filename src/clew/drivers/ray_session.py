@@ -5,6 +5,7 @@ import os
 import secrets
 import shutil
 import signal
+import socket
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -54,6 +55,7 @@ def session(address: str | None = None, cpus: int = 1) -> Generator[None]:
         with _own(cpus):
             yield
     else:
+        _check(address)
         with _quiet():
             with _told(f"there is no Ray at {address}"), _signals():
                 RAY.init(address, **_SILENT)
@@ -61,6 +63,19 @@ def session(address: str | None = None, cpus: int = 1) -> Generator[None]:
                 yield
             finally:
                 RAY.shutdown()
+
+
+def _check(address: str) -> None:
+    """See that somebody is there: Ray itself would try for minutes. Raises `ConfigError`."""
+    if address == "auto":
+        return
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit() or "/" in host:
+        raise ConfigError(f"a Ray cluster is named host:port, or auto, not {address!r}")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+    except OSError as error:
+        raise ConfigError(f"there is no Ray at {address}: {error.strerror or error}") from error
 
 
 @contextmanager
