@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal, Self, TypeVar
 
+import msgspec
+
 from clew.bounds import Granted, Limits, told
 from clew.budget import Budget, most_answered, opening
 from clew.codecs import by_name as codec_by_name
@@ -340,6 +342,8 @@ class Agent:
         parts: dict[str, Json] = {}
         if self.retrieval is not None:
             parts["retrieval"] = words(self.retrieval)
+        if granted := {tool.name: tool.most for tool in self.tools if tool.most is not None}:
+            parts["granted"] = msgspec.to_builtins(granted)
         if self.limits.depth != Limits.depth:
             parts["depth"] = self.limits.depth
         if self.screens:

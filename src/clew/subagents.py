@@ -6,7 +6,7 @@ that. What it may take is granted; what it takes is counted there.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -87,20 +87,24 @@ def delegate(
     if (parameters is None) is not (goal is None):
         message = f"{name}: parameters and the goal that is written from them go together"
         raise ConfigError(message)
-    work = Delegation(agent, goal or _task, watch, origin or {})
     acts = any(tool.effect in EFFECTFUL for tool in agent.tools)
-    return checked(
-        Tool(
-            name=name,
-            description=description,
-            parameters=parameters or TASK,
-            call=_never,
-            effect=effect or ("unsafe" if acts else "read"),
-            version=f"1+{agent.setting.fingerprint[:16]}",  # another agent is another tool
-            sub=work,
-            most=_most(agent),
-        )
+    return replace(
+        handing_on(name, description, parameters),
+        effect=effect or ("unsafe" if acts else "read"),
+        version=f"1+{agent.setting.fingerprint[:16]}",  # another agent is another tool
+        sub=Delegation(agent, goal or _task, watch, origin or {}),
+        most=_most(agent),
     )
+
+
+def handing_on(name: str, description: str, parameters: Parameters | None = None) -> Tool:
+    """The tool as a model is shown it, with nobody to hand on to: a replay needs no more."""
+    return checked(Tool(name, description, parameters or TASK, _never, sub=_nobody))
+
+
+async def _nobody(sub: SubRun) -> Observation:
+    message = f"there is nobody to work on {sub.run_id}: this agent was made for a replay"
+    raise ConfigError(message)
 
 
 async def _never(args: dict[str, Json], key: str) -> Json:

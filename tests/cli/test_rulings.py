@@ -1,10 +1,13 @@
 """`clew approve` and `clew reject`, on calls that wait for a person."""
 
+from pathlib import Path
+
 from clew import Agent, Call, Tool, Trajectory, Verdict, resume_sync, run_sync
 from clew.events import Json
 from clew.testing.models import ScriptedModel, act, say
 from clew.testing.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew
+from tests.core.family import family
 
 ASK = ("ask", "Paint it.", "--model", "openai:test", "--tools", "ask_person")
 
@@ -92,3 +95,68 @@ def test_arguments_can_be_edited_on_a_program_s_run() -> None:
 def resumed(agent: Agent, run_id: str) -> str:
     assert resume_sync(agent, run_id).ok
     return clew("show", run_id).out
+
+
+def test_what_waits_in_sub_runs_is_listed_ruled_on_and_gone_on_with() -> None:
+    assert clew("approvals").out.startswith("nothing waits for a person at ")
+    assert clew("approvals", "--json").document == []
+    sent: list[tuple[str, str]] = []
+    root, office, _ = family(sent)
+    run_sync(root, "Write.", run_id="r")
+    listed = clew("approvals").out
+    assert listed.count("a letter leaves the house") == 4
+    assert "Allow: clew approve r-1.1-1.1 1.1\nRefuse: clew reject r-1.1-1.1 1.1 --why" in listed
+    assert listed.count("Then: clew resume r\n") == 4
+    first = clew("approvals", "--json").document[0]
+    assert {name: first[name] for name in ("tool", "why", "root")} == {
+        "tool": "send",
+        "why": "a letter leaves the house",
+        "root": "r",
+    }
+    several = clew("approve", "r")
+    assert several.code == 2
+    assert "several calls wait: say which; of run r these wait: r-1.1-1.1 1.1, r-1.1" in several.err
+    whole = clew("approve", "r", "1.1")
+    assert "call 1.1 of run r waits for run r-1.1: rule on what is held there" in whole.err
+    assert "these wait: r-1.1-1.1 1.1, r-1.1-1.1 1.2" in clew("approve", "r-1.1", "7.7").err
+    done = clew("approve", "r-1.1-1.1", "1.1", "--edit", '{"text": "dear"}')
+    assert done.out == "1.1 send is allowed. Go on with: clew resume r\n"
+    assert clew("reject", "r-1.1-1.1", "1.2").out.endswith("Go on with: clew resume r\n")
+    assert clew("reject", "r", "1.2", "--why", "no").out.endswith("Go on with: clew resume r\n")
+    below = clew("resume", "r-1.1-1.1")
+    assert below.code == 2
+    assert "run r-1.1-1.1 serves call 1.1 of run r-1.1: resume run r" in below.err
+    assert resume_sync(family(sent)[0], "r").ok  # the guard has held it once: it may not again
+    assert sent == [("r-1.1-1.1:1.1", "dear")]
+    assert clew("approvals", "--json").document == []
+    shown = clew("show", "r").out
+    assert "Sub-run 1.1: r-1.1 (granted: 6 steps, 14 calls, " in shown
+    assert "(for r:1.1)" in clew("runs").out
+    del office
+
+
+def test_a_run_that_is_held_below_tells_so(tmp_path: Path) -> None:
+    (tmp_path / "asks.toml").write_text('model = "openai:test"\ntools = ["ask_person"]\n')
+    (tmp_path / "head.toml").write_text(
+        'model = "openai:test"\ntools = []\n[[agents]]\nname = "asks"\n'
+        'description = "Asks."\nfile = "asks.toml"\n'
+    )
+    hands_on = Say(calls=[("asks", '{"task": "Which colour?"}')])
+    script = [hands_on, QUESTION, Say("It is blue."), Say("Painted blue.")]
+    with OpenAIServer(script) as server:
+        ask = ("ask", "Paint it.", "--agent", str(tmp_path / "head.toml"))
+        held = clew(*ask, "--json", env=with_model(server))
+        assert held.code == 4
+        run_id = held.document["run_id"]
+        (each,) = held.document["held"]
+        assert (each["run_id"], each["root"], each["tool"]) == (
+            f"{run_id}-1.1",
+            run_id,
+            "ask_person",
+        )
+        assert clew("approve", run_id, "--answer", "blue").code == 0
+        resumed = clew("resume", run_id, env=with_model(server))
+    assert resumed.code == 0
+    assert "Answer: Painted blue." in resumed.out
+    for each_run in (run_id, f"{run_id}-1.1"):
+        assert clew("replay", each_run).code == 0

@@ -15,6 +15,7 @@ from clew.agent_files.make import (
     make_tools,
 )
 from clew.agent_files.origin import ORIGIN, origin, spec_of, with_model
+from clew.agent_files.others import without_others
 from clew.agent_files.read import PartError, explained, read_agent_file
 from clew.agent_files.spec import SCREENS, Spec
 from clew.agent_files.template import TEMPLATE
@@ -39,4 +40,5 @@ __all__ = [
     "read_agent_file",
     "spec_of",
     "with_model",
+    "without_others",
 ]

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from clew.agent import Agent
-from clew.agent_files import make_agent
+from clew.agent_files import make_agent, without_others
 from clew.api import replay as replay_run
 from clew.cli.agents import agent_store, recorded, stand_in
 from clew.cli.errors import ANSWERED
@@ -59,5 +59,6 @@ def _agent(record: Trajectory, given: dict[str, Json]) -> Agent:
     wanted = recorded(record, given)
     if wanted.docs:  # nothing is searched, and the folder may be gone
         wanted = msgspec.structs.replace(wanted, docs=str(Path.cwd()))
-    model = None if given.get("model") else stand_in(record.setting or record.started.setting)
-    return make_agent(wanted, model=model)
+    setting = record.setting or record.started.setting
+    model = None if given.get("model") else stand_in(setting)
+    return without_others(wanted, setting, partial(make_agent, model=model))

@@ -47,8 +47,9 @@ def wish_of(record: Trajectory) -> Wish | None:
 
 
 def root(record: Trajectory) -> str:
-    """The run that this one serves; "" where it serves none, as a fork does."""
-    return "" if record.forks else record.started.parent.rpartition(":")[0]
+    """The vote that this run is of; "" for any other, as for a fork of one and a sub-run."""
+    apart = record.forks or record.serves
+    return "" if apart else record.started.parent.rpartition(":")[0]
 
 
 def refuse_part(record: Trajectory, store: str | None) -> None:
