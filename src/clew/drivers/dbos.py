@@ -32,7 +32,10 @@ from clew.stores import open_store
 from clew.stores.postgres import PostgresStore
 
 LOOK: Final = 1.0
-"""Seconds between two looks around; or ten times as long as a look takes, if that is more."""
+SOON: Final = 0.25
+"""Seconds between two looks around, without news and with news."""
+
+_SHARE: Final = 20.0  # times what a look took: the least pause to the next, so that it stays cheap
 
 POLL: Final = 0.1
 """Seconds between two questions of DBOS whether a ticket waits."""
@@ -40,6 +43,7 @@ POLL: Final = 0.1
 KEPT: Final = timedelta(days=1)
 """So long DBOS keeps tickets that are over."""
 
+_LONG: Final = 86_400  # seconds that a step may take when a worker leaves
 _SWEEP: Final = 600.0  # seconds from one deletion of old tickets to the next
 
 _LOG: Final = logging.getLogger("dbos")
@@ -108,43 +112,31 @@ class DbosDriver:
         """
         async with self._tickets() as tickets, named(self.store, self.orders.name):
             worker = Worker(self.store, self.orders, tickets, self.version, leaving)
-            async with self._running(worker):
+            async with self._running(worker), worker.hearing():
                 where = f"{self.orders.name} serves the queue {self.orders.queue!r} through DBOS"
                 worker.tell("serving", text=f"{where}, version {self.version!r}")
                 await self._watch(worker)
 
     async def _watch(self, worker: Worker) -> None:
-        """Look around now and then until it is time to leave."""
+        """Look around now and then, and when there is news, until it is time to leave."""
         trouble, quiet, take_over, swept = "", 0, self.orders.take_over, -_SWEEP
         while not worker.leaving.is_set() and not (self.orders.until_idle and quiet > 1):
             began = anyio.current_time()
             try:
-                left = await self._look(worker, everything=take_over)
+                left = await worker.look(everything=take_over)
+                trouble, take_over = "", False
                 if began > swept + _SWEEP:
                     swept = began
                     await worker.tickets.forget((datetime.now(UTC) - KEPT).isoformat())
             except StoreError as error:  # the database is away: it may come back
-                left = None
+                left = True
                 if str(error) != trouble:
                     trouble = str(error)
                     worker.tell("failed", text=trouble)
-            else:
-                trouble, take_over = "", take_over and left is None
-            quiet = quiet + 1 if left is False else 0
-            least = LOOK / 4 if self.orders.until_idle else LOOK
-            with anyio.move_on_after(max(least, 10 * (anyio.current_time() - began))):
-                await worker.leaving.wait()
-
-    async def _look(self, worker: Worker, *, everything: bool) -> bool | None:
-        """Look around, unless another worker of the queue is doing that right now (None)."""
-        turn = f"dbos:{self.orders.queue}"
-        if not await self.store.claim(turn):
-            return None
-        try:
-            return await worker.look(everything=everything)
-        finally:
-            with anyio.CancelScope(shield=True):
-                await self.store.release(turn)
+            quiet = 0 if left else quiet + 1
+            took = anyio.current_time() - began
+            most = SOON if self.orders.until_idle else LOOK
+            await worker.rest(max(SOON, _SHARE * took), max(most, _SHARE * took))
 
     async def _write(self, run_id: str, seq: int) -> None:
         async with self._tickets() as tickets:
@@ -169,18 +161,17 @@ class DbosDriver:
             DBOS.listen_queues([self.orders.queue])
             DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)(_honouring(worker))
             await self._launch(worker.tickets)
-            try:
-                yield
-            except BaseException:
-                worker.break_off()
-                raise
+            yield
         finally:
             worker.leaving.set()
-            end = functools.partial(
-                DBOS.destroy, destroy_registry=True, workflow_completion_timeout_sec=86_400
-            )
-            with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(end)
+            ended = anyio.Event()
+            async with anyio.create_task_group() as together:
+                together.start_soon(_end, ended, _LONG if worker.carrying else 0)
+                try:
+                    await ended.wait()
+                except BaseException:  # cancelled: whoever wants that does not wait for a step
+                    worker.break_off()
+                    raise
 
     async def _launch(self, tickets: Tickets) -> None:
         """Start DBOS, which sets itself up where it is new."""
@@ -209,10 +200,21 @@ class DbosDriver:
             "serializer": DBOSPortableJSONSerializer(),  # its default would be pickle
             "enable_otlp": False,
             "log_level": "WARNING",
+            "sys_db_idle_transaction_timeout_sec": 10.0,  # what a frozen worker has locked is freed
             "use_listen_notify": False,  # it is for messages between workflows: there are none
             "sys_db_pool_size": 8,
             "max_executor_threads": 16,
         }
+
+
+async def _end(ended: anyio.Event, seconds: int) -> None:
+    """Have DBOS hand out no more, wait so long until it has nothing at hand, and end it."""
+    end = functools.partial(
+        DBOS.destroy, destroy_registry=True, workflow_completion_timeout_sec=seconds
+    )
+    with anyio.CancelScope(shield=True):
+        await anyio.to_thread.run_sync(end)
+    ended.set()
 
 
 def _honouring(worker: Worker) -> Callable[[str, int], Awaitable[str]]:

@@ -6,7 +6,8 @@ workers whose claim is free, and for runs that are due and have no ticket.
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from typing import Final
 
 import anyio
@@ -50,6 +51,8 @@ class Worker:
         self.refused: set[str] = set()
         self._scopes: dict[str, anyio.CancelScope] = {}
         self._refusals: set[str] = set()
+        self._wake = anyio.Event()
+        self._known: set[str] = set()
         self._over: set[str] = set()
         self._stray: set[str] = set()
         self._missing: set[str] = set()
@@ -152,11 +155,45 @@ class Worker:
 
     # ------------------------------------------------------------ looking around
 
+    @asynccontextmanager
+    async def hearing(self) -> AsyncGenerator[None]:
+        """Hear of what is written meanwhile, and that it is time to leave."""
+        with one_error():
+            async with anyio.create_task_group() as together:
+                together.start_soon(self._hear)
+                together.start_soon(self._heed)
+                yield
+                together.cancel_scope.cancel()
+
+    async def _hear(self) -> None:
+        """Wake up for runs that had no ticket at the last look: begun, ruled on, spoken to."""
+        while True:
+            try:
+                async with self.store.wakes() as woken:
+                    async for run_id in woken:
+                        if run_id not in self._known and run_id not in self.carrying:
+                            self._wake.set()
+            except StoreError as error:
+                LOG.info("the store tells of nothing now (%s)", error)
+            await anyio.sleep(1)
+
+    async def _heed(self) -> None:
+        await self.leaving.wait()
+        self._wake.set()
+
+    async def rest(self, least: float, most: float) -> None:
+        """Rest between two looks, for so many seconds; for fewer where there is news."""
+        with anyio.move_on_after(least):
+            await self.leaving.wait()
+        with anyio.move_on_after(most - least):
+            await self._wake.wait()
+
     async def look(self, *, everything: bool = False) -> bool:
         """See to it that each due run has a ticket that is honoured; say whether any is left here.
 
         With `everything`, what other workers have at hand is taken from them.
         """
+        self._wake = anyio.Event()
         tickets = await self.tickets.open()
         due = [  # asked after the tickets: what has none now had none then
             run.run_id for run in await self.store.due() if queue_of(run) == self.tickets.queue
@@ -164,7 +201,7 @@ class Worker:
         self.refused &= set(due)
         lost = {ticket.run_id: ticket for ticket in await self._lost(tickets, everything)}
         await self.tickets.tear([ticket for run, ticket in lost.items() if run not in due])
-        known = {ticket.run_id for ticket in tickets} | self.carrying.keys()
+        known = self._known = {ticket.run_id for ticket in tickets} | self.carrying.keys()
         if everything:
             self._over |= {run for run in due if run in lost or run not in known}
         limit = anyio.CapacityLimiter(_TOGETHER)
