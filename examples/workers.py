@@ -1,0 +1,58 @@
+"""A run is left to workers: the first leaves between two steps, the second goes on.
+
+Each worker could be a process of its own, as `clew worker` is; all they share is the store.
+
+Prints:
+
+    first worker: serving, taken, left
+    in between: waiting, letters: 1
+    second worker: serving, taken, ended
+    in the end: answered, letters: 1
+"""
+
+from pathlib import Path
+
+import anyio
+
+from clew import Agent, SqliteStore, submit, tool
+from clew.drivers.agents import agents_of
+from clew.drivers.local import LocalDriver
+from clew.drivers.serving import News
+from clew.drivers.worker import Orders
+from clew.testing.models import ScriptedModel, act, say
+
+letters, sending = list[str](), anyio.Event()
+
+
+@tool(effect="unsafe")
+async def send(text: str) -> str:
+    """Send a letter."""
+    letters.append(text)
+    sending.set()
+    await anyio.sleep(0.1)
+    return "sent"
+
+
+MODEL = ScriptedModel([act("send", text="Dear Ada"), say("The letter is sent.")])
+AGENT = Agent(model=MODEL, tools=[send])
+
+
+async def main() -> None:
+    store = SqliteStore(Path("runs.sqlite"))
+    first, second = list[News](), list[News]()
+    one = LocalDriver(store, Orders(agents_of(AGENT), name="one", tell=first.append))
+    two = Orders(agents_of(AGENT), name="two", until_idle=True, tell=second.append)
+    run_id = await submit(AGENT, "Write to Ada", store=store)
+    async with anyio.create_task_group() as group:
+        group.start_soon(one.serve)
+        await sending.wait()
+        group.cancel_scope.cancel()  # it is to leave: the step at hand comes to its end
+    print("first worker:", ", ".join(news.what for news in first))
+    print(f"in between: {await one.status(run_id)}, letters: {len(letters)}")
+    await LocalDriver(store, two).serve()
+    print("second worker:", ", ".join(news.what for news in second))
+    print(f"in the end: {await one.status(run_id)}, letters: {len(letters)}")
+    await store.close()
+
+
+anyio.run(main)
