@@ -6,7 +6,6 @@ from functools import partial
 
 import anyio
 import click
-import msgspec
 
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
@@ -14,6 +13,7 @@ from clew.cli.places import existing, shown_place, there
 from clew.cli.render import inert
 from clew.cli.watch import watch
 from clew.cli.work import unless_interrupted
+from clew.errors import StoreError
 from clew.events import Forked, Json, Started, Stop, decode, encode
 from clew.protocols import RunInfo, Store
 
@@ -69,8 +69,8 @@ async def _fork_of(store: Store, info: RunInfo) -> dict[str, Json] | None:
     """Which run a fork was cut from, and after which step: its first own line tells."""
     if info.base is None:
         return None
-    own = await store.read(info.run_id, info.base.seq)
-    with contextlib.suppress(msgspec.DecodeError):
+    with contextlib.suppress(StoreError, ValueError):  # a listing tells what it can
+        own = await store.read(info.run_id, info.base.seq)
         if isinstance(event := decode(own[0].body), Forked):
             return {"run_id": event.parent, "step": event.step}
     return {"run_id": info.base.run_id, "step": None}
@@ -79,7 +79,7 @@ async def _fork_of(store: Store, info: RunInfo) -> dict[str, Json] | None:
 def _described(info: RunInfo, fork_of: dict[str, Json] | None) -> dict[str, Json]:
     """What the first and last line of a run tell; a line of a newer clew tells nothing."""
     goal, status, parent = "", "unreadable", ""
-    with contextlib.suppress(msgspec.DecodeError):
+    with contextlib.suppress(ValueError):  # no JSON, no event, no text
         first, last = decode(info.first.body), decode(info.last.body)
         if isinstance(first, Started):
             goal, parent = first.goal, first.parent
