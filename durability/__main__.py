@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from durability import outages, report, speed, storms, torn, with_ray
+from durability import damaged, outages, report, speed, storms, torn, with_ray
 from durability.nursery import ROOT
 from durability.progress import tell
 from recordings.part import Part
@@ -13,6 +13,7 @@ from recordings.report import failures
 
 PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "sqlite": storms.sqlite,
+    "jsonl": storms.jsonl,
     "postgres": storms.on_postgres,
     "dbos": storms.dbos,
     "ray": with_ray.storm,
@@ -20,6 +21,7 @@ PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "restarted": outages.restarted,
     "full": outages.full,
     "torn": torn.torn,
+    "damaged": damaged.damaged,
     "versions": torn.versions,
     "cost": speed.cost,
     "fast": speed.fast,

@@ -1,5 +1,8 @@
 """`docs/durability.md`, from the parts that were measured."""
 
+import os
+import platform
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -9,6 +12,8 @@ from recordings.part import Part
 from recordings.report import section
 
 PAGE: Final[Path] = ROOT / "docs" / "durability.md"
+
+MACHINE: Final = "Measured on {cores} cores, Linux {system}, Python {python}, SQLite {sqlite}.\n"
 
 INTRODUCTION: Final = """\
 # Durability: killed, frozen, torn, and what is left
@@ -23,4 +28,10 @@ form of every part is among the tests (`tests/durability/`).
 
 def page(parts: Sequence[Part]) -> str:
     """The page in Markdown."""
-    return "\n".join([INTRODUCTION, *(section(part) for part in parts)])
+    machine = MACHINE.format(
+        cores=os.cpu_count(),
+        system=platform.release().partition("-")[0],
+        python=platform.python_version(),
+        sqlite=sqlite3.sqlite_version,
+    )
+    return "\n".join([INTRODUCTION, machine, *(section(part) for part in parts)])

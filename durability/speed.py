@@ -36,9 +36,11 @@ costs through Ray is with the ten thousand runs.
 """
 
 FAST: Final = """\
-Runs that wait in the queue, worked on by two worker processes which have {few} and {many} runs in
-hand together; a reply takes {model:.0f} ms, tools take no time. Counted from the first run that was
-taken up to the last that ended. All stores wait for the disk at every barrier.
+Runs that wait in the queue, worked on by worker processes which have {few} and {many} runs in hand
+together; a reply takes {model:.0f} ms, tools take no time. Counted from the first run that was taken
+up to the last that ended; the better of {times} times, taken in turn. All stores wait for the disk at
+every barrier (SQLite: `FULL`). SQLite has one writer at a time, and two processes wait for each
+other: one worker is what to judge it by.
 """
 
 RECOVERY: Final = """\
@@ -157,23 +159,31 @@ async def _driven(driver: str, where: str, place: Path, runs: int) -> Cost:
 def fast(sample: int) -> Part:
     """Steps a second, with few and with many runs at once."""
     figures = list[Figure]()
-    rates: dict[tuple[str, int], float] = {}
+    rates: dict[tuple[str, int], float] = {}  # by name and number of workers
+    times = 2 if sample == 1 else 1
     for at_once in (FEW, MANY):
         runs = max(at_once, (at_once * 4 if at_once == FEW else at_once * 2) // sample)
-        for name in ("SQLite", "PostgreSQL", "DBOS"):
-            rates[name, at_once] = _rate(name, at_once, runs)
-            tell(f"fast: {name}, {at_once} at once")
-        sqlite, plain = rates["SQLite", at_once], rates["PostgreSQL", at_once]
+        rates = {}
+        for _ in range(times):
+            for name, workers in (("SQLite", 1), ("SQLite", 2), ("PostgreSQL", 2), ("DBOS", 2)):
+                rate = _rate(name, at_once, runs, workers)
+                rates[name, workers] = max(rate, rates.get((name, workers), 0.0))
+                tell(f"fast: {name}, {workers} workers, {at_once} at once")
+        sqlite, plain = rates["SQLite", 1], rates["PostgreSQL", 2]
         told = f"steps a second, {at_once} runs at once"
         figures += [
-            Figure(
-                f"SQLite: {told}", f"{sqlite:,.0f}", f"{runs:,} runs", "≥ 1,000", sqlite >= 1000
-            ),
-            Figure(f"PostgreSQL: {told}", f"{plain:,.0f}", f"{runs:,} runs"),
-            _ratio(f"DBOS: {told}", rates["DBOS", at_once], plain, runs),
+            _rated(f"SQLite, one worker: {told}", sqlite, runs, least=1000),
+            _rated(f"SQLite, two workers: {told}", rates["SQLite", 2], runs),
+            _rated(f"PostgreSQL, two workers: {told}", plain, runs),
+            _ratio(f"DBOS, two workers: {told}", rates["DBOS", 2], plain, runs),
         ]
-    text = FAST.format(few=FEW, many=MANY, model=MODEL * 1000)
+    text = FAST.format(few=FEW, many=MANY, model=MODEL * 1000, times=times)
     return Part("Steps a second", text, figures)
+
+
+def _rated(what: str, rate: float, runs: int, *, least: float = 0.0) -> Figure:
+    aim = f"≥ {least:,.0f}" if least else ""
+    return Figure(what, f"{rate:,.0f}", f"{runs:,} runs", aim, rate >= least)
 
 
 def _ratio(what: str, rate: float, plain: float, runs: int) -> Figure:
@@ -182,7 +192,7 @@ def _ratio(what: str, rate: float, plain: float, runs: int) -> Figure:
     return Figure(what, told, f"{runs:,} runs", "≥ 0.7 times", ratio >= 0.7)
 
 
-def _rate(name: str, at_once: int, runs: int) -> float:
+def _rate(name: str, at_once: int, runs: int, number: int = 2) -> float:
     driver = "dbos" if name == "DBOS" else "local"
     with ExitStack() as stack:
         outside = stack.enter_context(folder("fast"))
@@ -190,7 +200,9 @@ def _rate(name: str, at_once: int, runs: int) -> float:
             place = str(outside / "runs.sqlite")
         else:
             place = stack.enter_context(postgres(durable=True)).database()
-        storm = Storm(name, runs, 0, driver=driver, at_once=at_once // 2, pace=0.0, model=MODEL)
+        storm = Storm(
+            name, runs, 0, number, driver, at_once=at_once // number, pace=0.0, model=MODEL
+        )
         agent = world.agent(outside, pace=0.0, model=MODEL)
         asyncio_run(begin, place, agent, ids(runs), driver)
         nursery = stack.enter_context(Nursery(*_modules(driver)))

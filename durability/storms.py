@@ -101,8 +101,15 @@ def sqlite(sample: int) -> Part:
             storm,
             str(outside / "runs.sqlite"),
             outside,
-            "The clock of every other worker is set back by an hour.",
+            "The clock of every other worker is set back by an hour, within that process.",
         )
+
+
+def jsonl(sample: int) -> Part:
+    """Two workers on one folder of files."""
+    with folder("jsonl") as outside:
+        storm = sized("jsonl", sample, runs=RUNS // 2, kills=KILLS // 3)
+        return part("Killed workers, JSONL", storm, f"{outside}/runs/", outside)
 
 
 def on_postgres(sample: int) -> Part:

@@ -15,7 +15,7 @@ import pytest
 
 from clew import Agent
 from clew.protocols import Store
-from durability import outages, storms, torn, world
+from durability import damaged, outages, storms, torn, world
 from durability.audit import Audit, audit
 from durability.nursery import ROOT
 from durability.report import page
@@ -34,6 +34,10 @@ def whole(part: Part) -> None:
 
 def test_two_workers_on_sqlite_are_killed() -> None:
     whole(storms.sqlite(15))
+
+
+def test_two_workers_on_files_are_killed() -> None:
+    whole(storms.jsonl(20))
 
 
 def test_two_workers_on_postgresql_are_killed() -> None:
@@ -58,6 +62,10 @@ def test_a_disk_is_full() -> None:
 
 def test_writes_are_torn() -> None:
     whole(torn.torn(211))
+
+
+def test_a_database_is_damaged() -> None:
+    whole(damaged.damaged(40))
 
 
 def test_earlier_versions_are_read() -> None:

@@ -1,0 +1,118 @@
+"""A damaged database: what is told of it, and what can be brought out of it."""
+
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import clew
+from clew.errors import ClewError
+from clew.retention import export_runs, import_runs, verify
+from durability import world
+from durability.progress import tell
+from durability.storm import asyncio_run, folder, ids
+from recordings.part import Figure, Part, count
+
+RUNS: Final = 24
+PAGE: Final = 4096
+FLIPS: Final = 400
+
+TEXT: Final = """\
+{runs} runs lie in an SQLite file. First each page of it is overwritten in turn with random bytes,
+then single bytes are changed at random places; each time on a fresh copy. Every run has to be read
+as it was written, or be named as lost or as other than it was (`clew verify`). Then what is left
+is exported and imported into a new store, where it has to be the same. A changed byte may lie where
+nothing is kept: then all is as it was.
+"""
+
+
+@dataclass
+class Found:
+    """What came of damaging copies of one file."""
+
+    copies: int = 0
+    unopened: int = 0
+    unharmed: int = 0
+    kept: list[int] = field(default_factory=list[int])
+    silent: list[str] = field(default_factory=list[str])
+    amiss: list[str] = field(default_factory=list[str])
+
+
+def damaged(sample: int) -> Part:
+    """Every nth page and byte."""
+    with folder("damaged", memory=True) as place:
+        pages, flips = asyncio_run(_damaged, place, sample)
+    figures = list[Figure]()
+    for what, found in (("a page is lost", pages), ("a byte is changed", flips)):
+        kept = Counter(found.kept)
+        figures += [
+            count(f"{what}: runs that read otherwise, and nobody says so", len(found.silent),
+                  found.copies * RUNS, exactly=0),
+            count(f"{what}: exports that cannot be made, or that bring other runs",
+                  len(found.amiss), found.copies, exactly=0),
+            count(f"{what}: nothing was harmed", found.unharmed, found.copies),
+            count(f"{what}: the file does not open, which is told", found.unopened, found.copies),
+            Figure(f"{what}: of {RUNS} runs come whole out of it",
+                   f"{min(kept, default=0)} at least, {_middle(found.kept)} mostly",
+                   f"{found.copies:,}"),
+        ]  # fmt: skip
+    misses = [*pages.silent, *pages.amiss, *flips.silent, *flips.amiss]
+    return Part("A damaged database", TEXT.format(runs=RUNS), figures, misses)
+
+
+def _middle(kept: list[int]) -> int:
+    return sorted(kept)[len(kept) // 2] if kept else 0
+
+
+async def _damaged(place: Path, sample: int) -> tuple[Found, Found]:
+    agent, file = world.agent(place, pace=0.0, model=0.0), place / "runs.sqlite"
+    for run_id in ids(RUNS):
+        await clew.run(agent, world.GOAL, store=file, run_id=run_id)
+    checked, _ = await verify(store=file)
+    hashes = {one.run_id: one.hash for one in checked}
+    whole, chance = file.read_bytes(), random.Random(4)
+    pages, flips = Found(), Found()
+    numbers = range(0, len(whole) // PAGE, sample)
+    for number in numbers:
+        start = number * PAGE
+        data = whole[:start] + chance.randbytes(PAGE) + whole[start + PAGE :]
+        await _look(pages, place, f"page {number + 1}", data, hashes)
+        if number % 50 == 0:
+            tell(f"damaged: {number} of {len(numbers)} pages")
+    for _ in range(max(1, FLIPS // sample)):
+        at = chance.randrange(len(whole))
+        other = whole[at] ^ (1 << chance.randrange(8))
+        data = whole[:at] + bytes([other]) + whole[at + 1 :]
+        await _look(flips, place, f"byte {at}", data, hashes)
+    return pages, flips
+
+
+async def _look(found: Found, place: Path, what: str, data: bytes, hashes: dict[str, str]) -> None:
+    """Verify a damaged copy; export what is left of it, and import that elsewhere."""
+    for name in ("copy.sqlite", "copy.sqlite-wal", "copy.sqlite-shm", "archive", "new.sqlite"):
+        (place / name).unlink(missing_ok=True)
+    copy, archive, new = (place / name for name in ("copy.sqlite", "archive", "new.sqlite"))
+    copy.write_bytes(data)
+    found.copies += 1
+    try:
+        checked, lost = await verify(store=copy)
+    except ClewError:
+        found.unopened += 1
+        return
+    good = {one.run_id: one.hash for one in checked if one.ok}
+    found.silent += [f"{what}: {run_id}" for run_id in good if good[run_id] != hashes.get(run_id)]
+    gone = sorted(hashes.keys() - {one.run_id for one in checked})
+    found.silent += [f"{what}: {run_id} is gone" for run_id in gone if not lost]
+    found.unharmed += good == hashes
+    found.kept.append(len(good))
+    try:
+        await export_runs(archive, store=copy)
+        brought = await import_runs(archive, store=new)
+        arrived, _ = await verify(store=new)
+    except ClewError as error:
+        found.amiss.append(f"{what}: {error}")
+        return
+    same = {one.run_id: one.hash for one in arrived if one.ok}
+    if not same.items() <= good.items() or len(same) < len(good):
+        found.amiss.append(f"{what}: {len(good)} runs were whole, {len(same)} came, {brought}")
