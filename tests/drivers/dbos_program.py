@@ -82,7 +82,9 @@ async def main() -> None:
             if b"go" in orders and gate is not None:
                 gate.set()
             if b"leave" in orders or not orders:
-                return leaving.set()
+                leaving.set()
+            if not orders:
+                return
 
     async with anyio.create_task_group() as together:
         together.start_soon(listen)
