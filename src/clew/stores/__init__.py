@@ -44,12 +44,9 @@ def _postgres(address: str) -> Store:
     try:
         store: Store = importlib.import_module("clew.stores.postgres").PostgresStore(address)
     except ImportError as error:
-        # Without a libpq to load, psycopg's own error names no module.
-        if (error.name or "psycopg").split(".")[0] in {"psycopg", "psycopg_pool"}:
-            raise StoreError(
-                "a PostgreSQL store needs an extra: pip install 'clew[postgres]'"
-            ) from error
-        raise
+        missing = (error.name or "libpq").partition(".")[0]  # for its want psycopg names nothing
+        message = f"a PostgreSQL store needs {missing}: pip install 'clew[postgres]'"
+        raise StoreError(message) from error
     return store
 
 

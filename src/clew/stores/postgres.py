@@ -149,23 +149,28 @@ class PostgresStore:
 
     def _at(self) -> _Open:
         """What is open in this event loop."""
+        found = self._here()
+        if found is None:
+            link = Link(self.place)
+            found = self._opened = _Open(link, Commits(link), Claims(link))
+        return found
+
+    def _here(self) -> _Open | None:
+        """The same, if anything is."""
         try:
-            loop = asyncio.get_running_loop()
+            asyncio.get_running_loop()
         except RuntimeError as error:
             raise StoreError(
                 "a PostgreSQL store needs asyncio: run without trio, or name another store"
             ) from error
         found = self._opened
-        if found is not None and not found.link.here:
-            if not found.link.over:
-                raise StoreError(
-                    f"{self.place.shown} is open in another event loop: close it there, or open "
-                    "the store once more here"
-                )
-            found = None
-        if found is None or found.link.loop is not loop:
-            link = Link(self.place)
-            found = self._opened = _Open(link, Commits(link), Claims(link))
+        if found is None or found.link.over:
+            return None
+        if not found.link.here:
+            raise StoreError(
+                f"{self.place.shown} is open in another event loop: close it there, or open the "
+                "store once more here"
+            )
         return found
 
     async def create(self, run_id: str, base: Base | None = None) -> int:
@@ -252,8 +257,9 @@ class PostgresStore:
 
     async def close(self) -> None:
         """Let go of the connections, and with them of the claims."""
-        found, self._opened = self._opened, None
-        if found is not None and found.link.here:
+        found = self._here()
+        self._opened = None
+        if found is not None:
             await found.commits.close()
             await found.claims.close()
             await found.link.close()

@@ -7,10 +7,9 @@ is fenced off by the run's epoch as soon as the other takes the run up.
 """
 
 import asyncio
-import json
 import logging
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from typing import Any, Final
 
 import anyio
@@ -48,8 +47,7 @@ class Claims:
                 if number in self._held or not await self._done(_TAKE, number):
                     return False
                 self._held[number] = name
-                if self._watch is None:
-                    self._watch = asyncio.create_task(self._keep())
+                self._watch = self._watch or asyncio.create_task(self._keep())
         return True
 
     async def release(self, name: str) -> None:
@@ -89,10 +87,7 @@ class Claims:
     async def _connected(self, until: float) -> Connection:
         """The connection; a new one takes again what the lost one held."""
         if self._connection is None:
-            connection = await self._link.connect(until)
-            async with prepared(self._link, connection):
-                await self._take_again(connection)
-            self._connection = connection
+            self._connection = await self._link.connect(until, self._take_again)
         return self._connection
 
     async def _take_again(self, connection: Connection) -> None:
@@ -108,8 +103,7 @@ class Claims:
             await asyncio.sleep(PULSE)
             with suppress(StoreError):  # the server is away: whoever works on a run says so
                 async with self._lock:
-                    if self._held:
-                        await self._done("SELECT true WHERE %s IS NOT NULL", 0)
+                    await self._done("SELECT true WHERE %s IS NOT NULL", 0)
 
     async def _drop(self) -> None:
         connection, self._connection = self._connection, None
@@ -117,24 +111,13 @@ class Claims:
             await connection.close()
 
 
-@asynccontextmanager
-async def prepared(link: Link, connection: Connection) -> AsyncGenerator[None]:
-    """What a new connection is first told; where that fails it is closed."""
-    try:
-        yield
-    except BaseException as error:
-        await connection.close()
-        if isinstance(error, psycopg.Error):
-            raise explain(link.address, error) from error
-        raise
-
-
 async def listening(link: Link) -> Connection:
     """A connection that hears of every append and message from now on."""
-    connection = await link.connect()
-    async with prepared(link, connection):
+
+    async def listen(connection: Connection) -> None:
         await connection.execute(f'LISTEN "{link.address.schema}"'.encode())
-    return connection
+
+    return await link.connect(first=listen)
 
 
 class Ears:
@@ -151,9 +134,7 @@ class Ears:
                 async for notice in self._connection.notifies(stop_after=1):
                     for run_id in _ids(notice.payload):
                         yield run_id
-            except psycopg.Error as error:
-                if not lost(error, self._connection):
-                    raise explain(self._link.address, error) from error
+            except psycopg.Error:
                 await self._connection.close()
                 self._connection = await listening(self._link)
 
@@ -164,6 +145,6 @@ class Ears:
 
 def _ids(payload: str) -> list[Any]:
     """The ids in a notification; anyone may send one, so that it may be anything."""
-    with suppress(msgspec.DecodeError, json.JSONDecodeError):
+    with suppress(msgspec.DecodeError):
         return msgspec.json.decode(payload, type=list[str])
     return []

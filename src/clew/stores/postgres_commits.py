@@ -91,6 +91,9 @@ class Commits:
                 finally:
                     for one in group:
                         one.tell()
+        except asyncio.CancelledError:
+            await self._drop()
+            raise
         finally:
             self._writer = None
             left, self._waiting = self._waiting, []
@@ -146,7 +149,7 @@ class Commits:
                         await self._settle([one])
                     return
 
-    def _explain(self, error: Exception) -> Exception:
+    def _explain(self, error: psycopg.Error | UnicodeError | struct.error) -> StoreError:
         if isinstance(error, struct.error):
             return StoreError(f"{self._link.address.shown} cannot hold a number of this size")
         return explain(self._link.address, error)

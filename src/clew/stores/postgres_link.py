@@ -21,6 +21,8 @@ from clew.stores.refusals import NO_ROOM
 
 T = TypeVar("T")
 Connection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
+First: TypeAlias = Callable[[Connection], Awaitable[object]]
+"""What is done with a new connection before anything else; if it fails, so did the connecting."""
 
 LOG: Final = logging.getLogger("clew")
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # we say what it would warn of
@@ -54,7 +56,7 @@ _MEANING: Final = {
     "28000": "does not let this user in from here: check the user, or the server's pg_hba.conf",
     "3D000": "is no database there: create it (createdb), or name another",
     "53100": NO_ROOM,
-    "53200": "is out of memory: give the server more, then resume",
+    "53200": "is out of memory: give the server more, or a larger max_locks_per_transaction",
     "25006": "may only be read: name the primary server, or a user that may write",
     "42501": "does not let this user read or write the tables: grant it that, or name another user",
     "42P01": "has lost tables of clew: restore them from a copy",
@@ -111,12 +113,10 @@ def again(error: Exception) -> bool:
     return code(error) in _AGAIN
 
 
-def explain(address: Address, error: Exception) -> Exception:
-    """Turn an error of psycopg into ours, with what to do about it; leave any other as it is."""
+def explain(address: Address, error: psycopg.Error | UnicodeError) -> StoreError:
+    """Turn an error of psycopg into ours, with what to do about it."""
     if isinstance(error, UnicodeError):
         return StoreError(f"{address.shown} cannot hold a text with half a character: mend it")
-    if not isinstance(error, psycopg.Error):
-        return error
     meaning = _MEANING.get(code(error))
     if meaning is None:
         said = " ".join(str(error).split())[:300] or type(error).__name__
@@ -132,6 +132,11 @@ def unreachable(address: Address, error: Exception) -> StoreError:
         f"{address.shown} cannot be reached ({said[:200]}): start the server or check the address, "
         "then resume; nothing recorded is lost"
     )
+
+
+async def _answers(connection: Connection) -> None:
+    """Find out whether a connection that was made for somebody else is still there."""
+    await connection.execute("SELECT 1")
 
 
 class Link:
@@ -160,46 +165,48 @@ class Link:
         """Until when to wait for the server, on the monotonic clock."""
         return time.monotonic() + self.address.patience
 
-    async def connect(self, until: float | None = None) -> Connection:
-        """A new connection. Raises `StoreError`; waits for a server that is away when it has been
-        there before, or says that it is starting.
+    async def connect(self, until: float | None = None, first: First = _answers) -> Connection:
+        """A new connection, with which `first` was done. Raises `StoreError`; waits for a server
+        that is away when it has been there before, or says that it is starting.
         """
         spare, self._spare = self._spare, None
         if spare is not None:
             with suppress(psycopg.Error):
-                await spare.execute("SELECT 1")
+                await first(spare)
                 return spare
             await spare.close()
         until = self.deadline() if until is None else until
         pause = 0.02
         while True:
             try:
-                return await self._connected(max(1, round(until - time.monotonic())))
+                return await self._connected(max(1, round(until - time.monotonic())), first)
             except (psycopg.Error, OSError) as error:
                 state = code(error)
                 waits = self._known or state in {_STARTING, _FULL}
                 if state in _MEANING or not (waits and isinstance(error, psycopg.OperationalError)):
-                    known = state in _MEANING or isinstance(error, psycopg.ProgrammingError)
-                    raise self._told(error, known=known) from None
+                    raise self._told(error) from None
                 if time.monotonic() + pause > until:
                     raise unreachable(self.address, error) from None
             await asyncio.sleep(pause)
             pause = min(2 * pause, 0.5)
 
-    def _told(self, error: Exception, *, known: bool) -> Exception:
-        if isinstance(error, psycopg.ProgrammingError) and code(error) == "":
+    def _told(self, error: psycopg.Error | OSError) -> StoreError:
+        if isinstance(error, psycopg.ProgrammingError) and not code(error):
             return StoreError(
                 "the database's address has a part that is not known: beside schema and patience "
                 "it takes libpq's options"
             )
-        return explain(self.address, error) if known else unreachable(self.address, error)
+        if isinstance(error, psycopg.Error) and code(error):
+            return explain(self.address, error)
+        return unreachable(self.address, error)
 
-    async def _connected(self, timeout: int) -> Connection:
+    async def _connected(self, timeout: int, first: First) -> Connection:
         options = self._options()
         options.setdefault("connect_timeout", timeout)
         connection = await psycopg.AsyncConnection[tuple[Any, ...]].connect(**options)
         try:
             await self._settle(connection)
+            await first(connection)
         except BaseException:
             await connection.close()
             raise
@@ -258,10 +265,10 @@ class Link:
             pool = await self._readers(until)
             try:
                 connection = await pool.getconn(max(0.1, until - time.monotonic()))
-            except (PoolTimeout, PoolClosed) as error:
+            except PoolTimeout as error:
                 await self._renounce(pool)
-                if time.monotonic() > until:
-                    raise unreachable(self.address, error) from error
+                raise unreachable(self.address, error) from error
+            except PoolClosed:  # somebody else has found that it was lost
                 continue
             try:
                 return await work(connection)
