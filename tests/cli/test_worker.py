@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import signal
 import sqlite3
@@ -232,6 +233,47 @@ def test_what_cannot_be_meant_is_told_in_a_line(
         theirs.execute("CREATE TABLE t (x)")
     done = clew("worker", "--until-idle", *words)
     assert (done.code, done.err.count("\n"), said in done.err) == (code, 1, True), done.err
+
+
+def test_a_missing_extra_and_a_store_of_a_newer_clew_are_told_in_a_line() -> None:
+    Path("dbos.py").write_text('raise ModuleNotFoundError("it is not here", name="dbos")')
+    missing = clew("worker", "--driver", "dbos")
+    assert (missing.code, missing.err) == (
+        2, "clew: dbos is not installed: run pip install 'clew[dbos]'\n",
+    )  # fmt: skip
+    clew("submit", "?", "--model", "offline")
+    with closing(sqlite3.connect(os.environ["CLEW_STORE"])) as store:
+        store.execute("PRAGMA user_version = 99")
+    for words in (("worker",), ("submit", "?", "--model", "offline"), ("runs", "--watch")):
+        newer = clew(*words)
+        assert (newer.code, newer.err.count("\n")) == (5, 1)
+        assert "was written by a newer clew" in newer.err
+
+
+def test_on_a_terminal_runs_are_watched_in_a_table() -> None:
+    clew("submit", "Is it there?", "--model", "offline", "--queue", "nightly")
+    ours, theirs = pty.openpty()
+    watching = Process([*COMMAND[1:], "runs", "--watch"], environment(TERM="xterm"), stdout=theirs)
+    try:
+        os.close(theirs)
+        shown = b""
+        while not re.search(rb"waiting.*1.*nightly.*Is it there[?]", shown):
+            shown += os.read(ours, 10_000)
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(30) == 0
+    finally:
+        watching.kill()
+        watching.wait()
+        os.close(ours)
+
+
+def test_a_chat_about_a_run_of_a_queue_claims_it() -> None:
+    with provider(SEND, Say("Done.")) as env:
+        run_id = submitted(env)
+        holder = worker(env)
+        until("sent", holder)
+        done = clew("chat", "--resume", run_id, env=env)
+    assert (done.code, "is being worked on by another process" in done.err) == (2, True)
 
 
 def test_runs_are_watched_line_by_line() -> None:

@@ -29,6 +29,7 @@ from clew import (
     submit_sync,
     tool,
 )
+from clew.agent_files import ORIGIN, Spec, make_agent, origin
 from clew.begin import start, take_up
 from clew.drivers.agents import agents_of
 from clew.drivers.claiming import claim, queue_of
@@ -290,6 +291,25 @@ async def test_a_run_whose_agent_is_not_here_is_left_to_others_and_told_once() -
     assert await store.open(ids[0]) == 2  # nobody had opened it
     await serve_all(store, there)
     assert {await standing(store, run_id) for run_id in ids} == {"answered"}
+
+
+async def test_an_agent_is_made_of_what_the_record_says_unless_it_comes_out_differently() -> None:
+    store, agents = MemoryStore(), agents_of(recorded=True)
+    spec = Spec(model="offline", tools=("calc",))
+    made = make_agent(spec)
+    same = await submit(made, "?", store=store, origin=origin(spec))
+    other = await submit(made.but(prompt="Be short."), "?", store=store, origin=origin(spec))
+    program = await submit(answering(), "?", store=store)
+    agent = await agents(await read(same, store=store))
+    assert agent.setting == made.setting
+    assert await agents(await read(same, store=store)) is agent
+    with pytest.raises(ConfigError, match="differs in prompt from what is made of it here"):
+        await agents(await read(other, store=store))
+    with pytest.raises(ConfigError, match="a program began the run"):
+        await agents(await read(program, store=store))
+    bad = await submit(made, "?", store=store, origin={ORIGIN: {"colour": "red"}})
+    with pytest.raises(ConfigError, match="options this clew does not know"):
+        await agents(await read(bad, store=store))
 
 
 async def test_two_workers_of_one_name_and_stores_that_cannot_be_shared_are_refused() -> None:

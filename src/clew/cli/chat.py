@@ -22,6 +22,7 @@ from clew.cli.places import command, existing, find_run
 from clew.cli.render import Shown, written
 from clew.cli.screen import Screen, console, put
 from clew.cli.work import carry_on
+from clew.drivers.claiming import hold
 from clew.errors import ClewError, FencedError
 from clew.events import Action, Cancel, Json, Note, Ruling
 from clew.journal import Journal, load
@@ -92,6 +93,7 @@ async def _open(earlier: str, store: str | None, screen: Screen, given: dict[str
     store = store or wanted.store or None
     session = Session(wanted, agent, docs, open_store(store), store, screen)
     if run_id:
+        await hold(session.place, await load(session.place, run_id))  # until the place is closed
         session.journal = await take_up(agent, run_id, session.place, listener=screen)
         screen.so_far = session.journal.trajectory
     return session

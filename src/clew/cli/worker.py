@@ -120,12 +120,15 @@ class Teller:
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
         self.failed = 0
-        self.working = 0
+        self.working: set[str] = set()
 
     def tell(self, news: News) -> None:
         """What the worker told."""
         self.failed += news.what in {"failed", "refused"}
-        self.working += (news.what == "taken") - (news.what in {"ended", "left", "lost"})
+        if news.what == "taken":
+            self.working.add(news.run_id)
+        else:
+            self.working.discard(news.run_id)
         if self.as_json:
             self.say(encode({"what": news.what, "run_id": news.run_id, "text": news.text}).decode())
             return
@@ -177,7 +180,8 @@ async def _heed(
             if not leaving.is_set():
                 leaving.set()
                 if teller.working:
-                    said = f"clew: leaving when {teller.working} run(s) have ended their step"
+                    count = len(teller.working)
+                    said = f"clew: leaving when {count} run(s) have ended their step"
                     click.echo(f"{said}; Ctrl-C breaks them off", err=True)
             elif number == signal.SIGINT:
                 scope.cancel()

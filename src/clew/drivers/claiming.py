@@ -77,17 +77,13 @@ async def claim(store: Claims, run_id: str, *, take_over: bool = False) -> str |
     return None
 
 
-@asynccontextmanager
-async def claimed(
-    store: Store, record: Trajectory, *, take_over: bool = False
-) -> AsyncGenerator[None]:
-    """Keep workers away from a run while it is worked on here; one in no queue needs no claim.
+async def hold(store: Store, record: Trajectory, *, take_over: bool = False) -> str | None:
+    """Claim a run that stands in a queue: the lock to release, None where none is needed.
 
     Raises `ConfigError` where another has it.
     """
     if not queue_of(record) or not isinstance(store, Claims):
-        yield
-        return
+        return None
     lock = await claim(store, record.run_id, take_over=take_over)
     if lock is None:
         message = (
@@ -95,8 +91,18 @@ async def claimed(
             "one hangs, take the run over (--take-over, take_over=True)"
         )
         raise ConfigError(message)
+    return lock
+
+
+@asynccontextmanager
+async def claimed(
+    store: Store, record: Trajectory, *, take_over: bool = False
+) -> AsyncGenerator[None]:
+    """Keep workers away from a run while it is worked on here; raises as `hold` does."""
+    lock = await hold(store, record, take_over=take_over)
     try:
         yield
     finally:
-        with anyio.CancelScope(shield=True):
-            await store.release(lock)
+        if lock is not None and isinstance(store, Claims):
+            with anyio.CancelScope(shield=True):
+                await store.release(lock)
