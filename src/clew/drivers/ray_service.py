@@ -56,7 +56,8 @@ class Service:
             called = repr(self.serving.name)
             raise ConfigError(f"there is a worker {called} at this store: choose another name")
         try:
-            self.tell(News("serving", text=f"queue {self.serving.queue!r}"))
+            serves = f"{self.serving.name} serves the queue {self.serving.queue!r}"
+            self.tell(News("serving", text=serves))
             with one_error():
                 async with anyio.create_task_group() as group:
                     group.start_soon(self._told_to_leave)
