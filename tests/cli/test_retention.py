@@ -1,0 +1,145 @@
+"""`clew gc`, `verify`, `export --archive` and `import`: what they say, and their exit codes."""
+
+import json
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from clew.portal import wait_for
+from clew.stores import SqliteStore
+from tests.cli.shell import clew
+from tests.retention.records import everything, run
+
+
+@pytest.fixture(autouse=True)
+def _made() -> None:
+    async def made() -> None:
+        store = SqliteStore(Path("store"))
+        await everything(store)
+        await run(store, "old", days=4_000)
+        await store.close()
+
+    wait_for(made)
+
+
+def runs() -> set[str]:
+    return {run["run_id"] for run in clew("runs", "--json", "-n", "0").document}
+
+
+def test_old_runs_are_forgotten_and_told() -> None:
+    dry = clew("gc", "--older", "9000d", "--dry-run")
+    assert (dry.code, dry.out) == (0, "0 runs would go, about 0 bytes\n")
+    dry = clew("gc", "--older", "300w", "--dry-run")
+    assert re.fullmatch(r"would go  old\n1 run would go, about \d+\.\d kB\n", dry.out)
+    assert "old" in runs()
+    done = clew("gc", "--older", "300w", "--json")
+    assert done.document["removed"] == ["old"]
+    assert (done.document["dry_run"], done.document["kept"]) == (False, [])
+    assert "old" not in runs()
+    done = clew("gc", "--keep-under", "0MB")
+    assert "removed  fork of the fork\n" in done.out
+    assert runs() <= {
+        "open",
+        "plain",
+        "fork",
+        "fork of the fork",
+        "root",
+        "root-2.1",
+        "root-2.1-2.1",
+    }
+    assert clew("gc", "--status", "open", "--dry-run").out.startswith(
+        "kept  open: a message waits in its inbox\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "say what may go: an age, a size or a status"),
+        (("--older", "long"), "'long' is none: write it as in 30d, 12h or 2w."),
+        (("--keep-under", "2 pages"), "'2 pages' is none: write it as in 2GB or 500MB."),
+        (("--status", "done"), "'done' is not one of"),
+    ],
+)
+def test_a_gc_without_sense_is_told(words: tuple[str, ...], said: str) -> None:
+    done = clew("gc", *words)
+    assert done.code == 2
+    assert said in done.err
+    assert "old" in runs()
+
+
+def test_records_move_to_another_store_and_are_verified_there() -> None:
+    done = clew("export", "--archive", "all.jsonl")
+    assert re.fullmatch(r"8 runs exported, \d+\.\d kB\n", done.out)
+    assert clew("export", "--archive", "all.jsonl").code == 2
+    assert clew("import", "all.jsonl", "--store", "folder/").out == "8 runs imported\n"
+    again = clew("import", "all.jsonl", "--store", "folder/")
+    assert (again.code, again.out) == (0, "0 runs imported, 8 runs there already\n")
+    piped = clew("export", "fork of", "--archive", "-")
+    assert piped.err.startswith("3 runs exported, ")
+    assert json.loads(piped.out.splitlines()[0])["line"] == "archive"
+    imported = clew("import", "-", "--store", "other", "--json", stdin=piped.out)
+    assert sorted(imported.document["runs"]) == ["fork", "fork of the fork", "plain"]
+    here, there = clew("verify"), clew("verify", "--store", "folder/")
+    assert (here.code, there.code) == (0, 0)
+    assert sorted(here.out.splitlines()) == sorted(there.out.splitlines())
+    assert here.out.endswith("8 runs verified: all is well\n")
+    first = clew("verify", "old").out.splitlines()[0]
+    found = re.fullmatch(r"ok     old  4 entries, ends with ([0-9a-f]{32})", first)
+    assert found
+    assert clew("verify", "old", "--expect", found[1]).code == 0
+    wrong = clew("verify", "plain", "--expect", found[1])
+    assert wrong.code == 5
+    assert "never had the expected hash: its end was cut off or changed" in wrong.out
+    assert clew("verify", "--expect", found[1]).code == 2
+
+
+def test_what_is_wrong_is_named_and_the_rest_can_be_saved() -> None:
+    with sqlite3.connect("store") as store:
+        store.execute("UPDATE entries SET at = at + 1 WHERE key = (1 << 32) + 5")
+    done = clew("verify")
+    assert done.code == 5
+    assert "wrong  plain  entry 5: it was changed after it was written" in done.out
+    assert done.out.endswith("8 runs verified, 1 wrong\n")
+    assert clew("verify", "--json").document["lost"] == []
+    saved = clew("export", "--archive", "rest.jsonl")
+    assert saved.code == 5
+    assert "clew: plain is left out: entry 5: it was changed" in saved.err
+    assert "7 runs exported" in saved.out
+    told = clew("import", "rest.jsonl", "--store", "folder/")
+    assert told.code == 5
+    assert "plain was not readable when it was exported" in told.err
+    assert "clew: fork is refused: it shares lines 1 to 3 with run 'plain'" in told.err
+    lines = Path("rest.jsonl").read_bytes().splitlines(keepends=True)
+    Path("cut.jsonl").write_bytes(b"".join(lines[:-1]))
+    assert "the archive ends early" in clew("import", "cut.jsonl", "--store", "folder/").err
+
+
+def test_a_damaged_file_is_told_and_listed() -> None:
+    with sqlite3.connect("store") as store:
+        (page,) = store.execute("SELECT rootpage FROM sqlite_master WHERE name = 'runs'").fetchone()
+    data = bytearray(Path("store").read_bytes())
+    data[(page - 1) * 16384 : page * 16384] = b"\xff" * 16384
+    Path("store").write_bytes(data)
+    listed = clew("runs", "-n", "0")
+    assert len(listed.out.splitlines()) == 8
+    assert (
+        "clew: store is damaged, and what is left is listed: run `clew verify`"
+        in listed.err.replace(str(Path.cwd()) + "/", "")
+    )
+    found = clew("verify")
+    assert found.code == 5
+    assert "\nlost   " in found.out
+    saved = clew("export", "--archive", "saved.jsonl")
+    assert (saved.code, saved.out.split(",")[0]) == (5, "8 runs exported")
+    assert clew("import", "saved.jsonl", "--store", "new").out == "8 runs imported\n"
+    assert clew("verify", "--store", "new").code == 0
+
+
+def test_an_export_says_what_for() -> None:
+    for words in ((), ("--otel", "--archive", "x"), ("--otel",)):
+        done = clew("export", *words)
+        assert done.code == 2
+    assert "--archive FILE or --otel" in clew("export", "old").err
