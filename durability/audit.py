@@ -107,7 +107,8 @@ def _one(found: Audit, call: Call, key: str, keys: Counter[str]) -> None:
         elif (times == 1) != (seen.outcome == "done"):
             found.silent.append(f"send {key}: {seen.outcome}, and happened {times} times")
     elif seen.outcome != "done" or times < 1:
-        found.amiss.append(f"{tool} {key}: {seen.outcome}, and happened {times} times")
+        told = f"{seen.outcome} ({seen.code})" if seen.code else seen.outcome
+        found.amiss.append(f"{tool} {key}: {told}, and happened {times} times")
     elif tool == "post" and times != 1:
         found.twice.append(f"post {key}: {times} times")
     else:

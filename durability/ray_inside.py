@@ -48,7 +48,10 @@ class Goals(Sequence[str]):
 
 async def storm(folder: Path, runs: int, kills: int) -> dict[str, Any]:
     """Kill actors at random, and in the middle a node with all that is on it."""
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    (folder / "ray").mkdir()  # where it puts its files, and takes to be there
+    cluster = Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 1, "temp_dir": str(folder / "t")}
+    )
     second = cluster.add_node(num_cpus=1)
     chance, done = random.Random(3), dict[str, int]()
     marks = sorted(chance.uniform(0.05, 0.85) * runs * BYTES for _ in range(kills))

@@ -37,9 +37,9 @@ costs through Ray is with the ten thousand runs.
 
 FAST: Final = """\
 Runs that wait in the queue, worked on by worker processes which have {few} and {many} runs in hand
-together; a reply takes {model:.0f} ms, tools take no time. Counted from the first run that was taken
-up to the last that ended; the better of {times} times, taken in turn. All stores wait for the disk at
-every barrier (SQLite: `FULL`). SQLite has one writer at a time, and two processes wait for each
+together; a reply takes {model:.0f} ms, tools take no time. Counted from the first run that was
+taken up to the last that ended; the better of {times} times, in turn. All stores wait for the disk
+at every barrier (SQLite: `FULL`). SQLite has one writer at a time, and two processes wait for each
 other: one worker is what to judge it by.
 """
 

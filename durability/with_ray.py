@@ -43,7 +43,7 @@ def storm(sample: int) -> Part:
     if why := why_not():
         return _absent(title, why)
     wanted = sized("ray", sample, kills=5)
-    with folder("ray") as outside:
+    with folder("r") as outside:
         place, agent = str(outside / "runs.sqlite"), world.agent(outside)
         asyncio_run(begin, place, agent, ids(wanted.runs))
         found = _inside("storm", outside, wanted.runs, wanted.kills)
@@ -62,7 +62,7 @@ def many(sample: int) -> Part:
     if why := why_not():
         return _absent(title, why)
     runs = max(100, RUNS // sample)
-    with folder("many") as outside:
+    with folder("r") as outside:
         found = _inside("many", outside, runs, 0)
         lines = (outside / "answers").read_text("utf-8").splitlines()
     answers = {int(number): (status, answer) for number, status, answer in map(_fields, lines)}
@@ -110,7 +110,8 @@ def _inside(what: str, outside: Path, runs: int, kills: int) -> dict[str, Any]:
         str(kills),
     ]
     path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
-    env = {**os.environ, FOLDER: str(outside), "PYTHONPATH": path, "RAY_USAGE_STATS_ENABLED": "0"}
+    env = {**os.environ, FOLDER: str(outside), "PYTHONPATH": path, "TMPDIR": str(outside)}
+    env["RAY_USAGE_STATS_ENABLED"] = "0"
     ran = subprocess.run(
         alone(argv), cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, check=False
     )

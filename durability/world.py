@@ -27,7 +27,7 @@ MODEL: Final = 0.004
 
 GOAL: Final = "Send, put, post and add."
 ANSWER: Final = "all is done"
-DEADLINE: Final = 0.3
+DEADLINE: Final = 1.0
 """Seconds that a probed call may take: its probe is asked when they have passed."""
 
 
