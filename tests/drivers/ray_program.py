@@ -22,9 +22,9 @@ import anyio
 
 from clew import batch, open_store
 from clew.begin import start
-from clew.drivers.ray import Cast, End, Progress, RayDriver, fan_out
+from clew.drivers.ray import Cast, End, Progress, RayDriver, fan_out, serve
 from clew.drivers.ray_session import session
-from clew.drivers.serving import News
+from clew.drivers.serving import News, Serving
 from clew.errors import ConfigError
 from clew.journal import load
 from tests.drivers.network import listening
@@ -49,7 +49,7 @@ def processes(word: str) -> list[int]:
 async def first(store: str) -> None:
     """Fan out, and die in the middle."""
     count = 0
-    async for _ in fan_out(CLERK, SURVEY, store=store, name="survey", at_once=12):
+    async for _ in fan_out(CLERK, SURVEY, store=store, name="survey", workers=1, at_once=12):
         count += 1
         if count == 12:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -125,7 +125,9 @@ async def served(store: str) -> dict[str, Any]:
     in_doubt = 0
     for name in standing:
         in_doubt += sum(call.in_doubt for call in (await load(place, name)).step.calls)
-    await driver.work(anyio.Event(), news.append, until_idle=True)
+    os.environ["CLEW_RAY_ACTORS"] = "1"
+    serving = Serving(store, (CLERK,), only=True, until_idle=True)
+    await serve(serving, news.append, anyio.Event())
     after = {f"q-{number}": await driver.status(f"q-{number}") for number in range(16)}
     refused = [each.text for each in news if each.what == "refused"]
     other = await driver.status("q-other")
@@ -173,6 +175,29 @@ async def by_id(store: str) -> dict[str, Any]:
     return {end.run_id: [end.status, end.open, end.reason] for end in ends}
 
 
+async def cancelled(store: str) -> dict[str, Any]:
+    """Serve until a run that was submitted meanwhile is answered; then cancel."""
+    place = open_store(store)
+    driver = RayDriver(store, (CLERK,), cast=Cast(1, 4))
+    async with anyio.create_task_group() as group:
+        group.start_soon(driver.serve)
+        for name in ("late-1", "late-2"):
+            await start(clerk(), name, place, run_id=name, queue="default")
+            await driver.submit(name)
+        with anyio.fail_after(60):
+            while await driver.status("late-1") in {"waiting", "working"}:
+                await anyio.sleep(0.02)
+        group.cancel_scope.cancel()
+    standing = await driver.status("late-1")
+    in_doubt = sum(call.in_doubt for call in (await load(place, "late-2")).step.calls)
+    await place.close()
+    try:
+        await driver.resume("q-other")
+    except ConfigError as error:
+        return {"late": standing, "in doubt": in_doubt, "other": str(error)}
+    return {}
+
+
 def told(ends: list[End]) -> dict[str, list[Any]]:
     """Ends by their runs."""
     return {end.run_id: [end.status, end.answer, end.steps] for end in ends}
@@ -188,6 +213,7 @@ async def second(store: str) -> dict[str, Any]:
         found["killed"] = await killed(store)
         found["left early"] = await left_early(store)
         found["served"] = await served(store)
+        found["cancelled"] = await cancelled(store)
         found["by id"] = await by_id(store)
         found["refusals"] = await refusals(store)
     found["refusals"] |= await refusals(store, {"nowhere": "127.0.0.1:1", "client": "ray://x:1"})

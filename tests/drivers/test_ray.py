@@ -118,6 +118,12 @@ def test_a_queue_is_served_left_and_served_on(found: Found) -> None:
     assert served["after"] == ["answered"]
 
 
+def test_a_driver_that_is_cancelled_leaves_its_runs_where_their_steps_end(found: Found) -> None:
+    cancelled = found.said["cancelled"]
+    assert (cancelled["late"], cancelled["in doubt"]) == ("answered", 0)
+    assert "stands in the queue 'other'" in cancelled["other"]
+
+
 def test_a_run_whose_agent_is_not_here_is_refused_and_other_queues_are_left(found: Found) -> None:
     served = found.said["served"]
     assert served["strange"] == "waiting"

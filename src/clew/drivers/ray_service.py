@@ -1,7 +1,7 @@
 """Serving a queue with actors: what is due and free is sent, and what came back is told."""
 
 import math
-from collections.abc import Sequence
+from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -45,6 +45,7 @@ class Service:
     serving: Serving
     tell: Tell
     leaving: anyio.Event
+    _due: deque[RunInfo] = field(init=False, default_factory=deque[RunInfo])
     _sent: dict[str, int] = field(init=False, default_factory=dict[str, int])
     _rests: dict[str, _Rest] = field(init=False, default_factory=dict[str, _Rest])
     _wake: anyio.Event = field(init=False, default_factory=anyio.Event)
@@ -71,32 +72,39 @@ class Service:
                 await self.store.release(name)
 
     async def _look_around(self) -> None:
-        over, quiet, trouble = self.serving.take_over, 0, ""
+        over, quiet, trouble, again = self.serving.take_over, 0, "", 0.0
         while not self.leaving.is_set():
             began = anyio.current_time()
             try:
-                sent = await self._send(await self.store.due(), over=over)
+                if fresh := not self._due or began >= again:
+                    await self._look()
+                    again = began + max(LOOK, 5 * (anyio.current_time() - began))
+                sent = await self._send(over=over)
                 over, trouble = False, ""
-                quiet = quiet + 1 if self.crew.idle and not sent else 0
+                quiet = quiet + 1 if fresh and self.crew.idle and not sent else 0
             except StoreError as error:  # the database is away: it may come back
+                again = began + LOOK
                 if str(error) != trouble:
                     trouble = str(error)
                     self.tell(News("failed", text=trouble))
             if self.serving.until_idle and quiet > 1:  # somebody may have tried a claim
                 return
-            await self._woken(max(LOOK, 5 * (anyio.current_time() - began)))
+            await self._woken(max(again - anyio.current_time(), 0.01))
         while not self.crew.idle:
             await self._woken(LOOK)
 
-    async def _send(self, due: Sequence[RunInfo], *, over: bool) -> bool:
-        """Send what is free, as much as there is room for; say whether anything was."""
-        ours = [run for run in due if queue_of(run) == self.serving.queue]
-        here = {run.run_id for run in ours}
+    async def _look(self) -> None:
+        """Ask the store what is due, of which whatever there is no room for now is kept a while."""
+        due = await self.store.due()
+        self._due = deque(run for run in due if queue_of(run) == self.serving.queue)
+        here = {run.run_id for run in self._due}
         self._rests = {name: rest for name, rest in self._rests.items() if name in here}
+
+    async def _send(self, *, over: bool) -> bool:
+        """Send what is free, as much as there is room for; say whether anything was."""
         sent = False
-        for run in ours:
-            if self.crew.full or self.leaving.is_set():
-                break
+        while self._due and not self.crew.full and not self.leaving.is_set():
+            run = self._due.popleft()
             if self.crew.has(run.run_id) or await self._rest(run):
                 continue
             if over or await self._free(run.run_id):
