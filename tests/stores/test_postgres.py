@@ -325,6 +325,28 @@ async def test_a_blob_that_is_being_removed_is_brought_anew(
         assert await numbers(store, "r") == [1, 2]
 
 
+async def test_a_group_that_is_chosen_to_give_way_is_made_again(
+    address: str, postgres_server: Server
+) -> None:
+    async with stores(f"{address}&options=-cdeadlock_timeout%3D500ms") as (store,):
+        for run_id in "ab":
+            await store.create(run_id)
+        lock = f"SELECT FROM {store.place.schema}.runs WHERE run_id = %s FOR UPDATE".encode()
+        with psycopg.connect(postgres_server.address()) as other:
+            other.execute("SET deadlock_timeout = '60s'")  # the other one finds it
+            other.execute(lock, ("b",))
+            both = asyncio.gather(*(store.append(append(run_id, 1, 1)) for run_id in "ab"))
+            waiting = "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted"
+            with anyio.fail_after(20):
+                while postgres_server.execute(waiting) != [(True,)]:
+                    await anyio.sleep(0)
+                # It has a and waits for b; now each waits for the other.
+                await anyio.to_thread.run_sync(other.execute, lock, ("a",))
+            other.commit()
+            await both
+        assert [await numbers(store, run_id) for run_id in "ab"] == [[1], [1]]
+
+
 async def test_processes_that_make_the_tables_at_once_share_them(address: str) -> None:
     async with stores(address, 6) as opened:
         await asyncio.gather(*(store.create(f"r{n}") for n, store in enumerate(opened)))

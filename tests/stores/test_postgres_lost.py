@@ -295,7 +295,7 @@ async def test_a_frozen_worker_can_be_fenced_off(address: str) -> None:
 
 
 async def test_workers_at_once_share_the_store(address: str) -> None:
-    ids = ["a", "b", "c"]
+    ids = ["a", "b"]
     with ExitStack() as stack:
         processes = [stack.enter_context(started(address, each, "stepwise")) for each in ids]
         for process in processes:
