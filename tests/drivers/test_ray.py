@@ -44,7 +44,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
     short = tempfile.mkdtemp(prefix="r", dir="/tmp")  # Ray has sockets in it, whose names are short
     env = os.environ | {"LEDGER": str(folder / "effects"), "TMPDIR": short, "HOME": str(folder)}
     env["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [env.get("PYTHONPATH")])])
-    env.pop("RAY_ADDRESS", None)
+    for name in ("RAY_ADDRESS", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"):
+        env.pop(name, None)  # drivers are not held to a coverage, which would slow all of Ray down
     command = [sys.executable, "-m", "tests.drivers.ray_program", str(folder)]
     try:
         done = run_alone(command, env=env, timeout=300)
