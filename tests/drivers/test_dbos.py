@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,7 @@ from tests.core.scenarios import Ledger
 from tests.drivers.dbos_program import agent_of
 from tests.postgres import Server
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.parametrize("anyio_backend", ["asyncio"], scope="module"),
-]
+ASYNCIO = pytest.mark.parametrize("anyio_backend", ["asyncio"], scope="module")
 
 
 @pytest.fixture
@@ -119,6 +117,7 @@ def effects(folder: Path) -> Counter[str]:
     return Counter(Ledger(folder / "effects").lines())
 
 
+@ASYNCIO
 async def test_the_runs_of_a_killed_worker_go_on_elsewhere_and_nothing_is_done_twice(
     postgres_server: Server, store: PostgresStore, tmp_path: Path
 ) -> None:
@@ -174,6 +173,7 @@ def pickles(server: Server, address: str) -> list[str]:
     return found
 
 
+@ASYNCIO
 async def test_a_drained_worker_hands_over_and_a_frozen_one_that_was_replaced_adds_nothing(
     store: PostgresStore, tmp_path: Path
 ) -> None:
@@ -220,6 +220,7 @@ async def idle(driver: DbosDriver) -> list[News]:
     return [news for news in told if news.what not in {"serving", "taken"}]
 
 
+@ASYNCIO
 async def test_what_failed_is_tried_again_and_what_is_not_here_is_left_to_who_has_it(
     store: PostgresStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,6 +256,7 @@ async def test_what_failed_is_tried_again_and_what_is_not_here_is_left_to_who_ha
     assert (told[-1].text, await mine.status(run_id)) == ("answered", "answered")
 
 
+@ASYNCIO
 async def test_a_held_run_waits_without_a_worker_and_goes_on_after_the_ruling_however_it_is_told(
     store: PostgresStore,
 ) -> None:
@@ -283,8 +285,22 @@ async def test_a_held_run_waits_without_a_worker_and_goes_on_after_the_ruling_ho
             (run_id, "answered") for run_id in sorted((first, second))
         ]
         assert {ticket.status for ticket in await tickets.of(first)} == {"SUCCESS"}
+        await tickets.forget((datetime.now(UTC) - timedelta(hours=1)).isoformat())
+        assert len(await tickets.of(first)) == 2
+        await tickets.forget((datetime.now(UTC) + timedelta(hours=1)).isoformat())
+        assert await tickets.of(first) == []
 
 
+def test_workers_with_the_same_agents_have_the_same_version() -> None:
+    one = Agent(model=ScriptedModel([say("one")]))
+    two = Agent(model=ScriptedModel([say("two")]), prompt="Another one.")
+    same = Agent(model=ScriptedModel([say("said otherwise")]))
+    assert version_of([one, two]) == version_of([two, same])
+    assert len({version_of([]), version_of([one]), version_of([one, two])}) == 3
+    assert version_of([one], recorded=True) == version_of([one]) + "+any"
+
+
+@ASYNCIO
 async def test_serve_leaves_when_cancelled_and_one_process_has_one_dbos(
     store: PostgresStore, tmp_path: Path
 ) -> None:

@@ -57,7 +57,7 @@ def version_of(agents: Iterable[Agent], *, recorded: bool = False) -> str:
     """
     prints = sorted(agent.setting.fingerprint for agent in agents)
     digest = hashlib.blake2b(" ".join(prints).encode(), digest_size=6).hexdigest()
-    return (digest if prints else "") + ("+any" if recorded else "")
+    return "+".join(([digest] if prints else []) + (["any"] if recorded else [])) or "none"
 
 
 @dataclass(frozen=True)
