@@ -49,14 +49,13 @@ def _may_wait(info: RunInfo) -> bool:
 
 async def _held(store: Store, run_id: str) -> list[Held]:
     so_far = await load(store, run_id)
-    waiting = {call.key for call in so_far.held if not waits_below(call)}
-    if not waiting:
-        return []
-    ruled = {word.call for word in await _words(store, run_id) if isinstance(word, Ruling)}
-    if ruled and await _reached_root(store, so_far):
-        waiting -= ruled
+    waiting = [call for call in so_far.held if not waits_below(call)]
+    ruled = {call.key for call in waiting if await word_on(store, so_far, call) is not None}
+    if ruled and not await _reached_root(store, so_far):
+        ruled = set[str]()
+    kept = {call.key for call in waiting} - ruled
     root = await root_of(store, so_far)
-    return [each for each in held_here(so_far, root) if each.call in waiting]
+    return [each for each in held_here(so_far, root) if each.call in kept]
 
 
 async def root_of(store: Store, so_far: Trajectory) -> str:
@@ -120,9 +119,9 @@ async def rule(
             _check(record, waiting, word)
             await place.post(run_id, encode(word))
         await _tell(place, record, by)
-        if first is not None and _meant(first) != _meant(word):
-            message = f"{call} of run {run_id} was ruled on already, and the first word counts"
-            raise ConfigError(message)
+    if first is not None and _meant(first) != _meant(word):
+        message = f"{call} of run {run_id} was ruled on already, and the first word counts"
+        raise ConfigError(message)
 
 
 async def word_on(store: Store, record: Trajectory, call: Call) -> Ruling | None:

@@ -1,14 +1,23 @@
 """Agent files: what they say, what is told of them where they are wrong, and with which line."""
 
 import re
+from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew import ConfigError, MemoryStore, read, replay, run
-from clew.agent_files import TEMPLATE, load_agent, make_agent, read_agent_file, spec_of
+from clew import Agent, ConfigError, MemoryStore, read, replay, run
+from clew.agent_files import (
+    TEMPLATE,
+    load_agent,
+    make_agent,
+    read_agent_file,
+    spec_of,
+    without_others,
+)
 from clew.agent_files.lines import line_of
 from clew.agent_files.spec import Spec
 from clew.models.endpoint import Endpoint
@@ -127,6 +136,12 @@ def named(folder: Path, name: str, *others: str, model: str = "offline") -> Path
     return path
 
 
+def bare(asked: list[Spec], model: ScriptedModel, spec: Spec) -> Agent:
+    """The agent of a spec with another model, and what was asked for."""
+    asked.append(spec)
+    return make_agent(spec, model=model)
+
+
 async def test_an_agent_of_another_file_is_a_tool(tmp_path: Path) -> None:
     named(tmp_path, "clerk", model="")
     named(tmp_path, "office", "clerk")
@@ -144,6 +159,18 @@ async def test_an_agent_of_another_file_is_a_tool(tmp_path: Path) -> None:
         str(tmp_path / "clerk.toml"),
     )
     await replay(make_agent(spec), "r-1.1", store=store)
+    whole = await read("r", store=store)
+    for name in ("office", "clerk"):  # a replay of the whole needs neither
+        (tmp_path / f"{name}.toml").unlink()
+    spec = read_agent_file(tmp_path / "head.toml")
+    asked: list[Spec] = []
+    plain = without_others(spec, whole.started.setting, partial(bare, asked, model))
+    assert asked[0].agents == ()
+    await replay(plain, "r", store=store)
+    with pytest.raises(ConfigError, match=r"nobody to work on n-1\.1: this agent was made for"):
+        await run(plain, "Ask.", store=store, run_id="n")
+    one = msgspec.structs.replace(whole.started.setting, tools={})
+    assert without_others(spec, one, partial(bare, asked, model)).tools == []
     inner = agent.by_name["clerk"].sub
     assert isinstance(inner, Delegation)
     assert inner.agent.thinker.name.startswith("offline")  # that of the file that names it

@@ -24,9 +24,10 @@ from clew import (
     run,
     tool,
 )
+from clew.begin import refuse_sub_run
 from clew.events import Judged, Note, Ruling, Stop, encode
-from clew.journal import load
-from clew.protocols import Append
+from clew.journal import chain, load
+from clew.protocols import Append, Line
 from clew.stores import MemoryStore
 from clew.strategies import vote
 from clew.testing.models import act, acts, say
@@ -201,6 +202,7 @@ async def test_a_word_is_for_the_arguments_that_were_seen() -> None:
     with pytest.raises(ConfigError, match="has other arguments now: look again"):
         await rule("w", "1.1", allow=True, seen=seen.seen, store=store)
     await store.post("w", word)  # by somebody who had the first in view
+    assert await held(store=store) == (now,)
     found = await resume(agent, "w", store=store)
     assert (found.status, done) == ("held", [])
     last = (await read("w", store=store)).entries[-1].event
@@ -318,6 +320,34 @@ async def test_a_sub_run_alone_may_be_cancelled() -> None:
     stop = (await read("r-1.1-1.1", store=store)).stop
     assert stop is not None
     assert stop.status == "interrupted"
+
+
+async def test_a_sub_run_is_resumed_through_its_root() -> None:
+    store = MemoryStore()
+    root, office, clerk = family([])
+    await run(root, "Write.", store=store, run_id="r")
+    for agent, run_id, told in (
+        (office, "r-1.1", r"run r-1\.1 serves call 1\.1 of run r: resume run r$"),
+        (clerk, "r-1.2-1.1", r"run r-1\.2-1\.1 serves call 1\.1 of run r-1\.2: resume run r$"),
+    ):
+        lines = await store.read(run_id)
+        with pytest.raises(ConfigError, match=told):
+            await resume(agent, run_id, say="Hello?", store=store)
+        assert await store.read(run_id) == lines
+    await refuse_sub_run(store, await read("r", store=store))  # which is none
+
+
+async def test_what_cannot_be_read_waits_for_nobody_here() -> None:
+    done: Done = []
+    store = MemoryStore()
+    await run(writer(done, "x"), "Write.", store=store, run_id="w")
+    await store.post("w", b"not of this clew")
+    assert named(await held(store=store)) == [("w", "1.1")]
+    (*_, last) = await store.read("w")
+    body = b'{"event":"of a newer clew"}'
+    line = Line(last.seq + 1, last.at, 1, body, chain(last.hash, last.seq + 1, last.at, 1, body))
+    await store.append(Append("w", 1, (line,)))
+    assert await held(store=store) == ()
 
 
 async def test_a_run_of_a_vote_is_named_with_the_vote() -> None:
