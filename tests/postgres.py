@@ -6,7 +6,6 @@ for. It listens on 127.0.0.1 only, on a port of its own, and is in the care of a
 """
 
 import os
-import pwd
 import secrets
 import shutil
 import signal
@@ -134,11 +133,11 @@ def _free_port() -> int:
 
 def _user(folder: Path) -> dict[str, Any]:
     """Whom to run programs as, for `subprocess`: PostgreSQL refuses to be root."""
-    if os.geteuid() != 0:
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return {}
-    nobody = pwd.getpwnam("nobody")
-    os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    shutil.chown(folder, "nobody", 65534)
+    found = folder.stat()
+    return {"user": found.st_uid, "group": found.st_gid, "extra_groups": []}
 
 
 def _programs(folder: Path, user: dict[str, Any]) -> Path:
