@@ -40,7 +40,7 @@ from clew.drivers.worker import Orders
 from clew.events import Cancel, Note, Observation, Stop, encode
 from clew.protocols import Append, Prompt, Store, Tool
 from clew.testing.models import Line, ScriptedModel, act, say
-from clew.trajectory import Call
+from clew.trajectory import Call, Trajectory
 
 PATIENCE = 20
 
@@ -230,6 +230,26 @@ async def test_what_was_left_open_by_others_is_taken_up_at_the_start() -> None:
     assert lock is not None
     await store.release(lock)  # as the kernel does when its holder is killed
     assert [news.what for news in await serve_all(store, agent)] == ["serving", "taken", "ended"]
+
+
+async def test_the_agent_of_a_run_that_another_has_is_made_beforehand() -> None:
+    store, agent, made = MemoryStore(), answering(), list[str]()
+
+    async def agents(record: Trajectory) -> Agent:
+        made.append(record.run_id)
+        if len(made) > 1:
+            raise ConfigError("there is no such agent here")
+        return agent
+
+    ids = [await submit(agent, "?", store=store) for _ in range(2)]
+    other = await submit(agent.but(prompt="Be short."), "?", store=store)
+    for run_id in (*ids, other):
+        await store.claim(run_id)
+    told: list[News] = []
+    orders = Orders(agents, until_idle=True, tell=told.append)
+    await LocalDriver(store, orders).serve()
+    assert [news.what for news in told] == ["serving"]
+    assert made == [ids[0], other]  # once for each agent
 
 
 # ------------------------------------------------------------- leaving

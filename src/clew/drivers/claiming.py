@@ -22,10 +22,15 @@ class Shared(Store, Claims, Protocol):
     """A store that workers share."""
 
 
+class _Setting(msgspec.Struct):
+    fingerprint: str = ""
+
+
 class _Begun(msgspec.Struct):
-    """What of a run's first line says who works on it."""
+    """What of a run's first line says who works on it, and with which agent."""
 
     queue: str = ""
+    setting: _Setting = msgspec.field(default_factory=_Setting)
 
 
 _begun: Final = msgspec.json.Decoder(_Begun)
@@ -42,6 +47,14 @@ def queue_of(run: RunInfo | Trajectory) -> str:
         return ""
     try:
         return _begun.decode(run.first.body).queue
+    except msgspec.DecodeError:  # of a newer clew
+        return ""
+
+
+def fingerprint_of(run: RunInfo) -> str:
+    """The fingerprint of the agent that a run was begun with; "" where it cannot be read."""
+    try:
+        return _begun.decode(run.first.body).setting.fingerprint
     except msgspec.DecodeError:  # of a newer clew
         return ""
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,10 +11,10 @@ import anyio.abc
 
 from clew.agent import Agent
 from clew.drivers.carry import Agents, carry
-from clew.drivers.claiming import Shared, claim, queue_of
+from clew.drivers.claiming import Shared, claim, fingerprint_of, queue_of
 from clew.drivers.pauses import Pauses
 from clew.drivers.serving import QUEUE, News, Tell, What, own_name, untold
-from clew.errors import ConfigError, FencedError, ModelError, StoreError, one_error
+from clew.errors import ClewError, ConfigError, FencedError, ModelError, StoreError, one_error
 from clew.events import Entry, Thought
 from clew.journal import load
 from clew.protocols import RunInfo, Wakes
@@ -81,6 +82,7 @@ class Worker:
         self._over: set[str] = set()
         self._queues: dict[str, str] = {}
         self._settled: dict[str, int] = {}
+        self._foreseen: set[str] = set()
         self._refusals: set[str] = set()
         self._pauses = Pauses()
         self._looked = -1.0
@@ -210,11 +212,22 @@ class Worker:
                 continue
             if lock is None:
                 self._elsewhere.add(run.run_id)
+                await self._foresee(run)
             else:
                 self.working.add(run.run_id)
                 group.start_soon(self._work, run, lock)
                 begun = True
         return begun
+
+    async def _foresee(self, run: RunInfo) -> None:
+        """Make the agent of a run that another works on: what that takes, a killed worker's run
+        need not wait for.
+        """
+        if self.working or (mark := fingerprint_of(run)) in self._foreseen:
+            return
+        self._foreseen.add(mark)
+        with suppress(ClewError):  # it is told when the run is due here
+            await self.orders.agents(await load(self.store, run.run_id))
 
     async def _claimed(self, run: RunInfo) -> str | None:
         """Claim a run if it is still due: the lock to release in the end."""
