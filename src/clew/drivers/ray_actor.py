@@ -118,6 +118,7 @@ class Actor:
         self._leaving = False
         self._store: Shared | None = None
         self._agents: Agents | None = None
+        self._making = asyncio.Lock()
 
     async def advance(self, run_id: str, over: bool = False) -> bytes:  # noqa: FBT001, FBT002 - Ray hands on arguments by place
         """Carry a run until it stops: its `End`, as JSON. With `over`, whoever has claimed it.
@@ -143,11 +144,12 @@ class Actor:
         self._leaving = True
 
     async def _advance(self, run_id: str, *, over: bool) -> End:
-        if self._store is None:
-            self._store = shared(open_store(self._orders.store))
-        if self._agents is None:
-            self._agents = await self._made()
-        store, agents = self._store, self._agents
+        async with self._making:  # once, for all runs that come at the beginning
+            if self._store is None:
+                self._store = shared(open_store(self._orders.store))
+            if self._agents is None:
+                self._agents = await self._made()
+            store, agents = self._store, self._agents
         while not self._leaving:
             so_far = await load(store, run_id)
             if so_far.stop is not None and not await store.inbox(run_id):
