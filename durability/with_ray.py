@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -67,9 +68,12 @@ def many(sample: int) -> Part:
         lines = (outside / "answers").read_text("utf-8").splitlines()
     answers = {int(number): (status, answer) for number, status, answer in map(_fields, lines)}
     tell("ray: the same runs in one process")
+    cpu, wall = time.process_time(), time.perf_counter()
     expected = anyio.run(_in_process, runs, backend="asyncio")
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     same = sum(answers.get(number) == told for number, told in expected.items())
     grown = found["late"] - found["early"]
+    slower, step = runs / found["rate"] / wall, 1000 / found["rate"] / 3
     return Part(
         title,
         MANY.format(runs=runs, start=found["start"]),
@@ -77,6 +81,10 @@ def many(sample: int) -> Part:
             count("runs that came back, each once", len(lines), runs, exactly=runs),
             count("answers that are those of one process", same, runs, exactly=runs),
             Figure("runs a second", f"{found['rate']:.0f}", f"{3 * found['rate']:.0f} steps"),
+            Figure("CPU a step, with all of Ray's processes, against one process in memory",
+                   f"{found['cpu'] / (cpu / runs / 3):.1f} times", f"{found['cpu'] * 1000:.2f} ms"),
+            Figure("wall a step, against one process in memory",
+                   f"{slower:.1f} times", f"{step:.2f} ms"),
             Figure("memory, after a tenth of the runs", f"{found['early'] / 2**20:.0f} MiB", ""),
             Figure("by how much it had grown at the end", f"{grown / 2**20:.1f} MiB", "",
                    f"≤ {GROWTH >> 20} MiB", grown <= GROWTH),
