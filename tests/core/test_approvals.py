@@ -24,8 +24,10 @@ from clew import (
     run,
     tool,
 )
-from clew.begin import refuse_sub_run
-from clew.events import Judged, Note, Ruling, Stop, encode
+from clew.begin import refuse_sub_run, start
+from clew.drivers import carry
+from clew.drivers.agents import agents_of
+from clew.events import Judged, Note, Ruling, Stop, decode, encode
 from clew.journal import chain, load
 from clew.protocols import Append, Line
 from clew.stores import MemoryStore
@@ -433,6 +435,30 @@ async def test_a_fork_of_a_sub_run_is_a_run_of_its_own() -> None:
     assert (await resume(office, "f", store=store)).answer == "the clerk did it"
     assert sorted(done) == [("f-1.1:1.1", "a"), ("f-1.1:1.2", "b")]
     assert len(found.held) == len(await held(store=store))
+
+
+async def test_a_word_on_a_sub_run_s_call_makes_its_root_due_and_nothing_else() -> None:
+    """With a queue nobody resumes: a worker takes up what is due there, and that is the root."""
+    done: Done = []
+    store = MemoryStore()
+    root, _, _ = family(done)
+    await start(root, "Write.", store, run_id="r", queue="default")
+
+    async def due() -> list[str]:
+        firsts = [(info.run_id, decode(info.first.body)) for info in await store.due()]
+        return [run_id for run_id, first in firsts if getattr(first, "queue", "")]
+
+    assert await due() == ["r"]
+    waiting = await carry(agents_of(root), store, "r")
+    assert waiting.stop is not None
+    assert (waiting.stop.status, await due()) == ("held", [])
+    for each in await held(store=store):
+        await rule(each.run_id, each.call, allow=True, store=store)
+    assert await due() == ["r"]
+    ended = await carry(agents_of(root), store, "r")
+    assert ended.stop is not None
+    assert (ended.stop.answer, len(done)) == ("done", 4)
+    assert await store.due() == []
 
 
 async def test_many_runs_wait_in_a_real_store(tmp_path: Path) -> None:
