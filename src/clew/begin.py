@@ -20,7 +20,7 @@ from clew.events import (
     Usage,
 )
 from clew.journal import Journal, load
-from clew.protocols import Listener, Store
+from clew.protocols import Listener, Store, Unmetered
 from clew.stores import open_store
 from clew.trajectory import Call, Trajectory
 from clew.waiting import ancestors
@@ -111,7 +111,7 @@ async def take_up(
     journal = await Journal.open(store, run_id, so_far, secrets=secrets(), listener=listener)
     events: list[AnyEvent] = []
     different = _changes(agent, so_far, accepted=accept_change)
-    if _may_have_asked(journal) and _thinks_next(agent, so_far, other=bool(different)):
+    if _may_have_asked(journal) and _pays_next(agent, so_far, other=bool(different)):
         events.append(Charged(agent.budget.expected(so_far), LOST))
     if different:
         events.append(Changed(agent.setting, different, origin or {}))
@@ -122,11 +122,18 @@ async def take_up(
 
 async def leave(agent: Agent, journal: Journal) -> None:
     """Say, where a thought is due, that none was asked for: else the next worker charges one."""
-    if _thinks_next(agent, journal.trajectory):
+    if _pays_next(agent, journal.trajectory):
         await journal.record(Charged(Usage(), LEFT))
 
 
-def _thinks_next(agent: Agent, so_far: Trajectory, *, other: bool = False) -> bool:
+def _pays_next(agent: Agent, so_far: Trajectory, *, other: bool = False) -> bool:
+    """Whether the next thing is a thought that takes tokens of somebody."""
+    model = agent.thinker
+    free = isinstance(model, Unmetered) and model.unmetered
+    return not free and _thinks_next(agent, so_far, other=other)
+
+
+def _thinks_next(agent: Agent, so_far: Trajectory, *, other: bool) -> bool:
     """Whether the next thing is a thought: nothing to do, to conclude, to stop or to land for.
 
     Where the agent is an `other`, its bounds say nothing of what the one before it did.

@@ -333,6 +333,16 @@ class Rated(Protocol):
 
 
 @runtime_checkable
+class Unmetered(Protocol):
+    """A model that may take no tokens of anybody, such as rules do."""
+
+    @property
+    def unmetered(self) -> bool:
+        """Whether it takes none: then nothing is charged for a reply that was lost."""
+        ...
+
+
+@runtime_checkable
 class Seeded(Protocol):
     """A model whose replies follow from the prompt and a seed: its agent gives it its own."""
 

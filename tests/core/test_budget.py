@@ -28,7 +28,7 @@ from clew import (
     tool,
 )
 from clew import replay as play_again
-from clew.begin import leave, take_up
+from clew.begin import leave, start, take_up
 from clew.budget import ANSWER, LEAST, Budget, most_answered
 from clew.events import (
     SCHEMA,
@@ -438,6 +438,13 @@ class TestLost:
             await turn(self.who, third)
         await leave(self.who, third)
         assert not isinstance(third.trajectory.entries[-1].event, Charged)
+
+    async def test_rules_take_no_tokens_and_nothing_is_charged_for_them(self) -> None:
+        rules, store = Agent("offline"), MemoryStore()
+        await start(rules, "What is 6 * 7?", store, run_id="run")  # and its worker dies
+        journal = await take_up(rules, "run", store)
+        await leave(rules, journal)
+        assert charges(journal.trajectory) == []
 
     async def test_where_no_thought_was_due_nothing_is_charged(self) -> None:
         landed = self.who.but(limits=Limits(steps=1))

@@ -61,6 +61,7 @@ class Ballots:
     params: Mapping[str, Json] = field(default_factory=dict[str, Json])
     name: str = NAME
     priced: bool = True
+    unmetered: bool = True
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next thought of the vote."""

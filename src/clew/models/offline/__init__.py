@@ -45,6 +45,7 @@ class OfflineModel:
     name: str = "offline"
     params: Mapping[str, Json] = field(default_factory=dict[str, Json])
     priced: bool = True
+    unmetered: bool = True
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next move; with `on_text`, its text in one piece."""
