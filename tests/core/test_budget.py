@@ -440,7 +440,7 @@ class TestLost:
         assert not isinstance(third.trajectory.entries[-1].event, Charged)
 
     async def test_rules_take_no_tokens_and_nothing_is_charged_for_them(self) -> None:
-        rules, store = Agent("offline"), MemoryStore()
+        rules, store = Agent(model="offline"), MemoryStore()
         await start(rules, "What is 6 * 7?", store, run_id="run")  # and its worker dies
         journal = await take_up(rules, "run", store)
         await leave(rules, journal)
