@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import signal
+import sys
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -42,10 +43,28 @@ from tests.postgres import Server
 ASYNCIO = pytest.mark.parametrize("anyio_backend", ["asyncio"], scope="module")
 
 
+@pytest.fixture(scope="module")
+def set_up(postgres_server: Server) -> str:
+    """A database in which both clew and DBOS have their tables, to be copied."""
+    address = postgres_server.database()
+
+    async def setting_up() -> None:
+        opened = PostgresStore(address)
+        agent = Agent(model=ScriptedModel([say("hello")]))
+        [run_id] = await begun(opened, agent)
+        await driver(opened, agent).submit(run_id)  # there is no worker yet, and so no ticket
+        assert await driver(opened, agent).status(run_id) == "waiting"
+        assert [news.text for news in await idle(driver(opened, agent))] == ["answered"]
+        await opened.close()
+
+    anyio.run(setting_up)
+    return address.rpartition("/")[2]
+
+
 @pytest.fixture
-async def store(database: str) -> AsyncGenerator[PostgresStore]:
-    """A new store."""
-    opened = PostgresStore(database)
+async def store(postgres_server: Server, set_up: str) -> AsyncGenerator[PostgresStore]:
+    """A store of its own, where workers were before."""
+    opened = PostgresStore(postgres_server.database(set_up))
     yield opened
     await opened.close()
 
@@ -100,6 +119,7 @@ async def working(store: str, folder: Path, **orders: Any) -> AsyncGenerator[Wor
             finally:
                 process.kill()
                 process.wait(60)
+                sys.stderr.write(process.said[2])  # is shown if the test fails
                 os.close(mine_in)
 
 
@@ -124,7 +144,6 @@ async def test_the_runs_of_a_killed_worker_go_on_elsewhere_and_nothing_is_done_t
     address = store.address
     submitter = driver(store, agent_of(tmp_path))
     runs = await begun(store, agent_of(tmp_path), 4)
-    await submitter.submit(runs[0])  # there is no worker yet, and so no ticket
     async with working(address, tmp_path, name="one", hold=True) as one:
         await one.hear("serving")
         for run_id in runs:
