@@ -24,6 +24,7 @@ from clew.retention import (
     import_runs,
     import_runs_sync,
 )
+from clew.retention.form import Archive, End, Section, encoded, written
 from clew.stores import MemoryStore
 from tests.retention.records import (
     MAKERS,
@@ -387,3 +388,47 @@ async def test_a_message_that_is_taken_meanwhile_is_in_the_archive_once() -> Non
     record = await load(other, "r")
     assert [e.event for e in record.entries].count(Note("a word")) == 1
     assert await other.inbox("r") == []
+
+
+def sections(*found: Section) -> bytes:
+    """An archive as no export writes it."""
+    begin, end = encoded(Archive(1, 1)), encoded(End(len(found)))
+    return b"".join((begin, *map(written, found), end))
+
+
+async def test_an_archive_that_somebody_made_up_is_verified() -> None:
+    store = MemoryStore()
+    await run(store, "r")
+    lines = await store.read("r")
+    done = await unpacked(
+        sections(
+            Section("bare"),
+            Section("blobless", lines=lines),
+            Section("spoilt", lines=lines, blobs={"0" * 64: b"something else"}),
+        ),
+        MemoryStore(),
+    )
+    assert [told.run_id for told in done.refused] == ["bare", "blobless", "spoilt"]
+    for told, why in zip(
+        done.refused, ("no entry", "is not in the archive", "was changed"), strict=True
+    ):
+        assert why in told.why
+    unhashed = sections(Section("r", lines=lines)).replace(lines[0].hash.hex().encode(), b"?")
+    assert (await unpacked(unhashed, MemoryStore())).refused == (
+        Told("r", "entry 1: its hash is none"),
+    )
+
+
+async def test_a_run_without_its_end_is_left_out_and_the_next_comes() -> None:
+    store, other = MemoryStore(), MemoryStore()
+    for name in "ab":
+        await run(store, name)
+    kept = [
+        text
+        for text in (await packed(store, "a", "b")).splitlines(keepends=True)
+        if b'"whole","run_id":"a"' not in text
+    ]
+    done = await unpacked(b"".join(kept), other)
+    assert done.runs == ("b",)
+    ((told),) = done.refused
+    assert (told.run_id, "it is not whole before line" in told.why) == ("a", True)

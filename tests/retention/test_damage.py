@@ -16,7 +16,13 @@ from clew.errors import StoreError
 from clew.events import Note, encode
 from clew.portal import wait_for
 from clew.protocols import Base
-from clew.retention import export_runs, export_runs_sync, import_runs_sync, verify_sync
+from clew.retention import (
+    export_runs,
+    export_runs_sync,
+    import_runs_sync,
+    verify,
+    verify_sync,
+)
 from clew.stores import MemoryStore, SqliteStore
 from clew.testing.store_contract import append, blob
 from tests.retention.records import contents, everything, fork, run
@@ -164,3 +170,44 @@ async def test_what_is_wrong_but_not_broken_is_told_as_it_was() -> None:
     for work in (store.runs(), store.salvage(), export_runs(io.BytesIO(), store=store)):
         with pytest.raises(StoreError, match="closed database"):
             await work
+
+
+async def test_a_fork_whose_base_is_lost_says_so() -> None:
+    path = Path("lost.sqlite")
+    store = SqliteStore(path)
+    await run(store, "base")
+    for name in ("fork", "odd"):
+        await fork(store, name, Base("base", 3))
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE forks SET shared = x'ff' WHERE number = 3")
+        found, lost = await verify(store=store)
+        assert lost == []
+        assert [one.run_id for one in found if not one.ok] == ["odd"]
+        done = await export_runs(io.BytesIO(), store=store)
+        assert [told.run_id for told in done.unreadable] == ["odd"]
+        connection.execute("DELETE FROM runs WHERE number = 1")
+        connection.execute("DELETE FROM entries WHERE key = (1 << 32) + 1")
+    found, lost = await verify(store=store)
+    assert [one.run_id for one in found] == ["fork", "odd"]
+    assert found[1].wrong == "what run number 3 shares with another cannot be read"
+    assert "shares lines 1 to 3 with run 'number 1', which are not in this store" in found[0].wrong
+    assert "run number 1 has lost its id" in [told.why for told in lost]
+    await store.close()
+
+
+async def test_a_file_that_no_longer_says_what_is_in_it_is_told() -> None:
+    path = Path("schemaless.sqlite")
+    store = SqliteStore(path)
+    await run(store, "r")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = 'CREATE TABLE (' WHERE name = 'runs'")
+        connection.execute("PRAGMA schema_version = 999")
+    done = await export_runs(io.BytesIO(), store=store)
+    assert done.runs == ()
+    first, second = [told.why for told in done.unreadable]
+    assert first.startswith("schemaless.sqlite is damaged: malformed database schema")
+    assert "there may be more" in second
+    await store.close()
+    with pytest.raises(StoreError, match=r"schemaless\.sqlite is damaged: restore a copy"):
+        SqliteStore(path)

@@ -273,3 +273,21 @@ def test_errors_of_the_store_come_out() -> None:
 
     with pytest.raises(StoreError, match="no"):
         gc_sync(store=Failing(), older=1)
+
+
+class Unclaimed:
+    """A store that no workers share."""
+
+    def __init__(self) -> None:
+        self.inner = MemoryStore()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in {"claim", "release", "due"}:
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+
+async def test_a_store_needs_no_claims() -> None:
+    store = Unclaimed()
+    await run(store, "r", days=9)
+    assert (await sweep(store, older=24 * HOUR)).removed == ("r",)

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import msgspec
 import pytest
-from filelock import FileLock
+from filelock import FileLock, Timeout
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -283,6 +283,31 @@ async def test_a_blob_that_is_found_again_at_the_last_moment_stays(tmp_path: Pat
         with pytest.raises(StoreError, match="locked by another process"):
             await short.append(naming("b", 2, digest, body))
     assert await numbers(store, "b") == [1]
+
+
+async def test_a_blob_that_was_just_removed_is_written_anew(tmp_path: Path) -> None:
+    store = JsonlStore(tmp_path)
+    body, digest = blob("removed meanwhile")
+    for run_id in "ab":
+        await store.create(run_id)
+    await store.append(naming("a", 1, digest, body))
+    file = tmp_path / "blobs" / digest
+    aged(file)
+    async with anyio.create_task_group() as group:
+        with FileLock(tmp_path / "blobs.lock"):
+            group.start_soon(store.append, naming("b", 1, digest, body))
+            while not is_locked(tmp_path / "locks" / "b.lock"):
+                await anyio.sleep(0.001)
+            file.unlink()  # as one does who has the lock
+    assert await store.blob(digest) == body
+
+
+def is_locked(path: Path) -> bool:
+    try:
+        with FileLock(path, timeout=0):
+            return False
+    except Timeout:
+        return True
 
 
 async def test_another_run_by_a_forgotten_id_is_not_taken_for_the_old_one(tmp_path: Path) -> None:

@@ -413,14 +413,18 @@ async def test_what_is_forgotten_is_forgotten_whole(place: Path) -> None:
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
 
 
-async def test_a_damaged_file_of_an_older_version_is_read_as_it_is(place: Path) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_damaged_file_of_an_older_version_is_read_as_it_is(
+    version: int, place: Path
+) -> None:
     store = SqliteStore(place)
     body, digest = blob("x")
     for run_id in "ab":
         await store.create(run_id)
         await store.append(append(run_id, 1, *range(1, 1000), blobs={digest: body}))
     await store.close()
-    make(place, "DROP TABLE forks", "DROP TABLE uses", "PRAGMA user_version = 1")
+    make(place, *["DROP TABLE forks"][version - 1 :], "DROP TABLE uses")
+    make(place, "DROP TABLE open_runs", f"PRAGMA user_version = {version}")
     data = bytearray(place.read_bytes())
     at = data.rindex(text_of("b", 900))
     page = at // 16384 * 16384

@@ -57,7 +57,7 @@ async def test_a_store_of_each_version_is_as_good_as_new(
         record = await load(store, run_id)
         assert record.stop is not None
         assert record.stop.answer == ("found" if run_id == "run" else "elsewhere")
-        assert record.call("1.1").observation.text == seen("the ball")  # type: ignore[union-attr]  # it has one
+        assert record.call("1.1").observation.text == seen("the ball")  # type: ignore[union-attr]  # it was observed
         replayed = await replay(AGENT, run_id, store=store)
         assert replayed.trajectory.entries == record.entries
     assert (await resume(AGENT, "run", store=store)).answer == "again"
@@ -81,7 +81,7 @@ async def test_an_sqlite_file_is_brought_up_and_forgets_blobs_with_their_last_ru
         assert connection.execute("PRAGMA user_version").fetchone() == (version,)
     store = open_store(place)
     for info in await store.runs():
-        await store.forget(info.run_id)  # type: ignore[attr-defined]  # it can
+        await store.forget(info.run_id)  # type: ignore[attr-defined]  # both stores can
     await store.close()
     with closing(sqlite3.connect(place)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)

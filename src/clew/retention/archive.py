@@ -84,7 +84,7 @@ async def _write(
         try:
             size += file.write(written(await _section(listing, run_id)))
             done.append(run_id)
-        except StoreError as error:
+        except (StoreError, TypeError) as error:  # by damage, values may have another type
             unreadable.append(Told(run_id, str(error)))
         if on_run is not None:
             on_run(number, len(wanted), run_id)

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from clew.errors import ConfigError, StoreError
+from clew.errors import ConfigError
 from clew.events import Started, Status, Stop, decode
 from clew.protocols import Base, RunInfo, Salvages, Store
 
@@ -55,25 +55,18 @@ def known(info: RunInfo) -> Known:
         if isinstance(first, Started) and info.base is None:
             parent = first.parent.rpartition(":")[0]
     at = info.last.at
-    if type(at) is not int:  # by hand, a value of another type may be put into some stores
+    base = info.base
+    if type(at) is not int:  # by hand or by damage, values may have another type
         at, standing = 0, "unreadable"
-    return Known(info.run_id, info.entries, at, standing, info.base, parent)
+    if base is not None and type(base.seq) is not int:
+        base, standing = None, "unreadable"
+    return Known(info.run_id, info.entries, at, standing, base, parent)
 
 
 async def listed(store: Store, *, thorough: bool) -> Listing:
-    """The runs of a store. A damaged one is read as far as it can be.
-
-    `thorough` looks for damage also where the listing itself can be read.
-    """
-    try:
-        runs = {info.run_id: known(info) for info in await store.runs()}
-    except StoreError:
-        salvaged = await store.salvage() if isinstance(store, Salvages) else None
-        if salvaged is None:
-            raise
-        runs = {}
-    else:
-        salvaged = await store.salvage() if thorough and isinstance(store, Salvages) else None
+    """The runs of a store; `thorough` looks for damage, and then reads what is left."""
+    runs = {info.run_id: known(info) for info in await store.runs()}
+    salvaged = await store.salvage() if thorough and isinstance(store, Salvages) else None
     if salvaged is None:
         return Listing(store, runs)
     place, found, lost = salvaged

@@ -75,7 +75,7 @@ async def check(listing: Listing, run_id: str, good: set[str], expect: str = "")
             passed = line.seq if last == expect else passed
         await listing.store.inbox(run_id)
         torn = await listing.store.torn(run_id) if isinstance(listing.store, Torn) else 0
-    except StoreError as error:
+    except (StoreError, TypeError) as error:  # by hand or by damage, values may have another type
         seq = error.seq if isinstance(error, EntryError) else 0
         return Checked(run_id, entries, last, seq, str(error), 0, passed if expect else None)
     return Checked(run_id, entries, last, torn=torn, expected=passed if expect else None)

@@ -66,8 +66,8 @@ _MEANING: Final = {
     sqlite3.SQLITE_FULL: NO_ROOM,
     sqlite3.SQLITE_BUSY: LOCKED,
     sqlite3.SQLITE_NOTADB: "is no store of clew but some other file: name another store",
-    sqlite3.SQLITE_CORRUPT: "is damaged: restore a copy, or save what can still be read with "
-    "`clew export --archive`",
+    sqlite3.SQLITE_CORRUPT: "is damaged: restore a copy, or save what is left with "
+    "`clew export --archive` or `.recover` of sqlite3",
     sqlite3.SQLITE_CANTOPEN: _UNWRITABLE,
     sqlite3.SQLITE_READONLY: _UNWRITABLE,
     sqlite3.SQLITE_PERM: _UNWRITABLE,
@@ -150,8 +150,8 @@ def _prepare(connection: sqlite3.Connection, path: Path, patience: float) -> Non
             if not busy or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
-    connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
     _tell_torn(connection, path)
+    connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA fullfsync = ON")  # macOS: its plain fsync stops at the drive's cache
 
@@ -160,15 +160,13 @@ def _tell_torn(connection: sqlite3.Connection, path: Path) -> None:
     """Say that the end of the log was cut off, unless somebody is just writing it."""
     if not ends_torn(_log(path)):
         return
-    with suppress(sqlite3.OperationalError):  # locked, or not to be written: say nothing
+    with suppress(sqlite3.OperationalError):  # it is locked, or may only be read
         connection.execute("BEGIN IMMEDIATE")
-        if ends_torn(_log(path)):
-            LOG.warning(
-                "%s: its log ends in the midst of a commit, which is passed over; all before it is "
-                "there",
-                path,
-            )
         connection.execute("ROLLBACK")
+        LOG.warning(
+            "%s: its log ends in the midst of a commit, which is passed over; all before is there",
+            path,
+        )
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:

@@ -21,7 +21,7 @@ def ends_torn(log: Path) -> bool:
     try:
         with log.open("rb") as file:
             return _torn(file, log.stat().st_size)
-    except OSError:  # it was folded into the file just now, or may not be looked at
+    except (OSError, struct.error):  # it was folded into the file just now, or may not be looked at
         return False
 
 
@@ -35,10 +35,7 @@ def _torn(file: BinaryIO, size: int) -> bool:
 
     def frame(number: int) -> tuple[int, bytes]:
         file.seek(_HEADER.size + number * step)
-        read = file.read(_FRAME.size)
-        if len(read) < _FRAME.size:
-            return 0, b""
-        _, commit, mine = _FRAME.unpack(read)
+        _, commit, mine = _FRAME.unpack(file.read(_FRAME.size))
         return commit, mine
 
     low, high = 0, whole  # frames of this log come first: find how many there are

@@ -75,9 +75,10 @@ _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 def _pairs(rows: list[Any]) -> Iterator[_Pair]:
     """Numbers and ids; what is read may be anything."""
-    for number, run_id in rows:
-        if isinstance(number, int) and isinstance(run_id, str):
-            yield number, run_id
+    return (
+        (number, run_id) for number, run_id in rows
+        if isinstance(number, int) and isinstance(run_id, str)
+    )  # fmt: skip
 
 
 def damage(connection: sqlite3.Connection) -> str:
@@ -130,24 +131,26 @@ class Salvaged:
                 self.lost.append(f"run number {number} has lost its id")
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
-        number = self._number(run_id)
-        found: list[Line] = self.tell(partial(self._lines, number, run_id, after))
-        if found and not self.tell(partial(self._is_end, number, found[-1].seq)):
-            raise StoreError(
-                f"run {run_id!r} may have lost what stood behind entry {found[-1].seq}"
-            )
+        found: list[Line] = self.tell(partial(self._lines, self._number(run_id), run_id, after))
         return found
 
     async def blob(self, digest: str) -> bytes:
         for how in ("", "NOT INDEXED"):
             rows, _ = self._some(f"SELECT 1, body FROM blobs {how} WHERE digest = ?", digest)  # noqa: S608 - our own words
-            for _, body in rows:
-                if isinstance(body, bytes):
-                    return body
+            if bodies := [body for _, body in rows if isinstance(body, bytes)]:
+                return bodies[0]
         raise missing_blob(digest)
 
     async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
+        """The inbox. Raises `StoreError` also where the run may have lost its last lines: whoever
+        reads it whole asks for both, and knows by then whether those that are there are right.
+        """
         number = self._number(run_id)
+        lines = await self.read(run_id)
+        if lines and not self.tell(partial(self._is_end, number, lines[-1].seq)):
+            raise StoreError(
+                f"run {run_id!r} may have lost what stood behind entry {lines[-1].seq}"
+            )
         sql = "SELECT id, body FROM inbox NOT INDEXED WHERE number = ? ORDER BY id"
         rows: list[tuple[int, bytes]] = self.tell(
             lambda: self.connection.execute(sql, (number,)).fetchall()
@@ -208,9 +211,9 @@ class Salvaged:
             (n, run_id) for n, run_id in single if not (n in self.ids or run_id in self.numbers)
         ]
         numbers, ids = Counter(n for n, _ in rest), Counter(run_id for _, run_id in rest)
-        for number, run_id in rest:
-            if numbers[number] == ids[run_id] == 1:
-                self.ids[number], self.numbers[run_id] = run_id, number
+        alone = [(n, run_id) for n, run_id in rest if numbers[n] == ids[run_id] == 1]
+        for number, run_id in alone:
+            self.ids[number], self.numbers[run_id] = run_id, number
 
     def _top(self) -> int:
         """The highest number of a run that can be found."""
@@ -270,8 +273,13 @@ class Salvaged:
         return True
 
     def _base(self, number: int) -> Base | None:
-        row: tuple[int, int] | None = self.connection.execute(_FORK, (number,)).fetchone()
-        return None if row is None else Base(self.ids.get(row[0], f"number {row[0]}"), row[1])
+        row: tuple[Any, Any] | None = self.connection.execute(_FORK, (number,)).fetchone()
+        if row is None:
+            return None
+        of, shared = row
+        if not isinstance(of, int) or not isinstance(shared, int):
+            raise StoreError(f"what run number {number} shares with another cannot be read")
+        return Base(self.ids.get(of, f"number {of}"), shared)
 
     def _lines(self, number: int, run_id: str, after: int) -> list[Line]:
         found: list[Line] = []
