@@ -30,6 +30,9 @@ from durability.worker import Orders, driver_of
 PATIENCE = 300.0
 """Seconds after which a storm is broken off; what is open then counts as lost."""
 
+STILL = 60.0
+"""Seconds without an effect and without an end after which it is broken off too."""
+
 LOOK = 0.5
 BYTES = 12 * 19
 """A run's effects in their file, about."""
@@ -227,8 +230,9 @@ def _hit(
     """Kill, as often as is wanted, and wait for the end of the work."""
     chance, effects = random.Random(storm.seed), outside / "effects"
     marks = sorted(chance.uniform(0.02, 0.9) * storm.runs * BYTES for _ in range(storm.kills))
-    looked = time.monotonic()
-    while time.monotonic() < until:
+    looked = moved = time.monotonic()
+    seen = (0, storm.runs)
+    while time.monotonic() < min(until, moved + STILL):
         time.sleep(0.002)
         size = effects.stat().st_size if effects.exists() else 0
         if weather.kills < storm.kills and size >= marks[weather.kills]:
@@ -243,6 +247,8 @@ def _hit(
             workers.check()
             left = asyncio_run(with_store, place, open_runs)
             done = storm.runs - left
+            if (size, left) != seen:
+                seen, moved = (size, left), looked
             tell(f"{storm.name}: {done} of {storm.runs} runs done, {weather.kills} kills")
             if not left:
                 return

@@ -1,12 +1,13 @@
 """Kill storms: what is done twice, lost or unknown when workers are killed at random moments."""
 
 import textwrap
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from durability import world
 from durability.audit import Audit
-from durability.storm import Storm, Weather, blow, folder
+from durability.storm import Storm, Told, Weather, blow, folder
 from recordings.part import Figure, Part, count
 from tests.postgres import postgres
 
@@ -71,10 +72,12 @@ def _twice(seen: Audit, tool: str) -> int:
     return sum(line.startswith(f"{tool} ") for line in seen.twice)
 
 
-def misses(seen: Audit) -> list[str]:
-    """What must not be, in a line each; then what is in doubt."""
+def misses(seen: Audit, news: Sequence[Told] = ()) -> list[str]:
+    """What must not be, in a line each; then what is in doubt, and what workers say is amiss."""
     wrong = [*seen.lost, *seen.wrong, *seen.twice, *seen.amiss, *seen.silent, *seen.broken]
-    return [*wrong, *(f"in doubt: {line}" for line in seen.doubted)]
+    said = Counter(told.text for told in news if told.what in {"failed", "refused"})
+    words = [f"workers said {times} times: {text}" for text, times in said.most_common(10)]
+    return [*wrong, *(f"in doubt: {line}" for line in seen.doubted), *words]
 
 
 def part(title: str, storm: Storm, place: str, outside: Path, also: str = "") -> Part:
@@ -84,7 +87,7 @@ def part(title: str, storm: Storm, place: str, outside: Path, also: str = "") ->
         TEXT.format(runs=storm.runs, steps=world.STEPS, workers=storm.workers, also=also), 100
     )
     took = Figure("seconds it took, with the starts of workers", f"{weather.seconds:.0f}", "")
-    return Part(title, text, [*figures(storm, weather), took], misses(weather.audit))
+    return Part(title, text, [*figures(storm, weather), took], misses(weather.audit, weather.news))
 
 
 def sized(name: str, sample: int, *, runs: int = RUNS, kills: int = KILLS) -> Storm:

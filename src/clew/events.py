@@ -14,8 +14,8 @@ __all__ = [
     "EFFECTFUL", "FINISH", "INPUTS", "SCHEMA", "UNMADE", "Action", "AnyEvent", "Attempt", "Cancel",
     "Changed", "Charged", "Code", "Done", "Effect", "Entry", "Event", "Evidence", "Finish",
     "Forked", "Grant", "Image", "Json", "Judged", "Landing", "Note", "Observation", "Outcome",
-    "Prints", "Rates", "RawCall", "Reply", "Ruling", "Setting", "Spending", "Started", "Status", "Stop",
-    "Thought", "Trust", "Usage", "Value", "Verdict", "Wire", "barrier", "decode", "encode",
+    "Prints", "Rates", "RawCall", "Reply", "Ruling", "Setting", "Spending", "Started", "Status",
+    "Stop", "Thought", "Trust", "Usage", "Value", "Verdict", "Wire", "barrier", "decode", "encode",
 ]  # fmt: skip
 
 SCHEMA: Final = 2
