@@ -225,7 +225,8 @@ async def test_a_fork_whose_base_is_gone_says_so_and_is_still_listed(
 
 def aged(path: Path) -> None:
     """Let a file be two days old."""
-    os.utime(path, (time.time() - 2 * DAY,) * 2)
+    then = time.time() - 2 * DAY
+    os.utime(path, (then, then))
 
 
 def naming(run_id: str, seq: int, digest: str, body: bytes) -> Append:
