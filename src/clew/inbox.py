@@ -1,7 +1,5 @@
 """What outsiders leave in a run's inbox, as far as it may enter the record."""
 
-import msgspec
-
 from clew.events import AnyEvent, Cancel, Note, Ruling, decode
 from clew.trajectory import Trajectory
 
@@ -10,7 +8,7 @@ def admitted(so_far: Trajectory, body: bytes) -> AnyEvent:
     """An outsider's word as an event, or a note that says what was set aside."""
     try:
         event = decode(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):  # no event, no JSON, no text
         return Note("a message in the inbox could not be read and was set aside", source="late")
     if isinstance(event, Ruling) and (why := _objection(so_far, event)):
         return Note(f"a ruling on {event.call} was set aside: {why}", source="late")
@@ -29,6 +27,8 @@ def _objection(so_far: Trajectory, ruling: Ruling) -> str:
     call = next((call for call in open_calls if call.key == ruling.call), None)
     if call is None:
         return "it is not held"
+    if call.child and not call.held and call.ruling is not None and not call.ruling.allow:
+        return "it was refused, and its sub-run is being ended"
     if ruling.hash and ruling.hash != call.hash:
         return "its arguments are others now"
     if call.child and ruling.args is not None:

@@ -24,7 +24,7 @@ from clew import (
     run,
     tool,
 )
-from clew.begin import refuse_sub_run, start
+from clew.begin import refuse_sub_run, start, take_up
 from clew.drivers import carry
 from clew.drivers.agents import agents_of
 from clew.events import Judged, Note, Ruling, Stop, decode, encode
@@ -308,6 +308,24 @@ async def test_a_cancel_of_the_root_closes_what_waits_below() -> None:
     assert (again.status, again.answer) == ("answered", "done")
 
 
+async def test_a_call_that_was_refused_as_a_whole_is_not_allowed_by_a_word_below() -> None:
+    """Not even where the worker died between hearing that it was refused and ending it."""
+    done: Done = []
+    store = MemoryStore()
+    root, _, _ = family(done)
+    await run(root, "Write.", store=store, run_id="r")
+    await rule("r", "1.1", allow=False, why="not that", store=store)
+    await (await take_up(root, "r", store)).receive()  # and there it was killed
+    for call in ("1.1", "1.2"):
+        await rule("r-1.1-1.1", call, allow=True, store=store)
+    found = await resume(root, "r", store=store)
+    assert done == []
+    assert {each.run_id for each in found.held} == {"r-1.2-1.1"}
+    seen = (await read("r", store=store)).call("1.1").observation
+    assert seen is not None
+    assert seen.text.startswith("ERROR: denied: not that")
+
+
 async def test_a_sub_run_alone_may_be_cancelled() -> None:
     done: Done = []
     store = MemoryStore()
@@ -403,6 +421,20 @@ async def test_a_run_whose_root_is_gone_is_named_and_not_ruled_on() -> None:
     await copied(store, other, "r-1.2")
     await copied(store, other, "r-1.2-1.1")
     assert (await go_on(root, other)).answer == "done"
+
+
+async def test_a_run_is_interrupted_although_a_sub_run_that_waited_is_gone() -> None:
+    done: Done = []
+    store = MemoryStore()
+    root, _, _ = family(done)
+    await run(root, "Write.", store=store, run_id="r")
+    await store.forget("r-1.2")
+    await cancel("r", store=store)
+    assert (await resume(root, "r", store=store)).status == "interrupted"
+    told = (await read("r", store=store)).call("1.2").observation
+    assert told is not None
+    assert (told.code, told.outcome) == ("unknown", "unknown")
+    assert "its run r-1.2 is gone" in told.text
 
 
 async def copied(store: MemoryStore, other: MemoryStore, run_id: str) -> None:
