@@ -146,7 +146,8 @@ class Delegation:
         """
         so_far = await self._worked(sub)
         if so_far is None:
-            return _failed("interrupted", f"{sub.close}: nothing of it is on record", "not_done")
+            text = f"{sub.close}: its run {sub.run_id} is gone, and what it did is not known"
+            return _failed("unknown", text, "unknown")
         if so_far.stop is not None and so_far.stop.status == "held":
             held = ", ".join(call.key for call in so_far.held)
             return Verdict("hold", f"run {so_far.run_id} waits for a ruling on {held}")
@@ -160,13 +161,17 @@ class Delegation:
         )
 
     async def _worked(self, sub: SubRun) -> Trajectory | None:
-        """The sub-run as it ends or waits; None for one that is closed before it was begun."""
+        """The sub-run as it ends or waits; None for one that is to be closed, and is gone.
+
+        One that was not begun yet is begun, to be closed: a worker that is frozen, and was just
+        about to begin it, then finds that it is over.
+        """
         if await begun(sub.store, sub.run_id):
             so_far = await load(sub.store, sub.run_id)
             _check(so_far, sub)
             if so_far.stop is not None and so_far.stop.status != "held":
                 return so_far
-        elif sub.close:
+        elif sub.close and sub.waited:
             return None
         journal = await self._open(sub)
         await journal.receive()
@@ -224,7 +229,7 @@ async def _cancelled(store: Store, run_id: str) -> str:
     for _, body in await store.inbox(run_id):
         try:
             word = decode(body)
-        except (msgspec.DecodeError, RecursionError):  # its own worker sets it aside
+        except (ValueError, RecursionError):  # its own worker sets it aside
             continue
         if isinstance(word, Cancel):
             return word.why or "a person interrupted the run"

@@ -35,7 +35,19 @@ from clew.begin import begun
 from clew.bounds import DEFAULT_COST
 from clew.delegation import least
 from clew.ending import interrupt
-from clew.events import Attempt, Cancel, Changed, Grant, Json, Judged, Ruling, Spending, encode
+from clew.events import (
+    Attempt,
+    Cancel,
+    Changed,
+    Grant,
+    Json,
+    Judged,
+    Ruling,
+    Spending,
+    Started,
+    Stop,
+    encode,
+)
 from clew.journal import Journal, load
 from clew.protocols import Append, Prompt, SubRun
 from clew.replay import replay as replay_record
@@ -581,7 +593,8 @@ async def test_a_sub_run_that_is_only_now_begun_hears_of_a_cancel_before_it(why:
     await replay(root, "r", store=store)
 
 
-async def test_an_interrupt_before_the_sub_run_was_begun_begins_none() -> None:
+async def test_a_sub_run_that_was_interrupted_before_it_was_begun_is_begun_by_nobody() -> None:
+    """Neither by a worker that was about to, was frozen, and wakes up when all is over."""
     switch = Switch()
     root = lone(Agent(model=scripted(say("ok"))))
     switch.left = 4  # begun: created, started, thought, attempted
@@ -592,9 +605,14 @@ async def test_an_interrupt_before_the_sub_run_was_begun_begins_none() -> None:
     assert (await resume(root, "r", store=store)).status == "interrupted"
     so_far = await read("r", store=store)
     assert observed(so_far).text == (
-        "ERROR: interrupted: a person interrupted the run: nothing of it is on record"
+        "ERROR: interrupted: the sub-run ended as interrupted (a person interrupted the run) "
+        "and gave no answer"
     )
-    assert not await begun(store, "r-1.1")
+    assert observed(so_far).outcome == "not_done"
+    below = await read("r-1.1", store=store)
+    assert [type(entry.event) for entry in below.entries] == [Started, Stop]
+    with pytest.raises(StoreError, match="there is a run 'r-1.1' already"):
+        await start(root, "do it", store, run_id="r-1.1", parent="r:1.1")
     await replay(root, "r", store=store)
 
 
