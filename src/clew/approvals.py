@@ -2,8 +2,6 @@
 
 import contextlib
 
-import msgspec
-
 from clew.begin import Where, begun, opened
 from clew.errors import ConfigError, StoreError
 from clew.events import AnyEvent, Cancel, Json, Ruling, Stop, decode, encode
@@ -41,7 +39,7 @@ async def held(*, store: Where = None) -> tuple[Held, ...]:
 
 def _may_wait(info: RunInfo) -> bool:
     """Whether a run's last line leaves it open, or held; that of a newer clew tells nothing."""
-    with contextlib.suppress(msgspec.DecodeError):
+    with contextlib.suppress(ValueError, RecursionError):
         last = decode(info.last.body)
         return not isinstance(last, Stop) or last.status == "held"
     return False
@@ -82,7 +80,7 @@ async def _words(store: Store, run_id: str) -> list[AnyEvent]:
     """What waits in an inbox and can be read."""
     words: list[AnyEvent] = []
     for _, body in await store.inbox(run_id):
-        with contextlib.suppress(msgspec.DecodeError, RecursionError):
+        with contextlib.suppress(ValueError, RecursionError):
             words.append(decode(body))
     return words
 

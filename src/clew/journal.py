@@ -100,7 +100,7 @@ async def _event(store: Store, run_id: str, line: Line) -> AnyEvent:
         event = decode(line.body)
         if isinstance(event, Observation) and (event.blob or event.images):
             event = await _whole(store, event)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # no event, no JSON, no text
         message = f"run {run_id}: entry {line.seq} is not readable here ({error}); update clew"
         raise StoreError(message) from error
     return event

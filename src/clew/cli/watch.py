@@ -58,7 +58,7 @@ class Watched:
         queue = queue_of(info)
         try:
             first, last = decode(info.first.body), decode(info.last.body)
-        except msgspec.DecodeError:  # of a newer clew
+        except (ValueError, RecursionError):  # of a newer clew, or damaged
             return Row(info.run_id, standing, info.entries, queue, goal)
         goal = first.goal if isinstance(first, Started) else ""
         if isinstance(last, Stop) and (waiting is None or info.run_id not in waiting):

@@ -47,7 +47,7 @@ def queue_of(run: RunInfo | Trajectory) -> str:
         return ""
     try:
         return _begun.decode(run.first.body).queue
-    except msgspec.DecodeError:  # of a newer clew
+    except (ValueError, RecursionError):  # of a newer clew, or damaged
         return ""
 
 
@@ -55,7 +55,7 @@ def fingerprint_of(run: RunInfo) -> str:
     """The fingerprint of the agent that a run was begun with; "" where it cannot be read."""
     try:
         return _begun.decode(run.first.body).setting.fingerprint
-    except msgspec.DecodeError:  # of a newer clew
+    except (ValueError, RecursionError):  # of a newer clew, or damaged
         return ""
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
-import msgspec
 
 from clew.drivers.claiming import Shared, claim, queue_of
 from clew.drivers.ray_actor import End
@@ -178,6 +177,6 @@ def _goal(run: RunInfo) -> str:
     """What a run is to answer, "" where a newer clew began it."""
     try:
         event = decode(run.first.body)
-    except msgspec.DecodeError:
+    except (ValueError, RecursionError):
         return ""
     return event.goal if isinstance(event, Started) else ""

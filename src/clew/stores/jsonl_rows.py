@@ -182,7 +182,7 @@ def _checked(raw: bytes, body: bytes, decoder: msgspec.json.Decoder[R]) -> bytes
     """The row as bytes, if it would be read back as it is meant."""
     try:
         same = bytes(decoder.decode(raw).event) == body and b"\n" not in raw
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         same = False
     if not same:
         raise StoreError("an event must be compact JSON on one line: encode it with clew.events")
