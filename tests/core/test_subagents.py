@@ -32,13 +32,15 @@ from clew import (
 )
 from clew.api import start, take_up
 from clew.begin import begun
-from clew.bounds import DEFAULT_COST
+from clew.bounds import DEFAULT_COST, Granted
 from clew.delegation import least
 from clew.ending import interrupt
 from clew.events import (
     Attempt,
     Cancel,
     Changed,
+    Charged,
+    Entry,
     Grant,
     Json,
     Judged,
@@ -416,6 +418,14 @@ async def test_a_sub_run_sees_only_its_grant_and_lands_when_it_is_used_up() -> N
     await replay(root, "r", store=store)
 
 
+def test_a_grant_that_is_spent_to_the_cent_is_spent() -> None:
+    first = Started("q", Agent(model="offline").setting, grant=Grant(9, 9, 9_999, 60.0, cost=0.5))
+    so_far = Trajectory("r", [Entry(1, 0, 1, first)])
+    assert Granted()(so_far) is None
+    so_far.add(Entry(2, 0, 1, Charged(Usage(cost=0.5))))
+    assert Granted()(so_far) == "grant: $0.5000 granted, and spent"
+
+
 @pytest.mark.parametrize("axis", ["tool_calls", "cost", "tokens"])
 async def test_a_grant_binds_on_every_axis_and_a_further_word_gives_no_more(axis: str) -> None:
     usage = Usage(1_000, 500, cost=0.01)
@@ -611,7 +621,7 @@ async def test_a_sub_run_that_was_interrupted_before_it_was_begun_is_begun_by_no
     assert observed(so_far).outcome == "not_done"
     below = await read("r-1.1", store=store)
     assert [type(entry.event) for entry in below.entries] == [Started, Stop]
-    with pytest.raises(StoreError, match="there is a run 'r-1.1' already"):
+    with pytest.raises(StoreError, match=r"there is a run 'r-1\.1' already"):
         await start(root, "do it", store, run_id="r-1.1", parent="r:1.1")
     await replay(root, "r", store=store)
 

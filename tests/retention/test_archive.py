@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from typing_extensions import override
 
 from clew.errors import ConfigError, FencedError, StoreError
-from clew.events import Note, encode
+from clew.events import Attempt, Note, Observation, Spending, encode
 from clew.journal import Journal, chain, load
 from clew.portal import wait_for
 from clew.protocols import Append, Base, Line, Store
@@ -25,7 +25,7 @@ from clew.retention import (
     import_runs_sync,
 )
 from clew.retention.form import Archive, End, Section, encoded, written
-from clew.stores import MemoryStore
+from clew.stores import JsonlStore, MemoryStore
 from tests.retention.records import (
     MAKERS,
     NOW,
@@ -34,6 +34,7 @@ from tests.retention.records import (
     everything,
     fork,
     run,
+    thought,
 )
 
 
@@ -110,6 +111,39 @@ async def test_a_run_comes_with_what_it_needs(named: list[str], come: list[str])
     assert sorted(done.runs) == sorted(come)
     imported = await unpacked(file.getvalue(), other)
     assert (sorted(imported.runs), imported.refused) == (sorted(come), ())
+
+
+async def test_a_root_that_goes_on_comes_behind_its_sub_runs() -> None:
+    """Else a worker of the other store could take it up, find none, and do all of it again."""
+    store, seen = MemoryStore(), list[str]()
+    made = (thought("delegate"), Attempt("2.1", "delegate", "h", 0.0, child="root-2.1"))
+    await run(store, "root-2.1-2.1", parent="root-2.1:2.1", status=None)
+    await run(store, "root", *made, status=None, days=1)
+    below = Attempt("2.1", "delegate", "h", 0.0, child="root-2.1-2.1")
+    await run(store, "root-2.1", thought("delegate"), below, parent="root:2.1", status=None, days=2)
+    archive = await packed(store)
+    done = await import_runs(
+        io.BytesIO(archive), store=MemoryStore(), on_run=lambda _, run_id: seen.append(run_id)
+    )
+    assert seen == list(done.runs) == ["root-2.1-2.1", "root-2.1", "root"]
+
+
+async def test_a_root_is_left_out_with_a_sub_run_in_which_it_goes_on(tmp_path: Path) -> None:
+    store = JsonlStore(tmp_path)
+    for run_id, ended in (("open", False), ("over", True)):
+        made = (
+            thought("delegate"), Attempt("2.1", "delegate", "h", 0.0, child=f"{run_id}-2.1"),
+            *([Observation("2.1", "dug", spent=Spending())] if ended else []),
+        )  # fmt: skip
+        await run(store, f"{run_id}-2.1", parent=f"{run_id}:2.1")
+        await run(store, run_id, *made, status=None)
+        file = tmp_path / f"{run_id}-2.1.jsonl"
+        file.write_bytes(file.read_bytes().replace(b"look", b"lock"))
+    done = await export_runs(io.BytesIO(), store=store)
+    assert done.runs == ("over",)
+    why = {told.run_id: told.why for told in done.unreadable}
+    assert why.keys() == {"open-2.1", "over-2.1", "open"}
+    assert why["open"] == "run 'open' goes on in its sub-run 'open-2.1', which is left out"
 
 
 def test_an_archive_can_be_read_with_eyes(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from clew.begin import Where, opened
 from clew.errors import ConfigError, StoreError
+from clew.events import Attempt, Observation
 from clew.journal import wall_clock
 from clew.protocols import Line, Store
 from clew.retention.form import VERSION, Archive, End, Missing, Section, encoded, written
@@ -82,7 +83,8 @@ async def _write(
     unreadable = [Told("", why) for why in listing.lost]
     for number, run_id in enumerate(wanted, start=1):
         try:
-            size += file.write(written(await _section(listing, run_id)))
+            section = await _section(listing, run_id, {told.run_id for told in unreadable})
+            size += file.write(written(section))
             done.append(run_id)
         except (StoreError, TypeError) as error:  # by damage, values may have another type
             unreadable.append(Told(run_id, str(error)))
@@ -93,8 +95,12 @@ async def _write(
     return Exported(tuple(done), size, tuple(unreadable))
 
 
-async def _section(listing: Listing, run_id: str) -> Section:
-    """A run with all that belongs to it, verified. Raises `StoreError`."""
+async def _section(listing: Listing, run_id: str, left_out: set[str]) -> Section:
+    """A run with all that belongs to it, verified. Raises `StoreError`.
+
+    So it does for one that goes on in a sub-run which is `left_out`: taken up without its record,
+    that would do everything again.
+    """
     store, run = listing.store, listing.runs[run_id]
     lines, inbox = await _settled(store, run_id)
     if not lines:
@@ -103,13 +109,21 @@ async def _section(listing: Listing, run_id: str) -> Section:
     shared = run.base.seq if run.base is not None else 0
     starts = {base.seq + 1 for base in bases(listing.runs, run_id)}
     section = Section(run_id, run.base, lines[shared:], inbox=[body for _, body in inbox])
+    children: dict[str, str] = {}
     for line, event in events(lines, starts):
+        if isinstance(event, Attempt) and event.child:
+            children[event.call] = event.child
+        elif isinstance(event, Observation):
+            children.pop(event.call, None)
         for digest in blobs_of(event) if line.seq > shared else ():
             body = section.blobs.get(digest) or await store.blob(digest)
             if not is_blob(digest, body):
                 message = f"entry {line.seq}: blob {digest!r} was changed after it was written"
                 raise StoreError(message)
             section.blobs[digest] = body
+    if lost := sorted(left_out.intersection(children.values())):
+        message = f"run {run_id!r} goes on in its sub-run {lost[0]!r}, which is left out"
+        raise StoreError(message)
     return section
 
 

@@ -86,11 +86,15 @@ def bases(runs: Mapping[str, Known], run_id: str) -> Iterator[Base]:
 
 def root(runs: Mapping[str, Known], run_id: str) -> str:
     """The run that a sub-run serves in the end; of one whose parent is gone, itself."""
-    seen = {run_id}
-    while (parent := runs[run_id].parent) in runs and parent not in seen:
-        run_id = parent
-        seen.add(run_id)
-    return run_id
+    return _line(runs, run_id)[-1]
+
+
+def _line(runs: Mapping[str, Known], run_id: str) -> list[str]:
+    """A run, the one that it serves, and so on up to the root; each is followed once."""
+    line = [run_id]
+    while (parent := runs[line[-1]].parent) in runs and parent not in line:
+        line.append(parent)
+    return line
 
 
 def families(runs: Mapping[str, Known]) -> dict[str, list[str]]:
@@ -105,8 +109,8 @@ def families(runs: Mapping[str, Known]) -> dict[str, list[str]]:
 def complete(runs: Mapping[str, Known], wanted: Iterable[str]) -> list[str]:
     """These runs with all that they cannot do without, each behind what it needs.
 
-    A fork needs its bases, a root and its sub-runs need each other. Raises `ConfigError` for a run
-    that is not there.
+    A fork needs its bases, a root and its sub-runs need each other: those come first, since who
+    takes up a root looks for them. Raises `ConfigError` for a run that is not there.
     """
     family = families(runs)
     ordered: dict[str, None] = {}
@@ -126,5 +130,6 @@ def complete(runs: Mapping[str, Known], wanted: Iterable[str]) -> list[str]:
             tried.add(run_id)
             waiting += [run_id, *missing]
         else:
-            ordered |= dict.fromkeys(members)
+            deepest = sorted(members, key=lambda one: len(_line(runs, one)), reverse=True)
+            ordered |= dict.fromkeys(deepest)
     return list(ordered)
