@@ -232,7 +232,7 @@ class Trajectory:
             case Charged():
                 self.total.lost += event.usage
                 self.spent.lost += event.usage
-            case Changed():
+            case _:
                 self._change(event)
 
     def _change(self, event: Changed) -> None:

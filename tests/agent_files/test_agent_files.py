@@ -19,7 +19,7 @@ from clew.agent_files import (
     without_others,
 )
 from clew.agent_files.lines import line_of
-from clew.agent_files.spec import Spec
+from clew.agent_files.spec import Apart, Spec
 from clew.models.endpoint import Endpoint
 from clew.models.pace import Rate, pace_of
 from clew.subagents import Delegation
@@ -198,6 +198,7 @@ async def test_a_function_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
     agent, _ = load_agent(written(tmp_path, f'model = "offline"\n[[processes]]\n{said}'))
     double = agent.by_name["double"]
     assert double.description == "Twice the number."
+    assert [Apart("own_parts:Sums.twice").called, Apart("m:f", "g").called] == ["twice", "g"]
     assert repr(double.call) == (
         "Elsewhere(target='own_parts:twice', name='double', effect='pure', seconds=20.0, cpu=5, "
         "memory=0)"

@@ -15,7 +15,7 @@ import msgspec
 
 from clew import Agent, Limits, Result, ToolError, resume, tool
 from clew.api import start
-from clew.events import Entry, Forked, Started, Thought
+from clew.events import Charged, Entry, Forked, Started, Thought
 from clew.journal import load
 from clew.loop import run
 from clew.models.anthropic import anthropic_messages
@@ -190,11 +190,14 @@ async def entries(store: Store) -> Sequence[Entry]:
 def but_for_format(record: Sequence[Entry]) -> list[Any]:
     """The record without what a format and a provider are free in.
 
-    Calls that were made together may end in any order.
+    Nor what was charged for thoughts that may have been lost. Calls that were made together may
+    end in any order.
     """
     told: list[Any] = []
     for entry in record:
         event = entry.event
+        if isinstance(event, Charged):
+            continue
         plain = msgspec.to_builtins(event)
         if isinstance(event, Thought):
             del plain["reply"], plain["prints"]
