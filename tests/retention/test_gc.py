@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
+from clew.drivers.claiming import claim
 from clew.errors import ConfigError, StoreError
 from clew.events import Note, encode
 from clew.journal import Journal
@@ -166,6 +167,20 @@ async def test_what_somebody_may_still_want_stays(make: Maker, tmp_path: Path) -
     assert (await sweep(store, older=24 * HOUR)).removed == ("claimed",)
     assert await store.claim("claimed"), "gc let go of its own claim"  # type: ignore[attr-defined]  # all of them have claims
     await store.close()
+
+
+async def test_a_run_that_was_taken_over_stays() -> None:
+    """Who hung with its claim was ended, and who has it now holds the other lock."""
+    store = MemoryStore()
+    await run(store, "hung", days=9, status=None)
+    assert await claim(store, "hung") == "hung"
+    assert await claim(store, "hung", take_over=True) == "over:hung"
+    await store.release("hung")
+    done = await sweep(store, status=["open"])
+    assert (done.removed, done.kept) == ((), (Told("hung", "a worker has claimed it"),))
+    await store.release("over:hung")
+    assert (await sweep(store, status=["open"])).removed == ("hung",)
+    assert await claim(store, "hung") == "hung"
 
 
 class Busy(MemoryStore):

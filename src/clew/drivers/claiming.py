@@ -78,10 +78,16 @@ async def claim(store: Claims, run_id: str, *, take_over: bool = False) -> str |
     """
     over = f"over:{run_id}"
     if await store.claim(run_id):
-        if await store.claim(over):
-            await store.release(over)
-            return run_id
-        await store.release(run_id)
+        mine = False
+        try:
+            if await store.claim(over):
+                await store.release(over)
+                mine = True
+                return run_id
+        finally:
+            if not mine:  # also where the store failed: else nobody would ever let go of it
+                with anyio.CancelScope(shield=True):
+                    await store.release(run_id)
     if take_over:
         for _ in range(_TRIES):
             if await store.claim(over):

@@ -10,8 +10,9 @@
     {"line":"end","runs":…,"unreadable":[…]}
 
 An event stands there byte for byte as it was stored, so the chain of hashes holds. A fork has only
-its own entries and stands behind its base, a root behind its sub-runs. Each run has all of its blobs
-with it: whoever reads an archive needs memory for one run, and each can be read without the others.
+its own entries and stands behind its base, a root behind its sub-runs. Each run has all of its
+blobs with it: whoever reads an archive needs memory for one run, and each can be read without the
+others.
 """
 
 import hashlib

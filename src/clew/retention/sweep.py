@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, get_args
 
 from clew.begin import Where, opened
+from clew.drivers.claiming import claim
 from clew.errors import ConfigError, StoreError
 from clew.events import Status
 from clew.journal import Clock, wall_clock
@@ -207,7 +208,8 @@ class _Sweep:
     async def _remove(self, root: str) -> bool:
         """Forget a family, its root first: what a kill leaves of it goes the next time."""
         claims = self.store if isinstance(self.store, Claims) else None
-        if claims is not None and not await claims.claim(root):
+        lock = await claim(claims, root) if claims is not None else None
+        if claims is not None and lock is None:
             self.kept[root] = "a worker has claimed it"
             return False
         try:
@@ -224,8 +226,8 @@ class _Sweep:
             self.failed.append(Told(root, str(error)))
             return False
         finally:
-            if claims is not None:
-                await claims.release(root)
+            if claims is not None and lock is not None:
+                await claims.release(lock)
         if self.on_run is not None:
             self.on_run(len(self.removed), sum(map(len, self.chosen.values())), root)
         return True
