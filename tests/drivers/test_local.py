@@ -1,5 +1,6 @@
 """Workers in this process: what they take up, leave alone, hand on and tell."""
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from clew import (
     MemoryStore,
     ModelError,
     SqliteStore,
+    StoreError,
     Verdict,
     follow,
     follow_sync,
@@ -238,7 +240,7 @@ async def test_the_agent_of_a_run_that_another_has_is_made_beforehand() -> None:
     async def agents(record: Trajectory) -> Agent:
         made.append(record.run_id)
         if len(made) > 1:
-            raise ConfigError("there is no such agent here")
+            raise KeyError("a part of it fails while it is made")
         return agent
 
     ids = [await submit(agent, "?", store=store) for _ in range(2)]
@@ -288,6 +290,26 @@ async def test_a_worker_that_leaves_ends_the_step_and_others_go_on() -> None:
         Observation
     ) == 1
     assert await standing(store, run_id) == "answered"
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_task_of_asyncio_that_serves_and_is_cancelled_ends_the_step_too() -> None:
+    store, gate = MemoryStore(), Gate()
+    agent = answering(act("cross"), say("done"), tools=[gate.tool])
+    run_id = await submit(agent, "Cross", store=store)
+    teller = Teller()
+    driver = LocalDriver(store, Orders(agents_of(agent), tell=teller))
+    with anyio.fail_after(PATIENCE):
+        task = asyncio.create_task(driver.serve())
+        await gate.begun.wait()
+        task.cancel()
+        await anyio.wait_all_tasks_blocked()
+        gate.open.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert [news.what for news in teller.told] == ["serving", "taken", "left"]
+    record = await read(run_id, store=store)
+    assert [call.observation is None for call in record.calls] == [False]
 
 
 # ------------------------------------------------------------- what is refused
@@ -457,6 +479,36 @@ async def test_who_takes_a_run_over_keeps_it_when_the_frozen_worker_lets_go() ->
     assert await claim(store, "run") is None
     assert over is not None
     await store.release(over)
+    assert await claim(store, "run") == "run"
+
+
+class Away(MemoryStore):
+    """A database that is away just when it is asked for the second lock of a run."""
+
+    def __init__(self, *gone: str) -> None:
+        super().__init__()
+        self.gone = gone
+
+    @override
+    async def claim(self, name: str) -> bool:
+        if "claim" in self.gone and name.startswith("over:"):
+            raise StoreError("the database is away")
+        return await super().claim(name)
+
+    @override
+    async def release(self, name: str) -> None:
+        await super().release(name)
+        if "release" in self.gone and name.startswith("over:"):
+            raise StoreError("the database is away")
+
+
+@pytest.mark.parametrize("gone", ["claim", "release"])
+async def test_a_claim_that_was_taken_half_is_let_go(gone: str) -> None:
+    """Else its store keeps it, in every new connection, and nobody ever works on the run."""
+    store = Away(gone)
+    with pytest.raises(StoreError, match="is away"):
+        await claim(store, "run")
+    store.gone = ()
     assert await claim(store, "run") == "run"
 
 

@@ -100,10 +100,17 @@ class DbosDriver:
         leaving = anyio.Event()
         with one_error():
             async with anyio.create_task_group() as together:
-                together.start_soon(_set_when_cancelled, leaving)
-                with anyio.CancelScope(shield=True):
-                    await self.work(leaving)
-                together.cancel_scope.cancel()
+                together.start_soon(self._shielded, leaving, together.cancel_scope)
+                try:
+                    await anyio.sleep_forever()
+                finally:
+                    leaving.set()
+
+    async def _shielded(self, leaving: anyio.Event, whole: anyio.CancelScope) -> None:
+        """In a task of its own: `asyncio.Task.cancel` of who serves knows no shield."""
+        with anyio.CancelScope(shield=True):
+            await self.work(leaving)
+        whole.cancel()
 
     async def work(self, leaving: anyio.Event) -> None:
         """Serve until told to leave, or idle; then leave each run where its step ends.
@@ -241,13 +248,6 @@ async def named(store: Claims, name: str) -> AsyncGenerator[None]:
     finally:
         with anyio.CancelScope(shield=True):
             await store.release(f"worker:{name}")
-
-
-async def _set_when_cancelled(leaving: anyio.Event) -> None:
-    try:
-        await anyio.sleep_forever()
-    finally:
-        leaving.set()
 
 
 async def serve(serving: Serving, tell: Tell, leaving: anyio.Event) -> None:

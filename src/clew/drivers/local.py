@@ -44,10 +44,11 @@ class LocalDriver:
         self._worker = Worker(self.store, self.orders)
         with one_error():
             async with anyio.create_task_group() as group:
-                group.start_soon(_set_when_cancelled, leaving)
-                with anyio.CancelScope(shield=True):
-                    await self._worker.serve(leaving)
-                group.cancel_scope.cancel()
+                group.start_soon(_shielded, self._worker, leaving, group.cancel_scope)
+                try:
+                    await anyio.sleep_forever()
+                finally:
+                    leaving.set()
 
     async def status(self, run_id: str) -> Standing:
         """How the run stands: whether anybody works on it is told by whether it can be claimed."""
@@ -61,11 +62,11 @@ class LocalDriver:
         return "waiting"
 
 
-async def _set_when_cancelled(leaving: anyio.Event) -> None:
-    try:
-        await anyio.sleep_forever()
-    finally:
-        leaving.set()
+async def _shielded(worker: Worker, leaving: anyio.Event, whole: anyio.CancelScope) -> None:
+    """In a task of its own: `asyncio.Task.cancel` of who serves knows no shield."""
+    with anyio.CancelScope(shield=True):
+        await worker.serve(leaving)
+    whole.cancel()
 
 
 async def serve(serving: Serving, tell: Tell, leaving: anyio.Event) -> None:

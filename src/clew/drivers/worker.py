@@ -14,7 +14,7 @@ from clew.drivers.carry import Agents, carry
 from clew.drivers.claiming import Shared, claim, fingerprint_of, queue_of
 from clew.drivers.pauses import Pauses
 from clew.drivers.serving import QUEUE, News, Tell, What, own_name, untold
-from clew.errors import ClewError, ConfigError, FencedError, ModelError, StoreError, one_error
+from clew.errors import ConfigError, FencedError, ModelError, StoreError, one_error
 from clew.events import Entry, Thought
 from clew.journal import load
 from clew.protocols import RunInfo, Wakes
@@ -226,7 +226,9 @@ class Worker:
         if self.working or (mark := fingerprint_of(run)) in self._foreseen:
             return
         self._foreseen.add(mark)
-        with suppress(ClewError):  # it is told when the run is due here
+        with suppress(
+            Exception
+        ):  # whatever is wrong with it: that is told when the run is due here
             await self.orders.agents(await load(self.store, run.run_id))
 
     async def _claimed(self, run: RunInfo) -> str | None:
