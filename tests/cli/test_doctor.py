@@ -1,6 +1,7 @@
 """`clew doctor`, `clew tools`, `--version` and `--help`."""
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,11 @@ from click.testing import CliRunner
 
 from clew import __version__
 from clew.cli import main
+from clew.cli.doctor import EXTRAS
 from clew.testing.openai_server import OpenAIServer
 from tests.cli.shell import clew, own_tools
 
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 KEY = "sk-very-secret-0123456789"
 
 
@@ -69,6 +72,19 @@ def test_findings_of_the_same_word_share_a_line() -> None:
     assert re.search(shared, clew("doctor").out, re.MULTILINE)
 
 
+def test_every_extra_is_looked_for() -> None:
+    project = tomllib.loads(PROJECT.read_text())["project"]
+    assert {*EXTRAS} == project["optional-dependencies"].keys() - {"bench", "dev"}
+
+
+def test_a_store_of_another_kind_is_named_without_its_password() -> None:
+    done = clew("doctor", "--store", "mysql://me:secret@host/runs")
+    assert done.code == 5
+    said = "mysql://… is no store: name a file, a folder/ or postgresql://…"
+    assert re.search(rf"^--  store +mysql://… +{said}$", done.out, re.MULTILINE)
+    assert clew("runs", "--store", "mysql://me:secret@host/runs").err == f"clew: {said}\n"
+
+
 def test_an_address_that_cannot_be_one_is_told_without_its_password() -> None:
     done = clew("doctor", env={"OLLAMA_BASE_URL": "http://me:secret@host:port"})
     assert done.code == 0
@@ -89,8 +105,10 @@ def test_version_and_help() -> None:
     assert clew("--version").out == f"clew {__version__}\n"
     shown = clew("--help")
     assert shown.code == 0
-    commands = re.findall(r"^  (\w+)  +\S", shown.out.split("Commands:")[1], re.MULTILINE)
-    assert {"ask", "chat", "init", "resume", "show", "replay"} <= set(commands)
+    listed = shown.out.split("Ask:\n")[1].split("Examples:")[0]
+    commands = re.findall(r"^  (\w+)  +\S", listed, re.MULTILINE)
+    assert commands[0] == "ask"
+    assert sorted(commands) == sorted(main.commands)
     for command in commands:  # what a process adds has been seen above
         shown_of = CliRunner().invoke(main, [command, "--help"], prog_name="clew")
         assert shown_of.output.startswith(f"Usage: clew {command} ")

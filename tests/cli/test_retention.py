@@ -57,9 +57,10 @@ def test_old_runs_are_forgotten_and_told() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "say what may go: an age, a size or a status"),
-        (("--older", "long"), "'long' is none: write it as in 30d, 12h or 2w."),
-        (("--keep-under", "2 pages"), "'2 pages' is none: write it as in 2GB or 500MB."),
+        ((), "say which runs may go: --older AGE, --keep-under SIZE or --status STATUS."),
+        (("--older", "long"), "'long' is none: write it with its unit, as in 30d, 12h or 2w."),
+        (("--keep-under", "2 pages"), "none: write it with its unit, as in 2GB or 500MB."),
+        (("--keep-under", "2"), "none: write it with its unit, as in 2GB or 500MB."),
         (("--status", "done"), "'done' is not one of"),
     ],
 )

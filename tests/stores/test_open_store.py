@@ -59,6 +59,13 @@ async def test_no_name_means_the_environments_or_the_users_own(
     assert await kind_of(None) is SqliteStore
 
 
+@pytest.mark.parametrize("address", ["mysql://me:word@host/runs", "file:///tmp/runs.sqlite"])
+def test_an_address_of_no_store_is_told_without_what_it_holds(address: str) -> None:
+    scheme = address.partition("//")[0]
+    with pytest.raises(StoreError, match=f"^{scheme}//… is no store: name a file, a folder/ or"):
+        open_store(address)
+
+
 @pytest.mark.parametrize("under", ["file/runs.sqlite", "file/runs.jsonl", "file.jsonl"])
 def test_a_folder_that_is_a_file_is_told(under: str, tmp_path: Path) -> None:
     (tmp_path / Path(under).parts[0]).write_text("not a folder")

@@ -13,7 +13,7 @@ import msgspec
 from clew.agent_files.lines import line_of
 from clew.agent_files.spec import SCREENS, Spec
 from clew.errors import ConfigError
-from clew.stores import has_password, is_address
+from clew.stores import has_password, scheme_of
 
 _UNKNOWN: Final = re.compile(r"unknown field `([^`]*)`")
 _MISSING: Final = re.compile(r"missing required field `([^`]*)`")
@@ -118,12 +118,12 @@ def settled(spec: Spec, file: Path, *, screened: bool) -> Spec:
         return str(folder / Path(given).expanduser()) if given else ""
 
     screens = spec.screens if screened else SCREENS
-    database = is_address(spec.store)
-    if database and has_password(spec.store):
+    address = scheme_of(spec.store)
+    if has_password(spec.store):
         advice = "leave it out, and set PGPASSWORD or write ~/.pgpass"
         raise ConfigError(f"{file}: store has a password in it: {advice}")
-    store = spec.store if database or spec.store == "memory:" else place(spec.store)
-    if spec.store.endswith("/") and not database:  # which makes it a folder
+    store = spec.store if address or spec.store == "memory:" else place(spec.store)
+    if spec.store.endswith("/") and not address:  # which makes it a folder
         store += "/"
     programs = tuple(
         msgspec.structs.replace(each, cwd=place(each.cwd or ".")) for each in spec.programs

@@ -1,5 +1,7 @@
 """The command line: `clew`."""
 
+from typing import Final
+
 import click
 
 from clew import __version__
@@ -43,35 +45,22 @@ Keys come from the environment or a .env file; `clew doctor` says what is usable
 """
 
 
+GROUPS: Final[dict[str, tuple[click.Command, ...]]] = {
+    "Ask": (ask, chat, resume, fork, init),
+    "Read what happened": (runs, show, diff_runs, replay),
+    "Leave it to workers": (submit_command, worker),
+    "Rule on what waits": (approvals, approve, reject),
+    "Keep records": (export, import_command, verify, gc),
+    "Evaluate": (evaluate, report),
+    "See what is here": (doctor, models, tools, completion),
+}
+"""All commands, in the order in which somebody new wants them."""
+
+
 @click.group(
     cls=Told,
+    groups=GROUPS,
     epilog=EPILOG,
-    commands=[
-        ask,
-        chat,
-        init,
-        resume,
-        submit_command,
-        worker,
-        fork,
-        approvals,
-        approve,
-        reject,
-        runs,
-        show,
-        diff_runs,
-        replay,
-        evaluate,
-        report,
-        export,
-        import_command,
-        verify,
-        gc,
-        models,
-        tools,
-        doctor,
-        completion,
-    ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="clew", message="%(prog)s %(version)s")

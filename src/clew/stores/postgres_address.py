@@ -16,6 +16,7 @@ PATIENCE: Final = 10.0
 SCHEMA: Final = "clew"
 
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,50}", re.ASCII)
+_ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _SECRET: Final = frozenset({"password", "sslpassword", "oauth_client_secret"})
 _FORM: Final = "write it as postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
 
@@ -37,10 +38,17 @@ def is_address(named: str) -> bool:
     return named.startswith(SCHEMES)
 
 
+def scheme_of(named: str) -> str:
+    """What an address of anything begins with, such as `https://`; "" for a path."""
+    found = _ADDRESS.match(named)
+    return found[0] if found else ""
+
+
 def shown(named: str) -> str:
     """The place as it may be printed: an address without its password."""
     if not is_address(named):
-        return named
+        scheme = scheme_of(named)
+        return f"{scheme}…" if scheme else named
     try:
         return parse(named).shown
     except StoreError:
