@@ -276,6 +276,26 @@ async def test_what_failed_is_tried_again_and_what_is_not_here_is_left_to_who_ha
 
 
 @ASYNCIO
+async def test_a_record_that_cannot_be_read_is_told_and_keeps_nobody_from_the_others(
+    store: PostgresStore, postgres_server: Server
+) -> None:
+    agent = Agent(model=ScriptedModel([say("hello")]))
+    damaged, good = "run", "run/1"  # with the beginning of its tickets, "run/"
+    for run_id in (damaged, good):
+        await start(agent, "Do it", store, run_id=run_id, queue="default")
+    statement = "UPDATE clew.entries SET at = at + 1 FROM clew.runs"
+    postgres_server.execute(
+        f"{statement} WHERE runs.number = entries.number AND run_id = '{damaged}'", store.address
+    )
+    told = await idle(driver(store, agent))
+    assert {(news.what, news.run_id) for news in told} == {("failed", damaged), ("ended", good)}
+    assert "entry 1 was changed after it was written" in told[0].text
+    async with Tickets(place_of(store.address), "default") as tickets:
+        assert [ticket.run_id for ticket in await tickets.of(good)] == [good]
+        assert await tickets.of(damaged) == []
+
+
+@ASYNCIO
 async def test_a_held_run_waits_without_a_worker_and_goes_on_after_the_ruling_however_it_is_told(
     store: PostgresStore,
 ) -> None:

@@ -111,7 +111,8 @@ class Tickets:
 
     async def of(self, run_id: str) -> list[Ticket]:
         """All tickets of a run, those that are over included."""
-        return await self._list(workflow_id_prefix=f"{run_id}/")
+        found = await self._list(workflow_id_prefix=f"{run_id}/")  # and "a/" begins "a/b/"
+        return [ticket for ticket in found if ticket.run_id == run_id]
 
     async def write(
         self,

@@ -16,7 +16,7 @@ from clew.agent import Agent
 from clew.drivers.carry import carry
 from clew.drivers.claiming import claim, queue_of
 from clew.drivers.dbos_tickets import Ticket, Tickets
-from clew.drivers.pauses import FIRST, MOST
+from clew.drivers.pauses import FIRST, MOST, Pauses
 from clew.drivers.serving import News, What
 from clew.drivers.worker import Orders
 from clew.errors import ConfigError, FencedError, ModelError, StoreError, one_error
@@ -56,6 +56,7 @@ class Worker:
         self._over: set[str] = set()
         self._stray: set[str] = set()
         self._missing: set[str] = set()
+        self._pauses = Pauses()
 
     async def advance(self, run_id: str, tries: int, ticket: str) -> str:
         """Honour a ticket: work on its run until that stops; say what became of it."""
@@ -199,6 +200,8 @@ class Worker:
             run.run_id for run in await self.store.due() if queue_of(run) == self.tickets.queue
         ]
         self.refused &= set(due)
+        now = anyio.current_time()
+        resting = {run_id for run_id in due if self._pauses.rests(run_id, now, 0)} | self.refused
         lost = {ticket.run_id: ticket for ticket in await self._lost(tickets, everything)}
         await self.tickets.tear([ticket for run, ticket in lost.items() if run not in due])
         known = self._known = {ticket.run_id for ticket in tickets} | self.carrying.keys()
@@ -208,9 +211,10 @@ class Worker:
         with one_error():
             async with anyio.create_task_group() as together:
                 for run in due:
-                    if run not in self.refused and (run in lost or run not in known):
+                    if run not in resting and (run in lost or run not in known):
                         together.start_soon(self._renew, run, lost.get(run), limit)
-        elsewhere = self._elsewhere(tickets) - lost.keys() | self.refused
+        resting |= self.refused | {run for run in due if self._pauses.rests(run, now, 0)}
+        elsewhere = self._elsewhere(tickets) - lost.keys() | resting
         return bool(self.carrying or self._missing or set(due) - elsewhere)
 
     def _elsewhere(self, tickets: Iterable[Ticket]) -> set[str]:
@@ -247,14 +251,20 @@ class Worker:
     ) -> None:
         """Write a new ticket for a run whose agent is here and that nobody is at work on."""
         async with limit:
-            record = await load(self.store, run_id)
-            if record.stop is not None and not await self.store.inbox(run_id):
-                return  # it stopped meanwhile
             try:
+                record = await load(self.store, run_id)
+                if record.stop is not None and not await self.store.inbox(run_id):
+                    return  # it stopped meanwhile
                 await self.orders.agents(record)
             except ConfigError as error:
                 self._refuse(run_id, str(error))
                 return
+            except Exception as error:  # noqa: BLE001 - a damaged record, or part, stops no other run
+                said = str(error) if isinstance(error, StoreError) else repr(error)
+                seconds = self._pauses.failed(run_id, anyio.current_time())
+                self._warn("failed", run_id, f"{said} (it is looked at again in {seconds:.0f} s)")
+                return
+            self._pauses.done(run_id)
             if run_id in self._over or await self._free(run_id):
                 await self.tickets.tear([ticket] if ticket else [])
                 await self.tickets.write(run_id, len(record), version=self.version)
