@@ -1,6 +1,8 @@
 """What waits for a person, over all runs of a store, and a person's word on it."""
 
 import contextlib
+import logging
+from typing import Final
 
 from clew.begin import Where, begun, opened
 from clew.errors import ConfigError, StoreError
@@ -24,16 +26,24 @@ __all__ = [
 ]
 
 
+LOG: Final = logging.getLogger("clew")
+
+
 async def held(*, store: Where = None) -> tuple[Held, ...]:
     """Everything that waits for a person's ruling in a store, what waits longest first.
 
-    A call that was ruled on no longer waits, although nobody has gone on with its run yet.
+    A call that was ruled on no longer waits, although nobody has gone on with its run yet. A run
+    that cannot be read is told in the log, and hides no other.
     """
     async with opened(store) as place:
         found: list[Held] = []
         for info in await place.runs():
-            if _may_wait(info):
+            if not _may_wait(info):
+                continue
+            try:
                 found += await _held(place, info.run_id)
+            except StoreError as error:
+                LOG.warning("what waits in run %s is not listed: %s", info.run_id, error)
         return tuple(sorted(found, key=lambda each: (each.at, each.run_id, each.call)))
 
 

@@ -423,6 +423,19 @@ async def test_a_run_whose_root_is_gone_is_named_and_not_ruled_on() -> None:
     assert (await go_on(root, other)).answer == "done"
 
 
+async def test_a_run_that_cannot_be_read_hides_nothing_of_what_waits_elsewhere(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store = MemoryStore()
+    for run_id in ("good", "bad"):
+        await run(writer([], "x"), "Write.", store=store, run_id=run_id)
+    (last,) = (await store.read("bad"))[-1:]
+    body = encode(Stop("held", "changed by hand"))
+    await store.append(Append("bad", 1, (Line(last.seq + 1, last.at, 1, body, b"no hash"),)))
+    assert named(await held(store=store)) == [("good", "1.1")]
+    assert "what waits in run bad is not listed: run bad: entry" in caplog.text
+
+
 async def test_a_run_is_interrupted_although_a_sub_run_that_waited_is_gone() -> None:
     done: Done = []
     store = MemoryStore()

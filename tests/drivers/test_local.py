@@ -16,6 +16,7 @@ from typing_extensions import override
 from clew import (
     Agent,
     ConfigError,
+    JsonlStore,
     MemoryStore,
     ModelError,
     SqliteStore,
@@ -33,6 +34,7 @@ from clew import (
 )
 from clew.agent_files import ORIGIN, Spec, make_agent, origin
 from clew.begin import start, take_up
+from clew.cli.watch import Watched
 from clew.drivers.agents import agents_of
 from clew.drivers.claiming import claim, queue_of
 from clew.drivers.local import LocalDriver
@@ -409,6 +411,20 @@ async def test_until_idle_nothing_is_tried_twice_and_a_broken_part_stops_no_othe
         "ValueError('a mistake in a guard')"
     ]
     assert [await standing(store, run_id) for run_id in ids] == ["waiting", "answered"]
+
+
+async def test_an_inbox_that_is_damaged_stops_no_other_run(tmp_path: Path) -> None:
+    store, agent = JsonlStore(tmp_path), answering()
+    bad, good = [await submit(agent, "?", store=store) for _ in range(2)]
+    await resume(agent, bad, store=store)
+    (tmp_path / "inbox" / f"{bad}.jsonl").write_bytes(b"nonsense\n")
+    assert {run.run_id for run in await store.due()} == {bad, good}
+    told = await serve_all(store, agent)
+    assert sorted({(news.what, news.run_id) for news in told if news.run_id}) == sorted([
+        ("failed", bad), ("taken", good), ("ended", good),
+    ])  # fmt: skip
+    rows = {row.run_id: row.standing for row in await Watched(store, 0).rows()}
+    assert rows == {bad: "unreadable", good: "answered"}
 
 
 def test_pauses_grow_until_a_run_gets_on() -> None:

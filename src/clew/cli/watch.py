@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,6 +17,7 @@ from rich.text import Text
 from clew.cli.render import inert
 from clew.cli.screen import console
 from clew.drivers.claiming import claim, queue_of
+from clew.errors import StoreError
 from clew.events import Started, Stop, decode, encode
 from clew.journal import load
 from clew.protocols import Claims, RunInfo, Store
@@ -64,7 +66,8 @@ class Watched:
         if isinstance(last, Stop) and (waiting is None or info.run_id not in waiting):
             standing = last.status
         else:
-            standing = await self._standing(info, queue)
+            with suppress(StoreError):  # damaged, or forgotten just now
+                standing = await self._standing(info, queue)
         return Row(info.run_id, standing, info.entries, queue, goal)
 
     async def _standing(self, info: RunInfo, queue: str) -> str:

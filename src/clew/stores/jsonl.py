@@ -152,7 +152,7 @@ class JsonlStore:
         return [
             info
             for info in reversed(await self.runs())
-            if not stops(info.last.body) or await self.inbox(info.run_id)
+            if not stops(info.last.body) or await self._spoken_to(info.run_id)
         ]
 
     async def forget(self, run_id: str) -> None:
@@ -184,6 +184,13 @@ class JsonlStore:
     async def close(self) -> None:
         """Nothing but claims stays open between two calls."""
         self._claims.release_all()
+
+    async def _spoken_to(self, run_id: str) -> bool:
+        """Whether its inbox holds anything; of a damaged one whoever works on the run is told."""
+        try:
+            return bool(await self.inbox(run_id))
+        except StoreError:  # or the run was forgotten just now, with its inbox
+            return self._inbox(run_id).exists()
 
     async def _create(self, run_id: str, base: Base | None = None) -> int:
         path = self._file(run_id)
