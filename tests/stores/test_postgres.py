@@ -63,6 +63,25 @@ async def test_claims_end_with_their_process(address: str) -> None:
     await a_killed_process_loses_its_claims(address)
 
 
+async def test_a_claim_that_asyncio_cancels_anywhere_is_nobody_s(address: str) -> None:
+    """Else it stays with its connection, and no store knows of it: the run would be stuck."""
+    async with stores(address, 2) as (store, other):
+        assert await store.claim("kept")
+        for turns in range(8):
+            name = f"run {turns}"
+            for work in (store.claim(name), store.release(name)):
+                task = asyncio.create_task(work)
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+                task.cancel()
+                await asyncio.wait([task])
+                if not task.cancelled():
+                    assert task.result() is not False
+            await store.release(name)
+            assert await other.claim(name), f"after {turns} turns of the loop"
+        assert not await other.claim("kept")
+
+
 async def test_a_run_that_has_ids_of_all_kinds_and_none_that_cannot_be(address: str) -> None:
     async with stores(address) as (store,):
         await refused(store.create("half \ud800"), "an id with half a character")

@@ -44,7 +44,14 @@ class Claims:
         number = key(self._link.address.schema, name)
         with anyio.CancelScope(shield=True):  # a claim is taken and known, or neither
             async with self._lock:
-                if number in self._held or not await self._done(_TAKE, number):
+                if number in self._held:
+                    return False
+                try:
+                    taken = await self._done(_TAKE, number)
+                except asyncio.CancelledError:  # by asyncio itself, which knows no shield
+                    await self._done(_LET_GO, number)
+                    raise
+                if not taken:
                     return False
                 self._held[number] = name
                 self._watch = self._watch or asyncio.create_task(self._keep())
@@ -55,8 +62,13 @@ class Claims:
         number = key(self._link.address.schema, name)
         with anyio.CancelScope(shield=True):
             async with self._lock:
-                if self._held.pop(number, None) is not None and self._connection is not None:
+                if self._held.pop(number, None) is None or self._connection is None:
+                    return
+                try:
                     await self._done(_LET_GO, number)
+                except asyncio.CancelledError:
+                    await self._done(_LET_GO, number)
+                    raise
 
     async def close(self) -> None:
         """Let go of everything."""
