@@ -162,6 +162,12 @@ def test_the_examples_of(
     run_document(path, path.relative_to(ROOT).as_posix(), monkeypatch)
 
 
+def test_every_page_is_listed() -> None:
+    listed = (ROOT / "docs" / "README.md").read_text("utf-8")
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert {page for page in pages if f"]({page})" not in listed} == set()
+
+
 def test_blocks_share_names_keep_their_order_and_may_be_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

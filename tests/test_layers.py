@@ -254,6 +254,16 @@ def test_every_waiver_gives_its_reason() -> None:
     assert {str(path): complaints for path, complaints in found.items() if complaints} == {}
 
 
+def test_the_map_shows_every_room() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    rooms = {
+        f"{path.name}/" if path.is_dir() else path.name
+        for path in PACKAGE.iterdir()
+        if path.stem in LAYERS and not path.name.startswith("_")
+    }
+    assert {name for name in rooms if f"`{name}`" not in page} == set()
+
+
 def test_no_file_names_an_index_or_a_machine() -> None:
     found = {p: list(leaks(p.read_text("utf-8", errors="ignore"))) for p in own_files()}
     assert {str(path): complaints for path, complaints in found.items() if complaints} == {}
