@@ -121,7 +121,7 @@ async def rule(
     async with opened(store) as place:
         record = await load(place, run_id)
         waiting = record.call(call)
-        word = Ruling(call, allow, args, why, by, seen or waiting.hash)
+        word = Ruling(call, allow, args, why, by, seen or waiting.question)
         first = await word_on(place, record, waiting)
         if first is None:
             _check(record, waiting, word)
@@ -135,7 +135,7 @@ async def rule(
 async def word_on(store: Store, record: Trajectory, call: Call) -> Ruling | None:
     """The word on a held call that waits in the inbox already, if it holds for its arguments."""
     for word in await _words(store, record.run_id) if call.held else ():
-        if isinstance(word, Ruling) and word.call == call.key and word.hash in {"", call.hash}:
+        if isinstance(word, Ruling) and word.call == call.key and word.hash in {"", call.question}:
             return word
     return None
 
@@ -152,8 +152,9 @@ def _check(record: Trajectory, call: Call, word: Ruling) -> None:
     if not call.held:
         named = ", ".join(held) or "none"
         message = f"call {call.key} of run {run_id} does not wait for a ruling; held: {named}"
-    elif word.hash != call.hash:
-        message = f"call {call.key} of run {run_id} has other arguments now: look again"
+    elif word.hash != call.question:
+        what = "was begun since" if call.in_doubt else "has other arguments now"
+        message = f"call {call.key} of run {run_id} {what}: look again"
     elif word.args is not None and call is record.words:
         message = f"{call.key} is a person's own words: allow or refuse them, or say others"
     elif waits_below(call) and (word.allow or word.args is not None):

@@ -272,8 +272,9 @@ class Judged(Event, frozen=True):
 class Ruling(Event, frozen=True):
     """A person's word on a held or unknown call.
 
-    `args` replaces the arguments. On a call in doubt, `allow` means: make it again. `hash` is that
-    of the arguments that were ruled on: for others the word does not hold; "" is for any.
+    `args` replaces the arguments. On a call in doubt, `allow` means: make it again. `hash` says
+    what was ruled on (`Call.question`): for other arguments, or once the call was begun, the word
+    does not hold; "" is for any.
     """
 
     call: str

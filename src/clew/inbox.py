@@ -29,8 +29,8 @@ def _objection(so_far: Trajectory, ruling: Ruling) -> str:
         return "it is not held"
     if call.child and not call.held and call.ruling is not None and not call.ruling.allow:
         return "it was refused, and its sub-run is being ended"
-    if ruling.hash and ruling.hash != call.hash:
-        return "its arguments are others now"
+    if ruling.hash and ruling.hash != call.question:
+        return "it was begun since" if call.in_doubt else "its arguments are others now"
     if call.child and ruling.args is not None:
         return "it was begun already, with its arguments"
     return ""

@@ -82,6 +82,14 @@ class Call:
         return self._hash
 
     @property
+    def question(self) -> str:
+        """What a person's word on it holds for: its arguments, and how often it was begun.
+
+        Whether a call is to be made again is another question than whether it is to be made.
+        """
+        return f"{self.hash}+{len(self.attempts)}" if self.in_doubt else self.hash
+
+    @property
     def remarks(self) -> list[str]:
         """What the model is told beside the observation: hints, and arguments that are not its."""
         said = [hint.verdict.reason for hint in self.hints]

@@ -17,7 +17,7 @@ class Held:
 
     `run_id` and `call` name it, `root` is the run to be resumed when it was ruled on: another than
     `run_id` where that is a sub-run. It waits since `at` (Unix milliseconds). `seen` identifies the
-    arguments: given to `rule`, the word holds for no others.
+    arguments, and a call in doubt: given to `rule`, the word holds for nothing else.
     """
 
     run_id: str
@@ -41,7 +41,7 @@ def held_here(so_far: Trajectory, root: str = "") -> Iterator[Held]:
             call.args,
             judged.verdict.reason,
             _since(so_far, judged),
-            call.hash,
+            call.question,
             root or so_far.run_id,
         )
 

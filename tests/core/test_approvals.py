@@ -233,15 +233,28 @@ async def test_a_word_is_used_once() -> None:
     done: Done = []
     switch = Switch()
     agent = writer(done, "a", unknown="hold")
-    await run(agent, "Write.", store=switch, run_id="w")
+    (seen,) = (await run(agent, "Write.", store=switch, run_id="w")).held
     await rule("w", "1.1", allow=True, store=switch)
     switch.left = 3  # opened, ruled, attempted
     with pytest.raises(StoreError):
         await resume(agent, "w", store=switch)
     assert done == [("w:1.1", "a")]
-    (again,) = (await resume(agent, "w", store=switch.kept)).held
+    store = switch.kept
+    (again,) = (await resume(agent, "w", store=store)).held
     assert "may or may not have happened" in again.why
     assert done == [("w:1.1", "a")]
+    # Nor does the word of somebody who was asked whether to make it, not whether to make it again.
+    with pytest.raises(ConfigError, match=r"call 1\.1 of run w was begun since: look again"):
+        await rule("w", "1.1", allow=True, seen=seen.seen, store=store)
+    await store.post("w", encode(Ruling("1.1", allow=True, hash=seen.seen)))
+    assert (await resume(agent, "w", store=store)).held == (again,)
+    last = (await read("w", store=store)).entries[-1].event
+    assert isinstance(last, Note)
+    assert last.text == "a ruling on 1.1 was set aside: it was begun since"
+    assert done == [("w:1.1", "a")]
+    await rule("w", "1.1", allow=True, seen=again.seen, store=store)
+    assert (await resume(agent, "w", store=store)).ok
+    assert done == [("w:1.1", "a")] * 2
 
 
 async def test_a_sub_run_is_refused_as_a_whole() -> None:
