@@ -71,6 +71,20 @@ class Keeping(MemoryStore):
         pass
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+async def test_a_store_has_the_same_claims_by_whatever_name_it_is_opened(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    store = SqliteStore(tmp_path / "real" / "runs.sqlite")
+    for link, at in (("folder", "real"), ("link.sqlite", "real/runs.sqlite")):
+        (tmp_path / link).symlink_to(tmp_path / at)
+    assert await store.claim("run")
+    for name in ("folder/runs.sqlite", "link.sqlite"):
+        other = SqliteStore(tmp_path / name)
+        assert not await other.claim("run")
+        await other.close()
+    await store.close()
+
+
 @pytest.mark.parametrize("kind", [Generous, Keeping])
 async def test_a_store_that_breaks_the_contract_is_found(kind: type[MemoryStore]) -> None:
     async def anew() -> Make:

@@ -23,7 +23,7 @@ from clew.protocols import Append, Base, Line, RunInfo, Store
 from clew.stores.claims import FileClaims
 from clew.stores.refusals import known_run, missing_blob, no_base, refusal, unknown_run
 from clew.stores.sqlite_due import DUE, begun, ended
-from clew.stores.sqlite_file import connect, explain
+from clew.stores.sqlite_file import beside, connect, explain
 from clew.stores.sqlite_forget import forget, keep, size
 from clew.stores.sqlite_salvage import salvaged
 
@@ -134,7 +134,7 @@ class SqliteStore:
 
     def __post_init__(self) -> None:
         self._connection = connect(self.path, self.patience)
-        self._claims = FileClaims(self.path.with_name(f"{self.path.name}.claims"))
+        self._claims = FileClaims(beside(self.path, ".claims"))
 
     async def create(self, run_id: str, base: Base | None = None) -> int:
         def insert() -> None:

@@ -121,9 +121,15 @@ def _opened(path: Path, patience: float, how: str = "") -> sqlite3.Connection:
     return connection
 
 
+def beside(path: Path, suffix: str) -> Path:
+    """A file that stands beside a store: of a link beside what that leads to, as SQLite has it."""
+    real = path.resolve()
+    return real.with_name(f"{real.name}{suffix}")
+
+
 def _log(path: Path) -> Path:
     """The write-ahead log: while it is there, the file alone does not say all."""
-    return path.with_name(f"{path.name}-wal")
+    return beside(path, "-wal")
 
 
 def explain(path: Path, error: Exception) -> Exception:
