@@ -31,7 +31,7 @@ def section(part: Part) -> str:
     lines += ["| figure | measured | on | aim | |", "|---|---|---|---|---|"]
     lines += [_row(figure) for figure in part.figures]
     if part.misses:
-        lines += ["", f"<details><summary>{len(part.misses)} misses and differences</summary>", ""]
+        lines += ["", f"<details><summary>{len(part.misses)} told one by one</summary>", ""]
         lines += [f"- {_inert(miss)}" for miss in part.misses[:MOST_MISSES]]
         if (more := len(part.misses) - MOST_MISSES) > 0:
             lines.append(f"- and {more} more")
