@@ -14,6 +14,10 @@ from typing import Any
 
 import pytest
 
+from clew import Agent, SqliteStore, run_sync
+from clew.cli.worker import Teller
+from clew.drivers.serving import News
+from clew.testing.models import ScriptedModel, say
 from clew.testing.openai_server import OpenAIServer, Say
 from tests.cli.shell import COMMAND, RUN_ID, Done, begin, clew, environment, own_tools, until
 from tests.warm import Process
@@ -313,3 +317,14 @@ def test_two_waits_end_apart() -> None:
         Path("go").touch()
         until_stopped(re.findall(RUN_ID, left.err)[0])
         assert ended(serving, signal.SIGTERM).code == 0
+
+
+def test_an_id_that_came_with_an_archive_sends_a_terminal_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run_id = "\x1b[31mred"
+    Teller(as_json=False).tell(News("ended", run_id, "answered"))
+    assert "  \\x1b[31mred  answered" in capsys.readouterr().out
+    store = SqliteStore(Path("odd.sqlite"))
+    run_sync(Agent(model=ScriptedModel([say("yes")])), "?", store=store, run_id=run_id)
+    assert clew("runs", "--store", "odd.sqlite").out.startswith("\\x1b[31mred  ")

@@ -13,6 +13,7 @@ from clew.approvals import root_of, rule, word_on
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.places import command, existing, find_run
+from clew.cli.render import inert
 from clew.drivers.claiming import queue_of
 from clew.errors import ConfigError
 from clew.events import Json
@@ -89,7 +90,9 @@ async def _rule(run: str, word: Word, store: str | None) -> int:
             message = f"{each.call} was ruled on already, and the first word counts: {further}"
             raise ConfigError(message) from error
     done = "allowed" if word.allow else "refused"
-    then = f"A worker of the queue {queue} goes on with it, or: " if queue else "Go on with: "
+    then = (
+        f"A worker of the queue {inert(queue)} goes on with it, or: " if queue else "Go on with: "
+    )
     click.echo(f"{each.call} {each.tool} is {done}. {then}{further}")
     return ANSWERED
 

@@ -49,7 +49,9 @@ def runs(most: int, store: str | None, *, watching: bool, as_json: bool, debug: 
         of = run["fork_of"]
         cut = inert(f"  (fork of {of['run_id']} after step {of['step']})") if of else ""
         cut = cut or (inert(f"  (for {run['parent']})") if run["parent"] else "")
-        line = f"{run['run_id']}  {when}  {run['status']:<11} {run['entries']:>5}  {short}{cut}"
+        line = (
+            f"{inert(run['run_id'])}  {when}  {run['status']:<11} {run['entries']:>5}  {short}{cut}"
+        )
         click.echo(line)
     return ANSWERED
 

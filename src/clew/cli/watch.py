@@ -122,7 +122,7 @@ async def _pause(began: float) -> None:
 
 def _line(row: Row) -> str:
     return (
-        f"{time.strftime('%H:%M:%S')}  {row.run_id}  {row.standing:<11} {row.entries:>5}  "
+        f"{time.strftime('%H:%M:%S')}  {inert(row.run_id)}  {row.standing:<11} {row.entries:>5}  "
         f"{_short(row.question)}"
     )
 

@@ -136,7 +136,7 @@ class Teller:
         if news.what == "taken" and len(text) > GOAL:
             text = f"{text[:GOAL]}…"
         what = {"taken": "took up", "ended": "ended"}.get(news.what, news.what)
-        parts = (time.strftime("%H:%M:%S"), f"{what:<8}", news.run_id, text)
+        parts = (time.strftime("%H:%M:%S"), f"{what:<8}", inert(news.run_id), text)
         self.say("  ".join(part for part in parts if part))
 
     def say(self, line: str) -> None:
