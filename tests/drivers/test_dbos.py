@@ -26,9 +26,9 @@ from clew.drivers import dbos_worker
 from clew.drivers.agents import agents_of
 from clew.drivers.dbos import DbosDriver, version_of
 from clew.drivers.dbos_tickets import Tickets, place_of
-from clew.drivers.serving import News
+from clew.drivers.serving import News, Serving
 from clew.drivers.worker import Orders
-from clew.errors import ConfigError, ModelError
+from clew.errors import ConfigError, ModelError, StoreError
 from clew.events import Reply
 from clew.journal import load
 from clew.protocols import OnText, Prompt
@@ -328,6 +328,18 @@ async def test_a_held_run_waits_without_a_worker_and_goes_on_after_the_ruling_ho
         assert len(await tickets.of(first)) == 2
         await tickets.forget((datetime.now(UTC) + timedelta(hours=1)).isoformat())
         assert await tickets.of(first) == []
+
+
+def test_an_address_that_dbos_cannot_read_is_told_and_no_password_is_shown() -> None:
+    with pytest.raises(StoreError) as told:
+        place_of("postgresql://ada:s3cret@one:5432,two:5433/runs")
+    assert str(told.value) == (
+        "DBOS takes one host, and postgresql://ada@one:5432,two:5433/runs names several: "
+        "name one of them"
+    )
+    address = "postgresql://ada:s3cret@one/runs"
+    for held in (Serving(address), place_of(address), PostgresStore(address)):
+        assert "s3cret" not in repr(held)
 
 
 def test_workers_with_the_same_agents_have_the_same_version() -> None:

@@ -8,6 +8,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Self, TypeVar
+from urllib.parse import urlsplit
 
 import anyio
 import anyio.to_thread
@@ -35,8 +36,13 @@ class Place:
 
 
 def place_of(address: str) -> Place:
-    """The place that belongs to a store: its database, and a schema beside that of the store."""
+    """The place that belongs to a store: its database, and a schema beside that of the store.
+
+    Raises `StoreError` for an address that SQLAlchemy, which DBOS is made with, does not read.
+    """
     found = parse(address)
+    if "," in urlsplit(found.conninfo).netloc:
+        raise StoreError(f"DBOS takes one host, and {found.shown} names several: name one of them")
     url = found.conninfo.replace("postgres://", "postgresql://", 1)
     return Place(url, f"{found.schema}_dbos")
 

@@ -32,7 +32,7 @@ class RayDriver:
     say. The queue is the store: what was submitted is due there, whether anybody serves it or not.
     """
 
-    store: str
+    store: str = field(repr=False)  # there may be a password in it
     agents: tuple[str, ...] = ()
     only: bool = False
     queue: str = QUEUE

@@ -39,7 +39,7 @@ class Serving:
     they are fenced off.
     """
 
-    store: str
+    store: str = field(repr=False)  # there may be a password in it
     agent_files: tuple[str, ...] = ()
     only: bool = False
     queue: str = QUEUE
