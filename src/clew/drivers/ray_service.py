@@ -145,14 +145,13 @@ class Service:
             self._rests[run_id] = _Rest(None)
             self.tell(News("ended", run_id, end.status))
             return
-        if end.open == "refused":
-            self._rests[run_id] = _Rest(entries)
-        elif end.open in {"failed", "lost"}:
+        if end.open != "left":  # also one that is refused: a word in its inbox keeps it due
             stuck = before is not None and before.entries == entries
             least, most = _PAUSE
             pause = min(before.pause * 2, most) if before is not None and stuck else least
             self._rests[run_id] = _Rest(entries, anyio.current_time() + pause, pause)
-        self.tell(News(end.open, run_id, end.reason))
+        if end.open != "refused" or before is None:  # that is said once
+            self.tell(News(end.open, run_id, end.reason))
 
     async def _told_to_leave(self) -> None:
         await self.leaving.wait()
