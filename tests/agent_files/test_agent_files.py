@@ -444,3 +444,28 @@ def test_lines_of_keys_in_long_texts_and_tables_in_arrays() -> None:
     assert line_of(text, ["t", 1, "x"]) == 10
     assert line_of(text, ["v", "w z", "k", "l"]) == 12
     assert line_of(text, ["absent"]) == 1
+
+
+def test_a_module_of_another_agent_does_not_stand_in(tmp_path: Path) -> None:
+    """A process has one module of a name; a worker makes agents of many folders."""
+    for folder, answer in (("one", 1), ("copy", 1), ("two", 2), ("none", 0), ("first", 0)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "agent.toml").write_text(
+            'model = "offline"\nguards = ["shared_name:guard"]\n'
+        )
+        if answer:
+            text = f"async def guard(call, so_far):\n    return {answer}\n"
+            (tmp_path / folder / "shared_name.py").write_text(text)
+    with pytest.raises(ConfigError, match=r"see that shared_name\.py is in"):
+        load_agent(tmp_path / "first" / "agent.toml")
+    (tmp_path / "first" / "agent.toml").write_text('model = "offline"\nguards = ["sys:guard"]\n')
+    with pytest.raises(ConfigError, match="sys has no 'guard'"):
+        load_agent(tmp_path / "first" / "agent.toml")
+    assert load_agent(tmp_path / "one" / "agent.toml")
+    assert load_agent(tmp_path / "copy" / "agent.toml")  # the same, as another checkout has it
+    for folder in ("two", "none"):
+        with pytest.raises(ConfigError, match=r"this process has .*one/shared_name\.py under that"):
+            load_agent(tmp_path / folder / "agent.toml")
+    (tmp_path / "one" / "shared_name.py").unlink()
+    with pytest.raises(ConfigError, match="give one of the modules another name"):
+        load_agent(tmp_path / "copy" / "agent.toml")

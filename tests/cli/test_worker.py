@@ -227,6 +227,7 @@ def test_a_run_that_cannot_be_carried_is_said_to_be_so() -> None:
         (("--driver", "celery"), 2, "'celery' is not one of"),
         (("--agent", "missing.toml"), 2, "missing.toml cannot be read"),
         (("--store", "folder/x"), 5, "another program"),
+        (("--store", "memory:"), 2, "no other process sees a store in memory"),
     ],
 )
 def test_what_cannot_be_meant_is_told_in_a_line(

@@ -47,7 +47,7 @@ CASES = [
 
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path) -> None:
-    (tmp_path / "own_parts.py").write_text(OWN)
+    (tmp_path / "matrix_parts.py").write_text(OWN)
     (tmp_path / "sums.jsonl").write_text("".join(json.dumps(case) + "\n" for case in CASES))
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("# Torvik\n\nTorvik has a lighthouse.\n")
@@ -155,12 +155,12 @@ def test_tools_are_left_out_by_their_names(tmp_path: Path) -> None:
         [agent]
         model = "offline"
         docs = "notes"
-        tools = ["calc", "planner", "own_parts:both"]
+        tools = ["calc", "planner", "matrix_parts:both"]
         [[programs]]
         """.replace("[[programs]]", "")
         + "".join(
             f'[[configurations]]\nname = "no {name}"\nleave_out = ["{name}"]\n'
-            for name in ("calc", "docs", "docs_read", "double", "own_parts:both", "list")
+            for name in ("calc", "docs", "docs_read", "double", "matrix_parts:both", "list")
         )
         + """
         [[agent.programs]]
@@ -173,7 +173,7 @@ def test_tools_are_left_out_by_their_names(tmp_path: Path) -> None:
     for name in ("calc", "docs_read", "double", "list"):
         assert tools(plan, f"no {name}") == [tool for tool in every if tool != name]
     assert tools(plan, "no docs") == ["calc", "planner", "double", "pay", "list"]
-    assert tools(plan, "no own_parts:both") == ["calc", "planner", "list", "docs", "docs_read"]
+    assert tools(plan, "no matrix_parts:both") == ["calc", "planner", "list", "docs", "docs_read"]
     assert len(plan.libraries) == 1
 
 
@@ -200,7 +200,7 @@ def test_a_world_of_ones_own_is_named_with_its_options(tmp_path: Path) -> None:
         tmp_path,
         """
         dataset = ""
-        world = "own_parts:few"
+        world = "matrix_parts:few"
         options = { take = 3 }
         models = ["offline"]
         """,
@@ -289,11 +289,11 @@ ONE = HEAD + '[[configurations]]\nname = "a"\n'
         (ONE + 'verifier = "offline"\n', 3, "a verifier chooses among votes"),
         (ONE + 'votes = 2\nverifier = "offlin"\n', 6, "unknown model 'offlin'"),
         (
-            ONE + 'votes = 2\nset.tools = ["own_parts:pay"]\n',
+            ONE + 'votes = 2\nset.tools = ["matrix_parts:pay"]\n',
             5,
             "2 runs would each do what pay does",
         ),
-        (ONE + 'set.tools = ["calc", "own_parts:both", "own_parts:pay"]\n', 5, "two tools"),
+        (ONE + 'set.tools = ["calc", "matrix_parts:both", "matrix_parts:pay"]\n', 5, "two tools"),
         (HEAD + '[judge]\nmodel = "offlin"\n', 4, "unknown model 'offlin'"),
         (HEAD + '[judge]\nmodel = "offline"\nleast = 9\n', 5, "least is 9"),
     ],

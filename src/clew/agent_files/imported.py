@@ -4,24 +4,32 @@ Tools of an optional extra are loaded here too: whoever names none needs no extr
 """
 
 import difflib
+import filecmp
 import importlib
+import os
 import sys
 from collections.abc import Sequence
+from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from clew.errors import ConfigError
 from clew.protocols import Tool
+
+_ADDED: Final = set[str]()
+"""Folders that came onto `sys.path` for the modules of one agent each."""
 
 
 def imported(name: str, what: str, folder: str = "") -> Any:
     """The object of that name in a user's own module; `what` says in errors what it should be.
 
-    The module is looked for in `folder` first, or in the working folder. Raises `ConfigError`.
+    The module is looked for in `folder` first, or in the working folder. A process has one module
+    of a name: where that is another agent's, it does not stand in. Raises `ConfigError`.
     """
     module, _, attribute = name.partition(":")
     if (here := folder or str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
+        _ADDED.add(os.path.realpath(here))
     try:
         found = importlib.import_module(module)
     except (Exception, SystemExit) as error:
@@ -38,12 +46,45 @@ def imported(name: str, what: str, folder: str = "") -> Any:
             why = " ".join(f"{type(error).__name__}: {error}".split())
             message = f"the module of the {what} {name!r} fails: {why}"
         raise ConfigError(message) from error
+    if other := _of_another(module, here, named=bool(folder)):
+        message = (
+            f"the {what} {name!r} is looked for in {here}, but this process has {other} under that "
+            "name: give one of the modules another name, or use a process for each agent"
+        )
+        raise ConfigError(message)
     if not hasattr(found, attribute):
         near = difflib.get_close_matches(attribute, vars(found), n=1)
         hint = f"did you mean {module}:{near[0]}?" if near else "write module:name"
         message = f"the {what} {name!r} cannot be imported: {module} has no {attribute!r}; {hint}"
         raise ConfigError(message)
     return getattr(found, attribute)
+
+
+def _of_another(module: str, here: str, *, named: bool) -> str:
+    """The file that was loaded in the place of one in `here`, or out of another agent's folder.
+
+    A copy of it, as another checkout has one, is as good. Where no folder was named, any of those
+    that were may have it.
+    """
+    top = module.partition(".")[0]
+    loaded = getattr(sys.modules.get(top), "__file__", None)
+    if loaded is None:  # built in, or folders without a file of their own
+        return ""
+    meant = PathFinder.find_spec(top, [here])
+    if meant is not None and meant.origin is not None:
+        return "" if _alike(meant.origin, loaded) else loaded
+    if not named:
+        return ""
+    file = Path(os.path.realpath(loaded))
+    folder = file.parents[1] if file.stem == "__init__" else file.parent
+    return loaded if str(folder) in _ADDED - {os.path.realpath(here)} else ""
+
+
+def _alike(one: str, other: str) -> bool:
+    try:
+        return filecmp.cmp(one, other, shallow=False)
+    except OSError:  # one is gone, or was never a file
+        return False
 
 
 def _absent(module: str, error: BaseException) -> bool:

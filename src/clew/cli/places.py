@@ -61,6 +61,17 @@ def shown_place(store: str | None) -> str:
     return shown(place(store))
 
 
+def shared_place(store: str | None) -> str:
+    """The place, where another process finds it too. Raises `ConfigError`."""
+    named = place(store)
+    if named in {"memory:", ":memory:"}:
+        message = (
+            f"no other process sees a store in memory: name a file or postgresql://… for {named}"
+        )
+        raise ConfigError(message)
+    return named
+
+
 def there(store: str | None) -> bool:
     """Whether anything is at the place of the store. Raises `StoreError` where one may not look.
 

@@ -15,7 +15,7 @@ from clew.cli.ask import readable, tell_model, watching
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, QUEUE, QUIET, STORE, agent_options
 from clew.cli.outcome import Outcome, finish
-from clew.cli.places import command
+from clew.cli.places import command, shared_place
 from clew.cli.render import Shown
 from clew.cli.screen import Screen
 from clew.cli.work import unless_interrupted
@@ -78,7 +78,7 @@ async def _submit(
     agent = make_agent(wanted, make_library(wanted))
     screen.warn(agent.warnings)
     store = store or wanted.store or None
-    async with opened(store) as place:
+    async with opened(shared_place(store)) as place:
         await anyio.lowlevel.checkpoint()  # no record after a Ctrl-C while the parts were imported
         run_id = await submit(agent, question, store=place, queue=queue, origin=origin(wanted))
         if not wait:

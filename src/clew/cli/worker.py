@@ -15,7 +15,7 @@ from clew.agent_files import read_agent_file
 from clew.cli.errors import ANSWERED, FAILED, INTERRUPTED
 from clew.cli.logs import of_many
 from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE
-from clew.cli.places import place
+from clew.cli.places import shared_place
 from clew.cli.render import inert
 from clew.drivers.serving import News, Serving, own_name
 from clew.errors import ConfigError, one_error
@@ -88,7 +88,7 @@ def worker(
         message = "--only leaves no agents: name some with --agent."
         raise click.UsageError(message)
     serving = Serving(
-        place(store or _store_of(agents)), agents, only, queue, at_once, name or own_name(),
+        shared_place(store or _store_of(agents)), agents, only, queue, at_once, name or own_name(),
         until_idle, take_over,
     )  # fmt: skip
     teller = Teller(as_json=as_json)
