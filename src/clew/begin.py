@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, TypeAlias
 
+import anyio
+
 from clew.agent import Agent, changes
 from clew.errors import ConfigError, StoreError
 from clew.events import (
@@ -48,7 +50,8 @@ async def opened(where: Where) -> AsyncGenerator[Store]:
         try:
             yield store
         finally:
-            await store.close()
+            with anyio.CancelScope(shield=True):  # a database keeps whatever is not let go of
+                await store.close()
     else:
         yield where
 

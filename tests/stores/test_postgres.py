@@ -11,6 +11,7 @@ import anyio
 import psycopg
 import pytest
 
+from clew.begin import opened
 from clew.errors import StoreError
 from clew.protocols import Append, Line, Store
 from clew.stores import open_store
@@ -80,6 +81,17 @@ async def test_a_claim_that_asyncio_cancels_anywhere_is_nobody_s(address: str) -
             await store.release(name)
             assert await other.claim(name), f"after {turns} turns of the loop"
         assert not await other.claim("kept")
+
+
+async def test_a_store_that_a_cancel_leaves_lets_go_of_all_it_has(address: str) -> None:
+    with anyio.CancelScope() as scope:
+        async with opened(address) as store:
+            assert isinstance(store, PostgresStore)
+            assert await store.claim("r")
+            scope.cancel()
+            await anyio.sleep_forever()
+    async with stores(address) as (other,):
+        assert await other.claim("r")
 
 
 async def test_a_run_that_has_ids_of_all_kinds_and_none_that_cannot_be(address: str) -> None:
