@@ -130,6 +130,6 @@ def complete(runs: Mapping[str, Known], wanted: Iterable[str]) -> list[str]:
             tried.add(run_id)
             waiting += [run_id, *missing]
         else:
-            deepest = sorted(members, key=lambda one: len(_line(runs, one)), reverse=True)
-            ordered |= dict.fromkeys(deepest)
+            depths = {member: len(_line(runs, member)) for member in members}
+            ordered |= dict.fromkeys(sorted(depths, key=depths.__getitem__, reverse=True))
     return list(ordered)
