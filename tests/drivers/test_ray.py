@@ -18,6 +18,7 @@ import anyio
 import pytest
 
 from clew import open_store
+from clew.drivers.ray_actor import Orders
 from clew.journal import load
 from clew.trajectory import Trajectory
 from tests.drivers.network import run_alone, why_not
@@ -162,6 +163,10 @@ def test_what_cannot_be_meant_is_refused_in_one_line(found: Found, call: str, wo
     said = found.said["refusals"][call]
     assert words in said
     assert "\n" not in said
+
+
+def test_what_an_actor_is_made_with_shows_no_password() -> None:
+    assert "s3cret" not in repr(Orders("postgresql://clew:s3cret@host/runs"))
 
 
 def test_ray_listens_on_loopback_only_and_leaves_nothing_behind(found: Found) -> None:

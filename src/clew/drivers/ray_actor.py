@@ -38,6 +38,10 @@ class Orders(msgspec.Struct, frozen=True):
     folder: str = ""
     patient: bool = True
 
+    def __repr__(self) -> str:
+        """Without the store: there may be a password in its address."""
+        return f"Orders(agents={self.agents}, only={self.only})"
+
 
 class End(msgspec.Struct, frozen=True):
     """How a run left its actor: what `Result` says, with the answer as it stands in the record.
