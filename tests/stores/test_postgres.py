@@ -83,6 +83,36 @@ async def test_a_claim_that_asyncio_cancels_anywhere_is_nobody_s(address: str) -
         assert not await other.claim("kept")
 
 
+async def test_claims_that_are_asked_for_at_once_are_had_once_each(address: str) -> None:
+    async with stores(address, 2) as (one, other):
+        names = [f"run {number % 50}" for number in range(100)]
+        taken = await asyncio.gather(
+            *(store.claim(name) for name in names for store in (one, other))
+        )
+        assert sum(taken) == 50
+        await asyncio.gather(*(store.release(name) for name in names for store in (one, other)))
+        steps = (one.claim("r"), one.release("r"), one.claim("r"), one.claim("r"))
+        assert await asyncio.gather(*steps) == [True, None, True, False]
+        assert all(await asyncio.gather(*map(other.claim, set(names))))
+
+
+async def test_a_loop_that_ends_while_a_claim_is_asked_for_leaves_nobody_waiting(
+    address: str,
+) -> None:
+    async def main() -> None:
+        async with stores(address) as (store,):
+            for turns in (2, 4):
+                claims = [asyncio.create_task(store.claim("r")) for _ in range(2)]
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+                for task in asyncio.all_tasks() - {asyncio.current_task(), *claims}:
+                    task.cancel()
+                await asyncio.wait(claims)
+                assert claims[1].cancelled()
+
+    await anyio.to_thread.run_sync(lambda: asyncio.run(main()))
+
+
 async def test_a_store_that_a_cancel_leaves_lets_go_of_all_it_has(address: str) -> None:
     with anyio.CancelScope() as scope:
         async with opened(address) as store:
@@ -243,8 +273,14 @@ async def test_a_server_that_is_full_of_locks_says_so(
 
             with pytest.raises(StoreError, match="max_locks_per_transaction"):
                 await claim_all()
+            names = [f"together {number}" for number in range(3)]
+            told = await asyncio.gather(*map(one.claim, names), return_exceptions=True)
+            assert {type(answer) for answer in told} <= {StoreError, bool}
             hoarder.execute("SELECT pg_advisory_unlock_all()")
         assert await one.claim("again")
+        async with stores(address) as (other,):
+            for name, answer in zip(names, told, strict=True):
+                assert await other.claim(name) is isinstance(answer, StoreError)
 
 
 async def test_readers_that_lose_their_connections_get_new_ones(

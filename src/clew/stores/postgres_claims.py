@@ -26,49 +26,141 @@ PULSE: Final = 1.0
 """Seconds between two looks at whether the connection of the claims is still there."""
 
 _TAKE: Final = "SELECT pg_try_advisory_lock(%s)"
-_LET_GO: Final = "SELECT pg_advisory_unlock(%s)"
+_ASK: Final = """
+    SELECT CASE WHEN taking THEN pg_try_advisory_lock(number) ELSE pg_advisory_unlock(number) END
+    FROM unnest(%s::bigint[], %s::boolean[]) AS asked (number, taking)"""
+
+
+class _Asked:
+    """A lock to take or to let go of, and what the server says to that."""
+
+    __slots__ = ("answer", "name", "number", "taking")
+
+    def __init__(self, number: int, name: str, *, taking: bool) -> None:
+        self.number = number
+        self.name = name
+        self.taking = taking
+        self.answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+    def tell(self, *, taken: bool) -> None:
+        """Wake the task that waits, unless it was cancelled."""
+        if not self.answer.done():
+            self.answer.set_result(taken)
+
+    def fail(self, error: StoreError) -> None:
+        """The same, where the server gave no answer."""
+        if not self.answer.done():
+            self.answer.set_exception(error)
+            self.answer.exception()  # asked for here: the task that waits may be gone
 
 
 class Claims:
-    """What one store has claimed."""
+    """What one store has claimed.
+
+    What is asked while the server answers goes to it together, so that a worker which begins
+    hundreds of runs at once waits for a few answers.
+    """
 
     def __init__(self, link: Link) -> None:
         self._link = link
         self._held: dict[int, str] = {}
+        self._asked: list[_Asked] = []
+        self._asking: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self._connection: Connection | None = None
         self._watch: asyncio.Task[None] | None = None
 
     async def claim(self, name: str) -> bool:
         """Take the lock called so; False where anybody has it, this store too."""
-        number = key(self._link.address.schema, name)
-        with anyio.CancelScope(shield=True):  # a claim is taken and known, or neither
-            async with self._lock:
-                if number in self._held:
-                    return False
-                try:
-                    taken = await self._done(_TAKE, number)
-                except asyncio.CancelledError:  # by asyncio itself, which knows no shield
-                    await self._done(_LET_GO, number)
-                    raise
-                if not taken:
-                    return False
-                self._held[number] = name
-                self._watch = self._watch or asyncio.create_task(self._keep())
-        return True
+        taken = await self._answered(name, taking=True)
+        if taken:
+            self._watch = self._watch or asyncio.create_task(self._keep())
+        return taken
 
     async def release(self, name: str) -> None:
         """Let go of a claim of this store; of any other, nothing."""
-        number = key(self._link.address.schema, name)
-        with anyio.CancelScope(shield=True):
-            async with self._lock:
-                if self._held.pop(number, None) is None or self._connection is None:
-                    return
-                try:
-                    await self._done(_LET_GO, number)
-                except asyncio.CancelledError:
-                    await self._done(_LET_GO, number)
-                    raise
+        await self._answered(name, taking=False)
+
+    async def _answered(self, name: str, *, taking: bool) -> bool:
+        asked = _Asked(key(self._link.address.schema, name), name, taking=taking)
+        self._asked.append(asked)
+        if (
+            self._asking is None
+        ):  # it begins with the loop's next turn: whoever is ready comes along
+            self._asking = asyncio.create_task(self._ask_all())
+        with anyio.CancelScope(shield=True):  # a claim is taken and known, or neither
+            await asked.answer
+        return asked.answer.result()
+
+    async def _ask_all(self) -> None:
+        """Ask what waits, in its order. Nobody cancels this task but a loop that ends."""
+        try:
+            while self._asked:
+                async with self._lock:
+                    if group := self._next_group():
+                        await self._settle(group)
+        finally:
+            self._asking = None
+            left, self._asked = self._asked, []
+            for one in left:
+                one.answer.cancel()
+
+    def _next_group(self) -> list[_Asked]:
+        """What goes together: each lock once. What needs no server is answered."""
+        group: dict[int, _Asked] = {}
+        later: list[_Asked] = []
+        for one in self._asked:
+            held = one.number in self._held
+            if one.number in group:
+                later.append(one)
+            elif one.taking and (held or one.answer.cancelled()):
+                one.tell(taken=False)
+            elif not one.taking and not (held and self._connection):
+                self._held.pop(one.number, None)
+                one.tell(taken=False)
+            else:
+                group[one.number] = one
+        self._asked = later
+        return list(group.values())
+
+    async def _settle(self, group: list[_Asked]) -> None:
+        """Ask these, and tell each who waits. A claim whose task asyncio cancelled, which knows no
+        shield, is given back.
+        """
+        for one in group:
+            if not one.taking:
+                self._held.pop(one.number, None)
+        try:
+            answers = await self._done(group)
+        except StoreError as error:
+            for one in group:
+                one.fail(error)
+        except psycopg.Error as error:
+            if len(group) == 1:
+                group[0].fail(explain(self._link.address, error))
+            else:
+                await self._one_by_one(group)
+        except BaseException:  # the loop ends
+            for one in group:
+                one.answer.cancel()
+            raise
+        else:
+            for one, taken in zip(group, answers, strict=True):
+                self._know(one, taken=taken)
+
+    async def _one_by_one(self, group: list[_Asked]) -> None:
+        """Ask again: nobody can say which of the locks were taken before an error."""
+        for one in group:
+            if one.taking:
+                await self._settle([_Asked(one.number, one.name, taking=False)])
+            await self._settle([one])
+
+    def _know(self, one: _Asked, *, taken: bool) -> None:
+        if one.taking and taken:
+            self._held[one.number] = one.name
+            if one.answer.cancelled():
+                self._asked.insert(0, _Asked(one.number, one.name, taking=False))
+        one.tell(taken=taken)
 
     async def close(self) -> None:
         """Let go of everything."""
@@ -76,6 +168,8 @@ class Claims:
         if watch is not None:
             watch.cancel()
             await asyncio.wait([watch])
+        while self._asking is not None:
+            await asyncio.wait([self._asking])
         async with self._lock:
             self._held.clear()
             if self._connection is not None:
@@ -83,17 +177,18 @@ class Claims:
                     await self._connection.execute("SELECT pg_advisory_unlock_all()")
             await self._drop()
 
-    async def _done(self, query: str, number: int) -> bool:
+    async def _done(self, group: list[_Asked]) -> list[bool]:
         """Ask the server, on a connection that has all that is held."""
+        asked = ([one.number for one in group], [one.taking for one in group])
         until = self._link.deadline()
         while True:
             connection = await self._connected(until)
             try:
-                row = await (await connection.execute(query.encode(), (number,))).fetchone()
-                return row == (True,)
+                rows = await (await connection.execute(_ASK, asked)).fetchall()
+                return [bool(row[0]) for row in rows]
             except psycopg.Error as error:
                 if not lost(error, connection):
-                    raise explain(self._link.address, error) from error
+                    raise
                 await self._drop()
 
     async def _connected(self, until: float) -> Connection:
@@ -113,9 +208,11 @@ class Claims:
         """Look now and then whether the connection is there, so that claims are taken again."""
         while True:
             await asyncio.sleep(PULSE)
-            with suppress(StoreError):  # the server is away: whoever works on a run says so
+            with suppress(
+                StoreError, psycopg.Error
+            ):  # the server is away: whoever works on a run says so
                 async with self._lock:
-                    await self._done("SELECT true WHERE %s IS NOT NULL", 0)
+                    await self._done([])
 
     async def _drop(self) -> None:
         connection, self._connection = self._connection, None
