@@ -92,8 +92,23 @@ async def test_claims_that_are_asked_for_at_once_are_had_once_each(address: str)
         assert sum(taken) == 50
         await asyncio.gather(*(store.release(name) for name in names for store in (one, other)))
         steps = (one.claim("r"), one.release("r"), one.claim("r"), one.claim("r"))
-        assert await asyncio.gather(*steps) == [True, None, True, False]
+        said: list[bool | None] = list(await asyncio.gather(*steps))
+        assert said == [True, None, True, False]
         assert all(await asyncio.gather(*map(other.claim, set(names))))
+
+
+async def test_a_store_that_is_closed_while_a_claim_is_asked_for_lets_go_of_it(
+    address: str,
+) -> None:
+    async with stores(address, 2) as (one, other):
+        assert await one.claim("kept")
+        asking = asyncio.create_task(one.claim("r"))
+        await asyncio.sleep(0)
+        await one.close()
+        assert await asking
+        with anyio.fail_after(20):
+            while not (await other.claim("r") and await other.claim("kept")):
+                await other.release("r")
 
 
 async def test_a_loop_that_ends_while_a_claim_is_asked_for_leaves_nobody_waiting(
@@ -274,7 +289,14 @@ async def test_a_server_that_is_full_of_locks_says_so(
             with pytest.raises(StoreError, match="max_locks_per_transaction"):
                 await claim_all()
             names = [f"together {number}" for number in range(3)]
-            told = await asyncio.gather(*map(one.claim, names), return_exceptions=True)
+            left = asyncio.create_task(one.claim("left"))
+            letting_go = asyncio.create_task(one.release("first"))
+            asking = [asyncio.create_task(one.claim(name)) for name in names]
+            for _ in range(3):
+                await asyncio.sleep(0)
+            left.cancel()
+            told = await asyncio.gather(*asking, return_exceptions=True)
+            await letting_go
             assert {type(answer) for answer in told} <= {StoreError, bool}
             hoarder.execute("SELECT pg_advisory_unlock_all()")
         assert await one.claim("again")
