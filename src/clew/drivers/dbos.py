@@ -141,7 +141,7 @@ class DbosDriver:
                     trouble = str(error)
                     worker.tell("failed", text=trouble)
             quiet = 0 if left else quiet + 1
-            took = anyio.current_time() - began
+            took = worker.took
             most = SOON if self.orders.until_idle else LOOK
             await worker.rest(max(SOON, _SHARE * took), max(most, _SHARE * took))
 

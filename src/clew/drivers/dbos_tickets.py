@@ -5,7 +5,7 @@ harm: the record says what is due, and its epoch keeps two workers apart.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Self, TypeVar
 from urllib.parse import urlsplit
@@ -120,6 +120,12 @@ class Tickets:
         found = await self._list(workflow_id_prefix=f"{run_id}/")  # and "a/" begins "a/b/"
         return [ticket for ticket in found if ticket.run_id == run_id]
 
+    async def written(self, first: Mapping[str, int]) -> dict[str, Ticket]:
+        """Of these runs, the first ticket at the entry named, open or over, where there is one."""
+        ids = [f"{run_id}/{seq}.0" for run_id, seq in first.items()]
+        found = await self._list(workflow_ids=ids) if ids else []
+        return {ticket.run_id: ticket for ticket in found}
+
     async def write(
         self,
         run_id: str,
@@ -129,13 +135,15 @@ class Tickets:
         tries: int = 0,
         pause: float = 0.0,
         beside: str = "",
+        new: bool = False,
     ) -> bool:
         """Write a ticket for a run, unless it has an open one beside the one named; say whether.
 
         Its number follows from those before it, so that two who write at once write the same one.
+        With `new` it is known to have none at this entry, and the others are not looked at again.
         Without a `version` it is for the workers of the version that DBOS calls the latest.
         """
-        known = await self.of(run_id)
+        known = [] if new else await self.of(run_id)
         if any(ticket.open and ticket.id != beside for ticket in known):
             return False
         number = sum(ticket.seq == seq for ticket in known)

@@ -6,7 +6,8 @@ workers whose claim is free, and for runs that are due and have no ticket.
 """
 
 import logging
-from collections.abc import AsyncGenerator, Iterable, Sequence
+import random
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -22,12 +23,13 @@ from clew.drivers.worker import Orders
 from clew.errors import ConfigError, FencedError, ModelError, StoreError, one_error
 from clew.events import Thought
 from clew.journal import load
+from clew.protocols import RunInfo
 from clew.stores.postgres import PostgresStore
 from clew.trajectory import Trajectory
 
 LOG: Final = logging.getLogger("clew")
 
-_TOGETHER: Final = 8
+_TOGETHER: Final = 32
 """So many runs are looked into at the same time."""
 
 
@@ -57,6 +59,7 @@ class Worker:
         self._stray: set[str] = set()
         self._missing: set[str] = set()
         self._pauses = Pauses()
+        self.took = 0.0  # seconds that the last look asked what there is
 
     async def advance(self, run_id: str, tries: int, ticket: str) -> str:
         """Honour a ticket: work on its run until that stops; say what became of it."""
@@ -195,11 +198,13 @@ class Worker:
         With `everything`, what other workers have at hand is taken from them.
         """
         self._wake = anyio.Event()
+        began = anyio.current_time()
         tickets = await self.tickets.open()
-        due = [  # asked after the tickets: what has none now had none then
-            run.run_id for run in await self.store.due() if queue_of(run) == self.tickets.queue
-        ]
-        self.refused &= set(due)
+        due = {  # asked after the tickets: what has none now had none then
+            run.run_id: run for run in await self.store.due() if queue_of(run) == self.tickets.queue
+        }
+        self.took = anyio.current_time() - began
+        self.refused &= due.keys()
         now = anyio.current_time()
         resting = {run_id for run_id in due if self._pauses.rests(run_id, now, 0)} | self.refused
         lost = {ticket.run_id: ticket for ticket in await self._lost(tickets, everything)}
@@ -207,15 +212,14 @@ class Worker:
         known = self._known = {ticket.run_id for ticket in tickets} | self.carrying.keys()
         if everything:
             self._over |= {run for run in due if run in lost or run not in known}
-        limit = anyio.CapacityLimiter(_TOGETHER)
-        with one_error():
-            async with anyio.create_task_group() as together:
-                for run in due:
-                    if run not in resting and (run in lost or run not in known):
-                        together.start_soon(self._renew, run, lost.get(run), limit)
+        await self._renew_all(
+            [run for run in due.values()
+             if run.run_id not in resting and (run.run_id in lost or run.run_id not in known)],
+            lost,
+        )  # fmt: skip
         resting |= self.refused | {run for run in due if self._pauses.rests(run, now, 0)}
         elsewhere = self._elsewhere(tickets) - lost.keys() | resting
-        return bool(self.carrying or self._missing or set(due) - elsewhere)
+        return bool(self.carrying or self._missing or due.keys() - elsewhere)
 
     def _elsewhere(self, tickets: Iterable[Ticket]) -> set[str]:
         """Runs that wait for another try, or that another worker has."""
@@ -246,28 +250,48 @@ class Worker:
         room = self.orders.at_once - len(self.carrying) - len(lost) - len(waiting)
         return lost + still[: max(room, 0)]
 
-    async def _renew(
-        self, run_id: str, ticket: Ticket | None, limit: anyio.CapacityLimiter
-    ) -> None:
-        """Write a new ticket for a run whose agent is here and that nobody is at work on."""
-        async with limit:
-            try:
-                record = await load(self.store, run_id)
-                if record.stop is not None and not await self.store.inbox(run_id):
-                    return  # it stopped meanwhile
-                await self.orders.agents(record)
-            except ConfigError as error:
-                self._refuse(run_id, str(error))
+    async def _renew_all(self, runs: Sequence[RunInfo], lost: Mapping[str, Ticket]) -> None:
+        """Write new tickets, some at a time. Each worker that looks finds the same ones missing:
+        they begin at different places, and leave out those that another has written meanwhile.
+        """
+        parts = [runs[at : at + _TOGETHER] for at in range(0, len(runs), _TOGETHER)]
+        random.shuffle(parts)
+        for part in parts:
+            if self.leaving.is_set():
                 return
-            except Exception as error:  # noqa: BLE001 - a damaged record, or part, stops no other run
-                said = str(error) if isinstance(error, StoreError) else repr(error)
-                seconds = self._pauses.failed(run_id, anyio.current_time())
-                self._warn("failed", run_id, f"{said} (it is looked at again in {seconds:.0f} s)")
-                return
-            self._pauses.done(run_id)
-            if run_id in self._over or await self._free(run_id):
-                await self.tickets.tear([ticket] if ticket else [])
-                await self.tickets.write(run_id, len(record), version=self.version)
+            first = {run.run_id: run.entries for run in part if run.run_id not in lost}
+            written = await self.tickets.written(first)
+            with one_error():
+                async with anyio.create_task_group() as together:
+                    for run in part:
+                        there = written.get(run.run_id)
+                        if there is None or not there.open:
+                            new = run.entries if there is None and run.run_id in first else 0
+                            together.start_soon(self._renew, run.run_id, lost.get(run.run_id), new)
+
+    async def _renew(self, run_id: str, ticket: Ticket | None, new: int) -> None:
+        """Write a new ticket for a run whose agent is here and that nobody is at work on.
+
+        At the entry `new` it has none, if it still ends there.
+        """
+        try:
+            record = await load(self.store, run_id)
+            if record.stop is not None and not await self.store.inbox(run_id):
+                return  # it stopped meanwhile
+            await self.orders.agents(record)
+        except ConfigError as error:
+            self._refuse(run_id, str(error))
+            return
+        except Exception as error:  # noqa: BLE001 - a damaged record, or part, stops no other run
+            said = str(error) if isinstance(error, StoreError) else repr(error)
+            seconds = self._pauses.failed(run_id, anyio.current_time())
+            self._warn("failed", run_id, f"{said} (it is looked at again in {seconds:.0f} s)")
+            return
+        self._pauses.done(run_id)
+        if run_id in self._over or await self._free(run_id):
+            await self.tickets.tear([ticket] if ticket else [])
+            seq = len(record)
+            await self.tickets.write(run_id, seq, version=self.version, new=seq == new)
 
     async def _free(self, name: str) -> bool:
         """Whether nobody holds a claim."""
