@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from typing_extensions import override
 
 from clew.errors import ConfigError, FencedError, StoreError
-from clew.events import Attempt, Note, Observation, Spending, encode
+from clew.events import AnyEvent, Attempt, Note, Observation, Spending, encode
 from clew.journal import Journal, chain, load
 from clew.portal import wait_for
 from clew.protocols import Append, Base, Line, Store
@@ -131,10 +131,10 @@ async def test_a_root_that_goes_on_comes_behind_its_sub_runs() -> None:
 async def test_a_root_is_left_out_with_a_sub_run_in_which_it_goes_on(tmp_path: Path) -> None:
     store = JsonlStore(tmp_path)
     for run_id, ended in (("open", False), ("over", True)):
-        made = (
+        made: list[AnyEvent] = [
             thought("delegate"), Attempt("2.1", "delegate", "h", 0.0, child=f"{run_id}-2.1"),
             *([Observation("2.1", "dug", spent=Spending())] if ended else []),
-        )  # fmt: skip
+        ]  # fmt: skip
         await run(store, f"{run_id}-2.1", parent=f"{run_id}:2.1")
         await run(store, run_id, *made, status=None)
         file = tmp_path / f"{run_id}-2.1.jsonl"
