@@ -84,9 +84,7 @@ class Claims:
     async def _answered(self, name: str, *, taking: bool) -> bool:
         asked = _Asked(key(self._link.address.schema, name), name, taking=taking)
         self._asked.append(asked)
-        if (
-            self._asking is None
-        ):  # it begins with the loop's next turn: whoever is ready comes along
+        if self._asking is None:  # a task begins with the loop's next turn: others come along
             self._asking = asyncio.create_task(self._ask_all())
         with anyio.CancelScope(shield=True):  # a claim is taken and known, or neither
             await asked.answer
@@ -208,9 +206,7 @@ class Claims:
         """Look now and then whether the connection is there, so that claims are taken again."""
         while True:
             await asyncio.sleep(PULSE)
-            with suppress(
-                StoreError, psycopg.Error
-            ):  # the server is away: whoever works on a run says so
+            with suppress(StoreError, psycopg.Error):  # whoever works on a run says what is wrong
                 async with self._lock:
                     await self._done([])
 
