@@ -197,14 +197,18 @@ def test_queues_agents_and_names_are_kept_apart() -> None:
         assert what == "refused"
         assert "other.toml differs in tools.calc, tools.pay, tools.send, tools.wait (" in why
         assert len(entries(run_id)) == 1
-        holder = worker(env, "--name", "one", "--queue", "other", "--json")
-        while not Path(os.environ["CLEW_STORE"] + ".claims").exists():
-            time.sleep(0.01)
-        named = clew("worker", "--name", "one", env=env)
-        assert (named.code, named.err) == (
-            2, "clew: there is a worker 'one' at this store: choose another name\n",
-        )  # fmt: skip
-        assert ended(holder, signal.SIGTERM).code == 0
+        told, tells = os.pipe()
+        words_of_one = ("worker", "--name", "one", "--queue", "other", "--json")
+        holder = Process([*COMMAND[1:], *words_of_one], environment(**env), stdout=tells)
+        STARTED.append(holder)
+        os.close(tells)
+        with os.fdopen(told) as news_of_one:
+            assert "serving" in news_of_one.readline()  # from here on it has its name
+            named = clew("worker", "--name", "one", env=env)
+            assert (named.code, named.err) == (
+                2, "clew: there is a worker 'one' at this store: choose another name\n",
+            )  # fmt: skip
+            assert ended(holder, signal.SIGTERM).code == 0
         assert news(clew(*words, env=env))[-1] == ("ended", "answered")  # made from the record
 
 
