@@ -1,5 +1,6 @@
 """What holds for every test: both event loops, no keys, and nothing outside a temporary folder."""
 
+import logging
 import os
 import re
 import signal
@@ -50,3 +51,4 @@ def _own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("CLEW_STORE", str(home / "store"))
     monkeypatch.chdir(home)
+    logging.getLogger("clew").setLevel(logging.NOTSET)  # a command in this process may have set it
