@@ -89,13 +89,12 @@ def cost(sample: int) -> Part:
     for name, costs in found.items():
         least = _least(costs)
         wall = "" if "dbos" in name else f", wall {least.wall / base.wall:.1f} times"
-        size = f"{least.size:,.0f} bytes a step" if least.size else ""
+        size = f", {least.size:,.0f} bytes a step" if least.size else ""
         figures.append(
             Figure(
                 name,
                 f"CPU {least.cpu / base.cpu:.2f} times{wall}",
-                f"{least.cpu * 1000:.2f} ms CPU a step",
-                size,
+                f"{least.cpu * 1000:.2f} ms CPU a step{size}",
             )
         )
     text = COST.format(runs=runs, steps=world.STEPS, times=times, effects="0.9", at_once=16)

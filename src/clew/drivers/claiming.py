@@ -4,6 +4,7 @@ A claim is a lock in the store (`Claims`). Where its holder is frozen, a person 
 over on purpose: that is a second lock, which all look at before they take the first for granted.
 """
 
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final, Protocol
@@ -11,9 +12,11 @@ from typing import Final, Protocol
 import anyio
 import msgspec
 
-from clew.errors import ConfigError
+from clew.errors import ConfigError, StoreError
 from clew.protocols import Claims, RunInfo, Store
 from clew.trajectory import Trajectory
+
+LOG: Final = logging.getLogger("clew")
 
 _TRIES: Final = 20  # while others look whether there is a second lock, it is theirs for a moment
 
@@ -94,6 +97,15 @@ async def claim(store: Claims, run_id: str, *, take_over: bool = False) -> str |
                 return over
             await anyio.sleep(0.01)
     return None
+
+
+async def let_go(store: Claims, lock: str) -> None:
+    """Release a claim; where that fails, the connection is gone and the claim with it."""
+    with anyio.CancelScope(shield=True):
+        try:
+            await store.release(lock)
+        except StoreError as error:
+            LOG.info("the claim of %s went with its connection (%s)", lock, error)
 
 
 async def hold(store: Store, record: Trajectory, *, take_over: bool = False) -> str | None:

@@ -121,7 +121,7 @@ class DbosDriver:
             worker = Worker(self.store, self.orders, tickets, self.version, leaving)
             async with self._running(worker), worker.hearing():
                 where = f"{self.orders.name} serves the queue {self.orders.queue!r} through DBOS"
-                worker.tell("serving", text=f"{where}, version {self.version!r}")
+                worker.voice.tell("serving", text=f"{where}, version {self.version!r}")
                 await self._watch(worker)
 
     async def _watch(self, worker: Worker) -> None:
@@ -139,7 +139,7 @@ class DbosDriver:
                 left = True
                 if str(error) != trouble:
                     trouble = str(error)
-                    worker.tell("failed", text=trouble)
+                    worker.voice.tell("failed", text=trouble)
             quiet = 0 if left else quiet + 1
             took = worker.took
             most = SOON if self.orders.until_idle else LOOK

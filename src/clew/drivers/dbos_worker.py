@@ -15,10 +15,10 @@ import anyio
 
 from clew.agent import Agent
 from clew.drivers.carry import carry
-from clew.drivers.claiming import claim, queue_of
+from clew.drivers.claiming import claim, let_go, queue_of
 from clew.drivers.dbos_tickets import Ticket, Tickets
 from clew.drivers.pauses import FIRST, MOST, Pauses
-from clew.drivers.serving import News, What
+from clew.drivers.telling import Voice
 from clew.drivers.worker import Orders
 from clew.errors import ConfigError, FencedError, ModelError, StoreError, one_error
 from clew.events import Thought
@@ -52,7 +52,7 @@ class Worker:
         self.carrying: dict[str, str] = {}
         self.refused: set[str] = set()
         self._scopes: dict[str, anyio.CancelScope] = {}
-        self._refusals: set[str] = set()
+        self.voice = Voice(orders.tell)
         self._wake = anyio.Event()
         self._known: set[str] = set()
         self._over: set[str] = set()
@@ -87,7 +87,7 @@ class Worker:
         try:
             done = await self._carry(run_id)
         except FencedError as error:
-            self._warn("lost", run_id, str(error))
+            self.voice.warn("lost", run_id, str(error))
             return "fenced"
         except ConfigError as error:
             self._refuse(run_id, str(error))
@@ -98,12 +98,12 @@ class Worker:
             LOG.exception("run %s: a part of its agent failed", run_id)
             return await self._again(run_id, tries, ticket, repr(error))
         finally:
-            await self._let_go(lock)
+            await let_go(self.store, lock)
         if done is None:
             return "over"
         if done.stop is None:
             return await self._hand_back(run_id, ticket)
-        self.tell("ended", run_id, done.stop.status)
+        self.voice.tell("ended", run_id, done.stop.status)
         return done.stop.status
 
     async def _claimed(self, run_id: str) -> str | None:
@@ -126,7 +126,7 @@ class Worker:
         async def found(_: Trajectory) -> Agent:
             return agent
 
-        self.tell("taken", run_id, record.goal)
+        self.voice.tell("taken", run_id, record.goal)
         return await carry(found, self.store, run_id, leaving=self.leaving.is_set)
 
     async def _hand_back(self, run_id: str, ticket: str) -> str:
@@ -136,7 +136,7 @@ class Worker:
             await self.tickets.write(run_id, seq, version=self.version, beside=ticket)
         except StoreError as error:  # a worker that looks around finds the run
             LOG.warning("run %s: %s", run_id, error)
-        self.tell("left", run_id, "for other workers")
+        self.voice.tell("left", run_id, "for other workers")
         return "left"
 
     async def _again(self, run_id: str, tries: int, ticket: str, why: str) -> str:
@@ -152,9 +152,9 @@ class Worker:
                 beside=ticket,
             )  # fmt: skip
         except StoreError as error:  # a worker that looks around finds the run, if it is due
-            self._warn("failed", run_id, f"{why} (and no ticket could be written: {error})")
+            self.voice.warn("failed", run_id, f"{why} (and no ticket could be written: {error})")
         else:
-            self._warn("failed", run_id, f"{why} (it is tried again in {pause:.0f} s)")
+            self.voice.warn("failed", run_id, f"{why} (it is tried again in {pause:.0f} s)")
         return "failed"
 
     # ------------------------------------------------------------ looking around
@@ -285,7 +285,7 @@ class Worker:
         except Exception as error:  # noqa: BLE001 - a damaged record, or part, stops no other run
             said = str(error) if isinstance(error, StoreError) else repr(error)
             seconds = self._pauses.failed(run_id, anyio.current_time())
-            self._warn("failed", run_id, f"{said} (it is looked at again in {seconds:.0f} s)")
+            self.voice.warn("failed", run_id, f"{said} (it is looked at again in {seconds:.0f} s)")
             return
         self._pauses.done(run_id)
         if run_id in self._over or await self._free(run_id):
@@ -301,30 +301,9 @@ class Worker:
         await self.store.release(lock)
         return True
 
-    async def _let_go(self, lock: str) -> None:
-        """Release a claim; where that fails, the connection is gone and the claim with it."""
-        with anyio.CancelScope(shield=True):
-            try:
-                await self.store.release(lock)
-            except StoreError as error:
-                LOG.info("the claim of %s went with its connection (%s)", lock, error)
-
     # ------------------------------------------------------------ telling
 
     def _refuse(self, run_id: str, why: str) -> None:
         """Leave a run to others, and say why once: it may be true of thousands."""
         self.refused.add(run_id)
-        if why not in self._refusals:
-            self._refusals.add(why)
-            self._warn("refused", run_id, why)
-
-    def _warn(self, what: What, run_id: str, text: str) -> None:
-        LOG.warning("run %s: %s", run_id, text)
-        self.tell(what, run_id, text)
-
-    def tell(self, what: What, run_id: str = "", text: str = "") -> None:
-        """Whoever is told may look, never answer: not by failing either."""
-        try:
-            self.orders.tell(News(what, run_id, text))
-        except Exception:
-            LOG.exception("who was told of run %s failed; the worker goes on", run_id)
+        self.voice.refuse(run_id, why)

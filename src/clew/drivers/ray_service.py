@@ -8,10 +8,11 @@ from typing import Final
 
 import anyio
 
-from clew.drivers.claiming import Shared, claim, queue_of
+from clew.drivers.claiming import Shared, claim, let_go, queue_of
 from clew.drivers.ray_actor import End
 from clew.drivers.ray_crew import Crew
-from clew.drivers.serving import News, Serving, Tell
+from clew.drivers.serving import Serving, Tell
+from clew.drivers.telling import Voice
 from clew.errors import ConfigError, StoreError, one_error
 from clew.events import Started, decode
 from clew.protocols import RunInfo, Wakes
@@ -44,10 +45,15 @@ class Service:
     serving: Serving
     tell: Tell
     leaving: anyio.Event
+    _voice: Voice = field(init=False)
     _due: deque[RunInfo] = field(init=False, default_factory=deque[RunInfo])
     _sent: dict[str, int] = field(init=False, default_factory=dict[str, int])
     _rests: dict[str, _Rest] = field(init=False, default_factory=dict[str, _Rest])
     _wake: anyio.Event = field(init=False, default_factory=anyio.Event)
+
+    def __post_init__(self) -> None:
+        """It speaks as other workers do."""
+        self._voice = Voice(self.tell)
 
     async def go_on(self) -> None:
         """Serve until told to leave, or idle; then have each run left where its step ends."""
@@ -57,7 +63,7 @@ class Service:
             raise ConfigError(f"there is a worker {called} at this store: choose another name")
         try:
             serves = f"{self.serving.name} serves the queue {self.serving.queue!r}"
-            self.tell(News("serving", text=serves))
+            self._voice.tell("serving", text=serves)
             with one_error():
                 async with anyio.create_task_group() as group:
                     group.start_soon(self._told_to_leave)
@@ -67,8 +73,7 @@ class Service:
                     await self._look_around()
                     group.cancel_scope.cancel()
         finally:
-            with anyio.CancelScope(shield=True):
-                await self.store.release(name)
+            await let_go(self.store, name)
 
     async def _look_around(self) -> None:
         over, quiet, trouble, again = self.serving.take_over, 0, "", 0.0
@@ -85,7 +90,7 @@ class Service:
                 again = began + LOOK
                 if str(error) != trouble:
                     trouble = str(error)
-                    self.tell(News("failed", text=trouble))
+                    self._voice.tell("failed", text=trouble)
             if self.serving.until_idle and quiet > 1:  # somebody may have tried a claim
                 return
             await self._woken(max(again - anyio.current_time(), 0.01))
@@ -109,7 +114,7 @@ class Service:
             if over or await self._free(run.run_id):
                 self._sent[run.run_id] = run.entries
                 self.crew.send(run.run_id, over=over)
-                self.tell(News("taken", run.run_id, _goal(run)))
+                self._voice.tell("taken", run.run_id, _goal(run))
                 sent = True
         return sent
 
@@ -143,7 +148,7 @@ class Service:
         if end.open is None:
             # A last word in its inbox may have changed nothing: then it stays due, and is over.
             self._rests[run_id] = _Rest(None)
-            self.tell(News("ended", run_id, end.status))
+            self._voice.tell("ended", run_id, end.status)
             return
         if end.open != "left":  # also one that is refused: a word in its inbox keeps it due
             stuck = before is not None and before.entries == entries
@@ -151,7 +156,7 @@ class Service:
             pause = min(before.pause * 2, most) if before is not None and stuck else least
             self._rests[run_id] = _Rest(entries, anyio.current_time() + pause, pause)
         if end.open != "refused" or before is None:  # that is said once
-            self.tell(News(end.open, run_id, end.reason))
+            self._voice.tell(end.open, run_id, end.reason)
 
     async def _told_to_leave(self) -> None:
         await self.leaving.wait()

@@ -11,9 +11,10 @@ import anyio.abc
 
 from clew.agent import Agent
 from clew.drivers.carry import Agents, carry
-from clew.drivers.claiming import Shared, claim, fingerprint_of, queue_of
+from clew.drivers.claiming import Shared, claim, fingerprint_of, let_go, queue_of
 from clew.drivers.pauses import Pauses
-from clew.drivers.serving import QUEUE, News, Tell, What, own_name, untold
+from clew.drivers.serving import QUEUE, Tell, own_name, untold
+from clew.drivers.telling import Voice
 from clew.errors import ConfigError, FencedError, ModelError, StoreError, one_error
 from clew.events import Entry, Thought
 from clew.journal import load
@@ -83,7 +84,7 @@ class Worker:
         self._queues: dict[str, str] = {}
         self._settled: dict[str, int] = {}
         self._foreseen: set[str] = set()
-        self._refusals: set[str] = set()
+        self._voice = Voice(orders.tell)
         self._pauses = Pauses()
         self._looked = -1.0
         self._took = 0.0
@@ -109,7 +110,9 @@ class Worker:
             raise ConfigError(message)
         try:
             await self._look(first=True)
-            self._tell("serving", text=f"{self.orders.name} serves the queue {self.orders.queue!r}")
+            self._voice.tell(
+                "serving", text=f"{self.orders.name} serves the queue {self.orders.queue!r}"
+            )
             with one_error():
                 async with anyio.create_task_group() as group:
                     group.start_soon(self._told_to_leave)
@@ -118,7 +121,7 @@ class Worker:
                     await self._go_on(group)
                     group.cancel_scope.cancel()
         finally:
-            await self._let_go(name)
+            await let_go(self.store, name)
 
     async def _told_to_leave(self) -> None:
         await self._leaving.wait()
@@ -177,7 +180,7 @@ class Worker:
             if first:
                 raise
             seconds = self._pauses.failed("", now, most=_STORE)
-            self._warn("failed", "", f"{error} (it is looked at again in {seconds:.0f} s)")
+            self._voice.warn("failed", "", f"{error} (it is looked at again in {seconds:.0f} s)")
             return False
         self._pauses.done("")
         self._elsewhere.clear()
@@ -247,7 +250,7 @@ class Worker:
             due = not ended or await self._spoken_to(run)
         finally:
             if not due:  # another worker was faster
-                await self._let_go(lock)
+                await let_go(self.store, lock)
         return lock if due else None
 
     async def _spoken_to(self, run: RunInfo) -> bool:
@@ -260,7 +263,7 @@ class Worker:
             await self._carry(run, moves)
         except FencedError as error:
             self._pauses.fenced(run.run_id, anyio.current_time(), run.entries)
-            self._warn("lost", run.run_id, str(error))
+            self._voice.warn("lost", run.run_id, str(error))
         except ConfigError as error:
             self._refuse(run.run_id, str(error))
         except (ModelError, StoreError) as error:
@@ -269,7 +272,7 @@ class Worker:
             LOG.exception("run %s: a part of its agent failed", run.run_id)
             self._fail(run.run_id, error, moved=moves.thought)
         finally:
-            await self._let_go(lock)
+            await let_go(self.store, lock)
             self.working.discard(run.run_id)
             self._wake.set()
 
@@ -283,44 +286,23 @@ class Worker:
         async def found(_: Trajectory) -> Agent:
             return agent
 
-        self._tell("taken", run.run_id, record.goal)
+        self._voice.tell("taken", run.run_id, record.goal)
         leaving = self._leaving.is_set
         done = await carry(found, self.store, run.run_id, listener=moves, leaving=leaving)
         self._pauses.done(run.run_id)
         if done.stop is None:
-            self._tell("left", run.run_id, "for other workers")
+            self._voice.tell("left", run.run_id, "for other workers")
         else:
             self._settled[run.run_id] = len(done)
-            self._tell("ended", run.run_id, done.stop.status)
-
-    async def _let_go(self, lock: str) -> None:
-        """Release a claim; where that fails, the connection is gone and the claim with it."""
-        with anyio.CancelScope(shield=True):
-            try:
-                await self.store.release(lock)
-            except StoreError as error:
-                LOG.info("the claim of %s went with its connection (%s)", lock, error)
+            self._voice.tell("ended", run.run_id, done.stop.status)
 
     def _fail(self, run_id: str, error: Exception, *, moved: bool = False) -> None:
         seconds = self._pauses.failed(run_id, anyio.current_time(), moved=moved)
         again = "" if self.orders.until_idle else f" (it is tried again in {seconds:.0f} s)"
         said = str(error) if isinstance(error, (ModelError, StoreError)) else repr(error)
-        self._warn("failed", run_id, f"{said}{again}")
+        self._voice.warn("failed", run_id, f"{said}{again}")
 
     def _refuse(self, run_id: str, why: str) -> None:
         """Leave a run to others, and say why once: it may be true of thousands."""
         self._pauses.failed(run_id, anyio.current_time())
-        if why not in self._refusals:
-            self._refusals.add(why)
-            self._warn("refused", run_id, why)
-
-    def _warn(self, what: What, run_id: str, text: str) -> None:
-        LOG.warning("run %s: %s", run_id, text)
-        self._tell(what, run_id, text)
-
-    def _tell(self, what: What, run_id: str = "", text: str = "") -> None:
-        """Whoever is told may look, never answer: not by failing either."""
-        try:
-            self.orders.tell(News(what, run_id, text))
-        except Exception:
-            LOG.exception("who was told of run %s failed; the worker goes on", run_id)
+        self._voice.refuse(run_id, why)
