@@ -8,6 +8,7 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 from msgspec.structs import replace
@@ -101,17 +102,20 @@ class ScriptedModel:
             return Reply(text=line, usage=self.usage, model=self.name)
         return self.written(line, index + 1)
 
-    def written(self, move: Move, number: int) -> Reply:
-        """A move in the words of the format."""
-        codec = by_name(self.codec)
+    @cached_property
+    def _brief(self) -> Brief:
+        """What its format must know; worked out once, since some scripts speak in thousands."""
         schema = answer_schema(self.answer)
         known = frozenset(tool.name for tool in self.tools)
-        brief = Brief("", tuple(self.tools), finish_tool(schema), schema, known)
+        return Brief("", tuple(self.tools), finish_tool(schema), schema, known)
+
+    def written(self, move: Move, number: int) -> Reply:
+        """A move in the words of the format."""
         thought = Thought(Reply(), Prints("", "", "", ""), move.thought, move.actions, move.answer)
         calls = [
             Call(f"{number}.{place}", action) for place, action in enumerate(move.actions, start=1)
         ]
-        part = codec.render(brief, Step(number, thought, calls))[0]
+        part = by_name(self.codec).render(self._brief, Step(number, thought, calls))[0]
         return Reply(
             text=part.text,
             calls=part.calls,
