@@ -96,6 +96,11 @@ def over(cpu: Cpu, name: str, floor: str) -> list[float]:
     return [one / other for one, other in zip(cpu[name], cpu[floor], strict=True)]
 
 
+def less(cpu: Cpu, name: str, floor: str) -> list[float]:
+    """What one client takes beyond another in each repetition."""
+    return [one - other for one, other in zip(cpu[name], cpu[floor], strict=True)]
+
+
 def ms(cpu: Cpu, *names: str) -> str:
     """The medians of clients, in words."""
     return ", ".join(f"{name} {statistics.median(cpu[name]):.2f} ms" for name in names)
@@ -105,6 +110,8 @@ def per_step(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
     """(a) CPU per step, against a bare loop that makes the same calls."""
     clients: dict[str, tuple[str, str]] = {
         "commits": ("commits", "full"),
+        "commits and waits": ("commits", "waiting"),
+        "waits": ("commits", "wait"),
         "clew unsafe": ("clew_runs", "unsafe"),
         "with commits": ("bare", "unsafe"),
         "plain": ("bare", "plain"),
@@ -147,17 +154,18 @@ def _ratios(steps: str, cpu: Cpu) -> Iterator[Row]:
         ms(cpu, "clew streamed", "streamed"),
     )
     plain = cpu["plain"]
-    paced = [both - bare for both, bare in zip(cpu["with commits"], plain, strict=True)]
     for how, commits, beside in (
-        ("at the pace of the run", paced, ms(cpu, "clew unsafe", "with commits", "plain")),
-        ("back to back", cpu["commits"], ms(cpu, "commits")),
-    ):
-        less = [
+        ("alone, each two after a wait", less(cpu, "commits and waits", "waits"),
+         ms(cpu, "clew unsafe", "commits and waits", "waits")),
+        ("in the bare loop", less(cpu, "with commits", "plain"), ms(cpu, "with commits", "plain")),
+        ("alone, back to back", cpu["commits"], ms(cpu, "commits")),
+    ):  # fmt: skip
+        rest = [
             (one - alone) / floor
             for one, alone, floor in zip(cpu["clew unsafe"], commits, plain, strict=True)
         ]
         name = f"{said}unsafe tool, without its FULL commits, measured {how}"
-        yield row("a", name, "×", most, less, beside)
+        yield row("a", name, "×", most, rest, beside)
     yield row(
         "a",
         f"{said}plain, over the loop with `client.post`",

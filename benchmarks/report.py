@@ -46,12 +46,13 @@ METHOD: Final = {
         "called on the event loop. CPU is that of the client's process; making the client, the "
         "agent and the store is not counted, nor is a first run of two steps. With an unsafe tool "
         "each step has two commits with `synchronous=FULL`; what bare SQLite takes for as many, of "
-        "the same sizes, is measured in the same repetition and subtracted, in two ways. At the "
-        "pace of the run: the bare loop makes them too, before and after each call, and what it "
-        "takes without them is taken off. Back to back: bare SQLite makes them one after the "
-        "other, and nothing else. A commit that waits for the disk takes about twice as much CPU "
-        "where other work and waiting lie between it and the one before, with clew or without, so "
-        "the first way says what is clew's own."
+        "the same sizes, is measured in the same repetition and subtracted, in three ways. Alone, "
+        "each two after a wait of 2 ms: as a run waits for its model, which takes longer. In the "
+        "bare loop: it makes them too, before and after each call, and what it takes without them "
+        "is taken off. Alone, back to back: one after the other without a pause. The same commit "
+        "takes two to three times as much CPU where the process waited before it, with clew or "
+        "without, and a run always waits before it: the first two ways say what is clew's own, the "
+        "third gives the commits less than they take in any run."
     ),
     "b": (
         "Size of the file after a checkpoint, less that of an empty store, by steps and by the "
@@ -100,8 +101,8 @@ REASONS: Final = {
         "it takes when it is done without a pause."
     ),
     "steps, unsafe": (
-        "As with a read tool, and one more event a step (the attempt). Measured back to back, the "
-        "commits are given less than they take in any run, with clew or without."
+        "As with a read tool, and one more event a step (the attempt). Back to back, the commits "
+        "are given less than they take in any run, with clew or without."
     ),
     "steps, streamed": "Every event of a stream is decoded and shown as it comes.",
     "import": "Half is clew's own modules, the rest anyio, msgspec and the schema validator.",
