@@ -49,10 +49,13 @@ The server is shut down with all its connections broken off (`SIGINT`), or kille
 turn, while two workers are at work; it comes back at once. No worker is started anew.
 """
 
+ROOM: Final = 256 * 1024
+"""Bytes that what the tools do and the workers tell needs less than, and what they record more."""
+
 FULL: Final = """\
-The workers may write no file larger than it is (`RLIMIT_FSIZE`), which is what a full disk is to
-them, from a moment in the middle of the work on; {seconds:.0f} seconds later they may again. No
-worker is started anew.
+The workers may write no file beyond its first {room} KiB (`RLIMIT_FSIZE`), which is what a full
+disk is to them, from a moment in the middle of the work on; {seconds:.0f} seconds later they may
+again. No worker is started anew.
 """
 
 
@@ -201,7 +204,8 @@ def _filled(storm: Storm, place: str, outside: Path) -> Part:
         pids = [workers.start() for _ in range(storm.workers)]
         enough = storm.runs * 4
         _until(lambda: len(world.Ledger(outside).lines()) > enough, "the work to begin")
-        room, free = Path(f"{place}-wal").stat().st_size, resource.RLIM_INFINITY
+        # Not as much as the log has: it begins again at its start, and could hold all the rest.
+        room, free = ROOM, resource.RLIM_INFINITY
         for pid in pids:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (room, free))
         time.sleep(seconds / 2)
@@ -225,7 +229,8 @@ def _filled(storm: Storm, place: str, outside: Path) -> Part:
     gone = len(before - _hashes(place, run_ids))
     lost = count("entries recorded before, and not there after", gone, len(before), exactly=0)
     said = {one.text.partition(" (it is tried")[0].replace(place, "runs.sqlite") for one in failed}
+    text = FULL.format(seconds=seconds, room=ROOM // 1024)
     return Part(
-        "The disk is full", FULL.format(seconds=seconds), [told, more, lost, *kept],
+        "The disk is full", text, [told, more, lost, *kept],
         [*misses(seen), *(f"a worker said: {line}" for line in sorted(said))],
     )  # fmt: skip
