@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, fields
 from itertools import takewhile
 from typing import Final
 
+import msgspec
+
 from clew.errors import ConfigError
 from clew.events import FINISH, Grant, Verdict
 from clew.protocols import Bound, Guard, Left
@@ -23,8 +25,7 @@ _PARTED: Final = frozenset({"cost", "seconds"})
 """Limits that need not be whole numbers."""
 
 
-@dataclass(frozen=True)
-class Steps:
+class Steps(msgspec.Struct, frozen=True):
     """At most so many thoughts, the landing not counted."""
 
     most: int
@@ -36,8 +37,7 @@ class Steps:
         return f"steps: {self.most} of {self.most} used"
 
 
-@dataclass(frozen=True)
-class ToolCalls:
+class ToolCalls(msgspec.Struct, frozen=True):
     """At most so many calls of tools in a run."""
 
     most: int
@@ -48,8 +48,7 @@ class ToolCalls:
         return None if made < self.most else f"tool_calls: {made} of {self.most} used"
 
 
-@dataclass(frozen=True)
-class Tokens:
+class Tokens(msgspec.Struct, frozen=True):
     """At most so many model tokens in a run, prompts and replies together."""
 
     most: int
@@ -60,8 +59,7 @@ class Tokens:
         return None if used < self.most else f"tokens: {used} of {self.most} used"
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(msgspec.Struct, frozen=True):
     """At most so many US dollars in a run."""
 
     most: float
@@ -72,8 +70,7 @@ class Cost:
         return None if spent < self.most else f"cost: ${spent:.4f} of ${self.most:.4f} spent"
 
 
-@dataclass(frozen=True)
-class Seconds:
+class Seconds(msgspec.Struct, frozen=True):
     """At most so many seconds of work; waiting for a person does not count."""
 
     most: float
@@ -84,8 +81,7 @@ class Seconds:
         return None if worked < self.most else f"seconds: {worked:.1f} of {self.most:g} worked"
 
 
-@dataclass(frozen=True)
-class Granted:
+class Granted(msgspec.Struct, frozen=True):
     """What a sub-run was granted, over its whole record: a further word to it gives no more.
 
     Every agent has it; it binds only where there is a grant.
@@ -118,8 +114,7 @@ def rest(grant: Grant, so_far: Trajectory) -> Left:
     )
 
 
-@dataclass(frozen=True)
-class Faults:
+class Faults(msgspec.Struct, frozen=True):
     """At most so many unreadable replies in a row."""
 
     most: int
@@ -130,13 +125,12 @@ class Faults:
         return None if count < self.most else f"faults: {count} unreadable replies in a row"
 
 
-@dataclass(frozen=True)
-class Caps:
+class Caps(msgspec.Struct, frozen=True):
     """A guard: refuses calls over a cap, so that one reply with many calls exceeds none."""
 
     total: int
     per_step: int
-    per_tool: Mapping[str, int] = field(default_factory=dict[str, int])
+    per_tool: Mapping[str, int] = msgspec.field(default_factory=dict[str, int])
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """Deny with code "cap"; calls of this step that were let through count as made."""
@@ -258,7 +252,9 @@ class Limits:
         if so_far.grant is None:
             return own
         granted = rest(so_far.grant, so_far)
-        least = {f.name: min(getattr(own, f.name), getattr(granted, f.name)) for f in fields(Left)}
+        least = {
+            name: min(getattr(own, name), getattr(granted, name)) for name in Left.__struct_fields__
+        }
         if so_far.grant.cost is None:
             least["cost"] = own.cost
         return Left(**least)

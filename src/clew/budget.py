@@ -7,8 +7,9 @@ a replay comes to the same. What a provider takes beyond it is excess: then noth
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from clew.events import EFFECTFUL, Json, Note, Reply, Started, Usage, encode
 from clew.protocols import Prompt, Shape, Tool
@@ -70,8 +71,7 @@ class Taking(NamedTuple):
         return (fresh + self.cached * rates.cached + self.answer * rates.output) / 1_000_000
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(msgspec.Struct, frozen=True):
     """What an agent's model calls may take, and what is known of them beforehand.
 
     `tokens`, `cost` (None: no price is known) and `seconds` are its limits, `opening` the tokens

@@ -4,7 +4,6 @@ A record is cut as it stood when a step was complete. Nothing here writes or cal
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -36,8 +35,7 @@ DONE_CHARS: Final = 200
 """So much of a call that stays done is told; its hash has all of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(msgspec.Struct, frozen=True):
     """A record as it stood when step number `step` was complete.
 
     `parent` is the run that wrote the last of the `shared` entries. `again` completes the step

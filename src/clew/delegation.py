@@ -5,7 +5,6 @@ the sub-run up where it is.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -127,8 +126,7 @@ def _told(agent: Agent, journal: Journal, tool: Tool, call: Call, end: Observati
 # ---------------------------------------------------------------- what is granted
 
 
-@dataclass(frozen=True, slots=True)
-class _Rest:
+class _Rest(msgspec.Struct, frozen=True):
     """What is left for sub-runs together; cost None where it is not bounded."""
 
     steps: int

@@ -1,9 +1,10 @@
 """Where two runs part, and how they differ as a whole: read off their records."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeAlias, TypeGuard
+
+import msgspec
 
 from clew.agent import changes
 from clew.events import Forked, Json, Landing, Note, Thought
@@ -13,8 +14,7 @@ Fact: TypeAlias = tuple[int, str, Json]
 """Something that happened: the number of its step, what it is, its value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parting:
+class Parting(msgspec.Struct, frozen=True):
     """The first thing that differs: in step `step`, `what` was one thing here and another there.
 
     None stands for what did not happen in one of the runs.
@@ -26,8 +26,7 @@ class Parting:
     right: Json
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(msgspec.Struct, frozen=True):
     """Two runs side by side.
 
     `shared` counts the entries that are one and the same, as forks have them, and `steps` the steps

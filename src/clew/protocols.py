@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
+import msgspec
+
 from clew.events import (
     Action,
     Effect,
@@ -82,8 +84,7 @@ class Tool:
     most: Grant | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SubRun:
+class SubRun(msgspec.Struct, frozen=True):
     """What a tool is given that works in a run of its own, named in the attempt of its call.
 
     The run `run_id` is to be begun in `store`, or taken up where it is there: it serves the call
@@ -142,8 +143,7 @@ class Part:
     encoded: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(msgspec.Struct, frozen=True):
     """What goes to a model: head, the steps so far, and a tail that is new every time.
 
     `tools` are shown (empty in text formats, whose head describes them); with `calls` "none" the
@@ -167,8 +167,7 @@ class Prompt:
         yield from self.tail
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(msgspec.Struct, frozen=True):
     """A worked trajectory to show in the head: a goal, its steps, the last of which finishes."""
 
     goal: str
@@ -210,8 +209,7 @@ class Brief:
         return self.answer.get("type") == "string"
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(msgspec.Struct, frozen=True):
     """A reply as a codec read it: the fields of a `Thought`, without its circumstances."""
 
     text: str = ""
@@ -357,8 +355,7 @@ Bound: TypeAlias = Callable[[Trajectory], str | None]
 """Says why the run may not think again, or None. Its `repr` names it in the record."""
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(msgspec.Struct, frozen=True):
     """What a run may still take before its limits end it, the landing not counted.
 
     `cost` in US dollars counts where prices are known; `depth` is how far it may hand on.
@@ -422,8 +419,7 @@ class Listener(Protocol):
 # ---------------------------------------------------------------- stores
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """An entry as stored: `body` is the event's JSON, `hash` chains the line to the one before."""
 
     seq: int
@@ -433,8 +429,7 @@ class Line:
     hash: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
+class Append(msgspec.Struct, frozen=True):
     """One atomic, gapless append to a run.
 
     With `barrier` it is safe on the disk, with all before it, when `append` returns. `blobs` are
@@ -447,21 +442,19 @@ class Append:
     epoch: int
     lines: tuple[Line, ...]
     barrier: bool = False
-    blobs: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    blobs: Mapping[str, bytes] = msgspec.field(default_factory=dict[str, bytes])
     taken: tuple[int, ...] = ()
     alone: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
+class Base(msgspec.Struct, frozen=True):
     """What a fork shares: the lines of the run `run_id` up to number `seq`, that one included."""
 
     run_id: str
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class RunInfo:
+class RunInfo(msgspec.Struct, frozen=True):
     """A run in a listing: its first and last line tell goal and status.
 
     `base` is what a fork shares; the run it names wrote the last shared line itself.

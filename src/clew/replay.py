@@ -9,7 +9,7 @@ loop derives is compared with the record, byte by byte; the first difference end
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import dropwhile, takewhile
 from operator import attrgetter
 from typing import Any
@@ -47,8 +47,7 @@ from clew.steps import first_args_hash
 from clew.trajectory import Call, Trajectory
 
 
-@dataclass(frozen=True, slots=True)
-class Replayed:
+class Replayed(msgspec.Struct, frozen=True):
     """A replay that came to the same end: its trajectory, and what could not be compared."""
 
     trajectory: Trajectory
@@ -244,8 +243,7 @@ def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
     )
 
 
-@dataclass(frozen=True)
-class _RecordedModel:
+class _RecordedModel(msgspec.Struct, frozen=True):
     """Gives the recorded replies, in their order."""
 
     name: str
@@ -317,8 +315,7 @@ def _end_of(journal: _Replaying, key: str) -> Observation | Verdict | None:
     return None
 
 
-@dataclass(frozen=True)
-class _RecordedGuard:
+class _RecordedGuard(msgspec.Struct, frozen=True):
     """Gives the verdicts that the record has from the guard it stands for."""
 
     name: str
@@ -337,8 +334,7 @@ class _RecordedGuard:
         return None
 
 
-@dataclass(frozen=True)
-class _RecordedScreen:
+class _RecordedScreen(msgspec.Struct, frozen=True):
     """Gives the verdicts on a person's words that the record has from the screen it stands for."""
 
     name: str
@@ -355,8 +351,7 @@ class _RecordedScreen:
         return None
 
 
-@dataclass(frozen=True)
-class _RecordedFinder:
+class _RecordedFinder(msgspec.Struct, frozen=True):
     """Finds the tools that the next recorded thought was shown."""
 
     always: Sequence[str]

@@ -1,7 +1,9 @@
 """The prompt of any thought, made again from the record alone and compared with what was sent."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
+
+import msgspec
 
 from clew.codecs import by_name
 from clew.errors import ConfigError
@@ -21,8 +23,7 @@ SECTIONS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(msgspec.Struct, frozen=True):
     """The prompt that thought number `step` answered, as far as it could be made again.
 
     `differs` names the sections ("head", "tools", "params", "parts", "tail") whose fingerprint is

@@ -129,8 +129,7 @@ class Call:
         return bool(self.attempts) and self.observation is None and not self.child
 
 
-@dataclass(slots=True)
-class Spent:
+class Spent(msgspec.Struct):
     """What work took: thoughts, calls really made by tool name, model usage, active milliseconds.
 
     Refused calls do not count, finish neither, nor the thought of a landing. What sub-runs took is
@@ -139,11 +138,11 @@ class Spent:
     """
 
     steps: int = 0
-    calls: Counter[str] = field(default_factory=Counter[str])
-    usage: Usage = field(default_factory=Usage)
+    calls: Counter[str] = msgspec.field(default_factory=Counter[str])
+    usage: Usage = msgspec.field(default_factory=Usage)
     active_ms: int = 0
     below: int = 0
-    lost: Usage = field(default_factory=Usage)
+    lost: Usage = msgspec.field(default_factory=Usage)
 
     @property
     def tool_calls(self) -> int:
@@ -157,14 +156,13 @@ class Spent:
         self.usage += took.usage
 
 
-@dataclass(slots=True)
-class Step:
+class Step(msgspec.Struct):
     """A thought and everything until the next. Step 0 is what comes before the first thought."""
 
     number: int
     thought: Thought | None = None
-    calls: list[Call] = field(default_factory=list[Call])
-    asides: list[Aside] = field(default_factory=list[Aside])
+    calls: list[Call] = msgspec.field(default_factory=list[Call])
+    asides: list[Aside] = msgspec.field(default_factory=list[Aside])
     concluded: bool = False
     """Whether a stop has taken, or given up, its answer."""
 

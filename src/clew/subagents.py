@@ -6,7 +6,7 @@ that. What it may take is granted; what it takes is counted there.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -130,14 +130,13 @@ def _most(agent: Agent) -> Grant:
     )
 
 
-@dataclass(frozen=True)
-class Delegation:
+class Delegation(msgspec.Struct, frozen=True):
     """What takes a sub-run to where it ends or waits, and says what its call observes."""
 
     agent: Agent
     goal: Goal
     watch: Watch | None = None
-    origin: dict[str, Json] = field(default_factory=dict[str, Json])
+    origin: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
 
     async def __call__(self, sub: SubRun) -> Observation | Verdict:
         """Begin the sub-run, or take it up where it is; close it, where that is wanted.

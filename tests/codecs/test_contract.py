@@ -113,7 +113,9 @@ class Lossy(Paper):
     @override
     def parse(self, brief: Brief, reply: Reply) -> Parsed:
         parsed = super().parse(brief, reply)
-        return replace(parsed, actions=tuple(_stripped(action) for action in parsed.actions))
+        return msgspec.structs.replace(
+            parsed, actions=tuple(_stripped(action) for action in parsed.actions)
+        )
 
 
 def _stripped(action: Any) -> Any:
@@ -137,7 +139,7 @@ class Vague(Paper):
 
     @override
     def parse(self, brief: Brief, reply: Reply) -> Parsed:
-        return replace(super().parse(brief, reply), fault="")
+        return msgspec.structs.replace(super().parse(brief, reply), fault="")
 
 
 class Rash(JsonObject):

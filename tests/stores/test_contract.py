@@ -1,11 +1,11 @@
 """The contract that ships for other people's stores, run over our own three."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
+from msgspec.structs import replace
 from typing_extensions import override
 
 from clew.errors import FencedError, StoreError

@@ -4,13 +4,13 @@ import shutil
 import sqlite3
 import struct
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import anyio
 import anyio.to_thread
 import pytest
+from msgspec.structs import replace
 
 from clew import Agent, api
 from clew.errors import FencedError, StoreError

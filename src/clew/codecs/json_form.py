@@ -1,6 +1,5 @@
 """The JSON Schema of a reply in the format `json`, for servers that can hold a reply to one."""
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -47,8 +46,7 @@ def _branch(brief: Brief, tool: Tool, definitions: dict[str, Json]) -> Parameter
     }
 
 
-@dataclass
-class _Moved:
+class _Moved(msgspec.Struct):
     """Moves schemas from a tool's own parameters into the reply's, where references look from
     farther out. `whole` tells that one of them means the parameters themselves.
     """

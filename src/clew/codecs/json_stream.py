@@ -7,8 +7,9 @@ the same lines, so that what a person saw arrive is what counted.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Final
+
+import msgspec
 
 from clew.codecs.scan import WIDTH, Labels, Mark, Maybe
 from clew.protocols import OnText
@@ -69,8 +70,7 @@ def cut(show: Callable[[str], None]) -> OnText:
     return take
 
 
-@dataclass(slots=True)
-class _Reading:
+class _Reading(msgspec.Struct):
     """A reply being read: prose, line by line, and then its object."""
 
     ended: bool = False
@@ -122,8 +122,7 @@ _HEX: Final = frozenset("0123456789abcdefABCDEF")
 _KEY: Final = 16
 
 
-@dataclass(slots=True)
-class _Object:
+class _Object(msgspec.Struct):
     """An object being read, by the tokens of `mend`: how deep it is open, and what to show of it.
 
     `_mode` is "" between tokens, else what has been opened: a quote, "/", "//" or "/*".
@@ -138,7 +137,7 @@ class _Object:
     _backslash: bool = False
     _hex: str | None = None
     _high: int = 0
-    _shown: list[str] = field(default_factory=list[str])
+    _shown: list[str] = msgspec.field(default_factory=list[str])
 
     def feed(self, piece: str) -> str:
         """Take the next piece; return what of the thought it brought."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import msgspec
+
 from clew.codecs import wording
 from clew.codecs.arguments import (
     bare,
@@ -25,8 +27,7 @@ from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
 from clew.trajectory import Step
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(msgspec.Struct, frozen=True):
     """The words of a labelled format. `name` tells dialects apart in records and settings."""
 
     name: str = ""

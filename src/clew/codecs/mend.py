@@ -6,7 +6,6 @@ guessed that is not there. What was mended is named. Cut JSON is never completed
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -21,8 +20,7 @@ class UnreadableError(Exception):
     """What is wrong with something the model wrote: one line, for the model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(msgspec.Struct, frozen=True):
     """A JSON value found at the start of a text, where it ends there, and what was mended."""
 
     value: Json

@@ -6,9 +6,10 @@ person saw arrive is what counted. It looks at a bounded start of each line and 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Literal, TypeAlias
+
+import msgspec
 
 from clew.protocols import OnText
 
@@ -30,8 +31,7 @@ class Maybe(Enum):
     MAYBE = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(msgspec.Struct, frozen=True):
     """A label at the start of a line: its role, where its text begins, emphasis still open."""
 
     role: Role
@@ -39,8 +39,7 @@ class Mark:
     closing: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
+class Labels(msgspec.Struct, frozen=True):
     """The words that open a section, each with its role. Case and emphasis do not matter."""
 
     words: tuple[tuple[str, Role], ...]
@@ -87,15 +86,14 @@ def void(text: str) -> bool:
     return text.strip(" \t\r\n*_`.\"'[]()").lower() in _VOID
 
 
-@dataclass(slots=True)
-class Scan:
+class Scan(msgspec.Struct):
     """One reply being scanned: the first `kept` characters count, `dropped` says why no more do."""
 
     labels: Labels
-    marks: list[tuple[int, Mark]] = field(default_factory=list[tuple[int, Mark]])
+    marks: list[tuple[int, Mark]] = msgspec.field(default_factory=list[tuple[int, Mark]])
     dropped: str = ""
     kept: int = 0
-    _seen: set[Role] = field(default_factory=set[Role])
+    _seen: set[Role] = msgspec.field(default_factory=set[Role])
     _role: Role | None = None
     _held: str = ""
     _fresh: bool = True

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+import msgspec
 
 from clew.codecs.scan import Labels, Role, Scan, scan, void
 
@@ -13,8 +14,7 @@ Place: TypeAlias = Role | Literal["prose"]
 """What a piece of a reply is; "prose" is text ahead of all labels."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sections:
+class Sections(msgspec.Struct, frozen=True):
     """What a reply holds, each text stripped; None where there is no such label.
 
     `prose` tells that no label but prose was found. `whole` tells that a tail followed, so that

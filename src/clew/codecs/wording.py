@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -29,8 +28,7 @@ CUT: Final[dict[Finish, str]] = {
 """What the model is told of a reply that did not end by itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(msgspec.Struct, frozen=True):
     """What a text format writes, for the parts of a prompt that all of them share.
 
     `turn(brief, number, thought, action)` is an assistant's message, `seen(number)` the label of

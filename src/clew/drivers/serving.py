@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+import msgspec
+
 QUEUE = "default"
 """The queue of a run that is submitted without naming one."""
 
@@ -49,8 +51,7 @@ class Serving:
     take_over: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class News:
+class News(msgspec.Struct, frozen=True):
     """Something a worker tells, about the run `run_id` if there is one; `text` says it in words.
 
     Of a run that ended, `text` is the status of its stop.

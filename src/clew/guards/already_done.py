@@ -1,13 +1,12 @@
 """A fork's own guard: what the run it was cut from did in the world is not done again unasked."""
 
-from dataclasses import dataclass
+import msgspec
 
 from clew.events import Verdict
 from clew.trajectory import Call, Trajectory
 
 
-@dataclass(frozen=True)
-class AlreadyDone:
+class AlreadyDone(msgspec.Struct, frozen=True):
     """A guard: holds a call that repeats an effect which was had after a fork's cut.
 
     The same tool with the same arguments counts. A run that is no fork has nothing to repeat.

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import Final
 
+import msgspec
+
 from clew.events import FINISH, UNMADE, Code, Verdict
 from clew.trajectory import Call, Step, Trajectory, args_hash
 
@@ -101,8 +103,7 @@ class NoProgress:
         return None
 
 
-@dataclass(frozen=True)
-class Stuck:
+class Stuck(msgspec.Struct, frozen=True):
     """A bound: the run lands when refused calls are insisted on.
 
     That is `refused` steps in a row whose calls were all refused as repeats, or `unmade` steps in a

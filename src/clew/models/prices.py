@@ -13,7 +13,6 @@ of their own (DeepSeek, OpenRouter …) are left out on purpose.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -28,8 +27,7 @@ LOCAL: Final = frozenset({"ollama", "llamacpp", "vllm", "lmstudio"})
 """Providers that run on one's own machine: their tokens cost nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(msgspec.Struct, frozen=True):
     """US dollars per million tokens; `cached` (None: like `input`) is for those read from a cache.
 
     `written` (None: like `input`) is for those written to it. Where a prompt has more than `long`

@@ -5,7 +5,6 @@ import importlib
 import importlib.util
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -29,8 +28,7 @@ FORMS: Final[Mapping[str, str]] = {
 """OpenAI's other formats, asked for by their name behind that of a provider that speaks `CHAT`."""
 
 
-@dataclass(frozen=True)
-class Provider:
+class Provider(msgspec.Struct, frozen=True):
     """Where a provider is, and what makes a model of it.
 
     `base_url` is its address (empty: it has none that all share), `address` the environment
@@ -47,7 +45,7 @@ class Provider:
     model: str = ""
     extra: str = "openai"
     make: str = CHAT
-    more: Mapping[str, str] = field(default_factory=dict[str, str])
+    more: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     first: str = ""
     last: str = ""
 
@@ -142,8 +140,7 @@ PROBED: Final = ("ollama", "llamacpp")
 """Local servers that `default` looks for, in this order."""
 
 
-@dataclass(frozen=True)
-class ProviderInfo:
+class ProviderInfo(msgspec.Struct, frozen=True):
     """What is there of a provider: its extra, a key in the environment (never the key itself).
 
     `key` names the variable and is empty where none is needed.

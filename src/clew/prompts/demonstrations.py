@@ -5,8 +5,9 @@ no evidence: their doc_ids are such as no small collection has.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from clew.errors import ConfigError
 from clew.events import FINISH, Action, Json, Observation, Prints, Reply, Thought
@@ -14,8 +15,7 @@ from clew.protocols import Example
 from clew.trajectory import Call, Step
 
 
-@dataclass(frozen=True, slots=True)
-class _Move:
+class _Move(msgspec.Struct, frozen=True):
     """One step: what is thought, which calls are made, and what each of them gives."""
 
     thought: str

@@ -13,9 +13,10 @@ import hashlib
 import os
 import sys
 import threading
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
+
+import msgspec
 
 from clew.stores.refusals import failed
 
@@ -35,12 +36,11 @@ def stops(body: bytes) -> bool:
     return body.startswith(_STOP)
 
 
-@dataclass(slots=True)
-class _File:
+class _File(msgspec.Struct):
     """A file that is open for its locks: the bytes that this process has locked in it."""
 
     descriptor: int
-    bytes: set[int] = field(default_factory=set[int])
+    bytes: set[int] = msgspec.field(default_factory=set[int])
 
 
 class _Process:

@@ -7,7 +7,6 @@ the last whole append is torn: its writer died, or the disk was full.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 import msgspec
@@ -57,8 +56,7 @@ class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     event: msgspec.Raw
 
 
-@dataclass(slots=True)
-class Record:
+class Record(msgspec.Struct):
     """What the rows up to byte `end` of a file come to; `tail` are the last bytes before that.
 
     The digests `named` stand somewhere before byte `searched`.
@@ -67,12 +65,12 @@ class Record:
     end: int = 0
     tail: bytes = b""
     searched: int = 0
-    named: set[str] = field(default_factory=set[str])
+    named: set[str] = msgspec.field(default_factory=set[str])
     epoch: int = 0
     base: Base | None = None
     first: Line | None = None
     last: Line | None = None
-    taken: set[int] = field(default_factory=set[int])
+    taken: set[int] = msgspec.field(default_factory=set[int])
 
     @property
     def head(self) -> int:

@@ -1,6 +1,6 @@
 """A store that lives as long as its process: for tests and for runs nobody will resume."""
 
-from dataclasses import dataclass, field
+import msgspec
 
 from clew.protocols import Append, Base, Line, RunInfo
 from clew.stores.claims import stops
@@ -14,14 +14,13 @@ from clew.stores.refusals import (
 )
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(msgspec.Struct):
     base: Base | None = None
     epoch: int = 1
-    lines: list[Line] = field(default_factory=list[Line])
-    inbox: dict[int, bytes] = field(default_factory=dict[int, bytes])
+    lines: list[Line] = msgspec.field(default_factory=list[Line])
+    inbox: dict[int, bytes] = msgspec.field(default_factory=dict[int, bytes])
     posted: int = 0
-    blobs: set[str] = field(default_factory=set[str])
+    blobs: set[str] = msgspec.field(default_factory=set[str])
 
     @property
     def shared(self) -> int:

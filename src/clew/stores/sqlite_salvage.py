@@ -10,10 +10,11 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
+
+import msgspec
 
 from clew.errors import StoreError
 from clew.protocols import Append, Base, Line, RunInfo, Store
@@ -110,17 +111,16 @@ def salvaged(
     return rest, [*rest.numbers], [f"{path} is damaged: {said}", *rest.lost]
 
 
-@dataclass(slots=True)
-class Salvaged:
+class Salvaged(msgspec.Struct):
     """A store to read from, over the connection of a damaged one."""
 
     path: Path
     tell: Tell
     connection: sqlite3.Connection
-    numbers: dict[str, int] = field(default_factory=dict[str, int])
-    ids: dict[int, str] = field(default_factory=dict[int, str])
-    order: list[int] = field(default_factory=list[int])
-    lost: list[str] = field(default_factory=list[str])
+    numbers: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    ids: dict[int, str] = msgspec.field(default_factory=dict[int, str])
+    order: list[int] = msgspec.field(default_factory=list[int])
+    lost: list[str] = msgspec.field(default_factory=list[str])
 
     def __post_init__(self) -> None:
         if not self._find():

@@ -3,9 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
+
+import msgspec
 
 from clew.errors import ConfigError
 from clew.events import FINISH, Effect, Json, Trust, encode
@@ -32,8 +33,7 @@ _BESIDE: Final = frozenset(
 _READ: Final = frozenset({"type", "name", "description", *_FORMS})
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+class Published(msgspec.Struct, frozen=True):
     """A published definition as a tool.
 
     `name` is the name it was published by; `renamed` has the published name of each argument whose

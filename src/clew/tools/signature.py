@@ -4,7 +4,6 @@ import inspect
 import types
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, NewType, Union
 
 import docstring_parser
@@ -37,8 +36,7 @@ _SAYS_NOTHING: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(msgspec.Struct, frozen=True):
     """What can be read from a function.
 
     `fields` has the type a model's arguments are converted to, `keys` the names of the parameters

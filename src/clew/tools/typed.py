@@ -9,7 +9,6 @@ import math
 import re
 import typing
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 import msgspec
@@ -104,12 +103,11 @@ def check_json(name: str, value: object) -> None:
         raise ConfigError(message)
 
 
-@dataclass(slots=True)
-class _Hoist:
+class _Hoist(msgspec.Struct):
     """Collects the definitions that pydantic nests, to be put beside the others."""
 
     mode: Mode
-    definitions: dict[str, Parameters] = field(default_factory=dict[str, Parameters])
+    definitions: dict[str, Parameters] = msgspec.field(default_factory=dict[str, Parameters])
 
     def schema(self, kind: Any) -> Parameters:
         if not hasattr(kind, "model_json_schema"):

@@ -50,7 +50,9 @@ def shaped(step: Step, shape: Shape | None) -> Step:
         text = shape(call.observation.text)
         return replace(call, observation=msgspec.structs.replace(call.observation, content=text))
 
-    return step if shape is None else replace(step, calls=[*map(seen, step.calls)])
+    if shape is None:
+        return step
+    return msgspec.structs.replace(step, calls=[*map(seen, step.calls)])
 
 
 def first_prompt(codec: Codec, brief: Brief, goal: str = "…") -> Prompt:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -77,7 +77,9 @@ def _found(prompt: Prompt) -> _Found:
     about, found = "", _Found(None, ())
     for part in asked:
         question = _referred(english.cleaned(part.text), about)
-        found = _solve(question, prompt if part is asked[-1] else replace(prompt, calls="none"))
+        found = _solve(
+            question, prompt if part is asked[-1] else msgspec.structs.replace(prompt, calls="none")
+        )
         value = found.value or ""
         about = (
             value if english.names(value) == [value] else next(iter(english.names(question)), about)
