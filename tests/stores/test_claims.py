@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from clew.errors import ConfigError, StoreError
 from clew.protocols import Store
-from clew.stores import JsonlStore, MemoryStore, SqliteStore
+from clew.stores import MemoryStore, SqliteStore
 from clew.stores.claims import FileClaims
 from clew.testing.store_claims import (
     CLAIMS,
@@ -19,29 +19,7 @@ from clew.testing.store_claims import (
     check_claims,
 )
 from clew.testing.store_contract import Check, Make
-
-
-def memory(_: Path) -> Make:
-    store = MemoryStore()
-
-    async def make() -> Store:
-        return store
-
-    return make
-
-
-def jsonl(place: Path) -> Make:
-    async def make() -> Store:
-        return JsonlStore(place / "runs")
-
-    return make
-
-
-def sqlite(place: Path) -> Make:
-    async def make() -> Store:
-        return SqliteStore(place / "runs.sqlite")
-
-    return make
+from tests.stores.makers import jsonl, memory, sqlite
 
 
 @pytest.mark.parametrize("kind", [memory, jsonl, sqlite])

@@ -10,32 +10,10 @@ from typing_extensions import override
 
 from clew.errors import FencedError, StoreError
 from clew.protocols import Append, Base, Line, Store
-from clew.stores import JsonlStore, MemoryStore, SqliteStore
+from clew.stores import MemoryStore
 from clew.testing.store_contract import CONTRACT, Check, Make, check_store
 from clew.testing.store_prunes import AT_ONCE, PRUNES, check_prunes
-
-
-def memory(_: Path) -> Make:
-    store = MemoryStore()
-
-    async def make() -> Store:
-        return store
-
-    return make
-
-
-def jsonl(place: Path) -> Make:
-    async def make() -> Store:
-        return JsonlStore(place / "runs")
-
-    return make
-
-
-def sqlite(place: Path) -> Make:
-    async def make() -> Store:
-        return SqliteStore(place / "runs.sqlite")
-
-    return make
+from tests.stores.makers import jsonl, memory, sqlite
 
 
 @pytest.mark.parametrize("kind", [memory, jsonl, sqlite])
