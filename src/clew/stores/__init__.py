@@ -4,8 +4,6 @@ import importlib
 import os
 from pathlib import Path
 
-import platformdirs
-
 from clew.errors import StoreError
 from clew.protocols import Store
 from clew.stores.jsonl import JsonlStore
@@ -56,4 +54,6 @@ def _postgres(address: str) -> Store:
 
 def default_place() -> Path:
     """The user's own store, where the platform keeps such data."""
+    import platformdirs  # noqa: PLC0415 - dear to import, and most name their store
+
     return platformdirs.user_data_path("clew", appauthor=False) / "runs.sqlite"

@@ -19,7 +19,6 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 import anyio
-from filelock import FileLock, Timeout
 
 from clew.errors import StoreError
 from clew.protocols import Append, Base, Line, RunInfo, Store
@@ -229,6 +228,8 @@ class JsonlStore:
     async def _lock(
         self, file: Path, what: Path, *, shield: bool = False
     ) -> AbstractContextManager[object]:
+        from filelock import FileLock, Timeout  # noqa: PLC0415 - dear to import, and SQLite is usual
+
         lock = FileLock(file)
         with anyio.move_on_after(self.patience, shield=shield), told(what):
             while True:
