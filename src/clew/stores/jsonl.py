@@ -19,6 +19,7 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 import anyio
+from filelock import FileLock, Timeout
 
 from clew.errors import StoreError
 from clew.protocols import Append, Base, Line, RunInfo, Store
@@ -228,8 +229,6 @@ class JsonlStore:
     async def _lock(
         self, file: Path, what: Path, *, shield: bool = False
     ) -> AbstractContextManager[object]:
-        from filelock import FileLock, Timeout  # noqa: PLC0415 - dear to import, and SQLite is usual
-
         lock = FileLock(file)
         with anyio.move_on_after(self.patience, shield=shield), told(what):
             while True:
