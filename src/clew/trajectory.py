@@ -40,6 +40,8 @@ REQUEST: Final = "request"
 WITHHELD: Final = "(a request that was refused)"
 """What a model sees in the place of refused words."""
 
+_NOTHING: Final = Grant(steps=0, tool_calls=0, tokens=0, seconds=0.0, cost=0.0)
+
 __all__ = ["Aside", "Call", "Spent", "Step", "Trajectory", "args_hash", "effects"]
 
 
@@ -142,6 +144,8 @@ class Trajectory:
     def lent(self) -> Grant:
         """What open sub-runs may take together: spent, until their observations return the rest."""
         grants = [call.grant for call in self.step.calls if call.grant is not None]
+        if not grants:  # as a rule, and asked at every step
+            return _NOTHING
         return Grant(
             steps=sum(grant.steps for grant in grants),
             tool_calls=sum(grant.tool_calls for grant in grants),
