@@ -16,7 +16,7 @@ export FOLDER   := $(value DOCS)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help ask check lint types test coverage format bench evidence durability lock clean
+.PHONY: help ask check lint types mypy pyright test coverage format bench evidence durability lock clean
 
 help:  ## Say what can be made
 	@echo 'make ask [Q="a question"] [DOCS=folder]   ask the documents, offline and free'
@@ -31,8 +31,13 @@ lint: $(VENV)/.dev  ## Format and lint, changing nothing
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 
-types: $(VENV)/.dev  ## mypy --strict and pyright
+types: $(VENV)/.dev  ## mypy --strict and pyright, side by side: each uses one core
+	@$(MAKE) --no-print-directory --jobs=$(JOBS) mypy pyright
+
+mypy: $(VENV)/.dev
 	$(BIN)/mypy
+
+pyright: $(VENV)/.dev
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 # Tests start many processes: one leaves its bytecode for the next, whatever the shell says of that.
