@@ -72,6 +72,18 @@ async def line(store: Store, run_id: str, *bodies: bytes, epochs: tuple[int, ...
 NOTE = b'{"event":"note","text":"x"}'
 
 
+@pytest.mark.parametrize("message", [b"\xff\xfe", NOTE + b"\n", b'{"event":'])
+async def test_a_message_that_no_archive_could_hold_is_found(message: bytes) -> None:
+    store = MemoryStore()
+    await run(store, "r", Note("hm"))
+    await store.post("r", NOTE)
+    assert (await one(store, "r")).ok
+    await store.post("r", message)
+    found = await one(store, "r")
+    assert found.wrong == "a message in its inbox is no compact JSON on one line"
+    assert found.entries == len(await store.read("r")), "the record itself is right"
+
+
 @pytest.mark.parametrize(
     ("bodies", "epochs", "seq", "why"),
     [

@@ -132,14 +132,17 @@ def written(section: Section) -> bytes:
     return b"".join((*lines, encoded(Whole(section.run_id, digest))))
 
 
-def _raw(section: Section, body: bytes) -> msgspec.Raw:
-    """An event that comes back as it is when its line is read."""
+def one_line(body: bytes) -> bool:
+    """Whether an event comes back as it is when the line that it stands in is read."""
     try:
         msgspec.json.decode(body)
-        same = b"\n" not in body and body.strip() == body
     except (ValueError, RecursionError):
-        same = False
-    if not same:
+        return False
+    return b"\n" not in body and body.strip() == body
+
+
+def _raw(section: Section, body: bytes) -> msgspec.Raw:
+    if not one_line(body):
         message = f"an event or message of run {section.run_id!r} is no compact JSON on one line"
         raise StoreError(message)
     return msgspec.Raw(body)

@@ -7,6 +7,7 @@ from clew.begin import Where, opened
 from clew.errors import StoreError
 from clew.events import AnyEvent, Attempt, Observation
 from clew.protocols import Store, Torn
+from clew.retention.form import one_line
 from clew.retention.integrity import EntryError, blobs_of, events, is_blob
 from clew.retention.listing import Known, Listing, OnRun, Told, bases, listed
 
@@ -73,7 +74,8 @@ async def check(listing: Listing, run_id: str, good: set[str], expect: str = "")
             _check_child(listing.runs, line.seq, event, children)
             entries, last = line.seq, line.hash.hex()
             passed = line.seq if last == expect else passed
-        await listing.store.inbox(run_id)
+        if not all(one_line(body) for _, body in await listing.store.inbox(run_id)):
+            raise EntryError(0, "a message in its inbox is no compact JSON on one line")
         torn = await listing.store.torn(run_id) if isinstance(listing.store, Torn) else 0
     except (StoreError, TypeError) as error:  # by hand or by damage, values may have another type
         seq = error.seq if isinstance(error, EntryError) else 0
