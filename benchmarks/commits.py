@@ -33,7 +33,7 @@ def commits() -> Generator[Commit]:
     """A file of its own to commit to, each time with `synchronous=FULL`."""
     with tempfile.TemporaryDirectory() as folder:
         connection = sqlite3.connect(Path(folder) / "commits.sqlite", isolation_level=None)
-        connection.execute("PRAGMA page_size = 16384")
+        connection.execute("PRAGMA page_size = 512")  # as the store has it
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("CREATE TABLE entries (key INTEGER PRIMARY KEY, body BLOB)")

@@ -121,8 +121,9 @@ def test_what_is_wrong_is_named_and_the_rest_can_be_saved() -> None:
 def test_a_damaged_file_is_told_and_listed() -> None:
     with sqlite3.connect("store") as store:
         (page,) = store.execute("SELECT rootpage FROM sqlite_master WHERE name = 'runs'").fetchone()
+        (size,) = store.execute("PRAGMA page_size").fetchone()
     data = bytearray(Path("store").read_bytes())
-    data[(page - 1) * 16384 : page * 16384] = b"\xff" * 16384
+    data[(page - 1) * size : page * size] = b"\xff" * size
     Path("store").write_bytes(data)
     listed = clew("runs", "-n", "0")
     assert len(listed.out.splitlines()) == 8

@@ -25,6 +25,7 @@ from clew.stores.refusals import known_run, missing_blob, no_base, refusal, unkn
 from clew.stores.sqlite_due import DUE, begun, ended
 from clew.stores.sqlite_file import beside, connect, explain
 from clew.stores.sqlite_forget import forget, keep, size
+from clew.stores.sqlite_group import Group, Waiting
 from clew.stores.sqlite_salvage import salvaged
 
 LOG: Final = logging.getLogger("clew")
@@ -78,42 +79,6 @@ _BUMP: Final = "UPDATE runs SET epoch = epoch + 1 WHERE number = ?"
 _POST: Final = "INSERT INTO inbox (number, body) VALUES (?, ?)"
 
 
-class _Waiting:
-    """An append on its way into a commit, and what became of it."""
-
-    __slots__ = ("append", "done", "error", "quiet")
-
-    def __init__(self, append: Append) -> None:
-        self.append = append
-        self.done: anyio.Event | None = None
-        self.error: Exception | None = StoreError("this was not committed")
-        self.quiet = False
-
-
-class _Group(threading.local):
-    """The appends of one thread's event loop that will share the next commit."""
-
-    def __init__(self) -> None:
-        self.gathering = False
-        self.waiting: list[_Waiting] = []
-        self.run_id = ""
-        self.others = False
-
-    def watch(self, run_id: str) -> None:
-        """Look out, from now on, for appends of other runs than this."""
-        self.run_id, self.others = run_id, False
-
-    def alone(self, append: Append) -> bool:
-        """Whether no other append is to be expected: none of its run, and of others none came
-        since this one was begun or taken up, or since its last barrier.
-        """
-        self.others |= append.run_id != self.run_id
-        alone = append.alone and not self.others
-        if append.barrier:
-            self.watch(append.run_id)
-        return alone
-
-
 @dataclass(slots=True)
 class SqliteStore:
     """Keeps all runs in the SQLite file at `path`, which is made if it is missing.
@@ -129,7 +94,7 @@ class SqliteStore:
     _connection: sqlite3.Connection = field(init=False, repr=False)
     _claims: FileClaims = field(init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
-    _group: _Group = field(default_factory=_Group, init=False, repr=False)
+    _group: Group = field(default_factory=Group, init=False, repr=False)
     _durability: str = field(default="NORMAL", init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -162,15 +127,18 @@ class SqliteStore:
 
     async def append(self, append: Append) -> bool:
         group = self._group
-        mine, alone = _Waiting(append), group.alone(append)
+        # Cheaper than the turn of the loop in which others could come along; and waiting for them
+        # would march many runs in step, all at work and then all waiting for a model.
+        at_once = (group.alone(append) or not append.barrier) and not group.gathering
+        if at_once and self._told(partial(self._write_next, append)):
+            return True
+        mine = Waiting(append)
         group.waiting.append(mine)
         if group.gathering:
             mine.done = anyio.Event()
             with anyio.CancelScope(shield=True):
                 await mine.done.wait()
-        elif alone or not append.barrier:
-            # Cheaper than the turn of the loop in which others could come along; and waiting for
-            # them would march many runs in step, all at work and then all waiting for a model.
+        elif at_once:
             self._commit_group(group)
         else:
             group.gathering = True
@@ -302,7 +270,7 @@ class SqliteStore:
         with self._lock:
             try:
                 return work()
-            except sqlite3.Error as error:
+            except (sqlite3.Error, OverflowError) as error:
                 raise explain(self.path, error) from error
 
     def _within(self, durability: Literal["NORMAL", "FULL"], work: Callable[[], T]) -> T:
@@ -331,7 +299,7 @@ class SqliteStore:
         with suppress(sqlite3.Error):  # a closed store has nothing to take back
             self._connection.rollback()
 
-    def _commit_group(self, group: _Group) -> None:
+    def _commit_group(self, group: Group) -> None:
         waiting, group.waiting, group.gathering = group.waiting, [], False
         try:
             with self._lock:
@@ -341,13 +309,13 @@ class SqliteStore:
                 if one.done is not None:
                     one.done.set()
 
-    def _settle(self, waiting: list[_Waiting]) -> None:
+    def _settle(self, waiting: list[Waiting]) -> None:
         """Commit these appends together and leave with each what became of it."""
         try:
-            self._sync("FULL" if any(one.append.barrier for one in waiting) else "NORMAL")
             if len(waiting) == 1 and self._write_next(waiting[0].append):
                 waiting[0].error, waiting[0].quiet = None, True
                 return
+            self._sync("FULL" if any(one.append.barrier for one in waiting) else "NORMAL")
             self._connection.execute("BEGIN IMMEDIATE")
             for one in waiting:
                 one.error = self._write(one.append)
@@ -368,6 +336,7 @@ class SqliteStore:
         """Commit an append of one line and nothing else; False where `_NEXT` does not take it."""
         if len(append.lines) != 1 or append.blobs or append.taken:
             return False
+        self._sync("FULL" if append.barrier else "NORMAL")
         (line,) = append.lines
         row = (append.run_id, line.seq, line.at, line.epoch, line.hash, line.body, append.epoch)
         return self._connection.execute(_NEXT, row).rowcount == 1
