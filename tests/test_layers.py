@@ -50,6 +50,7 @@ LAYERS = {
     "delegation": 4,  # one call that is made in a run of its own
     "effects": 4,  # one call of one tool: deadline, retry
     "ending": 4,  # how a person ends a run
+    "fit": 4,  # whether the parts of an agent fit together
     "judging": 4,  # what the checks of an agent say of a call or an answer
     "observed": 4,  # what a call returned, as its observation
     "sent": 4,  # the prompt of any thought, made again from the record
@@ -95,8 +96,10 @@ BY_NAME = {  # who may import a module whose name is data
     "cli/worker.py": "drivers stand on optional extras, and one is named",
     "cli/report.py": "figures, plots and the page stand on an optional extra",
     "stores/__init__.py": "PostgreSQL's client is an optional extra, loaded for its address",
+    "stores/jsonl.py": "locks of files are dear to import, and only needed by folders of runs",
     "tools/docs/extract.py": "what reads PDF and HTML is an optional extra too",
     "tools/process.py": "a killable tool is named module:function and loaded in its own process",
+    "tools/signature.py": "what reads docstrings is dear to import, and for who makes a tool",
     "tools/retrieval/loading.py": "ranking tools by meaning stands on an optional extra",
 }
 LONG: dict[str, str] = {  # files over 400 and functions over 50 lines, with the reason

@@ -11,7 +11,8 @@ from clew.bounds import Granted, Limits, told
 from clew.budget import Budget, most_answered, opening
 from clew.codecs import by_name as codec_by_name
 from clew.errors import ConfigError
-from clew.events import FINISH, Json, Setting
+from clew.events import Json, Setting
+from clew.fit import check_choice, check_example, check_number, check_retrieval, check_tools
 from clew.guards import AlreadyDone, NoProgress, Stuck
 from clew.models.resolve import resolve
 from clew.prompts import (
@@ -29,7 +30,6 @@ from clew.protocols import (
     Check,
     Choosy,
     Codec,
-    Describes,
     Example,
     Finder,
     Guard,
@@ -41,7 +41,7 @@ from clew.protocols import (
     Tool,
 )
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
-from clew.tools.schema import checked, compile_schema, schema_hash, shown_problems
+from clew.tools.schema import compile_schema, schema_hash, shown_problems
 from clew.tools.typed import check_json
 from clew.trajectory import Trajectory
 from clew.view.brief import brief_document
@@ -105,73 +105,22 @@ class Agent:
 
     def __post_init__(self) -> None:
         """Make the parts now, so that what does not fit is said before the first model call."""
-        names = [tool.name for tool in self.tools]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            message = f"two tools are called {', '.join(twice)}: rename one"
-            raise ConfigError(message)
-        if FINISH in names:
-            message = f"{FINISH!r} is the tool that ends a run: call yours something else"
-            raise ConfigError(message)
-        for tool in self.tools:
-            checked(tool)
-        self._check_values()
-        self._check_retrieval()
+        check_tools(self.tools)
+        check_number("tries", self.tries, least=0)
+        check_number("seed", self.seed)
+        check_choice("tell_left", self.tell_left, NEAR)
+        check_choice("unknown", self.unknown, ("tell", "hold"))
+        check_json("fallback", self.fallback)
+        check_json("the model's params", dict(self.thinker.params))
+        if self.retrieval is not None:
+            check_retrieval(self.retrieval, self.tools, self.format)
         _ = (self.setting, self.all_bounds, self.warnings, self._validators)
         for number, example in enumerate(self.examples, start=1):
-            self._check_example(number, example)
+            check_example(number, example, self._validators)
         if isinstance(self.thinker, Choosy):
             self.thinker.check(first_prompt(self.format, self.brief))
             if more := self.brief.more:
                 self.thinker.check(first_prompt(self.format, replace(self.brief, tools=more)))
-
-    def _check_values(self) -> None:
-        """Raise where a value is not of its kind, or no record would give it back as it is."""
-        if type(self.tries) is not int or self.tries < 0:
-            message = f"tries is {self.tries!r}: give 0 or more"
-            raise ConfigError(message)
-        if type(self.seed) is not int:
-            message = f"seed is {self.seed!r}: give a whole number"
-            raise ConfigError(message)
-        for name, value, known in (
-            ("tell_left", self.tell_left, NEAR),
-            ("unknown", self.unknown, ("tell", "hold")),
-        ):
-            if value not in known:
-                message = f"{name} is {value!r}: choose one of {', '.join(known)}"
-                raise ConfigError(message)
-        check_json("fallback", self.fallback)
-        check_json("the model's params", dict(self.thinker.params))
-
-    def _check_retrieval(self) -> None:
-        """Raise where tools cannot be shown as they are found."""
-        if self.retrieval is None:
-            return
-        shown = {tool.name for tool in self.tools if not tool.hidden}
-        if strange := [name for name in self.retrieval.always if name not in shown]:
-            message = f"there is no tool {strange[0]!r} to be always shown: add it, or leave it out"
-            raise ConfigError(message)
-        if not self.format.native and not isinstance(self.format, Describes):
-            message = (
-                f"the format {self.format.name} cannot describe tools in the midst of a run: give "
-                "it the method describe (clew.protocols.Describes), or leave the retrieval out"
-            )
-            raise ConfigError(message)
-
-    def _check_example(self, number: int, example: Example) -> None:
-        """Raise where an example makes a call, and sees it done, that this agent cannot make."""
-        for call in (call for step in example.steps for call in step.calls):
-            name, args = call.action.name, call.action.args
-            if call.observation is not None and not call.observation.ok:
-                continue
-            if name not in self.by_name:
-                has = ", ".join(self.by_name)
-                message = (
-                    f"example {number} calls {name}, which the agent does not have; it has {has}"
-                )
-                raise ConfigError(message)
-            if wrong := self._validators[name](args):
-                message = f"example {number} calls {name} wrongly: {wrong[0]}"
-                raise ConfigError(message)
 
     def but(self, **changes: Any) -> Self:
         """The same agent with some fields changed."""
@@ -251,10 +200,14 @@ class Agent:
 
     def reached(self, so_far: Trajectory) -> str | None:
         """The reason of the first bound that was reached, or that the next thought would pass."""
-        bounds: tuple[Bound, ...] = (
-            self.budget.over, *self.all_bounds, GRANTED, self.budget.short
-        )  # fmt: skip
-        return next(filter(None, (bound(so_far) for bound in bounds)), None)
+        for bound in self._asked:
+            if reason := bound(so_far):
+                return reason
+        return None
+
+    @cached_property
+    def _asked(self) -> tuple[Bound, ...]:
+        return (self.budget.over, *self.all_bounds, GRANTED, self.budget.short)
 
     def stranded(self, so_far: Trajectory) -> bool:
         """Whether a landing was begun that what is left does not hold any more."""
