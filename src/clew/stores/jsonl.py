@@ -10,6 +10,7 @@
   an old blob is found again or removed.
 """
 
+import importlib
 import logging
 import os
 from contextlib import AbstractContextManager, suppress
@@ -19,7 +20,6 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 import anyio
-from filelock import FileLock, Timeout
 
 from clew.errors import StoreError
 from clew.protocols import Append, Base, Line, RunInfo, Store
@@ -229,11 +229,13 @@ class JsonlStore:
     async def _lock(
         self, file: Path, what: Path, *, shield: bool = False
     ) -> AbstractContextManager[object]:
-        lock = FileLock(file)
+        locks = importlib.import_module("filelock")  # dear to import, and most have no such folder
+        lock = locks.FileLock(file)
         with anyio.move_on_after(self.patience, shield=shield), told(what):
             while True:
-                with suppress(Timeout):
-                    return lock.acquire(blocking=False)
+                with suppress(locks.Timeout):
+                    taken: AbstractContextManager[object] = lock.acquire(blocking=False)
+                    return taken
                 await anyio.sleep(_PAUSE)
         raise locked(what)
 

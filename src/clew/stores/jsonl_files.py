@@ -1,7 +1,6 @@
 """Reading and writing the files of a JSONL store, whole and durably."""
 
 import os
-import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from io import FileIO
@@ -37,13 +36,13 @@ def write(path: Path, end: int, data: bytes, *, sync: bool) -> None:
 
 def place(path: Path, body: bytes) -> None:
     """Write a blob durably: under another name first, so never in part."""
-    descriptor, draft = tempfile.mkstemp(dir=path.parent)
-    os.close(descriptor)
+    draft = path.with_name(f"draft-{os.getpid()}-{os.urandom(4).hex()}")
+    draft.touch(mode=0o600, exist_ok=False)
     try:
-        write(Path(draft), 0, body, sync=True)
-        Path(draft).replace(path)
+        write(draft, 0, body, sync=True)
+        draft.replace(path)
     except OSError:
-        Path(draft).unlink()
+        draft.unlink()
         raise
     sync_folder(path.parent)
 

@@ -1,12 +1,12 @@
 """A typed function as a tool sees it: the schema of its parameters, its words, its result."""
 
+import importlib
 import inspect
 import types
 import typing
 from collections.abc import Callable
 from typing import Annotated, Any, Final, NewType, Union
 
-import docstring_parser
 import msgspec
 
 from clew.errors import ConfigError
@@ -72,7 +72,7 @@ def read(function: Callable[..., Any]) -> Signature:
         message = f"function {name} yields: return one value, for example a list"
         raise ConfigError(message)
     hints = _hints(function, name)
-    doc = docstring_parser.parse(inspect.getdoc(function) or "")
+    doc = importlib.import_module("docstring_parser").parse(inspect.getdoc(function) or "")
     words = {one.arg_name: " ".join((one.description or "").split()) for one in doc.params}
     kinds: dict[str, Any] = {}
     keys: list[str] = []
