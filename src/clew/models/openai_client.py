@@ -106,4 +106,6 @@ def _connect(api: Api, source: Source, settings: Settings, api_version: str) -> 
     if not api.provider.startswith("openai"):  # whose account it is there is nobody else's business
         client.organization = client.project = None
     root = "" if api_version else source.base_url  # the dated one has its own way to make addresses
-    return Posting(client, ERRORS, Unread, source, root, UNSAID)
+    # Said anew for every request, the last two are what the client would make copies of.
+    said = {"headers": UNSAID, "security": {"bearer_auth": True}, "timeout": timeout}
+    return Posting(client, ERRORS, Unread, source, root, said)

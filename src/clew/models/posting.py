@@ -31,8 +31,8 @@ class Posting:
 
     `unread` is a stream class of the client's own that keeps the response and reads nothing. `root`
     stands before every path: an address, where the client need not work it out for each request.
-    `headers` are those of every request; an `Omit` of the client's leaves one of its own out.
-    `given` says that the client is somebody else's to close.
+    `options` are the client's own of every request. `given` says that the client is somebody else's
+    to close.
     """
 
     client: Any
@@ -40,7 +40,7 @@ class Posting:
     unread: type[Any]
     source: Source
     root: str = ""
-    headers: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     given: bool = False
 
     async def send(self, path: str, content: bytes) -> bytes:
@@ -76,7 +76,7 @@ class Posting:
 
         The client would make a key for requests that are the same, and tell nobody.
         """
-        return {"max_retries": 0, "headers": self.headers, "idempotency_key": ""}
+        return {"max_retries": 0, "idempotency_key": "", **self.options}
 
     @contextmanager
     def _told(self) -> Generator[None]:
