@@ -239,14 +239,14 @@ class Limits:
     def left(self, so_far: Trajectory) -> Left:
         """What may still be taken; of a sub-run also of its grant."""
         spent, lent = so_far.spent, so_far.lent
-        used = spent.usage + spent.lost
+        used, lost = spent.usage, spent.lost
         most = DEFAULT_COST if self.cost is None else self.cost
         own = Left(
             steps=max(0, self.steps - spent.steps - lent.steps),
             tool_calls=max(0, self.tool_calls - spent.tool_calls - lent.tool_calls),
-            tokens=max(0, self.tokens - used.tokens - lent.tokens),
+            tokens=max(0, self.tokens - used.tokens - lost.tokens - lent.tokens),
             seconds=max(0.0, self.seconds - spent.active_ms / 1000),
-            cost=max(0.0, most - (used.cost or 0.0) - (lent.cost or 0.0)),
+            cost=max(0.0, most - (used.cost or 0.0) - (lost.cost or 0.0) - (lent.cost or 0.0)),
             depth=self.depth,
         )
         if so_far.grant is None:

@@ -8,8 +8,7 @@ is idempotent, has a probe that says it did not happen, or a person allowed it.
 import math
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
 
@@ -130,7 +129,8 @@ async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal, most: fl
     """One attempt, in its deadline; whatever the tool raises is an observation."""
     effectful = tool.effect in EFFECTFUL
     value: Any = None
-    with _heard(journal, tool, call), anyio.move_on_after(most) as scope:
+    with anyio.move_on_after(most) as scope:
+        heard = LATE.set(partial(_leave_word, journal, tool, call))  # by whatever it starts
         try:
             value = await tool.call(call.args, f"{journal.run_id}:{call.key}")
         except ToolError as error:
@@ -141,6 +141,8 @@ async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal, most: fl
             text = f"{type(error).__name__}: {line(error)}"
             outcome: Outcome = "unknown" if effectful else "not_done"
             return failed(tool, call, "crashed", text, outcome, traceback.format_exc())
+        finally:
+            LATE.reset(heard)
     if scope.cancelled_caught:
         return _late(tool, call, most)
     return observed(agent, journal.trajectory, tool, call, value)
@@ -154,16 +156,6 @@ def _being_cancelled() -> bool:
     # imported here, it would be a tenth of what `import clew` takes.
     task = sys.modules["asyncio"].current_task()
     return task is not None and bool(task.cancelling())
-
-
-@contextmanager
-def _heard(journal: Journal, tool: Tool, call: Call) -> Generator[None]:
-    """While the call is made, what it starts learns whom to tell of a late end."""
-    token = LATE.set(partial(_leave_word, journal, tool, call))
-    try:
-        yield
-    finally:
-        LATE.reset(token)
 
 
 def _leave_word(journal: Journal, tool: Tool, call: Call, text: str) -> None:

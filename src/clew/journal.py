@@ -317,7 +317,8 @@ class Journal:
             LOG.warning("run %s: attempt %d of %s", self.run_id, event.number, event.tool)
         elif isinstance(event, Stop):
             LOG.info("run %s: stopped, %s", self.run_id, event.status)
-        self._tell(lambda listener: listener.entry(entry))
+        if self.listener is not None:
+            self._tell(lambda listener: listener.entry(entry))
 
     def token(self, text: str) -> None:
         """Show a piece of a reply on its way to whoever listens."""
@@ -350,7 +351,8 @@ class Journal:
                 lines.append(Line(seq, at, self._epoch, body, before))
                 entries.append(Entry(seq, at, self._epoch, kept, before))
                 urgent = urgent or barrier(event)
-        alone = len(self.trajectory.step.pending) <= 1  # else calls of a step go on side by side
+        step = self.trajectory.step  # whose calls go on side by side where there are several
+        alone = len(step.calls) <= 1 or len(step.pending) <= 1
         self.quiet = await self.store.append(
             Append(self.run_id, self._epoch, tuple(lines), urgent, blobs, taken, alone)
         )
@@ -366,7 +368,7 @@ class Journal:
         except RecursionError as error:
             message = f"run {self.run_id}: a value is nested too deeply to be written: flatten it"
             raise StoreError(message) from error
-        if any(needle in body for _, needle in self._secrets):
+        if self._secrets and any(needle in body for _, needle in self._secrets):
             event = redacted(event, [secret for secret, _ in self._secrets])
             body = encode(event)
         if isinstance(event, Observation) and (event.images or len(body) > BLOB_BYTES):

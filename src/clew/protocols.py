@@ -143,7 +143,7 @@ class Part:
     encoded: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
 
 
-class Prompt(msgspec.Struct, frozen=True):
+class Prompt(msgspec.Struct, frozen=True, gc=False):
     """What goes to a model: head, the steps so far, and a tail that is new every time.
 
     `tools` are shown (empty in text formats, whose head describes them); with `calls` "none" the
@@ -209,7 +209,7 @@ class Brief:
         return self.answer.get("type") == "string"
 
 
-class Parsed(msgspec.Struct, frozen=True):
+class Parsed(msgspec.Struct, frozen=True, gc=False):
     """A reply as a codec read it: the fields of a `Thought`, without its circumstances."""
 
     text: str = ""
@@ -355,7 +355,7 @@ Bound: TypeAlias = Callable[[Trajectory], str | None]
 """Says why the run may not think again, or None. Its `repr` names it in the record."""
 
 
-class Left(msgspec.Struct, frozen=True):
+class Left(msgspec.Struct, frozen=True, gc=False):
     """What a run may still take before its limits end it, the landing not counted.
 
     `cost` in US dollars counts where prices are known; `depth` is how far it may hand on.
@@ -419,7 +419,7 @@ class Listener(Protocol):
 # ---------------------------------------------------------------- stores
 
 
-class Line(msgspec.Struct, frozen=True):
+class Line(msgspec.Struct, frozen=True, gc=False):
     """An entry as stored: `body` is the event's JSON, `hash` chains the line to the one before."""
 
     seq: int
@@ -429,7 +429,7 @@ class Line(msgspec.Struct, frozen=True):
     hash: bytes
 
 
-class Append(msgspec.Struct, frozen=True):
+class Append(msgspec.Struct, frozen=True, gc=False):
     """One atomic, gapless append to a run.
 
     With `barrier` it is safe on the disk, with all before it, when `append` returns. `blobs` are

@@ -38,13 +38,16 @@ class Usage(Value, frozen=True):
 
     def __add__(self, other: "Usage") -> "Usage":
         """Sum of two usages; a cost unknown on both sides stays unknown."""
-        known = [cost for cost in (self.cost, other.cost) if cost is not None]
+        if (cost := self.cost) is None:
+            cost = other.cost
+        elif other.cost is not None:
+            cost += other.cost
         return Usage(
             input=self.input + other.input,
             output=self.output + other.output,
             cached=self.cached + other.cached,
             reasoning=self.reasoning + other.reasoning,
-            cost=sum(known) if known else None,
+            cost=cost,
             estimated=self.estimated or other.estimated,
             written=self.written + other.written,
         )

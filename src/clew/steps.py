@@ -2,7 +2,6 @@
 
 import hashlib
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import msgspec
@@ -48,16 +47,15 @@ def _same(one: dict[str, Json], other: dict[str, Json]) -> bool:
     return _sorted.encode(one) == _sorted.encode(other)
 
 
-@dataclass(slots=True)
-class Call:
+class Call(msgspec.Struct, eq=False, gc=False):
     """One action of a step and everything that became of it. `key` is `step.index`, from 1."""
 
     key: str
     action: Action
     verdict: Judged | None = None
-    hints: list[Judged] = field(default_factory=list[Judged])
+    hints: tuple[Judged, ...] = ()
     ruling: Ruling | None = None
-    attempts: list[Attempt] = field(default_factory=list[Attempt])
+    attempts: tuple[Attempt, ...] = ()
     observation: Observation | None = None
     deadline: int = 0
     """When the last attempt must have ended, in Unix milliseconds."""
@@ -67,7 +65,7 @@ class Call:
     """The arguments a verdict or a person last put in the place of the model's."""
     revision: str = ""
     """What the model is told of them."""
-    _hash: str = field(default="", init=False, repr=False, compare=False)
+    _hash: str = ""
 
     @property
     def args(self) -> dict[str, Json]:
@@ -156,13 +154,13 @@ class Spent(msgspec.Struct):
         self.usage += took.usage
 
 
-class Step(msgspec.Struct):
+class Step(msgspec.Struct, gc=False):
     """A thought and everything until the next. Step 0 is what comes before the first thought."""
 
     number: int
     thought: Thought | None = None
-    calls: list[Call] = msgspec.field(default_factory=list[Call])
-    asides: list[Aside] = msgspec.field(default_factory=list[Aside])
+    calls: tuple[Call, ...] = ()
+    asides: tuple[Aside, ...] = ()
     concluded: bool = False
     """Whether a stop has taken, or given up, its answer."""
 
@@ -186,6 +184,8 @@ class Step(msgspec.Struct):
     @property
     def spoken(self) -> bool:
         """Whether a person has spoken since the thought."""
+        if not self.asides:  # as a rule, and asked of several steps at every step
+            return False
         return any(isinstance(a, Note) and a.source == "person" for a in self.asides)
 
     @property

@@ -54,6 +54,8 @@ class Trajectory:
         self.steps: list[Step] = []
         self.before = Step(0)
         """Step 0: what was said before the first thought."""
+        self.step = self.before
+        """The current step; step 0 before the first thought."""
         self.setting: Setting | None = None
         self.total = Spent()
         """What the whole run took."""
@@ -107,11 +109,6 @@ class Trajectory:
     def serves(self) -> str:
         """The call (`run_id:step.index`) whose sub-run this is; "" for any other run."""
         return "" if self.grant is None or self.forks else self.started.parent
-
-    @property
-    def step(self) -> Step:
-        """The current step; step 0 before the first thought."""
-        return self.steps[-1] if self.steps else self.before
 
     @property
     def words_key(self) -> str:
@@ -178,16 +175,17 @@ class Trajectory:
         if entry.seq != len(self.entries) + 1:
             message = f"run {self.run_id}: entry {entry.seq} cannot follow {len(self.entries)}"
             raise StoreError(message)
-        if self.entries and self._worked(last := self.entries[-1], entry):
-            for spent in (self.total, self.spent):
-                spent.active_ms += max(0, entry.at - last.at)
+        if self.entries and (took := entry.at - (last := self.entries[-1]).at) > 0:
+            self._pass(took, last, entry)
         self.entries.append(entry)
         self._fold(entry.event)
 
-    def _worked(self, last: Entry, entry: Entry) -> bool:
-        """Whether the time between two entries was work: not waiting for a person, nor down."""
+    def _pass(self, took: int, last: Entry, entry: Entry) -> None:
+        """Count the time between two entries as work: not waiting for a person, nor being down."""
         waited = isinstance(last.event, Stop) or isinstance(entry.event, Forked)
-        return last.epoch == entry.epoch and not waited
+        if last.epoch == entry.epoch and not waited:
+            self.total.active_ms += took
+            self.spent.active_ms += took
 
     def _fold(self, event: AnyEvent) -> None:
         match event:
@@ -215,7 +213,7 @@ class Trajectory:
                 self.unheard.append(event.goal)
             case Landing():
                 self.landing = event
-                self.step.asides.append(event)
+                self.step.asides += (event,)
             case Stop():
                 self.stop = event
                 self.step.concluded = event.status != "held"
@@ -252,7 +250,7 @@ class Trajectory:
             goes_on = self.stop.status in {"bound", "failed", "interrupted"}
         if goes_on and self.landing is not None:
             self.landing = None
-            self.step.asides.append(event)
+            self.step.asides += (event,)
         if goes_on and self.stop is not None:
             self._go_on()
 
@@ -262,7 +260,7 @@ class Trajectory:
         self.stop = self.cancel = None
         self.forks.append(event)
         if event.done:
-            self.step.asides.append(event)
+            self.step.asides += (event,)
 
     def _judge(self, event: Judged) -> None:
         if event.call == self.words_key and self.words is None:
@@ -270,7 +268,7 @@ class Trajectory:
             self._calls[event.call] = Call(event.call, action)
         call = self.call(event.call)
         if event.verdict.kind == "hint":
-            call.hints.append(event)
+            call.hints += (event,)
             if call is self.words:
                 self.marks.append(event.verdict.reason)
         else:
@@ -284,10 +282,10 @@ class Trajectory:
         """Words were refused: no model will see them, whatever is said after them."""
         if not self.steps:
             self.asked = WITHHELD
-        asides = self.step.asides
-        for place, aside in enumerate(asides):
-            if isinstance(aside, Note) and aside.source == "person":
-                asides[place] = Note(WITHHELD)
+        self.step.asides = tuple(
+            Note(WITHHELD) if isinstance(aside, Note) and aside.source == "person" else aside
+            for aside in self.step.asides
+        )
         self._heard()
 
     def _heard(self) -> None:
@@ -297,14 +295,14 @@ class Trajectory:
 
     def _think(self, thought: Thought) -> None:
         self._heard()
-        step = Step(len(self.steps) + 1, thought)
-        for index, action in enumerate(thought.actions, start=1):
-            call = Call(f"{step.number}.{index}", action)
-            step.calls.append(call)
-            self._calls[call.key] = call
+        number = len(self.steps) + 1
+        calls = [Call(f"{number}.{i}", action) for i, action in enumerate(thought.actions, 1)]
+        step = Step(number, thought, tuple(calls))
+        self._calls.update((call.key, call) for call in calls)
         landing = self.landing is not None
         self.shown += thought.shown
         self.steps.append(step)
+        self.step = step
         for spent in (self.total, self.spent):
             spent.steps += not landing
             spent.usage += thought.reply.usage
@@ -314,7 +312,7 @@ class Trajectory:
         call = self.call(attempt.call)
         if not call.attempts:
             self._count(call)
-        call.attempts.append(attempt)
+        call.attempts += (attempt,)
         call.deadline = self.entries[-1].at + int(attempt.timeout * 1000)
         call.again = False
 
@@ -340,7 +338,7 @@ class Trajectory:
             self.spent.hand_on(observation.spent)
 
     def _note(self, note: Note) -> None:
-        self.step.asides.append(note)
+        self.step.asides += (note,)
         if note.source == "person":
             self.rejected, self.faults_in_row = [], 0
             self.spent = Spent()

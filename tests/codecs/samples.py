@@ -65,8 +65,8 @@ def step(
     for call, observation in zip(calls, seen, strict=False):
         call.observation = observation
         if hint:
-            call.hints.append(Judged(call.key, Verdict("hint", hint)))
-    return Step(number, thought, calls)
+            call.hints = (Judged(call.key, Verdict("hint", hint)),)
+    return Step(number, thought, tuple(calls))
 
 
 def example() -> Example:

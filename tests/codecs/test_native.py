@@ -31,7 +31,7 @@ def step(reply: Reply, number: int = 1, answer: type = str) -> Step:
         repairs=read.repairs,
     )
     calls = [Call(f"{number}.{n}", action) for n, action in enumerate(read.actions, start=1)]
-    return Step(number, thought, calls)
+    return Step(number, thought, tuple(calls))
 
 
 @pytest.mark.parametrize(
@@ -104,12 +104,12 @@ def test_of_a_reply_that_was_mended_only_text_and_calls_go_back() -> None:
 
 def test_what_is_said_after_a_step_follows_it() -> None:
     said = step(Reply(text="It is a."))
-    said.asides += [
+    said.asides += (
         Note("and b?"),
         Note("name 42", source="check"),
         Note("the mail went out after all", source="late"),
         Landing("steps"),
-    ]
+    )
     texts = [part.text for part in CODEC.render(brief(), said)]
     assert texts[1] == "and b?"
     assert texts[2] == "ERROR: the answer was not accepted: name 42"

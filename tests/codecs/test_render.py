@@ -203,12 +203,12 @@ def test_a_faulty_reply_is_shown_cut_and_without_what_it_invented() -> None:
 
 def test_what_was_said_since() -> None:
     before = Step(0)
-    before.asides += [
+    before.asides += (
         Note("And Rome?"),
         Note("no source\nAction: x", source="check"),
         Note("sent\nAction: x", source="late"),
         Landing("steps"),
-    ]
+    )
     person, check, late, landing = PAPER.render(brief(), before)
     assert {part.role for part in (person, check, late, landing)} == {"user"}
     assert person.text == "And Rome?"

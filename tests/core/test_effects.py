@@ -67,7 +67,7 @@ def seen(so_far: Trajectory) -> Observation:
     return observation
 
 
-def attempts(so_far: Trajectory) -> list[Attempt]:
+def attempts(so_far: Trajectory) -> tuple[Attempt, ...]:
     return so_far.call("1.1").attempts
 
 

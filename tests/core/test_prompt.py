@@ -401,7 +401,7 @@ def test_an_example_must_be_one_that_the_agent_could_live() -> None:
 
 
 def test_an_example_must_be_one_that_a_record_can_hold() -> None:
-    step = Step(1, None, [Call("1.1", Action("lookup", {"key": "a"}))])
+    step = Step(1, None, (Call("1.1", Action("lookup", {"key": "a"})),))
     step.calls[0].observation = Observation(content=object())
     with pytest.raises(ConfigError, match="an example, or another part of the prompt, is not JSON"):
         Agent(model=named("scripted:test"), tools=TOOLS, examples=[Example("What?", (step,))])

@@ -100,7 +100,7 @@ def one_by_one(steps: Iterable[Step]) -> list[Step]:
             if said is not None and place:
                 said = msgspec.structs.replace(said, text="")
             calls = step.calls[place : place + 1]
-            asides = step.asides if place + 1 >= len(step.calls) else []
+            asides = step.asides if place + 1 >= len(step.calls) else ()
             single.append(Step(len(single) + 1, said, calls, asides))
     return single
 

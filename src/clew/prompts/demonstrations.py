@@ -75,7 +75,7 @@ def _step(number: int, move: _Move) -> Step:
         for place, (action, content) in enumerate(move.calls, start=1)
         for key in [f"{number}.{place}"]
     ]
-    return Step(number, thought, calls)
+    return Step(number, thought, tuple(calls))
 
 
 _LOOKUP: Final = _example(

@@ -131,13 +131,13 @@ def a_prompt_only_grows(codec: Codec) -> None:
     ):
         before = [_plain(part) for part in codec.render(brief(), each)]
         told = ["And Rome?", "no source is named", "it arrived", "limit-on-words"]
-        each.asides += [
+        each.asides += (
             Note(told[0]),
             Note(told[1], source="check"),
             Note(told[2], source="late"),
             Landing(told[3]),
             Changed(Setting("", "", "", "")),
-        ]
+        )
         after = codec.render(brief(), each)
         expect([_plain(part) for part in after[: len(before)]], before, "the parts, with more said")
         rest = after[len(before) :]

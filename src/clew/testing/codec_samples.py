@@ -83,11 +83,10 @@ def step(
     for place, call in enumerate(calls):
         call.observation = seen[place] if place < len(seen) else Observation(content="seen")
         if hint:
-            call.hints.append(Judged(call.key, Verdict("hint", hint)))
+            call.hints = (Judged(call.key, Verdict("hint", hint)),)
     prints = Prints("", "", "", "")
-    return Step(
-        number, Thought(told.pop("reply", Reply()), prints, thought, actions, **told), calls
-    )
+    said = Thought(told.pop("reply", Reply()), prints, thought, actions, **told)
+    return Step(number, said, tuple(calls))
 
 
 def example() -> Example:

@@ -98,4 +98,4 @@ def stepped(number: int, reply: Reply) -> tuple[Part, ...]:
     calls = [Call(f"{number}.{place}", each) for place, each in enumerate(read.actions, start=1)]
     for call in calls:
         call.observation = Observation(content={"key": call.key})
-    return NATIVE.render(asked, Step(number, thought, calls))
+    return NATIVE.render(asked, Step(number, thought, tuple(calls)))

@@ -115,7 +115,7 @@ class ScriptedModel:
         calls = [
             Call(f"{number}.{place}", action) for place, action in enumerate(move.actions, start=1)
         ]
-        part = by_name(self.codec).render(self._brief, Step(number, thought, calls))[0]
+        part = by_name(self.codec).render(self._brief, Step(number, thought, tuple(calls)))[0]
         return Reply(
             text=part.text,
             calls=part.calls,

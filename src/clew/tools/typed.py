@@ -76,6 +76,8 @@ def plain(value: Any) -> Json:
     Keys become strings, dates ISO 8601, bytes base64. Raises `ValueError` with one line for what a
     record cannot carry: other objects, NaN and infinity, halves of surrogate pairs.
     """
+    if type(value) is str and value.isascii():  # as most results: nothing can be wrong with it
+        return value
     try:
         found: Json = msgspec.to_builtins(value, str_keys=True, enc_hook=_encode)
         _refuse(found, DEEPEST)

@@ -44,15 +44,15 @@ def plain(part: Part) -> tuple[Any, ...]:
 def shaped(step: Step, shape: Shape | None) -> Step:
     """The step with its observations as they are shown; what finish was told stays."""
 
-    def seen(call: Call) -> Call:
+    def shown(call: Call) -> Call:
         if shape is None or call.observation is None or call.action.name == FINISH:
             return call
-        text = shape(call.observation.text)
-        return replace(call, observation=msgspec.structs.replace(call.observation, content=text))
+        seen = msgspec.structs.replace(call.observation, content=shape(call.observation.text))
+        return msgspec.structs.replace(call, observation=seen)
 
     if shape is None:
         return step
-    return msgspec.structs.replace(step, calls=[*map(seen, step.calls)])
+    return msgspec.structs.replace(step, calls=[*map(shown, step.calls)])
 
 
 def first_prompt(codec: Codec, brief: Brief, goal: str = "…") -> Prompt:
@@ -70,19 +70,25 @@ def _said(step: Step) -> str:
 
 
 class _Rendered:
-    """A step's parts, the running hash with them in it, and what a person said after the step."""
+    """A step's parts, and what holds up to it: the running hash, what a person last said, and the
+    characters since.
+    """
 
     __slots__ = ("asides", "hasher", "parts", "said", "size")
 
-    def __init__(self, before: Any, step: Step, parts: Sequence[Part]) -> None:
+    def __init__(self, before: "_Rendered | None", step: Step, parts: Sequence[Part]) -> None:
         self.asides = len(step.asides)
-        self.said = _said(step)
         self.parts = parts
-        self.hasher = before.copy()
-        self.size = 0
+        self.hasher: Any = (
+            hashlib.blake2b(digest_size=8) if before is None else before.hasher.copy()
+        )
+        self.said: str = "" if before is None else before.said
+        self.size: int = 0 if before is None else before.size
         for part in parts:
             self.hasher.update(encode(plain(part)))
             self.size += len(part.text)
+        if step.asides and (said := _said(step)):
+            self.said, self.size = said, 0
 
 
 class _Shown:
@@ -113,7 +119,6 @@ class View:
         self._shown = _Shown(codec, brief, ())
         self._describes = codec if not codec.native and isinstance(codec, Describes) else None
         self._told: dict[tuple[str, ...], tuple[Part, ...]] = {(): ()}
-        self._start = hashlib.blake2b(digest_size=8)
         self._rendered: list[_Rendered] = []
         self._parts: list[Part] = []
 
@@ -126,7 +131,7 @@ class View:
     ) -> tuple[Prompt, Prints]:
         """The prompt for the next thought and its fingerprints; `shown` are tools new to it."""
         self._follow((so_far.before, *so_far.steps))
-        last, more = self._rendered[-1].hasher, self._described(shown)
+        last, more = self._rendered[-1], self._described(shown)
         if (names := (*so_far.shown, *shown)) != self._shown.names:
             self._shown = _Shown(self._codec, self.brief, names)
         number = len(so_far.steps) + 1
@@ -136,7 +141,7 @@ class View:
             head=self._head_print,
             tools=self._shown.print,
             params=params,
-            parts=(_Rendered(last, so_far.before, more).hasher if more else last).hexdigest(),
+            parts=(_Rendered(last, so_far.before, more) if more else last).hasher.hexdigest(),
             tail=digest(calls, *map(plain, tail)) if tail or calls != "auto" else "",
         )
         stop = self._codec.stop
@@ -145,13 +150,12 @@ class View:
 
     def _restated(self) -> list[str]:
         """What the person last asked, where so much follows that it might be lost sight of."""
-        size, again = 0, f"The question again: {self.goal}"
-        for rendered in reversed(self._rendered):
-            if rendered.said:
-                again = f"The person's last words again: {rendered.said}"
-                break
-            size += rendered.size
-        return [again] if size > RESTATE_CHARS else []
+        last = self._rendered[-1]
+        if last.size <= RESTATE_CHARS:
+            return []
+        if last.said:
+            return [f"The person's last words again: {last.said}"]
+        return [f"The question again: {self.goal}"]
 
     def _described(self, shown: tuple[str, ...]) -> tuple[Part, ...]:
         """What tells a model of these tools, made once; nothing where tools are declared."""
@@ -178,7 +182,7 @@ class View:
             stale = done.pop()
             del self._parts[len(self._parts) - len(stale.parts) :]
         for step in steps[len(done) :]:
-            before = done[-1].hasher if done else self._start
+            before = done[-1] if done else None
             told = () if step.thought is None else self._described(step.thought.shown)
             seen = self._codec.render(self.brief, shaped(step, self.brief.shape))
             rendered = _Rendered(before, step, (*told, *seen))

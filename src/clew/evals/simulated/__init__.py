@@ -120,7 +120,7 @@ def _written(sight: Sight, move: Move, number: int) -> Reply:
     """A move as the format wants it written."""
     thought = Thought(Reply(), Prints("", "", "", ""), move.thought, move.actions, move.answer)
     calls = [Call(f"{number}.{place}", each) for place, each in enumerate(move.actions, start=1)]
-    part = by_name(sight.codec).render(sight.brief, Step(number, thought, calls))[0]
+    part = by_name(sight.codec).render(sight.brief, Step(number, thought, tuple(calls)))[0]
     return Reply(part.text, part.calls, "calls" if part.calls else "stop")
 
 
