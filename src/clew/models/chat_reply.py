@@ -6,7 +6,6 @@ pieces, and keys of their own that they want back with the next request.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 import msgspec
@@ -84,18 +83,16 @@ class Piece(msgspec.Struct):
 _decoder = msgspec.json.Decoder(Body)
 
 
-@dataclass(slots=True)
-class _Call:
+class _Call(msgspec.Struct):
     """A call as it comes together."""
 
     id: str = ""
     name: str = ""
     arguments: list[str] | None = None
-    more: dict[str, Json] = field(default_factory=dict[str, Json])
+    more: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
 
 
-@dataclass(slots=True)
-class Draft:
+class Draft(msgspec.Struct):
     """A reply as it comes together, from one message or from many deltas.
 
     `source` is (provider, model asked for).
@@ -103,12 +100,12 @@ class Draft:
 
     source: tuple[str, str]
     box: Toolbox
-    text: list[str] = field(default_factory=list[str])
-    refusal: list[str] = field(default_factory=list[str])
-    calls: list[_Call] = field(default_factory=list[_Call])
-    slots: dict[int, _Call] = field(default_factory=dict[int, _Call])
-    more: dict[str, Any] = field(default_factory=dict[str, Any])
-    aloud: Aloud = field(default_factory=Aloud)
+    text: list[str] = msgspec.field(default_factory=list[str])
+    refusal: list[str] = msgspec.field(default_factory=list[str])
+    calls: list[_Call] = msgspec.field(default_factory=list[_Call])
+    slots: dict[int, _Call] = msgspec.field(default_factory=dict[int, _Call])
+    more: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    aloud: Aloud = msgspec.field(default_factory=Aloud)
     reason: str | None = None
     usage: dict[str, Any] | None = None
     model: str = ""
@@ -284,7 +281,8 @@ def read_usage(usage: dict[str, Any]) -> Usage:
     """Usage as it is told; some count cached tokens under a key of their own (`_CACHED`), and
     OpenRouter says what the reply cost.
     """
-    cached = next(filter(None, (count(usage, *path) for path in _CACHED)), 0)
+    told = (count(usage, *path) for path in _CACHED if path[0] in usage)
+    cached = next(filter(None, told), 0)
     cost = usage.get("cost")
     return Usage(
         input=count(usage, "prompt_tokens"),

@@ -17,6 +17,9 @@ from clew.models.resolve import is_local
 IDLE: Final = 5.0
 """Seconds after which a connection that nobody used is closed; httpx2's own figure."""
 
+_TWICE: Final = frozenset({"accept", "user-agent"})
+"""Headers that each official client says itself, and would put in the place of these each time."""
+
 
 def http_client(
     base_url: str,
@@ -49,13 +52,16 @@ def http_client(
         ssl_context=httpx2.create_ssl_context(trust_env=not local),
         keepalive_expiry=IDLE,
     )
-    return kind(
+    client = kind(
         timeout=waits,
         headers=more,
         transport=Lanes(lane),
         follow_redirects=True,
         trust_env=not local,
     )
+    for name in _TWICE - {name.lower() for name in more}:
+        del client.headers[name]
+    return client
 
 
 def _why(error: Exception) -> str:

@@ -132,14 +132,14 @@ class ChatApi:
         ids = _IDS.get(self.provider, IDS)
         key = f"{source}/chat{','.join(sorted(without & _PER_PART))}{box.clash}"
         sees = "images" not in without
-        messages: list[bytes] = []
-        for part in prompt:
-            encoded = part.encoded.get(key)
-            if encoded is None:
-                encoded = part.encoded[key] = message(
-                    part, box, ids, self._wire(part, without), sees=sees
-                )
-            messages.append(encoded)
+
+        def written(part: Part) -> bytes:
+            wire = self._wire(part, without)
+            encoded = part.encoded[key] = message(part, box, ids, wire, sees=sees)
+            return encoded
+
+        parts = (*prompt.head, *prompt.parts, *prompt.tail)
+        messages = [part.encoded.get(key) or written(part) for part in parts]
         more: dict[str, Json] = {}
         stops = stop_sequences(prompt, self.params.get("stop"), STOPS)
         if stops and "stop" not in without:

@@ -21,12 +21,16 @@ UNSAID: Final[Mapping[str, Any]] = dict.fromkeys(
         *("X-Stainless-Lang", "X-Stainless-Package-Version", "X-Stainless-Async"),
         *("X-Stainless-OS", "X-Stainless-Arch"),
         *("X-Stainless-Runtime", "X-Stainless-Runtime-Version"),
-        *("X-Stainless-Retry-Count", "X-Stainless-Read-Timeout"),
     ),
     openai.Omit(),
 )
 """What the client would tell of the machine and of itself: no reply depends on it, it is nobody
 else's business, and it is a tenth of what a request takes."""
+
+UNSAID_EACH: Final[Mapping[str, Any]] = dict.fromkeys(
+    ("X-Stainless-Retry-Count", "X-Stainless-Read-Timeout"), openai.Omit()
+)
+"""The same, of a request."""
 
 
 class Unread(openai.AsyncStream[bytes]):
@@ -93,6 +97,7 @@ def _connect(api: Api, source: Source, settings: Settings, api_version: str) -> 
             api_key=key,
             max_retries=0,
             timeout=timeout,
+            default_headers=UNSAID,
             http_client=connections,
         )
     else:
@@ -101,11 +106,12 @@ def _connect(api: Api, source: Source, settings: Settings, api_version: str) -> 
             api_key=key,
             max_retries=0,
             timeout=timeout,
+            default_headers=UNSAID,
             http_client=connections,
         )
     if not api.provider.startswith("openai"):  # whose account it is there is nobody else's business
         client.organization = client.project = None
     root = "" if api_version else source.base_url  # the dated one has its own way to make addresses
     # Said anew for every request, the last two are what the client would make copies of.
-    said = {"headers": UNSAID, "security": {"bearer_auth": True}, "timeout": timeout}
+    said = {"headers": UNSAID_EACH, "security": {"bearer_auth": True}, "timeout": timeout}
     return Posting(client, ERRORS, Unread, source, root, said)

@@ -96,8 +96,7 @@ def read_rate(given: GivenRate | None) -> Rate | None:
     return Rate(fields.requests, fields.tokens, fields.seconds)
 
 
-@dataclass(slots=True, eq=False)
-class Sent:
+class Sent(msgspec.Struct, eq=False):
     """A request that went out, and what it takes; `counted` while it weighs on the rate."""
 
     at: float
@@ -105,8 +104,7 @@ class Sent:
     counted: bool
 
 
-@dataclass(slots=True, eq=False)
-class Ticket:
+class Ticket(msgspec.Struct, eq=False):
     """A completion's place in the line, kept until it is over, however often it has to try.
 
     Of its next request, `size` are the bytes and `tokens` what it is expected to take. It waits

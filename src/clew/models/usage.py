@@ -1,6 +1,6 @@
 """What a reply took: read from what a provider says, or estimated where it says nothing."""
 
-from typing import Any, cast
+from typing import Any
 
 from clew.events import RawCall, Usage
 
@@ -8,8 +8,12 @@ from clew.events import RawCall, Usage
 def count(usage: dict[str, Any], *path: str) -> int:
     """The number at the path of keys; 0 where there is none."""
     value: Any = usage
-    for key in path:
-        value = cast("dict[str, Any]", value).get(key) if isinstance(value, dict) else None
+    try:
+        for key in path:
+            if (value := value.get(key)) is None:
+                return 0
+    except AttributeError:  # it stands where an object should
+        return 0
     return int(value) if isinstance(value, (int, float)) and value > 0 else 0
 
 
