@@ -90,7 +90,7 @@ class Budget(msgspec.Struct, frozen=True):
 
     def over(self, so_far: Trajectory) -> str | None:
         """Of what more was used than there is, if anything; after that nothing is begun."""
-        if not _reserves(so_far) or self._holds(so_far, 0, 0.0):
+        if self._holds(so_far, 0, 0.0) or not _reserves(so_far):
             return None
         for purse in self._purses(so_far):
             if purse.used > purse.most:
@@ -108,8 +108,6 @@ class Budget(msgspec.Struct, frozen=True):
 
     def short(self, so_far: Trajectory) -> str | None:
         """Why the next thought does not fit in what is left, if it does not."""
-        if not _reserves(so_far):
-            return None
         usual = self._taking(so_far)
         call = usual if self.most is None else usual._replace(answer=self.most)
         after = usual._replace(prompt=usual.prompt + usual.answer)
@@ -117,7 +115,7 @@ class Budget(msgspec.Struct, frozen=True):
         kept, reserve = 0, 0.0
         if self.landing:
             kept, reserve = after.prompt + after.answer, after.cost(so_far)
-        if self._holds(so_far, tokens + kept, cost + reserve):
+        if self._holds(so_far, tokens + kept, cost + reserve) or not _reserves(so_far):
             return None
         for purse in self._purses(so_far):
             need, more = (cost, reserve) if purse.in_dollars else (tokens, kept)

@@ -7,7 +7,7 @@ at calls alone. The ladder is hint, refusal, landing.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import takewhile
 from typing import Final
 
 import msgspec
@@ -29,13 +29,15 @@ def backwards(so_far: Trajectory) -> Iterator[Step]:
 
 def _closed(so_far: Trajectory, most: int) -> list[Call]:
     """The last calls that have an observation, at most so many, oldest first."""
-    calls = (
-        call
-        for step in backwards(so_far)
-        for call in reversed(step.calls)
-        if call.observation is not None and call.action.name != FINISH
-    )
-    return list(islice(calls, most))[::-1]
+    found: list[Call] = []
+    for step in backwards(so_far):
+        found += [
+            call for call in reversed(step.calls)
+            if call.observation is not None and call.action.name != FINISH
+        ]  # fmt: skip
+        if len(found) >= most:
+            break
+    return found[:most][::-1]
 
 
 def _same(one: Call, other: Call) -> bool:
@@ -85,7 +87,7 @@ class NoProgress:
         if call.action.name in self.polling or call.action.name == FINISH:
             return None
         hash_ = args_hash(call.action.name, call.action.args)
-        if all(last.hash != hash_ for last in _closed(so_far, LONGEST_CYCLE)):
+        if hash_ not in [last.hash for last in _closed(so_far, LONGEST_CYCLE)]:
             return None  # it goes on with no cycle: the usual case, without looking further back
         made = repeats(_closed(so_far, LONGEST_CYCLE * self.refuse), hash_)
         if made + 1 >= self.refuse:
