@@ -317,8 +317,7 @@ class Journal:
             LOG.warning("run %s: attempt %d of %s", self.run_id, event.number, event.tool)
         elif isinstance(event, Stop):
             LOG.info("run %s: stopped, %s", self.run_id, event.status)
-        if self.listener is not None:
-            self._tell(lambda listener: listener.entry(entry))
+        self._tell(lambda listener: listener.entry(entry))
 
     def token(self, text: str) -> None:
         """Show a piece of a reply on its way to whoever listens."""

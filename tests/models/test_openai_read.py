@@ -99,6 +99,7 @@ async def test_usage_that_did_not_come_is_estimated_and_says_so(streamed: bool) 
         ({"prompt_tokens": 9, "num_cached_tokens": 4}, Usage(input=9, cached=4)),
         ({"prompt_tokens": 9, "cached_tokens": 4}, Usage(input=9, cached=4)),
         ({"prompt_tokens": None, "prompt_tokens_details": None}, Usage()),
+        ({"prompt_tokens": 5, "prompt_tokens_details": "none"}, Usage(input=5)),
         ({"prompt_tokens": "9", "completion_tokens": 2.0}, Usage(output=2)),
     ],
 )

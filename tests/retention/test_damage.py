@@ -171,6 +171,23 @@ async def test_a_damaged_file_is_only_read() -> None:
     await store.close()
 
 
+async def test_a_run_that_was_never_begun_is_named_where_the_list_is_broken() -> None:
+    path = Path("hollow.sqlite")
+    store = SqliteStore(path)
+    await run(store, "r")
+    await store.create("hollow")
+    await store.close()
+    data = path.read_bytes()
+    at = (pages(data)["runs"] - 1) * PAGE
+    path.write_bytes(data[:at] + bytes(PAGE) + data[at + PAGE :])
+    store = SqliteStore(path)
+    assert [info.run_id for info in await store.runs()] == ["r"]
+    done = await export_runs(io.BytesIO(), store=store)
+    assert done.runs == ("r",)
+    assert "run 'hollow' has no entry" in [told.why for told in done.unreadable]
+    await store.close()
+
+
 async def test_what_is_wrong_but_not_broken_is_told_as_it_was() -> None:
     store = SqliteStore(Path("whole.sqlite"))
     await run(store, "r")
