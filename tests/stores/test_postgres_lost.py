@@ -153,13 +153,17 @@ async def test_a_run_begun_or_taken_up_while_the_connection_breaks(
 async def test_whoever_waits_may_be_cancelled_and_the_append_is_made(address: str) -> None:
     store = PostgresStore(address)
     await store.create("r")
+    cancelled = 0
     for turn in range(1, 6):
         task = asyncio.create_task(store.append(append("r", 1, turn)))
         for _ in range(turn):
             await asyncio.sleep(0)
         task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        try:
+            await task  # it may be done by now: the server does not wait for a turn of ours
+        except asyncio.CancelledError:
+            cancelled += 1
+    assert cancelled
     await store.append(append("r", 1, 6))
     assert await numbers(store, "r") == [1, 2, 3, 4, 5, 6]
     task = asyncio.create_task(store.append(append("r", 1, 7)))
