@@ -18,7 +18,8 @@ IDLE: Final = 5.0
 """Seconds after which a connection that nobody used is closed; httpx2's own figure."""
 
 _TWICE: Final = frozenset({"accept", "user-agent"})
-"""Headers that each official client says itself, and would put in the place of these each time."""
+"""Headers that the official clients say themselves, in the place of these, for every request.
+Google's says no `accept`: then any kind will do (RFC 9110, 12.5.1)."""
 
 
 def http_client(

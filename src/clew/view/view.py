@@ -52,7 +52,7 @@ def shaped(step: Step, shape: Shape | None) -> Step:
 
     if shape is None:
         return step
-    return msgspec.structs.replace(step, calls=[*map(shown, step.calls)])
+    return msgspec.structs.replace(step, calls=tuple(map(shown, step.calls)))
 
 
 def first_prompt(codec: Codec, brief: Brief, goal: str = "…") -> Prompt:
