@@ -5,7 +5,7 @@ import logging
 from typing import Final
 
 from clew.begin import Where, begun, opened
-from clew.errors import ConfigError, StoreError
+from clew.errors import ConfigError, RunNotFoundError, StoreError
 from clew.events import AnyEvent, Cancel, Json, Ruling, Stop, decode, encode
 from clew.journal import load
 from clew.portal import twin
@@ -72,7 +72,7 @@ async def root_of(store: Store, so_far: Trajectory) -> str:
         run_id = so_far.started.parent.rpartition(":")[0]
         try:
             so_far = await load(store, run_id)
-        except StoreError:  # it must be brought back first
+        except RunNotFoundError:  # it must be brought back first
             return run_id
     return so_far.run_id
 

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 import anyio
 
 from clew.agent import Agent, changes
-from clew.errors import ConfigError, StoreError
+from clew.errors import ConfigError, RunNotFoundError
 from clew.events import (
     SCHEMA,
     AnyEvent,
@@ -60,7 +60,7 @@ async def begun(store: Store, run_id: str) -> bool:
     """Whether the run has a line; a worker may have died before the first."""
     try:
         return bool(await store.read(run_id))
-    except StoreError:
+    except RunNotFoundError:
         return False
 
 

@@ -4,8 +4,13 @@ ClewError
 ├── ConfigError      parts do not fit together; raised before the first model call
 ├── ModelError       the provider failed after its retries; the record stays open and resumes
 ├── StoreError       the record could not be read or written
-│   ├── ReplayError  a replay came to another result than the record
-│   └── FencedError  another worker has opened the run; this one must stop
+│   ├── RunNotFoundError       the store has no run by this id
+│   ├── RunExistsError         the id of a new run is taken
+│   ├── StoreBusyError         another process kept a lock for longer than was waited
+│   ├── StoreUnreachableError  the server is away, or the file is gone
+│   ├── StoreDamagedError      what was written is not what can be read
+│   ├── ReplayError            a replay came to another result than the record
+│   └── FencedError            another worker has opened the run; this one must stop
 └── ToolError        raised *by* a tool: the message is for the model, and the call is not done
 """
 
@@ -27,6 +32,26 @@ class ModelError(ClewError):
 
 class StoreError(ClewError):
     """A record could not be read or written."""
+
+
+class RunNotFoundError(StoreError):
+    """The store has no run by this id."""
+
+
+class RunExistsError(StoreError):
+    """A new run cannot have this id: the store has a run by it."""
+
+
+class StoreBusyError(StoreError):
+    """Another process kept a lock for longer than the store waits (its `patience`): try again."""
+
+
+class StoreUnreachableError(StoreError):
+    """The store's server does not answer, or its file or folder is gone."""
+
+
+class StoreDamagedError(StoreError):
+    """What the store holds is not what was written."""
 
 
 class ReplayError(StoreError):

@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 import anyio
 import msgspec
 
-from clew.errors import StoreError
+from clew.errors import RunExistsError, RunNotFoundError, StoreDamagedError, StoreError
 from clew.events import (
     SCHEMA,
     AnyEvent,
@@ -78,7 +78,7 @@ async def catch_up(so_far: Trajectory, store: Store) -> None:
     for line in await store.read(run_id, len(so_far)):
         if not _follows(line, before):
             message = f"run {run_id}: entry {line.seq} was changed after it was written"
-            raise StoreError(message)
+            raise StoreDamagedError(message)
         before = line.hash
         event = await _event(store, run_id, line)
         if isinstance(event, Started) and event.schema > SCHEMA:
@@ -148,7 +148,7 @@ async def _is_empty(store: Store, run_id: str) -> bool:
     """Whether there is such a run, without an entry."""
     try:
         return not await store.read(run_id)
-    except StoreError:
+    except RunNotFoundError:
         return False
 
 
@@ -215,7 +215,7 @@ class Journal:
         run_id = run_id or new_run_id()
         try:
             epoch = await store.create(run_id)
-        except StoreError as error:
+        except RunExistsError as error:
             if not await _is_empty(store, run_id):
                 raise error from None
             epoch = await store.open(run_id)

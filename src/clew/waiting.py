@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from clew.delegation import SUB_RUN
-from clew.errors import StoreError
+from clew.errors import RunNotFoundError
 from clew.events import Json, Judged
 from clew.journal import load
 from clew.protocols import Store
@@ -66,7 +66,7 @@ async def held_in(store: Store, so_far: Trajectory, root: str = "") -> tuple[Hel
             continue
         try:
             record = await load(store, child)
-        except StoreError:  # it is not in this store: taking it up says so
+        except RunNotFoundError:  # it is not in this store: taking it up says so
             found.append(each)
         else:
             found += await held_in(store, record, root or so_far.run_id)
@@ -76,16 +76,16 @@ async def held_in(store: Store, so_far: Trajectory, root: str = "") -> tuple[Hel
 async def ancestors(store: Store, so_far: Trajectory) -> list[tuple[Trajectory, Call]]:
     """The runs that a sub-run serves, nearest first, with the call of each that it is for.
 
-    Raises `StoreError` where one of them is not in the store.
+    Raises `RunNotFoundError` where one of them is not in the store.
     """
     found: list[tuple[Trajectory, Call]] = []
     while served := so_far.serves:
         run_id, _, key = served.rpartition(":")
         try:
             above = await load(store, run_id)
-        except StoreError as error:
+        except RunNotFoundError as error:
             message = f"run {so_far.run_id} serves call {key} of run {run_id}: {error}"
-            raise StoreError(message) from error
+            raise RunNotFoundError(message) from error
         found.append((above, above.call(key)))
         so_far = above
     return found

@@ -12,7 +12,7 @@ from clew.agent import Agent
 from clew.begin import opened, start
 from clew.drivers.ray_actor import End, Orders, agent_named, named_from
 from clew.drivers.ray_crew import Cast, crew
-from clew.errors import ConfigError, StoreError
+from clew.errors import ConfigError, RunExistsError
 from clew.events import Json
 from clew.journal import load, new_run_id
 from clew.protocols import Store
@@ -123,7 +123,7 @@ class _Sent:
             run_id = f"{self.name}-{number}"
             try:
                 await start(agent, goal, store, run_id=run_id, origin=origin, queue=self.queue)
-            except StoreError:  # it may have been begun before a crash
+            except RunExistsError:  # it may have been begun before a crash
                 record = await load(store, run_id)
                 if record.goal != goal:
                     message = f"run {run_id} has another goal: give this fan-out another name"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from clew.begin import Where, opened
-from clew.errors import ConfigError, StoreError
+from clew.errors import ConfigError, RunExistsError, RunNotFoundError, StoreError
 from clew.protocols import Append, Line, Store
 from clew.retention.form import End, Section, read_archive
 from clew.retention.integrity import EntryError, blobs_of, event_of, is_blob
@@ -96,8 +96,8 @@ async def bring(section: Section, store: Store) -> bool:
     _verify(section, await _last_shared(section, store))
     try:
         await store.create(run_id, section.base)
-    except StoreError as error:
-        if await _is_there(section, store, error):
+    except RunExistsError:
+        if await _is_there(section, store):
             return False
     waiting = await store.inbox(run_id)
     for body in section.inbox[len(waiting) :]:  # those before came with an import that died
@@ -116,7 +116,7 @@ async def _last_shared(section: Section, store: Store) -> Line | None:
         return None
     try:
         (line, *_) = await store.read(base.run_id, base.seq - 1)
-    except (StoreError, ValueError) as error:
+    except (RunNotFoundError, ValueError) as error:
         message = f"it shares lines 1 to {base.seq} with run {base.run_id!r}: import that one first"
         raise StoreError(message) from error
     return line
@@ -142,16 +142,13 @@ def _verify(section: Section, before: Line | None) -> None:
         before = line
 
 
-async def _is_there(section: Section, store: Store, refused: StoreError) -> bool:
-    """Whether a run that could not be made is there with these entries; False where it is empty.
+async def _is_there(section: Section, store: Store) -> bool:
+    """Whether a run that is there has these entries; False where it is empty.
 
-    Raises `StoreError` where it has others, and what refused it where it is not there at all.
+    Raises `StoreError` where it has others.
     """
     shared = section.base.seq if section.base is not None else 0
-    try:
-        found = await store.read(section.run_id, shared)
-    except StoreError:
-        raise refused from None
+    found = await store.read(section.run_id, shared)
     for mine, theirs in zip(section.lines, found, strict=False):
         if mine != theirs:
             message = f"it is there already with another entry {mine.seq}: import it elsewhere"

@@ -60,8 +60,8 @@ class JsonlStore:
     seconds. Raises `StoreError` when the folder cannot be used.
     """
 
-    def __init__(self, folder: Path, patience: float = 5.0) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path | str, patience: float = 5.0) -> None:
+        self.folder = folder = Path(folder)
         self.patience = patience
         self._records: dict[str, Record] = {}
         self._warned: set[str] = set()

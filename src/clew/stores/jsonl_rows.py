@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from clew.errors import StoreError
+from clew.errors import StoreDamagedError, StoreError
 from clew.protocols import Append, Base, Line
 from clew.stores.refusals import newer
 
@@ -45,7 +45,7 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields
             digest = bytes.fromhex(self.hash)
         except ValueError as error:
             message = f"entry {self.seq} was changed after it was written: its hash is none"
-            raise StoreError(message) from error
+            raise StoreDamagedError(message) from error
         return Line(self.seq, self.at, self.epoch, bytes(self.event), digest)
 
 
@@ -170,7 +170,7 @@ def _read(raw: bytes, decoder: msgspec.json.Decoder[R], place: object, end: int,
         return decoder.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         behind = f", behind entry {seq}" if seq else ""
-        raise StoreError(
+        raise StoreDamagedError(
             f"{place} is damaged in the line that ends at byte {end}{behind}: mend it or restore a "
             "copy"
         ) from error

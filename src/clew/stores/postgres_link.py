@@ -14,7 +14,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import Format
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from clew.errors import StoreError
+from clew.errors import StoreBusyError, StoreError, StoreUnreachableError
 from clew.stores.postgres_address import Address
 from clew.stores.postgres_tables import bring_up
 from clew.stores.refusals import NO_ROOM
@@ -48,6 +48,7 @@ _SESSION: Final[Sequence[tuple[str, str]]] = (
 
 _STARTING: Final = "57P03"
 _FULL: Final = "53300"
+_LOCKED: Final = "55P03"
 _AGAIN: Final = frozenset({"40001", "40P01", "23503"})
 """A group of appends that met another transaction: it is made again."""
 
@@ -60,7 +61,7 @@ _MEANING: Final = {
     "25006": "may only be read: name the primary server, or a user that may write",
     "42501": "does not let this user read or write the tables: grant it that, or name another user",
     "42P01": "has lost tables of clew: restore them from a copy",
-    "55P03": "is kept locked by another session: end the one that hangs, then resume",
+    _LOCKED: "is kept locked by another session: end the one that hangs, then resume",
     "57014": "broke the work off (statement_timeout): raise that setting, then resume",
     "26000": "does not keep prepared statements (a pooler): name a session pool or the server",
 }
@@ -121,14 +122,15 @@ def explain(address: Address, error: psycopg.Error | UnicodeError) -> StoreError
     if meaning is None:
         said = " ".join(str(error).split())[:300] or type(error).__name__
         meaning = f"cannot be used ({said}): see to the server, then resume"
-    return StoreError(f"{address.shown} {meaning}")
+    kind = StoreBusyError if code(error) == _LOCKED else StoreError
+    return kind(f"{address.shown} {meaning}")
 
 
-def unreachable(address: Address, error: Exception) -> StoreError:
+def unreachable(address: Address, error: Exception) -> StoreUnreachableError:
     """The server did not answer for as long as one waits for it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = (lines[0] if lines else type(error).__name__).rpartition("failed: ")[2]
-    return StoreError(
+    return StoreUnreachableError(
         f"{address.shown} cannot be reached ({said[:200]}): start the server or check the address, "
         "then resume; nothing recorded is lost"
     )

@@ -4,7 +4,14 @@ import errno
 import os
 from typing import Final
 
-from clew.errors import FencedError, StoreError
+from clew.errors import (
+    FencedError,
+    RunExistsError,
+    RunNotFoundError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+)
 from clew.protocols import Append, Base
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -15,16 +22,16 @@ NO_ROOM: Final = "has no room left on its disk: make room and resume, nothing re
 LOCKED: Final = "is kept locked by another process: end the one that hangs, then resume"
 
 
-def unknown_run(run_id: str) -> StoreError:
+def unknown_run(run_id: str) -> RunNotFoundError:
     """Nobody created this run here."""
-    return StoreError(
+    return RunNotFoundError(
         f"there is no run {run_id!r} in this store: check the id, or name another store"
     )
 
 
-def known_run(run_id: str) -> StoreError:
+def known_run(run_id: str) -> RunExistsError:
     """The id of a new run is taken."""
-    return StoreError(f"there is a run {run_id!r} already: choose another id, or open that one")
+    return RunExistsError(f"there is a run {run_id!r} already: choose another id, or open that one")
 
 
 def no_base(base: Base, head: int) -> StoreError:
@@ -35,9 +42,9 @@ def no_base(base: Base, head: int) -> StoreError:
     )
 
 
-def lost_base(run_id: str, base: Base) -> StoreError:
+def lost_base(run_id: str, base: Base) -> StoreDamagedError:
     """The run that a fork shares its beginning with is gone, or has lost lines."""
-    return StoreError(
+    return StoreDamagedError(
         f"run {run_id!r} shares lines 1 to {base.seq} with run {base.run_id!r}, which are not in "
         "this store: restore that run from a copy"
     )
@@ -84,9 +91,9 @@ def failed(place: object, error: OSError) -> StoreError:
     return StoreError(f"{place} cannot be used as a store ({reason}): name another one")
 
 
-def locked(place: object) -> StoreError:
+def locked(place: object) -> StoreBusyError:
     """Another process holds a lock that is only ever held for moments."""
-    return StoreError(f"{place} {LOCKED}")
+    return StoreBusyError(f"{place} {LOCKED}")
 
 
 def newer(place: object, version: int, known: int) -> StoreError:

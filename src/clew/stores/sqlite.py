@@ -11,7 +11,6 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final, Literal, TypeVar
@@ -79,7 +78,6 @@ _BUMP: Final = "UPDATE runs SET epoch = epoch + 1 WHERE number = ?"
 _POST: Final = "INSERT INTO inbox (number, body) VALUES (?, ?)"
 
 
-@dataclass(slots=True)
 class SqliteStore:
     """Keeps all runs in the SQLite file at `path`, which is made if it is missing.
 
@@ -89,17 +87,19 @@ class SqliteStore:
     task that waits for it. Raises `StoreError` when the file cannot be used.
     """
 
-    path: Path
-    patience: float = 5.0
-    _connection: sqlite3.Connection = field(init=False, repr=False)
-    _claims: FileClaims = field(init=False, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
-    _group: Group = field(default_factory=Group, init=False, repr=False)
-    _durability: str = field(default="NORMAL", init=False, repr=False)
+    __slots__ = ("_claims", "_connection", "_durability", "_group", "_lock", "path", "patience")
 
-    def __post_init__(self) -> None:
-        self._connection = connect(self.path, self.patience)
+    def __init__(self, path: Path | str, patience: float = 5.0) -> None:
+        self.path = Path(path)
+        self.patience = patience
+        self._connection = connect(self.path, patience)
         self._claims = FileClaims(beside(self.path, ".claims"))
+        self._lock = threading.Lock()
+        self._group = Group()
+        self._durability = "NORMAL"
+
+    def __repr__(self) -> str:
+        return f"SqliteStore({str(self.path)!r})"
 
     async def create(self, run_id: str, base: Base | None = None) -> int:
         def insert() -> None:

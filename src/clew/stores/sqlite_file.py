@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from clew.errors import StoreError
+from clew.errors import StoreBusyError, StoreDamagedError, StoreError
 from clew.stores.refusals import LOCKED, NO_ROOM, failed, newer
 from clew.stores.sqlite_due import OPEN_RUNS, find_open
 from clew.stores.sqlite_forget import find_uses
@@ -78,6 +78,11 @@ _MEANING: Final = {
     "room and resume, nothing that was recorded is lost",
 }
 
+_KIND: Final = {
+    sqlite3.SQLITE_BUSY: StoreBusyError,
+    sqlite3.SQLITE_CORRUPT: StoreDamagedError,
+}
+
 # What SQLite says where it may not make the two files that stand beside an open store. It then
 # reads one that is `immutable`: nobody is writing to a store that has no log.
 _MAYBE_READABLE: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
@@ -142,7 +147,8 @@ def explain(path: Path, error: Exception) -> Exception:
     if not isinstance(error, sqlite3.Error):
         return error
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # errors of the binding itself have none
-    return StoreError(f"{path} {_MEANING.get(code, f'cannot be used ({error}): open it anew')}")
+    kind = _KIND.get(code, StoreError)
+    return kind(f"{path} {_MEANING.get(code, f'cannot be used ({error}): open it anew')}")
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, patience: float) -> None:

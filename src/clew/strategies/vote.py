@@ -13,7 +13,7 @@ import msgspec
 from clew.agent import Agent, words
 from clew.begin import Where, begun, opened, start, take_up
 from clew.bounds import DEFAULT_COST, Limits
-from clew.errors import ConfigError, StoreError
+from clew.errors import ConfigError, RunExistsError
 from clew.events import EFFECTFUL, Changed, Json, Usage
 from clew.journal import Journal, load
 from clew.loop import run as go
@@ -214,7 +214,7 @@ async def _opened(
     """Begin the vote's record, or take it up if it is one of the same vote."""
     try:
         return await start(own, goal, store, run_id=run_id, listener=listener, origin=origin)
-    except StoreError:
+    except RunExistsError:
         if not run_id:
             raise
     so_far = await load(store, run_id)

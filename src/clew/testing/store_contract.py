@@ -19,7 +19,7 @@ from typing import Final
 
 import anyio
 
-from clew.errors import FencedError, StoreError
+from clew.errors import FencedError, RunExistsError, RunNotFoundError, StoreError
 from clew.protocols import Append, Line
 from clew.testing.expect import expect
 from clew.testing.store_forks import FORKS
@@ -61,7 +61,7 @@ async def an_id_is_taken_once(make: Make) -> None:
     store = await make()
     epoch = await store.create("r")
     await store.append(append("r", epoch, 1))
-    await refused(store.create("r"), "creating a run that is there")
+    await refused(store.create("r"), "creating a run that is there", RunExistsError)
     await store.append(append("r", epoch, 2))
     expect(await numbers(store, "r"), [1, 2], "the lines after a refused create")
     await store.close()
@@ -81,11 +81,12 @@ async def ids_are_any_text(make: Make) -> None:
 async def what_is_not_there_is_said_to_be_missing(make: Make) -> None:
     """Every method refuses a run id, or a digest, that the store does not know."""
     store = await make()
-    await refused(store.open("nobody"), "opening an unknown run")
-    await refused(store.read("nobody"), "reading an unknown run")
-    await refused(store.append(append("nobody", 1, 1)), "appending to an unknown run")
-    await refused(store.post("nobody", b"{}"), "posting to an unknown run")
-    await refused(store.inbox("nobody"), "reading an unknown run's inbox")
+    unknown = RunNotFoundError
+    await refused(store.open("nobody"), "opening an unknown run", unknown)
+    await refused(store.read("nobody"), "reading an unknown run", unknown)
+    await refused(store.append(append("nobody", 1, 1)), "appending to an unknown run", unknown)
+    await refused(store.post("nobody", b"{}"), "posting to an unknown run", unknown)
+    await refused(store.inbox("nobody"), "reading an unknown run's inbox", unknown)
     await refused(store.blob("00" * 32), "reading an unknown blob")
     await store.close()
 
