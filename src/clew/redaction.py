@@ -1,21 +1,34 @@
 """Known secrets, found in what is about to be written and blotted out."""
 
 import json
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import msgspec
 
 from clew.events import AnyEvent, decode, encode
 
+LOG: Final = logging.getLogger("clew")
+
+SHORTEST: Final = 6
+"""Characters of the shortest text that is taken for a secret: a shorter one stands in any text."""
+
 
 def needles(secrets: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     """Each secret and how it stands in JSON; what is no text cannot stand there.
 
-    A text may itself be JSON that quotes the secret, as a model's arguments are.
+    A text may itself be JSON that quotes the secret, as a model's arguments are. One shorter than
+    `SHORTEST` is ignored, with a warning: it would blot out pieces of ordinary words.
     """
     for secret in filter(None, secrets):
+        if len(secret) < SHORTEST:
+            LOG.warning(
+                "a secret of %d characters is not blotted out, for it would take ordinary words "
+                "with it: use one of %d or more", len(secret), SHORTEST,
+            )  # fmt: skip
+            continue
         with suppress(UnicodeEncodeError):
             quoted = encode(secret)[1:-1].decode()
             forms = (secret, quoted, quoted.replace("/", "\\/"), json.dumps(secret)[1:-1])

@@ -205,6 +205,20 @@ async def test_known_secrets_never_reach_the_store() -> None:
     assert last.text == "my key is [redacted], keep it"
 
 
+async def test_what_is_too_short_for_a_secret_blots_nothing_out_and_is_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store = MemoryStore()
+    secrets = ["k", "klein", "kleine"]
+    journal = await Journal.create(store, STARTED, "r", secrets=secrets)
+    await journal.record(Note("klein bottles keep kleine things"))
+    note = (await load(store, "r")).entries[-1].event
+    assert note == Note("klein bottles keep [redacted] things")
+    told = [message for message in caplog.messages if "is not blotted out" in message]
+    assert len(told) == 2, told
+    assert not any("klein" in message for message in told), "it does not stand in the log either"
+
+
 @pytest.mark.parametrize("secret", ['sk-"quoted"-sécret', "wJalr/K7MD/bPxRf", "sk-plain-0123"])
 async def test_known_secrets_are_blotted_out_wherever_they_stand(secret: str) -> None:
     store = MemoryStore()
