@@ -12,7 +12,14 @@ from clew.budget import Budget, most_answered, opening
 from clew.codecs import by_name as codec_by_name
 from clew.errors import ConfigError
 from clew.events import Json, Setting
-from clew.fit import check_choice, check_example, check_number, check_retrieval, check_tools
+from clew.fit import (
+    check_choice,
+    check_cost,
+    check_example,
+    check_number,
+    check_retrieval,
+    check_tools,
+)
 from clew.guards import AlreadyDone, NoProgress, Stuck
 from clew.models.resolve import resolve
 from clew.prompts import (
@@ -106,6 +113,7 @@ class Agent:
     def __post_init__(self) -> None:
         """Make the parts now, so that what does not fit is said before the first model call."""
         check_tools(self.tools)
+        check_cost(self.limits.cost, self.tools)
         check_number("tries", self.tries, least=0)
         check_number("seed", self.seed)
         check_choice("tell_left", self.tell_left, NEAR)

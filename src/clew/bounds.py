@@ -66,7 +66,7 @@ class Cost(msgspec.Struct, frozen=True):
 
     def __call__(self, so_far: Trajectory) -> str | None:
         """A reason once they are spent."""
-        spent = (so_far.spent.usage.cost or 0.0) + (so_far.spent.lost.cost or 0.0)
+        spent = so_far.spent.usage.known_cost + so_far.spent.lost.known_cost
         return None if spent < self.most else f"cost: ${spent:.4f} of ${self.most:.4f} spent"
 
 
@@ -109,7 +109,7 @@ def rest(grant: Grant, so_far: Trajectory) -> Left:
         tool_calls=max(0, grant.tool_calls - spent.tool_calls - lent.tool_calls),
         tokens=max(0, grant.tokens - used.tokens - lent.tokens),
         seconds=max(0.0, grant.seconds - spent.active_ms / 1000),
-        cost=max(0.0, (grant.cost or 0.0) - (used.cost or 0.0) - (lent.cost or 0.0)),
+        cost=max(0.0, (grant.cost or 0.0) - used.known_cost - (lent.cost or 0.0)),
         depth=grant.depth,
     )
 
@@ -246,7 +246,7 @@ class Limits:
             tool_calls=max(0, self.tool_calls - spent.tool_calls - lent.tool_calls),
             tokens=max(0, self.tokens - used.tokens - lost.tokens - lent.tokens),
             seconds=max(0.0, self.seconds - spent.active_ms / 1000),
-            cost=max(0.0, most - (used.cost or 0.0) - (lost.cost or 0.0) - (lent.cost or 0.0)),
+            cost=max(0.0, most - used.known_cost - lost.known_cost - (lent.cost or 0.0)),
             depth=self.depth,
         )
         if so_far.grant is None:

@@ -163,7 +163,7 @@ class Budget(msgspec.Struct, frozen=True):
             return False
         if used.input + used.output + lost.input + lost.output + tokens > self.tokens:
             return False
-        return self.cost is None or (used.cost or 0.0) + (lost.cost or 0.0) + cost <= self.cost
+        return self.cost is None or used.known_cost + lost.known_cost + cost <= self.cost
 
     def _purses(self, so_far: Trajectory) -> Iterator[Purse]:
         """Of a sub-run its grant, over all of it; and the limits, since a person last spoke."""
@@ -171,11 +171,11 @@ class Budget(msgspec.Struct, frozen=True):
             used = so_far.total.usage + so_far.total.lost
             yield Purse("grant: tokens", grant.tokens, used.tokens)
             if grant.cost is not None:
-                yield Purse("grant: cost", grant.cost, used.cost or 0.0)
+                yield Purse("grant: cost", grant.cost, used.known_cost)
         used = so_far.spent.usage + so_far.spent.lost
         yield Purse("tokens", self.tokens, used.tokens)
         if self.cost is not None:
-            yield Purse("cost", self.cost, used.cost or 0.0)
+            yield Purse("cost", self.cost, used.known_cost)
 
     def _taking(self, so_far: Trajectory) -> Taking:
         """The next call: the last prompt that was counted, and what was said since.

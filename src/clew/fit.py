@@ -21,6 +21,17 @@ def check_tools(tools: Sequence[Tool]) -> None:
         checked(tool)
 
 
+def check_cost(limit: float | None, tools: Sequence[Tool]) -> None:
+    """Raise `ConfigError` where a limit on cost could not hold a sub-agent without a price."""
+    unpriced = [t.name for t in tools if t.most is not None and t.most.cost is None]
+    if limit is not None and unpriced:
+        message = (
+            f"a cost limit cannot hold {unpriced[0]}, whose model has no known price: say what it "
+            "costs (prices=, or [prices] in an agent file), or limit tokens"
+        )
+        raise ConfigError(message)
+
+
 def check_number(name: str, value: object, least: int | None = None) -> None:
     """Raise `ConfigError` for what is no whole number, or less than `least`."""
     if type(value) is not int or (least is not None and value < least):

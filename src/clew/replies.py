@@ -25,7 +25,8 @@ class Usage(Value, frozen=True):
 
     `input` counts all prompt tokens, `cached` those of them that the provider read from its cache,
     `written` those it put there; `reasoning` is the part of `output` that was hidden reasoning.
-    `estimated` marks figures that the provider did not give.
+    `estimated` marks figures that the provider did not give. `at_least` is the part of a sum's cost
+    that is known, where the whole `cost` is not.
     """
 
     input: int = 0
@@ -35,13 +36,13 @@ class Usage(Value, frozen=True):
     cost: float | None = None
     estimated: bool = False
     written: int = 0
+    at_least: float = 0.0
 
     def __add__(self, other: "Usage") -> "Usage":
-        """Sum of two usages; a cost unknown on both sides stays unknown."""
-        if (cost := self.cost) is None:
-            cost = other.cost
-        elif other.cost is not None:
-            cost += other.cost
+        """Sum of two usages; what took tokens at an unknown cost makes that of the sum unknown."""
+        cost, at_least = None, self.known_cost + other.known_cost
+        if not (self.unpriced or other.unpriced) and (self.cost, other.cost) != (None, None):
+            cost, at_least = at_least, 0.0
         return Usage(
             input=self.input + other.input,
             output=self.output + other.output,
@@ -50,7 +51,18 @@ class Usage(Value, frozen=True):
             cost=cost,
             estimated=self.estimated or other.estimated,
             written=self.written + other.written,
+            at_least=at_least,
         )
+
+    @property
+    def known_cost(self) -> float:
+        """The US dollars that are known to be spent: the cost, or the least that it can be."""
+        return self.at_least if self.cost is None else self.cost
+
+    @property
+    def unpriced(self) -> bool:
+        """Whether tokens were taken whose cost nobody knows."""
+        return self.cost is None and self.tokens > 0
 
     @property
     def tokens(self) -> int:

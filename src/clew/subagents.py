@@ -117,8 +117,10 @@ def _task(args: dict[str, Json]) -> str:
 
 
 def _most(agent: Agent) -> Grant:
-    """The agent's own limits: more is never granted."""
-    limits, priced = agent.limits, agent.thinker.priced
+    """The agent's own limits: more is never granted. Cost None: somebody's price is not known."""
+    limits = agent.limits
+    below = [tool.most for tool in agent.tools if tool.most is not None]
+    priced = agent.thinker.priced and all(most.cost is not None for most in below)
     cost = DEFAULT_COST if limits.cost is None else limits.cost
     return Grant(
         limits.steps,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from clew import Agent, MemoryStore, read, resume
 from clew.api import start
 from clew.cli.outcome import Outcome, document, summary
-from clew.cli.render import CHARACTERS, LINES, Shown, cut, inert, readable, shown, written
+from clew.cli.render import CHARACTERS, LINES, Shown, cut, dollars, inert, readable, shown, written
 from clew.events import (
     Action,
     AnyEvent,
@@ -146,6 +146,19 @@ def lines(event: AnyEvent, *, whole: bool) -> list[str]:
 def test_every_event_has_its_lines(event: AnyEvent, all_of_it: list[str], gist: list[str]) -> None:
     assert lines(event, whole=True) == all_of_it
     assert lines(event, whole=False) == gist
+
+
+@pytest.mark.parametrize(
+    ("used", "words"),
+    [
+        (Usage(), "$0.0000"),
+        (Usage(10, 5, cost=0.25), "$0.2500"),
+        (Usage(10, 5), "cost unknown"),
+        (Usage(10, 5) + Usage(1, 1, cost=0.25), "cost unknown (at least $0.2500)"),
+    ],
+)
+def test_a_cost_that_nobody_knows_is_never_told_as_nothing(used: Usage, words: str) -> None:
+    assert dollars(used) == words
 
 
 async def test_the_end_line_and_the_document_tell_what_may_be_lost() -> None:

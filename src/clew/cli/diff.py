@@ -12,7 +12,7 @@ from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.outcome import status, usage
 from clew.cli.places import existing, find_run
-from clew.cli.render import Shown, cut, inert, readable
+from clew.cli.render import Shown, cut, dollars, inert, readable
 from clew.cli.screen import console, put
 from clew.diff import Difference, diff
 from clew.events import Json, encode
@@ -128,6 +128,6 @@ def _figures(record: Trajectory) -> dict[str, str]:
         **{label: inert(str(took[label])) for label in ("status", "model", "format", "calls")},
         "steps": str(took["steps"]),
         "tokens": f"{'about ' if used.estimated else ''}{used.tokens:,}",
-        "cost": "unknown" if used.cost is None else f"${used.cost:.4f}",
+        "cost": dollars(used).removeprefix("cost "),
         "seconds": f"{record.total.active_ms / 1000:.1f}",
     }

@@ -13,7 +13,7 @@ from clew.cli.errors import EXITS, FAILED, nobody_reads
 from clew.cli.held import document as held_document
 from clew.cli.held import shown as held_shown
 from clew.cli.places import command
-from clew.cli.render import WIDE, Shown, inert
+from clew.cli.render import WIDE, Shown, dollars, inert
 from clew.cli.screen import console, put
 from clew.events import Entry, Evidence, Json, Landing, Usage, encode
 from clew.result import Result
@@ -256,7 +256,7 @@ def summary(end: Outcome) -> str:
         end.status,
         f"{steps} step{'' if steps == 1 else 's'}",
         f"{'about ' if used.estimated else ''}{used.tokens:,} tokens",
-        "cost unknown" if used.cost is None else f"${used.cost:.4f}",
+        dollars(used),
         *([f"about {end.lost.tokens:,} more tokens may be lost"] if end.lost.tokens else []),
         f"run {end.record.run_id}",
     ]

@@ -27,6 +27,7 @@ from clew.events import (
     Started,
     Stop,
     Thought,
+    Usage,
     encode,
 )
 from clew.trajectory import Trajectory
@@ -123,6 +124,14 @@ def shown(event: AnyEvent, step: int, *, whole: bool = True) -> Iterator[Shown]:
             yield from turned(event)
         case _:
             return
+
+
+def dollars(used: Usage) -> str:
+    """What it cost, as far as that is known; what took no tokens cost nothing."""
+    if used.cost is None and used.tokens:
+        least = f" (at least ${used.at_least:.4f})" if used.at_least else ""
+        return f"cost unknown{least}"
+    return f"${used.known_cost:.4f}"
 
 
 def charged(event: Charged) -> str:
