@@ -102,7 +102,7 @@ async def _end(journal: Journal, tool: Tool, call: Call, close: str = "") -> Obs
         journal.store,
         close=close,
         waited=call.verdict is not None and call.verdict.by == SUB_RUN,
-        trust="trusted" if journal.trajectory.clean else "untrusted",
+        trust=journal.trajectory.trust,
     )
     try:
         return await tool.sub(sub)

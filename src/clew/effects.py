@@ -28,7 +28,7 @@ from clew.events import (
 )
 from clew.journal import Journal
 from clew.judging import refusal
-from clew.observed import failed, line, observed
+from clew.observed import failed, line, observed, trust_of
 from clew.protocols import LATE, Tool
 from clew.trajectory import Call
 
@@ -94,7 +94,7 @@ async def _settle(
     if agent.unknown == "hold" and not _let_be(call):
         verdict = Verdict("hold", text, args=call.args, code="unknown")
         return Judged(call.key, verdict, by="in doubt")
-    return failed(tool, call, "unknown", text, "unknown")
+    return failed(tool, call, "unknown", text, "unknown", trust="trusted")
 
 
 def _let_be(call: Call) -> bool:
@@ -128,19 +128,20 @@ async def _probe(
 async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal, most: float) -> Observation:
     """One attempt, in its deadline; whatever the tool raises is an observation."""
     effectful = tool.effect in EFFECTFUL
+    trust = trust_of(tool, journal.trajectory)
     value: Any = None
     with anyio.move_on_after(most) as scope:
         heard = LATE.set(partial(_leave_word, journal, tool, call))  # by whatever it starts
         try:
             value = await tool.call(call.args, f"{journal.run_id}:{call.key}")
         except ToolError as error:
-            return failed(tool, call, "tool_error", line(error), "not_done")
+            return failed(tool, call, "tool_error", line(error), "not_done", trust=trust)
         except (Exception, anyio.get_cancelled_exc_class()) as error:
             if not isinstance(error, Exception) and _being_cancelled():
                 raise
             text = f"{type(error).__name__}: {line(error)}"
             outcome: Outcome = "unknown" if effectful else "not_done"
-            return failed(tool, call, "crashed", text, outcome, traceback.format_exc())
+            return failed(tool, call, "crashed", text, outcome, traceback.format_exc(), trust=trust)
         finally:
             LATE.reset(heard)
     if scope.cancelled_caught:
@@ -168,10 +169,10 @@ def _late(tool: Tool, call: Call, most: float) -> Observation:
     why = " (all that is left of the run's time)" if most < tool.timeout else ""
     if tool.effect not in EFFECTFUL and tool.stoppable:
         text = f"{tool.name} did not end in {most:g} s{why} and was stopped: ask for less"
-        return failed(tool, call, "timeout", text, "not_done")
+        return failed(tool, call, "timeout", text, "not_done", trust="trusted")
     text = f"{tool.name} did not end in {most:g} s{why}. "
     if tool.effect in EFFECTFUL:
         text += IN_DOUBT.format(tool="It")
     else:
         text += "It may still be at work: ask for less"
-    return failed(tool, call, "timeout", text, "unknown")
+    return failed(tool, call, "timeout", text, "unknown", trust="trusted")

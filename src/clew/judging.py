@@ -17,6 +17,7 @@ from clew.events import (
     Observation,
     Outcome,
     Stop,
+    Trust,
     Verdict,
     encode,
 )
@@ -27,15 +28,17 @@ from clew.trajectory import Call, Step, Trajectory
 ANOTHER: Final = "only one answer of a reply is looked at, and this is another"
 
 
-def refusal(call: Call, code: Code, text: str) -> Observation:
+def refusal(call: Call, code: Code, text: str, trust: Trust = "untrusted") -> Observation:
     """The observation of a call that was not made, or not again: then it stays in doubt.
 
-    Untrusted, since it may echo what the model wrote.
+    It may echo what the model wrote: it is as far to be trusted as that (`Trajectory.trust`).
     """
     outcome: Outcome = "unknown" if call.attempts else "not_done"
     effect: Effect = "unsafe" if call.attempts else "read"
     content = f"ERROR: {text}" if code == "unknown_tool" else f"ERROR: {code}: {text}"
-    return Observation(call.key, content, ok=False, code=code, outcome=outcome, effect=effect)
+    return Observation(
+        call.key, content, ok=False, code=code, outcome=outcome, effect=effect, trust=trust
+    )
 
 
 def comes_before(step: Step) -> tuple[Code, str] | None:
@@ -67,21 +70,22 @@ async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEv
     """Every verdict on the call other than a plain yes; the last closes it where it is refused."""
     if call.ruling is not None and not call.ruling.allow:
         why = call.ruling.why or "a person said no"
-        return [refusal(call, "denied", f"{why}. Do not try it in another way.")]
+        return [refusal(call, "denied", f"{why}. Do not try it in another way.", so_far.trust)]
     if call.action.name != FINISH and (over := agent.budget.over(so_far)) is not None:
-        return [refusal(call, "cap", f"nothing more is begun, for the budget is spent ({over})")]
+        why = f"nothing more is begun, for the budget is spent ({over})"
+        return [refusal(call, "cap", why, so_far.trust)]
     tool = agent.by_name.get(call.action.name)
     if tool is None:
-        return [refusal(call, "unknown_tool", _unknown(agent, so_far, call.action))]
+        return [refusal(call, "unknown_tool", _unknown(agent, so_far, call.action), so_far.trust)]
     if call.action.fault:
-        return [_teach(call, tool, call.action.fault)]
+        return [_teach(call, tool, call.action.fault, so_far.trust)]
     events: list[AnyEvent] = []
     args = call.args
     if call.ruling is None and tool.repair is not None and (mended := tool.repair(args)):
         args, what = mended
         events.append(Judged(call.key, Verdict("amend", what, args=args), by=f"{tool.name}.repair"))
     if problems := agent.problems(tool, args):
-        return [*events, _teach(call, tool, "; ".join(problems))]
+        return [*events, _teach(call, tool, "; ".join(problems), so_far.trust)]
     return [*events, *await _ask_guards(agent, so_far, call, tool, args)]
 
 
@@ -112,14 +116,14 @@ async def _ask_guards(
             case "amend":
                 args = verdict.args if verdict.args is not None else args
                 if problems := agent.problems(tool, args):
-                    return [*events, _teach(call, tool, "; ".join(problems))]
+                    return [*events, _teach(call, tool, "; ".join(problems), so_far.trust)]
                 asked = Call(call.key, Action(call.action.name, args))
                 events.append(Judged(call.key, verdict, by=name))
             case "hold":
                 again = approved or name == held_by
                 held = held or (None if again else Judged(call.key, verdict, by=name))
             case _:
-                denied = refusal(call, verdict.code, verdict.reason)
+                denied = refusal(call, verdict.code, verdict.reason, so_far.trust)
                 return [*events, Judged(call.key, verdict, by=name), denied]
     if held is None:
         return events
@@ -185,7 +189,7 @@ def _unknown(agent: Agent, so_far: Trajectory, action: Action) -> str:
     return f"unknown_tool({action.name}): {instead}"
 
 
-def _teach(call: Call, tool: Tool, problem: str) -> Observation:
+def _teach(call: Call, tool: Tool, problem: str, trust: Trust) -> Observation:
     right = tool.examples[0] if tool.examples else example(tool.parameters)
     text = f"{problem}. The right form: {encode(right).decode()}"
-    return refusal(call, "invalid_arguments", text)
+    return refusal(call, "invalid_arguments", text, trust)

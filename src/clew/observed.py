@@ -25,9 +25,19 @@ def writable(text: str) -> str:
 
 
 def failed(
-    tool: Tool, call: Call, code: Code, text: str, outcome: Outcome, detail: str = ""
+    tool: Tool,
+    call: Call,
+    code: Code,
+    text: str,
+    outcome: Outcome,
+    detail: str = "",
+    *,
+    trust: Trust = "untrusted",
 ) -> Observation:
-    """A failure: untrusted, since error texts may echo what they were given."""
+    """A failure: untrusted, since error texts may echo what a tool was given or read.
+
+    Whoever gives another `trust` knows where the text comes from.
+    """
     return Observation(
         call.key,
         f"ERROR: {code}: {text}",
@@ -35,6 +45,7 @@ def failed(
         code=code,
         outcome=outcome,
         effect=tool.effect,
+        trust=trust,
         detail=_shortened(writable(detail)),
     )
 
@@ -61,7 +72,7 @@ def observed(
         text = f"{tool.name} returned what it must not: {'; '.join(problems)}"
         return failed(tool, call, "bad_output", text, "done", repr(content))
     observation = msgspec.structs.replace(
-        told, call=call.key, content=content, effect=tool.effect, trust=_trust(told, so_far)
+        told, call=call.key, content=content, effect=tool.effect, trust=trust_of(told, so_far)
     )
     if isinstance(value, (Observation, Image)):  # what a tool says itself must be readable again
         try:
@@ -83,6 +94,6 @@ def _told(tool: Tool, value: Any) -> Observation:
     return Observation(content=value, trust=tool.trust)
 
 
-def _trust(told: Observation, so_far: Trajectory) -> Trust:
+def trust_of(told: Observation | Tool, so_far: Trajectory) -> Trust:
     """Trusted if the tool says so and its arguments were: nothing untrusted was read before."""
-    return "trusted" if told.trust == "trusted" and so_far.clean else "untrusted"
+    return so_far.trust if told.trust == "trusted" else "untrusted"

@@ -180,6 +180,8 @@ class _Replaying(Journal):
             new = msgspec.structs.replace(new, prints=old.prints)
         if isinstance(old, Observation) and isinstance(new, Observation):
             new = msgspec.structs.replace(new, blob=old.blob)  # where its content lay, not what
+            if old.trust == "untrusted":  # as all failures once were, and whatever came after them
+                new = msgspec.structs.replace(new, trust="untrusted")
         if isinstance(old, Attempt) and isinstance(new, Attempt):
             # it may have been cut to what the clock of the time left of the run
             new = msgspec.structs.replace(new, timeout=old.timeout)

@@ -157,7 +157,7 @@ class Delegation(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(
             told,
             outcome=_outcome(so_far, ok=told.ok),
-            trust="trusted" if so_far.clean else "untrusted",
+            trust=so_far.trust,
             spent=Spending(took.steps, took.tool_calls, took.usage + took.lost),
         )
 

@@ -30,6 +30,7 @@ from clew.events import (
     Started,
     Stop,
     Thought,
+    Trust,
     Usage,
 )
 from clew.steps import Aside, Call, Spent, Step, args_hash
@@ -119,6 +120,11 @@ class Trajectory:
     def words(self) -> Call | None:
         """A person's unheard words with what was said of them; None where nothing was."""
         return self._calls.get(self.words_key)
+
+    @property
+    def trust(self) -> Trust:
+        """How far what the model writes now can be trusted: not, once it read what cannot be."""
+        return "trusted" if self.clean else "untrusted"
 
     @property
     def landed(self) -> bool:
@@ -323,7 +329,8 @@ class Trajectory:
     def _observe(self, observation: Observation) -> None:
         call = self.call(observation.call)
         call.observation = observation
-        self.clean = self.clean and observation.trust == "trusted"
+        if call.action.name != FINISH:  # what that is told comes from clew and the person's checks
+            self.clean = self.clean and observation.trust == "trusted"
         for piece in observation.evidence:
             best = self._evidence.setdefault(piece.doc_id, piece)
             if piece.score > best.score:

@@ -8,7 +8,7 @@ at calls alone. The ladder is hint, refusal, landing.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -16,6 +16,7 @@ from clew.events import FINISH, UNMADE, Code, Verdict
 from clew.trajectory import Call, Step, Trajectory, args_hash
 
 REFUSED: Final[Code] = "repeated_same_tool_call_too_many_times"
+DENIED: Final[Code] = "denied"
 LONGEST_CYCLE: Final = 3
 
 
@@ -108,23 +109,29 @@ class NoProgress:
 class Stuck(msgspec.Struct, frozen=True):
     """A bound: the run lands when refused calls are insisted on.
 
-    That is `refused` steps in a row whose calls were all refused as repeats, or `unmade` steps in a
-    row in which no call could be made for any reason (unknown tool, bad arguments, denied).
+    That is `refused` steps in a row whose calls were all refused as repeats, or `unmade` steps in
+    which no call could be made (unknown tool, bad arguments), with none between them in which one
+    was. A refusal by a guard or a person is no want of progress: whoever tricks a model into asking
+    for what is refused shall not end the person's task with it. Of such steps `denied` are borne.
     """
 
     refused: int = 2
     unmade: int = 6
+    denied: ClassVar[int] = 12
 
     def __call__(self, so_far: Trajectory) -> str | None:
         """A reason once the run is stuck."""
         codes = (_codes(step) for step in backwards(so_far))
         stuck = list(takewhile(lambda found: found <= UNMADE, codes))
-        unmade = len(stuck)
+        denied = stuck.count({DENIED})
+        unmade = len(stuck) - denied
         repeated = sum(1 for _ in takewhile(lambda found: found == {REFUSED}, stuck))
         if repeated >= self.refused:
             return f"no_progress: the calls of {repeated} steps in a row were refused as repeats"
         if unmade >= self.unmade:
-            return f"no_progress: no call could be made in {unmade} steps in a row"
+            return f"no_progress: no call could be made in {unmade} steps"
+        if denied >= self.denied:
+            return f"refusals: all calls of {denied} steps were refused by a guard or a person"
         return None
 
 
