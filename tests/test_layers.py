@@ -43,6 +43,7 @@ LAYERS = {
     "tools": 3,
     "trust": 3,
     "view": 3,
+    "private": 0,  # files and folders that only their owner may read
     "portal": 0,  # one event loop for callers without one
     "agent": 4,
     "cut": 4,  # where a record may be cut for a fork, and what the cut takes out of sight

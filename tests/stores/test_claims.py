@@ -79,7 +79,10 @@ async def test_a_store_that_breaks_the_contract_is_found(kind: type[MemoryStore]
 
 def test_stores_of_one_process_exclude_each_other_by_whatever_name(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path, target_is_directory=True)
-    one, other = FileClaims(tmp_path / "claims"), FileClaims(tmp_path / "link" / "claims")
+    one, other = (
+        FileClaims(tmp_path / "claims", tmp_path),
+        FileClaims(tmp_path / "link" / "claims", tmp_path),
+    )
     assert one.claim("r")
     assert not other.claim("r")
     assert other.claim("s")
@@ -93,14 +96,14 @@ def taken_elsewhere(path: Path, name: str) -> bool:
     """Whether another process is refused the claim."""
     code = (
         "import pathlib, sys; from clew.stores.claims import FileClaims; "
-        "print(FileClaims(pathlib.Path(sys.argv[1])).claim(sys.argv[2]))"
+        "path = pathlib.Path(sys.argv[1]); print(FileClaims(path, path.parent).claim(sys.argv[2]))"
     )
     command = [sys.executable, "-c", code, str(path), name]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout == "False\n"
 
 
 def test_five_hundred_claims_take_one_descriptor(tmp_path: Path) -> None:
-    claims = FileClaims(tmp_path / "claims")
+    claims = FileClaims(tmp_path / "claims", tmp_path)
     before = len(list(Path("/proc/self/fd").iterdir()))
     assert all(claims.claim(f"run {number}") for number in range(500))
     assert len(list(Path("/proc/self/fd").iterdir())) == before + 1
@@ -110,7 +113,7 @@ def test_five_hundred_claims_take_one_descriptor(tmp_path: Path) -> None:
 
 
 def test_a_forked_child_has_none_of_its_parents_claims(tmp_path: Path) -> None:
-    claims = FileClaims(tmp_path / "claims")
+    claims = FileClaims(tmp_path / "claims", tmp_path)
     assert claims.claim("r")
     if not (child := os.fork()):
         claims.release("r")  # which is the parent's
@@ -122,7 +125,7 @@ def test_a_forked_child_has_none_of_its_parents_claims(tmp_path: Path) -> None:
 
 def test_where_no_lock_can_be_had_it_is_said_in_a_line(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be used"):
-        FileClaims(tmp_path / "missing" / "claims").claim("r")
+        FileClaims(tmp_path / "missing" / "claims", tmp_path).claim("r")
 
 
 async def test_a_store_without_claims_is_told_what_it_lacks() -> None:

@@ -14,6 +14,7 @@ from clew.cli.render import pieces, shown
 from clew.errors import ConfigError
 from clew.events import FINISH, Entry, Json, Note, Observation, Started, Stop, Thought, encode
 from clew.journal import Journal
+from clew.private import make_folder, opener, write_text
 from clew.protocols import Listener
 from clew.traces import trace_entry
 from clew.trajectory import Trajectory
@@ -34,10 +35,10 @@ def logged(journal: Journal, folder: str | None) -> Generator[None]:
         return
     place, record = Path(folder) / journal.run_id, journal.trajectory
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        make_folder(place)
         with (
-            (place / "trace.jsonl").open("w", encoding="utf-8") as trace,
-            (place / "run.log").open("w", encoding="utf-8") as log,
+            open(place / "trace.jsonl", "w", encoding="utf-8", opener=opener) as trace,
+            open(place / "run.log", "w", encoding="utf-8", opener=opener) as log,
         ):
             files = Files(record, trace, log, journal.listener)
             for entry in record.entries:
@@ -47,9 +48,9 @@ def logged(journal: Journal, folder: str | None) -> Generator[None]:
                 yield
             finally:
                 journal.listener = files.beside
-                (place / "chat.md").write_text(markdown(record, pieces(record)), "utf-8")
+                write_text(place / "chat.md", markdown(record, pieces(record)))
                 told = "".join(f"{encode(line).decode()}\n" for line in chat(record))
-                (place / "chat.jsonl").write_text(told, "utf-8")
+                write_text(place / "chat.jsonl", told)
     except OSError as error:
         message = f"the log folder {place} cannot be written ({error.strerror}): name another"
         raise ConfigError(message) from error

@@ -21,6 +21,7 @@ from clew.evals.table import Column, Table
 from clew.evals.tables import tables
 from clew.events import encode
 from clew.journal import load
+from clew.private import make_folder, write_text
 
 FAILURES: Final = 12
 """So many clusters of failures are told on a terminal."""
@@ -78,7 +79,7 @@ class Report:
         """Write each table into a file of its own."""
         place = Path(folder)
         try:
-            place.mkdir(parents=True, exist_ok=True)
+            make_folder(place)
         except OSError as error:
             raise _unwritable(place, error) from error
         return "\n".join(
@@ -91,7 +92,7 @@ class Report:
             message = f"{place} holds the results themselves: name another file for the report"
             raise ConfigError(message)
         try:
-            place.write_text(text, encoding="utf-8", errors="backslashreplace")
+            write_text(place, text)
         except OSError as error:
             raise _unwritable(place, error) from error
         return f"wrote {place}"

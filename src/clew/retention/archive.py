@@ -11,6 +11,7 @@ from clew.begin import Where, opened
 from clew.errors import ConfigError, StoreError
 from clew.events import Attempt, Observation
 from clew.journal import wall_clock
+from clew.private import opener
 from clew.protocols import Line, Store
 from clew.retention.form import VERSION, Archive, End, Missing, Section, encoded, written
 from clew.retention.integrity import blobs_of, events, is_blob
@@ -62,7 +63,7 @@ def _new(path: Path) -> Generator[BinaryIO]:
         raise ConfigError(message)
     draft = path.with_name(f"{path.name}.part")
     try:
-        with draft.open("wb") as file:
+        with open(draft, "wb", opener=opener) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

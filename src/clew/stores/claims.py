@@ -64,10 +64,13 @@ if sys.platform != "win32":  # pragma: no branch - nothing forks there
 
 
 class FileClaims:
-    """The claims of one store; `path` is the file that all processes lock, made when needed."""
+    """The claims of one store; `path` is the file that all processes lock, made when needed with
+    the rights of the `store`.
+    """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, store: Path) -> None:
         self.path = path
+        self._store = store
         self._held: dict[str, _Identity] = {}
 
     def claim(self, name: str) -> bool:
@@ -112,11 +115,15 @@ class FileClaims:
         """The file, opened unless this process has it open: then a second descriptor would harm."""
         if (identity := self._identity()) in _process.files:
             return identity
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, self._rights())
         found = os.fstat(descriptor)
         identity = (found.st_dev, found.st_ino)
         _process.files[identity] = _File(descriptor)
         return identity
+
+    def _rights(self) -> int:
+        """Those of the store: whoever may write there may claim."""
+        return self._store.stat().st_mode & 0o666
 
     def _identity(self) -> _Identity:
         try:

@@ -22,6 +22,7 @@ from urllib.parse import quote, unquote
 import anyio
 
 from clew.errors import StoreError
+from clew.private import make_file, make_folder
 from clew.protocols import Append, Base, Line, RunInfo, Store
 from clew.stores.claims import FileClaims, stops
 from clew.stores.jsonl_files import place, sync, sync_folder, told, write
@@ -65,10 +66,10 @@ class JsonlStore:
         self.patience = patience
         self._records: dict[str, Record] = {}
         self._warned: set[str] = set()
-        self._claims = FileClaims(folder / "locks" / "claims")
+        self._claims = FileClaims(folder / "locks" / "claims", folder)
         with told(folder):
             for part in ("inbox", "blobs", "locks"):
-                (folder / part).mkdir(parents=True, exist_ok=True)
+                make_folder(folder / part)
 
     async def create(self, run_id: str, base: Base | None = None) -> int:
         if base is None:
@@ -115,7 +116,8 @@ class JsonlStore:
         path = self._inbox(run_id)
         with await self._locked(run_id), told(path):
             self._record(run_id)
-            path.touch()
+            with suppress(FileExistsError):
+                make_file(path)
             waiting, end = messages(path.read_bytes(), path)
             number = waiting[-1].id + 1 if waiting else 1
             write(path, end, write_message(number, body), sync=True)
@@ -196,7 +198,7 @@ class JsonlStore:
         path = self._file(run_id)
         with await self._locked(run_id), told(path):
             try:
-                path.touch(exist_ok=False)
+                make_file(path)
             except FileExistsError as error:
                 raise known_run(run_id) from error
             self._inbox(run_id).unlink(missing_ok=True)  # of one that was not forgotten to the end
@@ -230,7 +232,7 @@ class JsonlStore:
         self, file: Path, what: Path, *, shield: bool = False
     ) -> AbstractContextManager[object]:
         locks = importlib.import_module("filelock")  # dear to import, and most have no such folder
-        lock = locks.FileLock(file)
+        lock = locks.FileLock(file, mode=0o600)
         with anyio.move_on_after(self.patience, shield=shield), told(what):
             while True:
                 with suppress(locks.Timeout):

@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 
+from clew.private import make_file
 from clew.stores.refusals import failed
 
 
@@ -37,7 +38,7 @@ def write(path: Path, end: int, data: bytes, *, sync: bool) -> None:
 def place(path: Path, body: bytes) -> None:
     """Write a blob durably: under another name first, so never in part."""
     draft = path.with_name(f"draft-{os.getpid()}-{os.urandom(4).hex()}")
-    draft.touch(mode=0o600, exist_ok=False)
+    make_file(draft)
     try:
         write(draft, 0, body, sync=True)
         draft.replace(path)

@@ -93,7 +93,7 @@ class SqliteStore:
         self.path = Path(path)
         self.patience = patience
         self._connection = connect(self.path, patience)
-        self._claims = FileClaims(beside(self.path, ".claims"))
+        self._claims = FileClaims(beside(self.path, ".claims"), self.path)
         self._lock = threading.Lock()
         self._group = Group()
         self._durability = "NORMAL"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from clew.errors import StoreBusyError, StoreDamagedError, StoreError
+from clew.private import make_file, make_folder
 from clew.stores.refusals import LOCKED, NO_ROOM, failed, newer
 from clew.stores.sqlite_due import OPEN_RUNS, find_open
 from clew.stores.sqlite_forget import find_uses
@@ -100,9 +101,11 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
     read is opened for reading: whoever writes to it is told.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
     except OSError as error:
         raise failed(path, error) from error
+    with suppress(OSError):  # it is there; or cannot be, which SQLite tells
+        make_file(path)  # and what SQLite makes beside it gets its rights
     try:
         return _opened(path, patience)
     except sqlite3.Error as error:

@@ -5,11 +5,13 @@ import os
 import sqlite3
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 import platformdirs
+
+from clew.private import make_file, make_folder
 
 VERSION: Final = 1
 """Of the tables and of how text is cut into passages and words."""
@@ -52,7 +54,9 @@ def usual_place(folder: Path) -> Path:
 def open_index(place: Path, folder: Path, stop: threading.Event) -> tuple[sqlite3.Connection, str]:
     """Open or make the index; where that cannot be, make one in memory and say why in a line."""
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(place.parent)
+        with suppress(FileExistsError):
+            make_file(place)
         connection = _connect(str(place))
     except (OSError, sqlite3.Error) as error:
         return _in_memory(folder, f"{place} cannot be used ({error})")

@@ -4,12 +4,14 @@ import hashlib
 import logging
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self, TypeVar
 
 import platformdirs
+
+from clew.private import make_file, make_folder
 
 T = TypeVar("T")
 
@@ -52,7 +54,9 @@ class Shelf:
     def _used(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """What the work with the open file gave; what goes wrong is logged, and costs but time."""
         try:
-            self.place.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.place.parent)
+            with suppress(FileExistsError):
+                make_file(self.place)
             with closing(sqlite3.connect(self.place)) as connection:
                 connection.execute(
                     "CREATE TABLE IF NOT EXISTS vectors "
