@@ -67,7 +67,7 @@ def test_kill_9_between_two_calls_repeats_no_effect() -> None:
 
 @pytest.mark.parametrize(
     ("ruling", "times"),
-    [(["approve", "last"], 2), (["reject", "last", "1.1", "--why", "it did"], 1)],
+    [(["approve", "last", "--yes"], 2), (["reject", "last", "1.1", "--why", "it did"], 1)],
 )
 def test_an_effect_in_doubt_can_be_held_for_a_person(ruling: list[str], times: int) -> None:
     own_tools()

@@ -7,6 +7,7 @@ from clew.events import Json
 from clew.testing.models import ScriptedModel, act, say
 from clew.testing.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew
+from tests.cli.terminal import terminal
 from tests.core.family import family
 
 ASK = ("ask", "Paint it.", "--model", "openai:test", "--tools", "ask_person")
@@ -86,7 +87,7 @@ def test_arguments_can_be_edited_on_a_program_s_run() -> None:
     script = [act("pay", amount=1000), say("Paid.")]
     agent = Agent(model=ScriptedModel(script, tools=[PAY]), tools=[PAY], guards=[hold])
     run_id = run_sync(agent, "Pay.").run_id
-    assert clew("approve", run_id, "--edit", '{"amount": 10}', "--why", "less").code == 0
+    assert clew("approve", run_id, "--edit", '{"amount": 10}', "--why", "less", "-y").code == 0
     shown = resumed(agent, run_id)
     assert "paid 10" in shown
     assert 'Ruling 1.1: allowed with {"amount":10}: less' in shown
@@ -119,8 +120,11 @@ def test_what_waits_in_sub_runs_is_listed_ruled_on_and_gone_on_with() -> None:
     whole = clew("approve", "r", "1.1")
     assert "call 1.1 of run r waits for run r-1.1: rule on what is held there" in whole.err
     assert "these wait: r-1.1-1.1 1.1, r-1.1-1.1 1.2" in clew("approve", "r-1.1", "7.7").err
-    done = clew("approve", "r-1.1-1.1", "1.1", "--edit", '{"text": "dear"}')
-    assert done.out == "1.1 send is allowed. Go on with: clew resume r\n"
+    done = clew("approve", "r-1.1-1.1", "1.1", "--edit", '{"text": "dear"}', "--yes")
+    assert done.out == (
+        'Held r-1.1-1.1 1.1: send(text="dear")\n  a letter leaves the house\n'
+        "1.1 send is allowed. Go on with: clew resume r\n"
+    )
     assert clew("reject", "r-1.1-1.1", "1.2").out.endswith("Go on with: clew resume r\n")
     assert clew("reject", "r", "1.2", "--why", "no").out.endswith("Go on with: clew resume r\n")
     below = clew("resume", "r-1.1-1.1")
@@ -160,3 +164,97 @@ def test_a_run_that_is_held_below_tells_so(tmp_path: Path) -> None:
     assert "Answer: Painted blue." in resumed.out
     for each_run in (run_id, f"{run_id}-1.1"):
         assert clew("replay", each_run).code == 0
+
+
+def paying(amount: int, run_id: str) -> Agent:
+    """A run that waits for a word on a payment."""
+    script = [act("pay", amount=amount), say("Paid.")]
+    agent = Agent(model=ScriptedModel(script, tools=[PAY]), tools=[PAY], guards=[hold])
+    assert run_sync(agent, "Pay.", run_id=run_id).status == "held"
+    return agent
+
+
+def test_the_last_run_is_not_ruled_on_where_several_wait() -> None:
+    paying(1, "one")
+    paying(2, "two")
+    for command in (("approve", "last", "--yes"), ("reject", "last")):
+        done = clew(*command)
+        assert (done.code, done.out) == (2, "")
+        assert "2 runs wait (one, two): name one, or see each: `clew approvals -i`" in done.err
+    assert len(clew("approvals", "--json").document) == 2
+    assert clew("approve", "one", "--yes").code == 0
+    clew("ask", "What is 2+3?")  # a later run, which waits for nobody
+    assert "Held two 1.1: pay(amount=2)" in clew("approve", "last", "--yes").out
+
+
+def test_a_call_is_shown_before_it_is_allowed_and_nobody_is_taken_for_a_yes() -> None:
+    agent = paying(7, "r")
+    for command in (("approve", "r"), ("approve", "r", "1.1", "--edit", '{"amount": 8}')):
+        done = clew(*command)
+        assert done.code == 2
+        assert "nobody is here to confirm this call: look at it, then give --yes" in done.err
+    assert "Held r 1.1: pay(amount=8)\n  it costs money\n" in done.out
+    with terminal("approve", "r") as shell:
+        shell.shows(r"Held r 1\.1: .*pay\(amount=7\)[\s\S]*Allow it\? \[y/N\]: ")
+        shell.type("\n")
+        assert "1.1 pay still waits" in shell.shows("still waits")
+        assert shell.leaves() == 0
+    assert len(clew("approvals", "--json").document) == 1
+    with terminal("approve", "r") as shell:
+        shell.shows(r"Allow it\? ")
+        shell.type("y\n")
+        shell.shows("1.1 pay is allowed")
+    assert "paid 7" in resumed(agent, "r")
+
+
+def test_all_that_waits_is_walked_through() -> None:
+    """Allowed, edited, refused and left, each in one sitting."""
+    agents = {name: paying(number, name) for number, name in enumerate("abcd", start=1)}
+    editor = Path("editor.sh")
+    editor.write_text('#!/bin/sh\nsed -i s/2/20/ "$1"\n')
+    editor.chmod(0o755)
+    with terminal("approvals", "-i", EDITOR=str(editor.absolute())) as shell:
+        for amount, word in ((1, "y"), (2, "e"), (3, "n")):
+            shell.shows(rf"pay\(amount={amount}\)[\s\S]*decide later: ")
+            shell.type(f"{word}\n")
+        shell.shows("Why ")
+        shell.type("too much\n")
+        shell.shows(r"pay\(amount=4\)[\s\S]*decide later: ")
+        shell.type("\n")
+        said = shell.shows("clew resume c")
+        assert "clew resume a" in said
+        assert shell.leaves() == 0
+    (left,) = clew("approvals", "--json").document
+    assert left["run_id"] == "d"
+    assert "paid 1" in resumed(agents["a"], "a")
+    assert "paid 20" in resumed(agents["b"], "b")
+    assert "too much" in resumed(agents["c"], "c")
+
+
+def test_what_was_ruled_on_stays_where_a_walk_is_broken_off() -> None:
+    paying(1, "a")
+    paying(2, "b")
+    with terminal("approvals", "--interactive", EDITOR="true") as shell:
+        shell.shows("decide later: ")
+        shell.type("e\n")  # nothing was saved: asked again
+        shell.shows("decide later: ")
+        shell.type("y\n")
+        shell.shows("decide later: ")
+        shell.type("\x04")
+        shell.shows("clew resume a")
+        assert shell.leaves() == 0
+    assert [each["run_id"] for each in clew("approvals", "--json").document] == ["b"]
+    both = clew("approvals", "-i", "--json")
+    assert (both.code, both.out) == (2, "")
+    assert "not both" in both.err
+
+
+def test_questions_are_answered_while_walking() -> None:
+    with OpenAIServer([QUESTION, Say("Painted blue.")]) as server:
+        clew(*ASK, env=with_model(server))
+        with terminal("approvals", "-i") as shell:
+            shell.shows("Your answer")
+            shell.type("blue\n")
+            shell.shows("clew resume")
+        resumed = clew("resume", "last", env=with_model(server))
+    assert "Observation 1.1: blue" in resumed.out

@@ -6,29 +6,39 @@ from functools import partial
 import anyio
 import click
 
-from clew.approvals import held
+from clew.approvals import held, rule
+from clew.cli.approve import person
+from clew.cli.decide import decide
 from clew.cli.errors import ANSWERED
-from clew.cli.held import document, shown
+from clew.cli.held import document, held_call, shown
 from clew.cli.options import DEBUG, JSON, STORE
-from clew.cli.places import command, existing, shown_place, there
+from clew.cli.places import command, existing, place, shown_place, there
 from clew.cli.render import Shown, inert
 from clew.cli.screen import console, put
 from clew.drivers.claiming import queue_of
+from clew.errors import ConfigError
 from clew.events import encode
 from clew.waiting import Held
 
 
 @click.command(short_help="List what waits for a person.")
+@click.option("--interactive", "-i", is_flag=True, help="Ask about one after the other.")
 @STORE
 @JSON
 @DEBUG
-def approvals(store: str | None, *, as_json: bool, debug: bool) -> int:
+def approvals(store: str | None, *, interactive: bool, as_json: bool, debug: bool) -> int:
     """List every call that waits for a ruling, in all runs of the store: what waits longest first.
 
-    With each: why, since when, what it would be made with, and the commands that rule on it.
+    With each: why, since when, what it would be made with, and the commands that rule on it. With
+    -i each is shown, and you allow it, edit its arguments, refuse it or leave it.
     """
     del debug
+    if interactive and as_json:
+        message = "give --interactive or --json, not both"
+        raise ConfigError(message)
     waiting = anyio.run(partial(_waiting, store)) if there(store) else []
+    if interactive and waiting:
+        return _walk(waiting, store)
     if as_json:
         click.echo(encode([document(each) for each, _ in waiting]))
         return ANSWERED
@@ -42,6 +52,34 @@ def approvals(store: str | None, *, as_json: bool, debug: bool) -> int:
         put(out, Shown("Since", since, "dim"))
         carried = f"a worker of the queue {queue} goes on with it, or: " if queue else ""
         put(out, Shown("Then", inert(carried) + command("resume", each.root, store=store)))
+    return ANSWERED
+
+
+def _walk(waiting: list[tuple[Held, str]], store: str | None) -> int:
+    """Ask about each, and leave every word at once: Ctrl-C takes none of them back."""
+    ruled: dict[str, str] = {}
+    for each, queue in waiting:
+        put(console(), held_call(each))
+        try:
+            ruling = decide(each)
+        except (EOFError, KeyboardInterrupt):
+            click.echo()
+            break
+        if ruling is None:
+            continue
+        word = partial(
+            rule, each.run_id, each.call, allow=ruling.allow, args=ruling.args, why=ruling.why,
+            by=person(), seen=each.seen, store=place(store),
+        )  # fmt: skip
+        try:
+            anyio.run(word)
+        except ConfigError as error:  # somebody else was faster
+            click.echo(f"clew: {error}", err=True)
+        else:
+            ruled[each.root] = queue
+    for root, queue in ruled.items():
+        carried = f"a worker of the queue {queue} goes on with it, or: " if queue else ""
+        put(console(), Shown("Then", inert(carried) + command("resume", root, store=store)))
     return ANSWERED
 
 

@@ -7,20 +7,21 @@ from functools import partial
 
 import anyio
 import click
-import msgspec
 
-from clew.approvals import root_of, rule, word_on
+from clew.approvals import held, root_of, rule, word_on
+from clew.cli.decide import arguments, confirm
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, RUN, STORE
-from clew.cli.places import command, existing, find_run
+from clew.cli.places import LAST, SHOWN, command, existing, find_run
 from clew.cli.render import inert
 from clew.drivers.claiming import queue_of
 from clew.errors import ConfigError
 from clew.events import Json
 from clew.journal import load
+from clew.protocols import Store
 from clew.tools.person import ASK, answered
 from clew.trajectory import Call, Trajectory
-from clew.waiting import Held, held_here, held_in
+from clew.waiting import Held, held_here, held_in, waits_below
 
 
 @dataclass(frozen=True)
@@ -40,22 +41,25 @@ class Word:
 @click.option("--edit", metavar="JSON", default="", help="Make the call with these arguments.")
 @click.option("--answer", metavar="TEXT", default="", help="Answer a question of ask_person.")
 @click.option("--why", metavar="TEXT", default="", help="A reason, for the record.")
+@click.option("--yes", "-y", is_flag=True, help="Show the call, and do not ask.")
 @STORE
 @DEBUG
 def approve(
-    run: str, call: str, edit: str, answer: str, why: str, store: str | None, *, debug: bool
-) -> int:
+    run: str, call: str, edit: str, answer: str, why: str, store: str | None, *, yes: bool,
+    debug: bool,
+) -> int:  # fmt: skip
     """Allow a held call of RUN (or, where its effect is unknown, to make it again).
 
-    CALL is its number, such as 2.1; it may be left out where only one waits. Then `clew resume`.
-    `clew approvals` lists what waits, in all runs and their sub-runs.
+    The call is shown, and you are asked. CALL is its number, such as 2.1; it may be left out where
+    only one waits, and RUN may be `last` where only one run does. Then `clew resume`. `clew
+    approvals` lists what waits, in all runs and their sub-runs.
     """
     del debug
     if edit and answer:
         message = "give --edit or --answer, not both"
         raise ConfigError(message)
     word = Word(allow=True, call=call, edit=edit, answer=answer, why=why)
-    return anyio.run(partial(_rule, run, word, store))
+    return _rule(run, word, store, yes=yes)
 
 
 @click.command(short_help="Refuse a held call.")
@@ -70,31 +74,79 @@ def reject(run: str, call: str, why: str, store: str | None, *, debug: bool) -> 
     CALL is its number, such as 2.1; it may be left out where only one waits. Then `clew resume`.
     """
     del debug
-    return anyio.run(partial(_rule, run, Word(allow=False, call=call, why=why), store))
+    return _rule(run, Word(allow=False, call=call, why=why), store, yes=True)
 
 
-async def _rule(run: str, word: Word, store: str | None) -> int:
+def _rule(run: str, word: Word, store: str | None, *, yes: bool) -> int:
+    """Look which call is meant, let the person confirm what is to be made, and leave the word."""
+    meant = anyio.run(partial(_find, run, word, store))
+    waiting, args = meant.waiting, meant.args
+    if word.allow and not word.answer and not meant.below:
+        made = waiting if args is None else replace(waiting, args=args)
+        if not confirm(made, yes=yes):
+            click.echo(f"{waiting.call} {waiting.tool} still waits")
+            return ANSWERED
+    try:
+        anyio.run(partial(_leave_word, meant, word, store))
+    except ConfigError as error:
+        if not meant.ruled:
+            raise
+        message = f"{waiting.call} was ruled on already, and the first word counts: {meant.further}"
+        raise ConfigError(message) from error
+    done = "allowed" if word.allow else "refused"
+    queue = inert(meant.queue)
+    then = f"A worker of the queue {queue} goes on with it, or: " if queue else "Go on with: "
+    click.echo(f"{waiting.call} {waiting.tool} is {done}. {then}{meant.further}")
+    return ANSWERED
+
+
+@dataclass(frozen=True)
+class _Meant:
+    """The call that a word is on, its arguments as the word has them, and who goes on with it."""
+
+    waiting: Held
+    args: dict[str, Json] | None
+    queue: str
+    further: str
+    ruled: bool
+    below: bool
+    """Whether it waits for its sub-run, and so cannot be allowed itself."""
+
+
+async def _find(run: str, word: Word, store: str | None) -> _Meant:
     async with existing(store) as place:
+        if run == LAST:
+            run = await _only_run(place)
         record = await load(place, await find_run(place, run))
         each = _meant(record, await held_in(place, record, await root_of(place, record)), word)
         of = await load(place, each.run_id)
-        further = command("resume", each.root, store=store)
-        queue = queue_of(await load(place, each.root))
-        args = _arguments(of.call(each.call), word)
-        said = partial(rule, allow=word.allow, args=args, why=word.why, by=_person())
-        try:
-            await said(each.run_id, each.call, seen=each.seen, store=place)
-        except ConfigError as error:
-            if await word_on(place, of, of.call(each.call)) is None:
-                raise
-            message = f"{each.call} was ruled on already, and the first word counts: {further}"
-            raise ConfigError(message) from error
-    done = "allowed" if word.allow else "refused"
-    then = (
-        f"A worker of the queue {inert(queue)} goes on with it, or: " if queue else "Go on with: "
-    )
-    click.echo(f"{each.call} {each.tool} is {done}. {then}{further}")
-    return ANSWERED
+        return _Meant(
+            each,
+            _arguments(of.call(each.call), word),
+            queue_of(await load(place, each.root)),
+            command("resume", each.root, store=store),
+            await word_on(place, of, of.call(each.call)) is not None,
+            waits_below(of.call(each.call)),
+        )
+
+
+async def _only_run(place: Store) -> str:
+    """The run that waits, where only one does: a word must not be on whichever was written last."""
+    roots = list(dict.fromkeys(each.root for each in await held(store=place)))
+    if len(roots) > 1:
+        named = ", ".join(roots[:SHOWN]) + (" …" if len(roots) > SHOWN else "")
+        message = f"{len(roots)} runs wait ({named}): name one, or see each: `clew approvals -i`"
+        raise ConfigError(message)
+    return roots[0] if roots else LAST
+
+
+async def _leave_word(meant: _Meant, word: Word, store: str | None) -> None:
+    each = meant.waiting
+    async with existing(store) as place:
+        await rule(
+            each.run_id, each.call, allow=word.allow, args=meant.args, why=word.why, by=person(),
+            seen=each.seen, store=place,
+        )  # fmt: skip
 
 
 def _meant(record: Trajectory, waiting: Sequence[Held], word: Word) -> Held:
@@ -132,14 +184,11 @@ def _arguments(call: Call, word: Word) -> dict[str, Json] | None:
         raise ConfigError(message)
     if not word.edit:
         return None
-    try:
-        return msgspec.json.decode(word.edit, type=dict[str, Json])
-    except (msgspec.DecodeError, UnicodeEncodeError) as error:
-        message = f"--edit is no JSON object of arguments: {error}"
-        raise ConfigError(message) from error
+    return arguments(word.edit)
 
 
-def _person() -> str:
+def person() -> str:
+    """Who rules, for the record: the user's name, "" where it has none."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):

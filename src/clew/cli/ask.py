@@ -120,14 +120,14 @@ async def _ask(
         return await carry_on(agent, journal, docs, store=store, why=why, log_dir=log_dir)
 
 
-def readable(text: str) -> str:
-    """The text as a person wrote it. Raises `ConfigError` where it is empty or no UTF-8."""
+def readable(text: str, *, empty: bool = False) -> str:
+    """The text as a person wrote it. Raises `ConfigError` where it is no UTF-8, or empty."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
         message = "that is not valid UTF-8: convert it first, for example with iconv"
         raise ConfigError(message) from error
-    if not text.strip():
+    if not (empty or text.strip()):
         message = "the question is empty: say what you want to know"
         raise ConfigError(message)
     return text.strip()

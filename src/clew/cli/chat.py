@@ -15,23 +15,23 @@ from clew.api import start, take_up
 from clew.approvals import rule
 from clew.cli.agents import options, origin, recorded, with_model
 from clew.cli.ask import readable, tell_model
+from clew.cli.decide import decide
 from clew.cli.errors import ANSWERED, Shell, tell
 from clew.cli.options import DEBUG, STORE, agent_options
 from clew.cli.outcome import Outcome, status, tell_end
 from clew.cli.places import command, existing, find_run
-from clew.cli.render import Shown, written
+from clew.cli.render import Shown
 from clew.cli.screen import Screen, console, put
 from clew.cli.work import carry_on
 from clew.drivers.claiming import hold
 from clew.errors import ClewError, FencedError
-from clew.events import Action, Cancel, Json, Note, Ruling
+from clew.events import Cancel, Json, Note, Ruling
 from clew.journal import Journal, load
 from clew.loop import run
 from clew.protocols import Store
 from clew.result import whole_result
 from clew.stores import open_store
 from clew.tools.docs import Library
-from clew.tools.person import ASK
 from clew.waiting import Held, held_in
 
 with contextlib.suppress(ImportError):  # where it is there, lines can be edited and called back
@@ -189,33 +189,22 @@ def _rule(session: Session, runner: asyncio.Runner) -> bool:
         return False
     ruled = False
     for each in runner.run(held_in(session.place, journal.trajectory)):
-        if (ruling := _ask(each)) is None:
+        if (ruling := _decide(each)) is None:
             continue
         ruled = True
         if each.run_id == journal.run_id:
             runner.run(journal.record(ruling))
         else:
-            word = partial(rule, allow=ruling.allow, args=ruling.args, store=session.place)
+            word = partial(
+                rule, allow=ruling.allow, args=ruling.args, why=ruling.why, store=session.place
+            )
             runner.run(word(each.run_id, each.call, seen=each.seen))
     return ruled
 
 
-def _ask(each: Held) -> Ruling | None:
-    made = written(Action(each.tool, each.args), whole=True)
-    question = f"Allow {each.call} {made}? [y/n, or nothing to decide later] "
-    if each.tool == ASK:
-        question = f"Your answer to {each.call}? [nothing to decide later] "
+def _decide(each: Held) -> Ruling | None:
+    """What the person says of a held call; Ctrl-C and Ctrl-D leave it waiting."""
     try:
-        said = input(question)
+        return decide(each)
     except (EOFError, KeyboardInterrupt):
         return None
-    if each.tool == ASK:
-        args: dict[str, Json] = {**each.args, "answer": readable(said)}
-        return Ruling(each.call, allow=True, args=args) if said.strip() else None
-    match said.strip().lower():
-        case "y" | "yes":
-            return Ruling(each.call, allow=True)
-        case "n" | "no":
-            return Ruling(each.call, allow=False)
-        case _:
-            return None

@@ -22,11 +22,16 @@ def document(each: Held) -> dict[str, Json]:
     }
 
 
-def shown(each: Held, store: str | None, run_id: str = "") -> Iterator[Shown]:
-    """A call that waits, in whichever run; that is named where it is not `run_id`."""
+def held_call(each: Held, run_id: str = "") -> Shown:
+    """The call that waits: its run where that is not `run_id`, its tool, its arguments, and why."""
     made = written(Action(each.tool, each.args), whole=True)
     place = each.call if each.run_id == run_id else f"{each.run_id} {each.call}"
-    yield Shown(f"Held {inert(place)}", f"{made}\n{inert(each.why)}", "yellow")
+    return Shown(f"Held {inert(place)}", f"{made}\n{inert(each.why)}", "yellow")
+
+
+def shown(each: Held, store: str | None, run_id: str = "") -> Iterator[Shown]:
+    """A call that waits, in whichever run; that is named where it is not `run_id`."""
+    yield held_call(each, run_id)
     if each.tool == ASK:
         answer = command("approve", each.run_id, each.call, "--answer", "TEXT", store=store)
         yield Shown("Answer it", answer)

@@ -1,0 +1,71 @@
+"""A terminal with a command in it, typed at and read from as a person does."""
+
+import os
+import pty
+import re
+import select
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tests.cli.shell import COMMAND, environment
+from tests.warm import Process
+
+
+@dataclass
+class Terminal:
+    """A terminal with the command in it; `seen` is all that it has shown."""
+
+    process: Process
+    end: int
+    seen: str = ""
+
+    def type(self, text: str) -> None:
+        os.write(self.end, text.encode())
+
+    def shows(self, pattern: str) -> str:
+        """Wait until it has shown something since the last wait; what came until then."""
+        while not (found := re.search(pattern, self.seen)):
+            ready, _, _ = select.select([self.end], [], [], 60)
+            assert ready, f"nothing more came: {self.seen!r}"
+            try:
+                self.seen += os.read(self.end, 65536).decode(errors="replace")
+            except OSError as error:  # how a terminal says that nobody is left in it
+                raise AssertionError(self.seen) from error
+        before, self.seen = self.seen[: found.end()], self.seen[found.end() :]
+        return before
+
+    def interrupts(self, pattern: str) -> str:
+        """Ctrl-C until it shows: Python misses one between its prompt and its wait for a key."""
+        ready: list[int] = []
+        while not ready:
+            self.process.send_signal(signal.SIGINT)
+            ready, _, _ = select.select([self.end], [], [], 10)
+        return self.shows(pattern)
+
+    def leaves(self) -> int:
+        """Read what is left and give the exit code."""
+        while True:
+            try:
+                if not os.read(self.end, 65536):
+                    break
+            except OSError:
+                break
+        return self.process.wait(60)
+
+
+@contextmanager
+def terminal(*words: str, **env: str) -> Iterator[Terminal]:
+    end, theirs = pty.openpty()
+    process = Process(
+        [*COMMAND[1:], *words], environment(TERM="xterm-256color", **env),
+        stdin=theirs, stdout=theirs, stderr=theirs, session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    try:
+        yield Terminal(process, end)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(end)
