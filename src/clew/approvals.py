@@ -6,10 +6,10 @@ from typing import Final
 
 from clew.begin import Where, begun, opened
 from clew.errors import ConfigError, RunNotFoundError, StoreError
-from clew.events import AnyEvent, Cancel, Json, Ruling, Stop, decode, encode
+from clew.events import AnyEvent, Cancel, Json, Ruling, decode, encode
 from clew.journal import load
 from clew.portal import twin
-from clew.protocols import RunInfo, Store
+from clew.protocols import Store
 from clew.trajectory import Call, Trajectory
 from clew.waiting import Held, ancestors, held_here, waits_below
 
@@ -37,22 +37,12 @@ async def held(*, store: Where = None) -> tuple[Held, ...]:
     """
     async with opened(store) as place:
         found: list[Held] = []
-        for info in await place.runs():
-            if not _may_wait(info):
-                continue
+        for info in [*await place.runs(status="open"), *await place.runs(status="held")]:
             try:
                 found += await _held(place, info.run_id)
             except StoreError as error:
                 LOG.warning("what waits in run %s is not listed: %s", info.run_id, error)
         return tuple(sorted(found, key=lambda each: (each.at, each.run_id, each.call)))
-
-
-def _may_wait(info: RunInfo) -> bool:
-    """Whether a run's last line leaves it open, or held; that of a newer clew tells nothing."""
-    with contextlib.suppress(ValueError, RecursionError):
-        last = decode(info.last.body)
-        return not isinstance(last, Stop) or last.status == "held"
-    return False
 
 
 async def _held(store: Store, run_id: str) -> list[Held]:

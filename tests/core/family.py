@@ -54,8 +54,13 @@ class Switch:
     async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
         return await self.kept.inbox(run_id)
 
-    async def runs(self) -> list[RunInfo]:
-        return await self.kept.runs()
+    async def runs(
+        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+    ) -> list[RunInfo]:
+        return await self.kept.runs(most, after, status)
+
+    async def ids(self, part: str, most: int = 20) -> list[str]:
+        return await self.kept.ids(part, most)
 
     async def close(self) -> None:
         await self.kept.close()

@@ -282,7 +282,7 @@ async def test_whatever_goes_nothing_that_stays_lacks_anything(
 def test_errors_of_the_store_come_out() -> None:
     class Failing(MemoryStore):
         @override
-        async def runs(self) -> Any:
+        async def runs(self, *page: Any) -> Any:
             message = "no"
             raise StoreError(message)
 

@@ -98,3 +98,4 @@ async def test_a_store_takes_its_place_as_a_string(tmp_path: Path) -> None:
         "r.jsonl",
     ]
     assert (tmp_path / "a.sqlite").is_file()
+    assert repr(store) != repr(SqliteStore(str(tmp_path / "a.sqlite"))), "which name their places"

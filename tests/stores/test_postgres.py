@@ -5,6 +5,7 @@ import gc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from itertools import count
+from typing import Any, LiteralString
 from urllib.parse import urlsplit
 
 import anyio
@@ -12,10 +13,13 @@ import psycopg
 import pytest
 
 from clew.begin import opened
-from clew.errors import StoreError
+from clew.errors import StoreBusyError, StoreError, StoreUnreachableError
 from clew.protocols import Append, Line, Store
 from clew.stores import open_store
 from clew.stores.postgres import PostgresStore
+from clew.stores.postgres_address import parse
+from clew.stores.postgres_link import SESSION
+from clew.stores.postgres_lists import BEGIN, END, LAST, PAGE
 from clew.stores.postgres_tables import STEPS, bring_up
 from clew.testing.store_claims import CLAIMS, a_killed_process_loses_its_claims
 from clew.testing.store_contract import CONTRACT, Check, append, blob, numbers, refused
@@ -335,7 +339,7 @@ async def test_readers_that_wait_too_long_say_so(address: str, postgres_server: 
             told = await asyncio.gather(
                 *(store.read("r") for _ in range(7)), return_exceptions=True
             )
-            assert {type(one) for one in told} == {StoreError}
+            assert {type(one) for one in told} == {StoreBusyError, StoreUnreachableError}
         assert await store.read("r") == []
 
 
@@ -459,8 +463,69 @@ async def test_an_older_store_is_brought_up_once_and_a_newer_one_refused(address
         await asyncio.gather(*(upgrade() for _ in range(4)))
         assert await store.append(append("r", 1, 2)), "who has it open goes on"
     async with stores(address) as (again,):
-        with pytest.raises(StoreError, match=r"newer clew \(store version 2, this one knows 1\)"):
+        with pytest.raises(StoreError, match=r"newer clew \(store version 3, this one knows 2\)"):
             await again.read("r")
+
+
+async def test_a_store_of_the_first_version_learns_how_its_runs_stopped(address: str) -> None:
+    """And whoever had it open with the clew of that version goes on."""
+    place = parse(address)
+    stop = b'{"event":"stop","status":"held","reason":"waiting"}'
+    held = Append("held", 1, (Line(1, 1_790_000_000_005, 1, stop, b"h"),))
+    async with await psycopg.AsyncConnection.connect(
+        place.conninfo, autocommit=True, options=f"-csearch_path={place.schema}"
+    ) as connection:
+        await bring_up(connection, place, STEPS[:1])
+        await connection.execute(
+            "INSERT INTO runs (run_id, head, stopped) VALUES ('old', 1, true), ('open', 1, false)"
+        )
+        await connection.execute(
+            "INSERT INTO entries SELECT number, 1, 1790000000000 + number, 1, '', %s FROM runs",
+            (stop,),
+        )
+    async with stores(address) as (store,):
+        assert [run.run_id for run in await store.runs(status="held")] == ["old"]
+        await store.create("held")
+        await store.append(held)
+        assert [run.run_id for run in await store.runs(2)] == ["held", "open"]
+        assert [run.run_id for run in await store.runs(status="held")] == ["held", "old"]
+
+
+async def test_a_page_costs_the_same_however_many_runs_have_stopped(
+    address: str, postgres_server: Server
+) -> None:
+    """The server says how many rows passed: of those that stopped, as many as are shown."""
+    async with stores(address) as (store,):
+        await store.create("r")
+        postgres_server.execute(
+            f"""
+            SET search_path = {store.place.schema};
+            INSERT INTO runs (run_id, head, stopped, status, stopped_at)
+            SELECT 'r' || n, 1, true, 'answered', n FROM generate_series(1, 3000) AS n;
+            INSERT INTO entries SELECT number, 1, 1, 1, '', '' FROM runs WHERE head = 1;
+            """
+        )
+        first = {"at": LAST, "run_id": "", "none": LAST, "most": 20, "status": ""}
+        asked: list[tuple[LiteralString, dict[str, Any]]] = [
+            (PAGE, first),
+            (PAGE, first | {"status": "answered"}),
+            (PAGE, first | {"status": "open"}),
+            (BEGIN, {"part": "r2999", "most": 20}),
+            (END, {"part": "2999", "most": 20}),
+        ]
+        async with await psycopg.AsyncConnection.connect(store.place.conninfo) as connection:
+            for name, value in (*SESSION, ("search_path", store.place.schema)):
+                await connection.execute("SELECT set_config(%s, %s, false)", (name, value))
+            for query, given in asked:
+                cursor = await connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query}", given)
+                ((((plan,),)),) = await cursor.fetchall()
+                assert 0 < rows_of(plan["Plan"]) < 600
+
+
+def rows_of(node: dict[str, Any]) -> float:
+    """So many rows passed through this part of a plan and those below it."""
+    below = sum(rows_of(each) for each in node.get("Plans", ()))
+    return float(node["Actual Rows"] * node["Actual Loops"]) + below
 
 
 async def test_a_schema_of_another_program_is_left_alone(postgres_server: Server) -> None:

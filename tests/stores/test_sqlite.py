@@ -16,6 +16,7 @@ from clew import Agent, api
 from clew.errors import FencedError, StoreError
 from clew.protocols import Append, Base, Line
 from clew.stores import SqliteStore
+from clew.stores.sqlite_file import VERSION
 from clew.testing.models import ScriptedModel, say
 from clew.testing.store_contract import append, blob, numbers, text_of
 
@@ -296,7 +297,7 @@ def make(place: Path, *statements: str) -> None:
 
 async def test_a_file_from_a_newer_clew_says_so(place: Path) -> None:
     await SqliteStore(place).close()
-    make(place, "PRAGMA user_version = 4")
+    make(place, f"PRAGMA user_version = {VERSION + 1}")
     before = place.read_bytes()
     with pytest.raises(StoreError, match=r"newer clew .* upgrade clew"):
         SqliteStore(place)
@@ -353,7 +354,7 @@ def test_making_a_store_leaves_no_half_made_one(place: Path) -> None:
     make(place, "PRAGMA journal_mode = WAL")
     anyio.run(SqliteStore(place).close)
     with closing(sqlite3.connect(place)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
 
 
 async def made_by_the_first_version(place: Path) -> None:
@@ -373,7 +374,7 @@ async def test_a_file_of_the_first_version_is_brought_up(place: Path) -> None:
     await store.close()
     await other.close()
     with closing(sqlite3.connect(place)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
 
 
 async def test_an_older_file_learns_which_run_has_which_blob(place: Path) -> None:
@@ -409,7 +410,9 @@ async def test_what_is_forgotten_is_forgotten_whole(place: Path) -> None:
     assert commits(place) - before == 3, "a transaction for each"
     await store.close()
     with closing(sqlite3.connect(place)) as connection:
-        for table in ("runs", "entries", "blobs", "uses", "inbox", "forks"):
+        for table in (
+            "runs", "entries", "blobs", "uses", "inbox", "forks", "open_runs", "stopped_runs",
+        ):  # fmt: skip
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
 
 

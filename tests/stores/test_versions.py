@@ -1,6 +1,6 @@
 """Stores as earlier versions of clew wrote them: they open, load, replay, go on and forget.
 
-Each file of `data/` was written by the clew of that store version (3 is the present one): an SQLite
+Each file of `data/` was written by the clew of that store version (4 is the present one): an SQLite
 file and a folder of readable files with the same runs, the first with a message in its inbox.
 """
 

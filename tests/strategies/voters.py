@@ -129,8 +129,13 @@ class Tape:
     async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
         return await self.store.inbox(run_id)
 
-    async def runs(self) -> list[RunInfo]:
-        return await self.store.runs()
+    async def runs(
+        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+    ) -> list[RunInfo]:
+        return await self.store.runs(most, after, status)
+
+    async def ids(self, part: str, most: int = 20) -> list[str]:
+        return await self.store.ids(part, most)
 
     async def close(self) -> None:
         await self.store.close()

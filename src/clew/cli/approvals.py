@@ -16,8 +16,10 @@ from clew.cli.places import command, existing, place, shown_place, there
 from clew.cli.render import Shown, inert
 from clew.cli.screen import console, put
 from clew.drivers.claiming import queue_of
-from clew.errors import ConfigError
+from clew.errors import ConfigError, StoreError
 from clew.events import encode
+from clew.journal import load
+from clew.protocols import Store
 from clew.waiting import Held
 
 
@@ -87,5 +89,11 @@ async def _waiting(store: str | None) -> list[tuple[Held, str]]:
     """What waits, and the queue whose workers go on with it, "" for none."""
     async with existing(store) as found:
         waiting = await held(store=found)
-        queues = {info.run_id: queue_of(info) for info in await found.runs()} if waiting else {}
-        return [(each, queues.get(each.root, "")) for each in waiting]
+        return [(each, await _queue(found, each.root)) for each in waiting]
+
+
+async def _queue(store: Store, run_id: str) -> str:
+    try:
+        return queue_of(await load(store, run_id))
+    except StoreError:  # it must be brought back first
+        return ""

@@ -22,7 +22,8 @@ from clew.models.catalog import known
 from clew.models.resolve import OFFLINE, PROVIDERS, SAME
 
 SHOWN: Final = 60
-"""So many characters of a question are shown beside its run."""
+OFFERED: Final = 500
+"""So many characters of a question are shown beside its run, and so many of the last runs."""
 
 
 def runs(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -40,7 +41,7 @@ def runs(context: click.Context, parameter: click.Parameter, begun: str) -> list
 async def _runs(store: str | None) -> list[CompletionItem]:
     async with existing(store) as place:
         found: list[CompletionItem] = []
-        for info in await place.runs():
+        for info in await place.runs(OFFERED):
             with contextlib.suppress(ValueError):  # a line of a newer clew tells nothing
                 first = decode(info.first.body)
                 goal = first.goal if isinstance(first, Started) else ""

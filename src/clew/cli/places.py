@@ -21,6 +21,9 @@ LOG: Final = logging.getLogger("clew")
 
 LAST: Final = "last"
 SHOWN: Final = 5
+MANY: Final = 100
+NEAR: Final = 200
+"""So many runs that fit are counted, and so many of the last are looked at for one that is near."""
 
 
 def read_env() -> str:
@@ -99,23 +102,34 @@ async def existing(store: str | None) -> AsyncGenerator[Store]:
 
 
 async def find_run(store: Store, given: str) -> str:
-    """The id a person means: whole, its beginning or end where only one run has it, or `last`."""
-    known = [info.run_id for info in await store.runs()]
-    if given == LAST and known:
-        return known[0]
-    if given in known:
-        return given
-    fitting = [run for run in known if given and (run.startswith(given) or run.endswith(given))]
-    if len(fitting) == 1:
-        return fitting[0]
+    """The id a person means: whole, its beginning where only one run has it, or `last`.
+
+    Where none begins so: its end.
+    """
+    if given == LAST and (newest := await store.runs(1)):
+        return newest[0].run_id
+    fitting = await store.ids(given, MANY) if given and _is_text(given) else []
+    if given in fitting or len(fitting) == 1:
+        return given if given in fitting else fitting[0]
     if fitting:
         some = ", ".join(fitting[:SHOWN])
-        message = f"{given!r} fits {len(fitting)} runs ({some} …): write more of the id"
+        count = f"{len(fitting)}" if len(fitting) < MANY else f"{MANY} or more"
+        message = f"{given!r} fits {count} runs ({some} …): write more of the id"
         raise ConfigError(message)
+    known = [info.run_id for info in await store.runs(NEAR)]
     near = difflib.get_close_matches(given, known, n=1, cutoff=0.6)
     hint = f"did you mean {near[0]}?" if near else "`clew runs` lists them"
     message = f"there is no run {given!r}: {hint}"
     raise ConfigError(message)
+
+
+def _is_text(given: str) -> bool:
+    """Whether it can be the id of a run: not with bytes that are no UTF-8."""
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def command(verb: str, run_id: str, *more: str, store: str | None = None) -> str:

@@ -63,7 +63,7 @@ async def _watch(most: int, store: str | None, *, as_json: bool) -> None:
 
 async def _list(most: int, store: str | None) -> list[dict[str, Json]]:
     async with existing(store) as found:
-        infos = (await found.runs())[: most if most > 0 else None]
+        infos = await found.runs(max(most, 0))
         return [_described(info, await _fork_of(found, info)) for info in infos]
 
 

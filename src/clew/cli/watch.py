@@ -50,7 +50,7 @@ class Watched:
 
     async def rows(self) -> list[Row]:
         """The last runs, the one last written first."""
-        infos = (await self.store.runs())[: self.most if self.most > 0 else None]
+        infos = await self.store.runs(max(self.most, 0))
         due = self.store
         waiting = {run.run_id for run in await due.due()} if isinstance(due, Claims) else None
         return [await self._row(info, waiting) for info in infos]

@@ -25,7 +25,7 @@ from clew.errors import StoreError
 from clew.private import make_file, make_folder
 from clew.protocols import Append, Base, Line, RunInfo, Store
 from clew.stores.claims import FileClaims, stops
-from clew.stores.jsonl_files import place, sync, sync_folder, told, write
+from clew.stores.jsonl_files import freshest, place, sync, sync_folder, told, write
 from clew.stores.jsonl_forget import DAY, age, forks, named, old
 from clew.stores.jsonl_rows import (
     Record,
@@ -36,6 +36,7 @@ from clew.stores.jsonl_rows import (
     write_epoch,
     write_message,
 )
+from clew.stores.listing import page
 from clew.stores.refusals import (
     known_run,
     locked,
@@ -56,9 +57,9 @@ _PAUSE: Final = 0.005  # seconds between two tries to get a lock
 class JsonlStore:
     """Keeps each run in a file of its own under `folder`, which is made if it is missing.
 
-    Made for reading with eyes and line tools: a listing reads every file. Files are read and
-    written on the event loop's own thread; another process's lock is waited for, up to `patience`
-    seconds. Raises `StoreError` when the folder cannot be used.
+    Made for reading with eyes and line tools: a listing of all runs reads every file, a page those
+    last written. Files are read and written on the event loop's own thread; another process's lock
+    is waited for, up to `patience` seconds. Raises `StoreError` when the folder cannot be used.
     """
 
     def __init__(self, folder: Path | str, patience: float = 5.0) -> None:
@@ -132,17 +133,29 @@ class JsonlStore:
             waiting, _ = messages(path.read_bytes(), path)
         return [(one.id, bytes(one.event)) for one in waiting if one.id not in record.taken]
 
-    async def runs(self) -> list[RunInfo]:
+    async def runs(
+        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+    ) -> list[RunInfo]:
+        enough = most if after is None and not status else 0
         found: list[RunInfo] = []
         with told(self.folder):
-            for path in self.folder.glob("*.jsonl"):
-                run_id = self._run_id(path)
-                if (record := self._readable(run_id)) is None:
-                    continue
-                if record.first is not None and record.last is not None:
-                    first = self._first(run_id, record) or record.first
-                    found.append(RunInfo(run_id, record.head, first, record.last, record.base))
-        return sorted(found, key=lambda run: run.last.at, reverse=True)
+            for written, path in freshest(self.folder):
+                times = sorted((run.last.at for run in found), reverse=True) if enough else []
+                if len(times) >= enough > 0 and times[enough - 1] > written:
+                    break  # whatever follows was written before those
+                if (info := self._info(path)) is not None:
+                    found.append(info)
+        found.sort(key=lambda run: run.last.at, reverse=True)
+        return page(found, most, after, status)
+
+    async def ids(self, part: str, most: int = 20) -> list[str]:
+        with told(self.folder):
+            known = sorted(map(self._run_id, self.folder.glob("*.jsonl")))
+            for fits in (str.startswith, str.endswith):
+                fitting = (run for run in known if fits(run, part))
+                if found := [run for run in fitting if self._info(self._file(run)) is not None]:
+                    return found[:most]
+        return []
 
     async def claim(self, name: str) -> bool:
         return self._claims.claim(name)
@@ -309,6 +322,15 @@ class JsonlStore:
             record.add(rows, end)
         record.tail = data[: record.end - start][-_TAIL:]
         return record
+
+    def _info(self, path: Path) -> RunInfo | None:
+        """A run as it is listed; None where it has no entry, or cannot be read."""
+        run_id = self._run_id(path)
+        record = self._readable(run_id)
+        if record is None or record.first is None or record.last is None:
+            return None
+        first = self._first(run_id, record) or record.first
+        return RunInfo(run_id, record.head, first, record.last, record.base)
 
     def _readable(self, run_id: str) -> Record | None:
         """The record, for a listing, which tells what it can; None, and a warning, for another."""

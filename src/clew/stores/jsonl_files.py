@@ -5,9 +5,12 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
+from typing import Final
 
 from clew.private import make_file
 from clew.stores.refusals import failed
+
+_BEHIND: Final = 1000.0
 
 
 @contextmanager
@@ -46,6 +49,18 @@ def place(path: Path, body: bytes) -> None:
         draft.unlink()
         raise
     sync_folder(path.parent)
+
+
+def freshest(folder: Path) -> list[tuple[float, Path]]:
+    """The files of runs, the last changed first, each with a time (ms) after its last entry's.
+
+    The clock of a file system may be some milliseconds behind.
+    """
+    found: list[tuple[float, Path]] = []
+    for path in folder.glob("*.jsonl"):
+        with suppress(FileNotFoundError):  # forgotten just now
+            found.append((path.stat().st_mtime * 1000 + _BEHIND, path))
+    return sorted(found, reverse=True)
 
 
 def sync(file: Path) -> None:

@@ -4,6 +4,7 @@ import msgspec
 
 from clew.protocols import Append, Base, Line, RunInfo
 from clew.stores.claims import stops
+from clew.stores.listing import matching, page
 from clew.stores.refusals import (
     known_run,
     missing_blob,
@@ -84,9 +85,14 @@ class MemoryStore:
     async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
         return list(self._run(run_id).inbox.items())
 
-    async def runs(self) -> list[RunInfo]:
+    async def runs(
+        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+    ) -> list[RunInfo]:
         found = [self._info(run_id, run) for run_id, run in self._runs.items() if run.lines]
-        return sorted(found, key=lambda run: run.last.at, reverse=True)
+        return page(sorted(found, key=lambda run: run.last.at, reverse=True), most, after, status)
+
+    async def ids(self, part: str, most: int = 20) -> list[str]:
+        return matching((run_id for run_id, run in self._runs.items() if run.lines), part, most)
 
     async def claim(self, name: str) -> bool:
         free = name not in self._claimed

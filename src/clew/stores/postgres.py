@@ -22,6 +22,7 @@ from clew.stores.postgres_address import Address, parse
 from clew.stores.postgres_claims import Claims, Ears, listening
 from clew.stores.postgres_commits import Commits, wakes
 from clew.stores.postgres_link import Connection, Link
+from clew.stores.postgres_lists import BEGIN, DUE, END, LAST, PAGE, RUNS
 from clew.stores.postgres_tables import key
 from clew.stores.refusals import known_run, missing_blob, no_base, still_shared, unknown_run
 
@@ -55,31 +56,6 @@ _READ: Final = """
     SELECT seq, at, epoch, body, hash FROM part
     LEFT JOIN entries ON entries.number = part.number AND seq > %(after)s AND seq <= upto
     ORDER BY seq"""
-_SHOWN: Final = """
-    SELECT runs.run_id, parents.run_id, runs.shared,
-           first.seq, first.at, first.epoch, first.body, first.hash,
-           last.seq, last.at, last.epoch, last.body, last.hash"""
-_RUNS: Final = f"""{_SHOWN} FROM runs
-    JOIN entries AS last ON last.number = runs.number AND last.seq = runs.head
-    JOIN entries AS first ON first.number = coalesce(runs.root, runs.number) AND first.seq = 1
-    LEFT JOIN runs AS parents ON parents.number = runs.base
-    ORDER BY last.at DESC, runs.number DESC"""
-# The same for some. Each is looked up by its key (OFFSET 0 keeps the planner from turning that
-# round), so that a look at what is due costs as much however many runs have stopped.
-_DUE: Final = f"""{_SHOWN} FROM (
-        SELECT number FROM runs WHERE NOT stopped UNION SELECT number FROM inbox
-    ) AS due
-    CROSS JOIN LATERAL (SELECT * FROM runs WHERE number = due.number OFFSET 0) AS runs
-    CROSS JOIN LATERAL (
-        SELECT * FROM entries WHERE number = runs.number AND seq = runs.head OFFSET 0
-    ) AS last
-    CROSS JOIN LATERAL (
-        SELECT * FROM entries WHERE number = coalesce(runs.root, runs.number) AND seq = 1 OFFSET 0
-    ) AS first
-    LEFT JOIN LATERAL (
-        SELECT run_id FROM runs AS base WHERE base.number = runs.base OFFSET 0
-    ) AS parents ON true
-    ORDER BY last.at, runs.number"""  # noqa: S608 - it is put together from constants
 _POST: Final = """
     WITH put AS (
         INSERT INTO inbox (number, body) SELECT number, %s FROM runs WHERE run_id = %s RETURNING id
@@ -218,11 +194,28 @@ class PostgresStore:
             raise unknown_run(run_id)
         return [(id_, bytes(body)) for id_, body in rows if id_ is not None]
 
-    async def runs(self) -> list[RunInfo]:
-        return await self._listed(_RUNS)
+    async def runs(
+        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+    ) -> list[RunInfo]:
+        if not (most or after or status):
+            return await self._listed(RUNS)
+        given = {
+            "at": LAST if after is None else after.last.at,
+            "run_id": "" if after is None else after.run_id,
+            "none": LAST if after is None else 0,
+            "most": most or None,
+            "status": status,
+        }
+        return await self._listed(PAGE, given)
+
+    async def ids(self, part: str, most: int = 20) -> list[str]:
+        given = {"part": part, "most": most}
+        link = self._at().link
+        rows = await link.ask(BEGIN, given) or await link.ask(END, given)
+        return [run_id for (run_id,) in rows]
 
     async def due(self) -> list[RunInfo]:
-        return await self._listed(_DUE)
+        return await self._listed(DUE)
 
     async def claim(self, name: str) -> bool:
         return await self._at().claims.claim(name)
@@ -264,7 +257,9 @@ class PostgresStore:
             await found.claims.close()
             await found.link.close()
 
-    async def _listed(self, query: LiteralString) -> list[RunInfo]:
+    async def _listed(
+        self, query: LiteralString, given: Mapping[str, Any] | None = None
+    ) -> list[RunInfo]:
         return [
             RunInfo(
                 run_id,
@@ -273,5 +268,5 @@ class PostgresStore:
                 last,
                 None if parent is None else Base(parent, shared),
             )
-            for run_id, parent, shared, *lines in await self._at().link.ask(query)
+            for run_id, parent, shared, *lines in await self._at().link.ask(query, given or {})
         ]

@@ -32,7 +32,7 @@ READERS: Final = 4
 
 # So that a host which is gone is noticed by either side within some ten seconds.
 _ALIVE: Final = {"keepalives_idle": 4, "keepalives_interval": 2, "keepalives_count": 3}
-_SESSION: Final[Sequence[tuple[str, str]]] = (
+SESSION: Final[Sequence[tuple[str, str]]] = (
     ("tcp_keepalives_idle", "4"),
     ("tcp_keepalives_interval", "2"),
     ("tcp_keepalives_count", "3"),
@@ -40,6 +40,7 @@ _SESSION: Final[Sequence[tuple[str, str]]] = (
     ("default_transaction_isolation", "read committed"),
     ("idle_in_transaction_session_timeout", "10000"),
     ("enable_seqscan", "off"),  # plans made while the tables were small stay good when they grow
+    ("enable_bitmapscan", "off"),
     ("enable_hashjoin", "off"),
     ("enable_mergejoin", "off"),
     ("jit", "off"),
@@ -225,7 +226,7 @@ class Link:
         """Prepare a new connection; the first one looks after the tables."""
         connection.adapters.register_dumper(Packed, _AsItIs)
         settings = (
-            *_SESSION,
+            *SESSION,
             ("search_path", self.address.schema),
             ("lock_timeout", str(round(self.address.patience * 1000))),
         )

@@ -134,7 +134,41 @@ END
 $$;
 """
 
-STEPS: Final[Sequence[LiteralString]] = (_TABLES + _APPEND + _FORGET,)
+# How a run stopped, and when, so that no listing passes all that did. Both change with a stop:
+# the usual append touches no index of `runs`. The function reads them off the lines: who has
+# the store open with an older clew goes on.
+_STATUS: Final = """coalesce(substring(
+    encode(substring(line.body FROM 1 FOR 60), 'escape') FROM '"status":"([a-z]+)"'), '')"""
+_STOPS: Final = f"""
+ALTER TABLE runs ADD COLUMN status text NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN stopped_at bigint NOT NULL DEFAULT 0;
+UPDATE runs SET stopped_at = line.at, status = {_STATUS}
+FROM entries AS line
+WHERE runs.stopped AND line.number = runs.number AND line.seq = runs.head;
+CREATE INDEX runs_stopped ON runs (stopped_at, number) WHERE stopped;
+CREATE INDEX runs_status ON runs (status, stopped_at, number) WHERE stopped;
+CREATE INDEX runs_end ON runs (reverse(run_id));
+"""  # noqa: S608 - it is put together from constants
+_APPEND_2: Final = (
+    _APPEND.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION")
+    .replace("    found bigint;\n", "    found bigint;\n    how text;\n    ended bigint;\n")
+    .replace(
+        "        UPDATE runs SET head = uptos[place], stopped = stops[place]\n",
+        f"""
+        how := '';
+        ended := 0;
+        IF stops[place] THEN
+            SELECT line.at, {_STATUS} INTO ended, how
+            FROM unnest(line_places, seqs, ats, bodies) AS line (of, seq, at, body)
+            WHERE line.of = place ORDER BY line.seq DESC LIMIT 1;
+        END IF;
+        UPDATE runs
+        SET head = uptos[place], stopped = stops[place], status = how, stopped_at = ended
+""",  # noqa: S608 - the same
+    )
+)
+
+STEPS: Final[Sequence[LiteralString]] = (_TABLES + _APPEND + _FORGET, _STOPS + _APPEND_2)
 """What brings the tables from each version to the next. A step that was released never changes."""
 
 

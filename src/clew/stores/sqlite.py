@@ -9,7 +9,7 @@ write lock that every append takes first.
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -17,12 +17,13 @@ from typing import Final, Literal, TypeVar
 
 import anyio
 
-from clew.errors import StoreError
+from clew.errors import StoreDamagedError, StoreError
 from clew.protocols import Append, Base, Line, RunInfo, Store
 from clew.stores.claims import FileClaims
+from clew.stores.listing import matching, page
 from clew.stores.refusals import known_run, missing_blob, no_base, refusal, unknown_run
-from clew.stores.sqlite_due import DUE, begun, ended
-from clew.stores.sqlite_file import beside, connect, explain
+from clew.stores.sqlite_due import BEGIN, DUE, END, ORDER, begun, ended, page_of
+from clew.stores.sqlite_file import beside, connect, explain, indexed
 from clew.stores.sqlite_forget import forget, keep, size
 from clew.stores.sqlite_group import Group, Waiting
 from clew.stores.sqlite_salvage import salvaged
@@ -181,14 +182,22 @@ class SqliteStore:
 
         return self._told(messages)
 
-    async def runs(self) -> list[RunInfo]:
+    async def runs(
+        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+    ) -> list[RunInfo]:
         try:
-            return self._told(partial(self._listing, "ORDER BY last.at DESC"))
+            return self._told(partial(self._page, most, after, status))
         except StoreError:
             if (rest := await self.salvage()) is None:  # pragma: no cover - mended meanwhile
                 raise
             LOG.warning("%s is damaged, and what is left is listed: run `clew verify`", self.path)
-            return await rest[0].runs()
+            return await rest[0].runs(most, after, status)
+
+    async def ids(self, part: str, most: int = 20) -> list[str]:
+        try:
+            return self._told(partial(self._ids, part, most))
+        except StoreDamagedError:
+            return matching([run.run_id for run in await self.runs()], part, most)
 
     async def due(self) -> list[RunInfo]:
         return self._told(partial(self._listing, DUE))
@@ -253,7 +262,24 @@ class SqliteStore:
         """Lines that a run wrote itself."""
         return [_line(*row) for row in self._connection.execute(_READ, (number, after, upto))]
 
-    def _listing(self, further: str) -> list[RunInfo]:
+    def _page(self, most: int, after: RunInfo | None, status: str) -> list[RunInfo]:
+        if not indexed(self._connection):  # of an older version, and may only be read
+            return page(self._listing(f"ORDER BY {ORDER}"), most, after, status)
+        if not (most or after or status):
+            return self._listing(f"ORDER BY {ORDER}")
+        place = (after.run_id, after.last.at) if after is not None else None
+        return self._listing(*page_of(self._connection, most, place, status))
+
+    def _ids(self, part: str, most: int) -> list[str]:
+        given = {"part": part, "most": most}
+        for query in (BEGIN, END):
+            if found := [run_id for (run_id,) in self._connection.execute(query, given)]:
+                break
+        return found
+
+    def _listing(
+        self, further: str, values: Mapping[str, str | int] | None = None
+    ) -> list[RunInfo]:
         return [
             RunInfo(
                 run_id,
@@ -262,7 +288,9 @@ class SqliteStore:
                 last,
                 None if parent is None else Base(parent, shared),
             )
-            for run_id, parent, shared, *lines in self._connection.execute(f"{_RUNS} {further}")
+            for run_id, parent, shared, *lines in self._connection.execute(
+                f"{_RUNS} {further}", values or {}
+            )
         ]
 
     def _told(self, work: Callable[[], T]) -> T:

@@ -11,16 +11,18 @@ from typing import Final
 from clew.errors import StoreBusyError, StoreDamagedError, StoreError
 from clew.private import make_file, make_folder
 from clew.stores.refusals import LOCKED, NO_ROOM, failed, newer
-from clew.stores.sqlite_due import OPEN_RUNS, find_open
+from clew.stores.sqlite_due import OPEN_RUNS, STOPPED_RUNS, find_open, find_stopped
 from clew.stores.sqlite_forget import find_uses
 from clew.stores.sqlite_log import ends_torn
 
 LOG: Final = logging.getLogger("clew")
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Version of the tables, kept in the file as `user_version`."""
 
 _WITH_FORKS: Final = 2  # the first version that has the table `forks`
+
+_WITH_STOPPED: Final = 4  # and `stopped_runs`
 
 _OURS: Final = int.from_bytes(b"clew")  # the file's application_id
 
@@ -36,6 +38,7 @@ _PAGE: Final = "PRAGMA page_size = 512"
 # IF NOT EXISTS: another process may have been faster, and an older file has some of them. Version 2
 # brought `forks`: which run a fork shares its first lines with, how many, and which run has line 1.
 # Version 3 brought `uses`, which run has which blob, and `open_runs`, those that did not stop.
+# Version 4 brought `stopped_runs`, those that did, when and how.
 _FORKS: Final = """
 CREATE {}TABLE IF NOT EXISTS forks (
     number INTEGER PRIMARY KEY, base INTEGER NOT NULL, shared INTEGER NOT NULL,
@@ -60,6 +63,7 @@ CREATE TABLE IF NOT EXISTS uses (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS uses_of_blob ON uses (digest);
 {OPEN_RUNS};
+{STOPPED_RUNS};
 PRAGMA application_id = {_OURS};
 PRAGMA user_version = {VERSION};
 """
@@ -221,7 +225,13 @@ def _make(connection: sqlite3.Connection, version: int) -> None:
     if version:
         find_uses(connection)
         find_open(connection)
+        find_stopped(connection)
     connection.execute("COMMIT")
+
+
+def indexed(connection: sqlite3.Connection) -> bool:
+    """Whether the file has the tables that this version lists runs by."""
+    return _number(connection, "user_version") >= _WITH_STOPPED
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:

@@ -20,7 +20,7 @@ _ONLY_HERE: Final = """
     )"""
 _LINES: Final = """
     DELETE FROM entries WHERE key BETWEEN ?1 << 32 AND (?1 << 32) + 4294967295"""
-_TABLES: Final = ("uses", "inbox", "forks", "open_runs", "runs")
+_TABLES: Final = ("uses", "inbox", "forks", "open_runs", "stopped_runs", "runs")
 _USE: Final = "INSERT OR IGNORE INTO uses (number, digest) VALUES (?, ?)"
 _KEEP: Final = "INSERT OR IGNORE INTO blobs (digest, body) VALUES (?, ?)"
 

@@ -19,6 +19,7 @@ import msgspec
 from clew.errors import StoreError
 from clew.protocols import Append, Base, Line, RunInfo, Store
 from clew.stores.claims import stops
+from clew.stores.listing import matching, page
 from clew.stores.refusals import lost_base, missing_blob, unknown_run
 
 Tell: TypeAlias = Callable[[Callable[[], Any]], Any]
@@ -118,16 +119,16 @@ class Salvaged(msgspec.Struct):
     tell: Tell
     connection: sqlite3.Connection
     numbers: dict[str, int] = msgspec.field(default_factory=dict[str, int])
-    ids: dict[int, str] = msgspec.field(default_factory=dict[int, str])
+    known: dict[int, str] = msgspec.field(default_factory=dict[int, str])
     order: list[int] = msgspec.field(default_factory=list[int])
     lost: list[str] = msgspec.field(default_factory=list[str])
 
     def __post_init__(self) -> None:
         if not self._find():
             self.lost.append("the list of runs is damaged: there may be more than are found")
-        self.order = sorted(self.ids)
+        self.order = sorted(self.known)
         for number in range(1, self._top() + 1):
-            if number not in self.ids and self._has_lines(number):
+            if number not in self.known and self._has_lines(number):
                 self.lost.append(f"run number {number} has lost its id")
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
@@ -157,7 +158,9 @@ class Salvaged(msgspec.Struct):
         )
         return rows
 
-    async def runs(self) -> list[RunInfo]:
+    async def runs(
+        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+    ) -> list[RunInfo]:
         found: list[RunInfo] = []
         for run_id in self.numbers:
             try:
@@ -167,7 +170,11 @@ class Salvaged(msgspec.Struct):
                 continue
             if lines:
                 found.append(RunInfo(run_id, lines[-1].seq, lines[0], lines[-1], base))
-        return sorted(found, key=lambda run: str(run.last.at), reverse=True)  # it may be anything
+        found.sort(key=lambda run: str(run.last.at), reverse=True)  # it may be anything
+        return page(found, most, after, status)
+
+    async def ids(self, part: str, most: int = 20) -> list[str]:
+        return matching([run.run_id for run in await self.runs()], part, most)
 
     async def create(self, run_id: str, base: Base | None = None) -> int:
         raise self._refused()
@@ -206,19 +213,19 @@ class Salvaged(msgspec.Struct):
     def _settle(self, sure: set[_Pair], single: set[_Pair]) -> None:
         """Take the pairs of number and id that both ways tell, and others that nothing gainsays."""
         for number, run_id in sure:
-            self.ids[number], self.numbers[run_id] = run_id, number
+            self.known[number], self.numbers[run_id] = run_id, number
         rest = [
-            (n, run_id) for n, run_id in single if not (n in self.ids or run_id in self.numbers)
+            (n, run_id) for n, run_id in single if not (n in self.known or run_id in self.numbers)
         ]
         numbers, ids = Counter(n for n, _ in rest), Counter(run_id for _, run_id in rest)
         alone = [(n, run_id) for n, run_id in rest if numbers[n] == ids[run_id] == 1]
         for number, run_id in alone:
-            self.ids[number], self.numbers[run_id] = run_id, number
+            self.known[number], self.numbers[run_id] = run_id, number
 
     def _top(self) -> int:
         """The highest number of a run that can be found."""
         rows, _ = self._some("SELECT key >> 32 FROM entries ORDER BY key DESC LIMIT 1")
-        return max((*self.ids, *(number for (number,) in rows)), default=0)
+        return max((*self.known, *(number for (number,) in rows)), default=0)
 
     def _has_lines(self, number: int) -> bool:
         """Whether a run has lines, or may have: they cannot be read."""
@@ -279,7 +286,7 @@ class Salvaged(msgspec.Struct):
         of, shared = row
         if not isinstance(of, int) or not isinstance(shared, int):
             raise StoreError(f"what run number {number} shares with another cannot be read")
-        return Base(self.ids.get(of, f"number {of}"), shared)
+        return Base(self.known.get(of, f"number {of}"), shared)
 
     def _lines(self, number: int, run_id: str, after: int) -> list[Line]:
         found: list[Line] = []

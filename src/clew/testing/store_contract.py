@@ -33,6 +33,7 @@ from clew.testing.store_lines import (
     refused,
     text_of,
 )
+from clew.testing.store_listing import LISTING
 
 __all__ = [
     "BODIES", "CONTRACT", "Check", "Make", "append", "blob", "check_store", "numbers", "refused",
@@ -237,22 +238,6 @@ async def the_inbox_is_posted_read_and_taken(make: Make) -> None:
     await person.close()
 
 
-async def runs_are_listed_last_written_first(make: Make) -> None:
-    """The listing gives each run's first and last line and its number of entries."""
-    store = await make()
-    for at, run_id in enumerate(("a", "b", "c")):
-        await store.append(append(run_id, await store.create(run_id), 1, 2, at=at))
-    await store.create("empty")
-    await store.append(append("b", 1, 3, at=9))
-    found = await store.runs()
-    expect([run.run_id for run in found], ["b", "c", "a"], "the order of the listing")
-    expect([run.entries for run in found], [3, 2, 2], "the numbers of entries")
-    for run in found:
-        lines = await store.read(run.run_id)
-        expect((run.first, run.last), (lines[0], lines[-1]), "first and last line")
-    await store.close()
-
-
 async def another_instance_sees_everything(make: Make) -> None:
     """What was written is there when the place is opened again, and work goes on from it."""
     first = await make()
@@ -341,7 +326,7 @@ CONTRACT: Final[tuple[Check, ...]] = (
     reading_does_not_open,
     blobs_are_kept_once,
     the_inbox_is_posted_read_and_taken,
-    runs_are_listed_last_written_first,
+    *LISTING,
     another_instance_sees_everything,
     many_runs_append_at_once,
     one_of_two_at_once_wins,

@@ -1,0 +1,55 @@
+"""How runs are listed, in pages and by how they stand, and found by a part of their ids.
+
+A store that reads all its runs anyway, one of your own perhaps, needs no more than `page` and
+`matching`.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from clew.protocols import RunInfo
+from clew.stores.claims import stops
+
+OPEN: Final = "open"
+
+
+class _Stop(msgspec.Struct):
+    status: str = ""
+
+
+_stop: Final = msgspec.json.Decoder(_Stop)
+
+
+def status_of(body: bytes) -> str:
+    """How a run stands whose last line this is: `open`, or the status of its stop."""
+    if not stops(body):
+        return OPEN
+    try:
+        return _stop.decode(body).status
+    except (ValueError, RecursionError):  # of a newer clew, or damaged
+        return ""
+
+
+def page(
+    infos: Iterable[RunInfo], most: int = 0, after: RunInfo | None = None, status: str = ""
+) -> list[RunInfo]:
+    """Of all runs, in their order, what `Store.runs` is asked for."""
+    found = list(infos)
+    if after is not None:
+        place = next((at for at, info in enumerate(found) if info.run_id == after.run_id), None)
+        if place is not None:
+            found = found[place + 1 :]
+        else:  # it was forgotten meanwhile
+            found = [info for info in found if info.last.at < after.last.at]
+    if status:
+        found = [info for info in found if status_of(info.last.body) == status]
+    return found[:most] if most else found
+
+
+def matching(ids: Iterable[str], part: str, most: int) -> list[str]:
+    """Of all ids, what `Store.ids` is asked for."""
+    known: Sequence[str] = sorted(ids)
+    begin = [run_id for run_id in known if run_id.startswith(part)]
+    return (begin or [run_id for run_id in known if run_id.endswith(part)])[:most]
