@@ -37,6 +37,7 @@ from clew.errors import (
     StoreBusyError,
     StoreDamagedError,
     StoreError,
+    StoreNewerError,
     StoreUnreachableError,
     ToolError,
 )
@@ -91,6 +92,7 @@ __all__ = [
     "StoreBusyError",
     "StoreDamagedError",
     "StoreError",
+    "StoreNewerError",
     "StoreUnreachableError",
     "Stream",
     "StreamSync",

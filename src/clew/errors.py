@@ -9,6 +9,7 @@ ClewError
 │   ├── StoreBusyError         another process kept a lock for longer than was waited
 │   ├── StoreUnreachableError  the server is away, or the file is gone
 │   ├── StoreDamagedError      what was written is not what can be read
+│   ├── StoreNewerError        a later clew wrote it
 │   ├── ReplayError            a replay came to another result than the record
 │   └── FencedError            another worker has opened the run; this one must stop
 └── ToolError        raised *by* a tool: the message is for the model, and the call is not done
@@ -52,6 +53,10 @@ class StoreUnreachableError(StoreError):
 
 class StoreDamagedError(StoreError):
     """What the store holds is not what was written."""
+
+
+class StoreNewerError(StoreError):
+    """A later clew than this one wrote the store, or the record: it may be whole."""
 
 
 class ReplayError(StoreError):

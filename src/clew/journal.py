@@ -14,7 +14,13 @@ from typing import Any, Final, Self
 import anyio
 import msgspec
 
-from clew.errors import RunExistsError, RunNotFoundError, StoreDamagedError, StoreError
+from clew.errors import (
+    RunExistsError,
+    RunNotFoundError,
+    StoreDamagedError,
+    StoreError,
+    StoreNewerError,
+)
 from clew.events import (
     SCHEMA,
     AnyEvent,
@@ -83,7 +89,7 @@ async def catch_up(so_far: Trajectory, store: Store) -> None:
         event = await _event(store, run_id, line)
         if isinstance(event, Started) and event.schema > SCHEMA:
             message = f"run {run_id} was written by a newer clew (schema {event.schema}): update"
-            raise StoreError(message)
+            raise StoreNewerError(message)
         so_far.add(Entry(line.seq, line.at, line.epoch, event, line.hash))
 
 

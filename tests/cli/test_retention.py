@@ -115,7 +115,7 @@ def test_what_is_wrong_is_named_and_the_rest_can_be_saved() -> None:
     assert "clew: fork is refused: it shares lines 1 to 3 with run 'plain'" in told.err
     lines = Path("rest.jsonl").read_bytes().splitlines(keepends=True)
     Path("cut.jsonl").write_bytes(b"".join(lines[:-1]))
-    assert "the archive ends early" in clew("import", "cut.jsonl", "--store", "folder/").err
+    assert "the archive is not whole" in clew("import", "cut.jsonl", "--store", "folder/").err
 
 
 def test_a_damaged_file_is_told_and_listed() -> None:

@@ -16,6 +16,7 @@ from clew.journal import Journal, chain
 from clew.portal import wait_for
 from clew.protocols import Append, Line, Store
 from clew.retention import Checked, verify, verify_sync
+from clew.retention.verifying import EMPTY
 from clew.stores import JsonlStore, MemoryStore, SqliteStore
 from tests.retention.records import MAKERS, NOW, Maker, contents, everything, family, run
 
@@ -117,7 +118,7 @@ async def test_runs_that_are_not_there_or_empty_or_lack_a_sub_run_are_told() -> 
     await family(store)
     await store.create("empty")
     assert "there is no run 'nobody'" in (await one(store, "nobody")).wrong
-    assert (await one(store, "empty")).wrong == "it has no entry"
+    assert (await one(store, "empty")).wrong == EMPTY
     await store.forget("root-2.1")
     found, _ = await verify(store=store)
     wrong = {one.run_id: (one.seq, one.wrong) for one in found if not one.ok}
@@ -247,13 +248,13 @@ async def test_one_damaged_file_hides_no_other(tmp_path: Path, caplog: Any) -> N
     assert lost == []
 
 
-async def test_a_cut_write_is_told_and_no_fault(tmp_path: Path) -> None:
+async def test_a_cut_write_is_told(tmp_path: Path) -> None:
     store = JsonlStore(tmp_path)
     await run(store, "r")
     with (tmp_path / "r.jsonl").open("ab") as file:
         file.write(b'{"epoch"')
     found = await one(store, "r")
-    assert (found.ok, found.torn, found.entries) == (True, 8, 4)
+    assert (found.ok, found.torn, found.entries) == (False, 8, 4)
 
 
 async def test_a_value_of_another_type_is_a_change(tmp_path: Path) -> None:

@@ -55,6 +55,9 @@ def _tell(done: Imported) -> None:
             inert(f"clew: {name} was not readable when it was exported: {told.why}"), err=True
         )
     if not done.whole:
-        click.echo("clew: the archive ends early: what stood behind is not in it", err=True)
+        click.echo(
+            "clew: the archive is not whole: it ends early, or runs that it had are not in it",
+            err=True,
+        )
     there = f", {count(len(done.there), 'run')} there already" if done.there else ""
     click.echo(f"{count(len(done.runs), 'run')} imported{there}")

@@ -72,19 +72,25 @@ async def _meant(store: Store, given: str) -> str:
 
 def _lines(found: Sequence[Checked], lost: Sequence[Told]) -> list[str]:
     lines = [_line(one) for one in found] + [f"lost   {one.why}" for one in lost]
-    wrong = sum(not one.ok for one in found)
+    newer = sum(one.newer for one in found)
+    wrong = sum(not one.ok for one in found) - newer
     said = f"{count(len(found), 'run')} verified"
-    return [*lines, f"{said}, {wrong:,} wrong" if wrong or lost else f"{said}: all is well"]
+    told = [f"{wrong:,} wrong"] if wrong or lost else []
+    told += [f"{newer:,} of a newer clew"] if newer else []
+    return [*lines, ", ".join([said, *told]) if told else f"{said}: all is well"]
 
 
 def _line(one: Checked) -> str:
+    if one.newer:
+        return f"newer  {one.run_id}  {one.wrong}"
     if one.wrong:
         good = f" (good up to entry {one.entries})" if one.entries else ""
         return f"wrong  {one.run_id}  {one.wrong}{good}"
     said = f"{one.run_id}  {count(one.entries, 'entry').replace('entrys', 'entries')}"
     said += f", ends with {one.hash}"
     if one.torn:
-        said += f"; {count(one.torn, 'byte')} of a write that was cut off are passed over"
+        bytes_ = count(one.torn, "byte")
+        return f"cut    {said}; {bytes_} behind it are of a write that was cut off"
     if one.expected == 0:
         return f"wrong  {said}, and never had the expected hash: its end was cut off or changed"
     if one.expected is not None and one.expected < one.entries:

@@ -15,7 +15,7 @@ from clew.private import opener
 from clew.protocols import Line, Store
 from clew.retention.form import VERSION, Archive, End, Missing, Section, encoded, written
 from clew.retention.integrity import blobs_of, events, is_blob
-from clew.retention.listing import Listing, OnRun, Told, bases, complete, listed
+from clew.retention.listing import Listing, OnRun, Told, bases, complete, listed, torn
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,9 @@ async def export_runs(
     """Write these runs, all by default, into an archive: a new file, or a binary stream.
 
     With them go the bases of forks, the roots of sub-runs and all their sub-runs. What cannot be
-    read, or is not what was written, is left out and named, here and in the archive. The file is
-    there when it is whole. Raises `ConfigError` where it is there already.
+    read, or is not what was written, is left out and named, here and in the archive; so is the end
+    of a run that was cut off. The file is there when it is whole.
+    Raises `ConfigError` where it is there already.
     """
     async with opened(store) as place:
         listing = await listed(place, thorough=run_ids is None)
@@ -82,13 +83,20 @@ async def _write(
     size = file.write(encoded(Archive(VERSION, wall_clock())))
     done: list[str] = []
     unreadable = [Told("", why) for why in listing.lost]
+    left_out: set[str] = set()
     for number, run_id in enumerate(wanted, start=1):
         try:
-            section = await _section(listing, run_id, {told.run_id for told in unreadable})
+            section = await _section(listing, run_id, left_out)
+            cut = await torn(listing.store, run_id)
             size += file.write(written(section))
             done.append(run_id)
+            if cut:
+                last = section.lines[-1].seq
+                why = f"its end was cut off: {cut:,} bytes behind entry {last} are no whole entry"
+                unreadable.append(Told(run_id, why))
         except (StoreError, TypeError) as error:  # by damage, values may have another type
             unreadable.append(Told(run_id, str(error)))
+            left_out.add(run_id)
         if on_run is not None:
             on_run(number, len(wanted), run_id)
     missing = tuple(Missing(told.run_id, told.why) for told in unreadable)

@@ -21,7 +21,8 @@ MOST_EPOCHS: Final = 10_000
 class Imported:
     """What came, what was there already with the same entries, and what could not come.
 
-    `whole` says that the archive was there to its end; `missing` is what its writer could not read.
+    `whole` says that the archive was there to its end, with as many runs as were put in; `missing`
+    is what its writer could not read.
     """
 
     runs: tuple[str, ...]
@@ -84,7 +85,7 @@ async def _bring_all(
         tuple(there),
         tuple(refused),
         tuple(Told(one.run_id, one.why) for one in missing),
-        whole=isinstance(section, End),
+        whole=isinstance(section, End) and section.runs == len(runs) + len(there) + len(refused),
     )
 
 

@@ -3,8 +3,8 @@
 import hashlib
 from collections.abc import Collection, Iterator, Sequence
 
-from clew.errors import StoreError
-from clew.events import AnyEvent, Changed, Forked, Observation, Started, decode
+from clew.errors import StoreError, StoreNewerError
+from clew.events import SCHEMA, AnyEvent, Changed, Forked, Observation, Started, decode
 from clew.journal import chain
 from clew.protocols import Line
 
@@ -18,7 +18,8 @@ class EntryError(StoreError):
 
 
 def event_of(line: Line, before: Line | None, seq: int, starts: Collection[int]) -> AnyEvent:
-    """The event of the line that is number `seq`, behind the one before. Raises `EntryError`.
+    """The event of the line that is number `seq`, behind the one before. Raises `EntryError`, and
+    `StoreNewerError` where it begins a run of a newer clew.
 
     `starts` are the numbers with which a fork's own lines begin: there epochs begin anew.
     """
@@ -35,9 +36,13 @@ def event_of(line: Line, before: Line | None, seq: int, starts: Collection[int])
     if before is not None and seq not in starts and line.epoch < before.epoch:
         raise EntryError(seq, f"epoch {line.epoch} stands behind epoch {before.epoch}")
     try:
-        return decode(line.body)
+        event = decode(line.body)
     except (ValueError, RecursionError) as error:
         raise EntryError(seq, f"it is not readable here ({error}): update clew") from error
+    if isinstance(event, Started) and event.schema > SCHEMA:
+        message = f"it was written by a newer clew (schema {event.schema}): update clew"
+        raise StoreNewerError(message)
+    return event
 
 
 def events(lines: Sequence[Line], starts: Collection[int]) -> Iterator[tuple[Line, AnyEvent]]:

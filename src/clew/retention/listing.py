@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from clew.errors import ConfigError
-from clew.events import Started, Status, Stop, decode
-from clew.protocols import Base, RunInfo, Salvages, Store
+from clew.events import SCHEMA, Started, Status, Stop, decode
+from clew.protocols import Base, RunInfo, Salvages, Store, Torn
 
 Standing: TypeAlias = Status | Literal["open", "unreadable"]
 """How a run ended; "open" where it did not, "unreadable" where its lines tell nothing here."""
@@ -52,6 +52,8 @@ def known(info: RunInfo) -> Known:
     with suppress(ValueError, TypeError, RecursionError):  # no JSON, no event, no text
         first, last = decode(info.first.body), decode(info.last.body)
         standing = last.status if isinstance(last, Stop) else "open"
+        if isinstance(first, Started) and first.schema > SCHEMA:
+            standing = "unreadable"  # what its entries mean is not known here
         if isinstance(first, Started) and info.base is None:
             parent = first.parent.rpartition(":")[0]
     at = info.last.at
@@ -73,6 +75,11 @@ async def listed(store: Store, *, thorough: bool) -> Listing:
     runs = {info.run_id: known(info) for info in await place.runs()}
     more = {run_id: Known(run_id) for run_id in found if run_id not in runs}
     return Listing(place, runs | more, tuple(lost))
+
+
+async def torn(store: Store, run_id: str) -> int:
+    """Bytes of a run that are no whole entry or message, where the store can tell."""
+    return await store.torn(run_id) if isinstance(store, Torn) else 0
 
 
 def bases(runs: Mapping[str, Known], run_id: str) -> Iterator[Base]:

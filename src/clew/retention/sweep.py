@@ -3,6 +3,7 @@
 import heapq
 from collections import Counter
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, get_args
 
@@ -120,10 +121,10 @@ async def _weights(store: Store, runs: dict[str, Known], full: int) -> _Weights:
         found.lines[run_id] = sum(len(line.body) + len(line.hash) + OVERHEAD for line in own)
         starts = {base.seq + 1 for base in bases(runs, run_id)}
         mine = {line.seq for line in own}
-        digests = {
-            digest for line, event in events(lines, starts) if line.seq in mine
-            for digest in blobs_of(event)
-        }  # fmt: skip
+        digests = set[str]()
+        with suppress(StoreError):  # of what cannot be read nothing goes
+            for line, event in events(lines, starts):
+                digests.update(blobs_of(event) if line.seq in mine else ())
         for digest in digests - found.sizes.keys():
             found.sizes[digest] = len(await store.blob(digest))
         found.blobs[run_id] = digests

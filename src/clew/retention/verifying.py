@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from clew.begin import Where, opened
-from clew.errors import StoreError
+from clew.errors import StoreError, StoreNewerError
 from clew.events import AnyEvent, Attempt, Observation
-from clew.protocols import Store, Torn
+from clew.protocols import Store
 from clew.retention.form import one_line
 from clew.retention.integrity import EntryError, blobs_of, events, is_blob
-from clew.retention.listing import Known, Listing, OnRun, Told, bases, listed
+from clew.retention.listing import Known, Listing, OnRun, Told, bases, listed, torn
+
+EMPTY: Final = "it has no entry: it was cut off, or its worker died before the first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +20,10 @@ class Checked:
     """What was found of a run: how many good entries it begins with, and the hash of the last.
 
     `wrong` says what is the matter with entry `seq`, the first that is not what was written (0
-    where no entry can be named); it is "" where all is well. `torn` are bytes behind the last entry
-    of a write that was cut off and is passed over. With an expected hash, `expected` is the number
-    of the entry that has it, or 0 where none has.
+    where no entry can be named); it is "" where all is well, and `newer` where the run can only be
+    verified by a later clew. `torn` are bytes of a write that was cut off, then or later; who takes
+    the run up passes them over. With an expected hash, `expected` is the number of the entry that
+    has it, or 0 where none has.
     """
 
     run_id: str
@@ -29,11 +33,12 @@ class Checked:
     wrong: str = ""
     torn: int = 0
     expected: int | None = None
+    newer: bool = False
 
     @property
     def ok(self) -> bool:
         """Whether the run is whole, and has the expected hash if there is one."""
-        return not self.wrong and self.expected != 0
+        return not self.wrong and not self.torn and self.expected != 0
 
 
 async def verify(
@@ -67,7 +72,7 @@ async def check(listing: Listing, run_id: str, good: set[str], expect: str = "")
     try:
         lines = await listing.store.read(run_id)
         if not lines:
-            raise EntryError(0, "it has no entry")
+            raise EntryError(0, EMPTY)
         children: dict[str, str] = {}
         for line, event in events(lines, starts):
             await check_blobs(listing.store, line.seq, event, good)
@@ -76,11 +81,12 @@ async def check(listing: Listing, run_id: str, good: set[str], expect: str = "")
             passed = line.seq if last == expect else passed
         if not all(one_line(body) for _, body in await listing.store.inbox(run_id)):
             raise EntryError(0, "a message in its inbox is no compact JSON on one line")
-        torn = await listing.store.torn(run_id) if isinstance(listing.store, Torn) else 0
+        cut = await torn(listing.store, run_id)
     except (StoreError, TypeError) as error:  # by hand or by damage, values may have another type
         seq = error.seq if isinstance(error, EntryError) else 0
-        return Checked(run_id, entries, last, seq, str(error), 0, passed if expect else None)
-    return Checked(run_id, entries, last, torn=torn, expected=passed if expect else None)
+        newer = isinstance(error, StoreNewerError)
+        return Checked(run_id, entries, last, seq, str(error), 0, passed if expect else None, newer)
+    return Checked(run_id, entries, last, torn=cut, expected=passed if expect else None)
 
 
 async def check_blobs(store: Store, seq: int, event: AnyEvent, good: set[str]) -> None:

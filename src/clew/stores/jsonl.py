@@ -30,7 +30,6 @@ from clew.stores.jsonl_forget import DAY, age, forks, named, old
 from clew.stores.jsonl_rows import (
     Record,
     appends,
-    base_of,
     messages,
     write_append,
     write_epoch,
@@ -41,6 +40,7 @@ from clew.stores.refusals import (
     known_run,
     locked,
     lost_base,
+    lost_messages,
     missing_blob,
     no_base,
     refusal,
@@ -131,7 +131,8 @@ class JsonlStore:
             if not path.exists():
                 return []
             waiting, _ = messages(path.read_bytes(), path)
-        return [(one.id, bytes(one.event)) for one in waiting if one.id not in record.taken]
+        taken = set(record.taken)
+        return [(one.id, bytes(one.event)) for one in waiting if one.id not in taken]
 
     async def runs(
         self, most: int = 0, after: RunInfo | None = None, status: str = ""
@@ -189,12 +190,18 @@ class JsonlStore:
     async def salvage(self) -> tuple[Store, list[str], list[str]] | None:
         listed = [run.run_id for run in await self.runs()]
         files = map(self._run_id, self.folder.glob("*.jsonl"))
-        damaged = [run_id for run_id in files if self._readable(run_id) is None]
+        damaged = [run_id for run_id in files if run_id not in listed]  # or without an entry
         return (self, listed + damaged, []) if damaged else None
 
     async def torn(self, run_id: str) -> int:
+        path = self._inbox(run_id)
         with await self._locked(run_id), told(self._file(run_id)):
-            return self._torn(run_id, self._record(run_id))
+            record = self._record(run_id)
+            data = path.read_bytes() if path.exists() else b""
+            there, end = messages(data, path)
+            if record.taken != tuple(one.id for one in there[: len(record.taken)]):
+                raise lost_messages(path)
+            return self._torn(run_id, record) + len(data) - end
 
     async def close(self) -> None:
         """Nothing but claims stays open between two calls."""
@@ -305,9 +312,11 @@ class JsonlStore:
         path = self._file(run_id)
         with told(path):
             data = self._data(run_id, 0)
-        rows = [row for rows, _ in appends(data, 0, path) for row in rows]
-        base = next(filter(None, map(base_of, rows)), None)
-        return [row.line() for row in rows if row.seq > max(after, 0)], base
+        record, found = Record(), list[Line]()
+        for rows, end in appends(data, 0, path):
+            record.add(rows, end, path)
+            found += [row.line() for row in rows if row.seq > max(after, 0)]
+        return found, record.base
 
     def _record(self, run_id: str) -> Record:
         """What the run's file says now; only what is new in it is read."""
@@ -319,7 +328,7 @@ class JsonlStore:
             start, data = 0, self._data(run_id, 0)
         new = data[len(record.tail) :] if record.tail else data
         for rows, end in appends(new, record.end, self._file(run_id)):
-            record.add(rows, end)
+            record.add(rows, end, self._file(run_id))
         record.tail = data[: record.end - start][-_TAIL:]
         return record
 

@@ -6,6 +6,7 @@ several rows is whole when its last one is: each says how many `more` follow. Wh
 the last whole append is torn: its writer died, or the disk was full.
 """
 
+import hashlib
 from collections.abc import Iterator
 from typing import Final, TypeVar
 
@@ -44,16 +45,22 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields
         try:
             digest = bytes.fromhex(self.hash)
         except ValueError as error:
-            message = f"entry {self.seq} was changed after it was written: its hash is none"
-            raise StoreDamagedError(message) from error
+            raise _no_hash(self.seq) from error
+        if digest.hex() != self.hash:  # capitals, or spaces
+            raise _no_hash(self.seq)
         return Line(self.seq, self.at, self.epoch, bytes(self.event), digest)
 
 
-class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A row of a run's inbox."""
+def _no_hash(seq: int) -> StoreDamagedError:
+    return StoreDamagedError(f"entry {seq} was changed after it was written: its hash is none")
+
+
+class Message(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A row of a run's inbox; `hash` is over number and event (older files have none)."""
 
     id: int
     event: msgspec.Raw
+    hash: str = ""
 
 
 class Record(msgspec.Struct):
@@ -70,7 +77,7 @@ class Record(msgspec.Struct):
     base: Base | None = None
     first: Line | None = None
     last: Line | None = None
-    taken: set[int] = msgspec.field(default_factory=set[int])
+    taken: tuple[int, ...] = ()
 
     @property
     def head(self) -> int:
@@ -79,16 +86,24 @@ class Record(msgspec.Struct):
             return self.last.seq
         return 0 if self.base is None else self.base.seq
 
-    def add(self, rows: list[Row], end: int) -> None:
-        """Take in a whole append that ends at byte `end`."""
+    def add(self, rows: list[Row], end: int, place: object) -> None:
+        """Take in a whole append that ends at byte `end` of the file at `place`.
+
+        Raises `StoreDamagedError`, and takes nothing in, where it cannot stand there.
+        """
+        last = rows[-1]
+        if not last.seq:
+            if last.epoch != self.epoch + 1:
+                why = f" (epoch {last.epoch} cannot follow epoch {self.epoch})"
+                raise _damaged(place, end, self.head, why)
+            self.base = self.base or base_of(last)
+            self.epoch = last.epoch
+        else:
+            lines = [row.line() for row in rows]
+            self.first = self.first or lines[0]
+            self.last = lines[-1]
+            self.taken += last.taken
         self.end = end
-        if not rows[-1].seq:
-            self.epoch = rows[-1].epoch
-            self.base = self.base or base_of(rows[-1])
-            return
-        self.first = self.first or rows[0].line()
-        self.last = rows[-1].line()
-        self.taken.update(rows[-1].taken)
 
 
 R = TypeVar("R", Row, Message)
@@ -131,7 +146,8 @@ def write_append(append: Append) -> bytes:
 
 def write_message(number: int, body: bytes) -> bytes:
     """The row of an inbox message. Raises `StoreError` if the event is not compact JSON."""
-    return _checked(msgspec.json.encode(Message(number, msgspec.Raw(body))), body, _message)
+    message = Message(number, msgspec.Raw(body), _hash(number, body))
+    return _checked(msgspec.json.encode(message), body, _message)
 
 
 def appends(data: bytes, start: int, place: object) -> Iterator[tuple[list[Row], int]]:
@@ -146,6 +162,8 @@ def appends(data: bytes, start: int, place: object) -> Iterator[tuple[list[Row],
         seq = rows[-1].seq or seq
         if rows[-1].store > VERSION:
             raise newer(place, rows[-1].store, VERSION)
+        if len(rows) > 1 and (rows[-1].more != rows[-2].more - 1 or not rows[-1].seq):
+            raise _damaged(place, start + end, seq, " (it is no part of the append before)")
         if not rows[-1].more:
             yield rows, start + end
             rows = []
@@ -154,6 +172,9 @@ def appends(data: bytes, start: int, place: object) -> Iterator[tuple[list[Row],
 def messages(data: bytes, place: object) -> tuple[list[Message], int]:
     """The whole messages in an inbox file, and the byte after them. Raises `StoreError`."""
     found = [(_read(raw, _message, place, end), end) for raw, end in _rows(data)]
+    for message, end in found:
+        if message.hash and message.hash != _hash(message.id, bytes(message.event)):
+            raise _damaged(place, end, why=" (the message was changed after it was written)")
     return [message for message, _ in found], found[-1][1] if found else 0
 
 
@@ -165,15 +186,32 @@ def _rows(data: bytes) -> Iterator[tuple[bytes, int]]:
 
 
 def _read(raw: bytes, decoder: msgspec.json.Decoder[R], place: object, end: int, seq: int = 0) -> R:
-    """The row, which stands behind entry `seq` where that was read too."""
+    """The row, which stands behind entry `seq` where that was read too.
+
+    What would be written otherwise is damage as well: a field that is there twice, a hash in
+    capitals, a number that begins with 0.
+    """
     try:
-        return decoder.decode(raw)
+        row = decoder.decode(raw)
+        same = msgspec.json.encode(row) + b"\n" == raw
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        behind = f", behind entry {seq}" if seq else ""
-        raise StoreDamagedError(
-            f"{place} is damaged in the line that ends at byte {end}{behind}: mend it or restore a "
-            "copy"
-        ) from error
+        raise _damaged(place, end, seq) from error
+    if not same:
+        raise _damaged(place, end, seq)
+    return row
+
+
+def _damaged(place: object, end: int, seq: int = 0, why: str = "") -> StoreDamagedError:
+    """What is wrong with the row that ends at byte `end`; it stands behind entry `seq`, if any."""
+    behind = f", behind entry {seq}" if seq else ""
+    return StoreDamagedError(
+        f"{place} is damaged in the line that ends at byte {end}{behind}{why}: mend it or restore "
+        "a copy"
+    )
+
+
+def _hash(number: int, body: bytes) -> str:
+    return hashlib.blake2b(b"%d " % number + body, digest_size=16).hexdigest()
 
 
 def _checked(raw: bytes, body: bytes, decoder: msgspec.json.Decoder[R]) -> bytes:

@@ -11,6 +11,7 @@ from clew.errors import (
     StoreBusyError,
     StoreDamagedError,
     StoreError,
+    StoreNewerError,
 )
 from clew.protocols import Append, Base
 
@@ -47,6 +48,13 @@ def lost_base(run_id: str, base: Base) -> StoreDamagedError:
     return StoreDamagedError(
         f"run {run_id!r} shares lines 1 to {base.seq} with run {base.run_id!r}, which are not in "
         "this store: restore that run from a copy"
+    )
+
+
+def lost_messages(place: object) -> StoreDamagedError:
+    """Messages that a record took from its inbox are not there, or others than the oldest."""
+    return StoreDamagedError(
+        f"{place} is damaged: it has not the messages that the record took: restore a copy"
     )
 
 
@@ -96,9 +104,9 @@ def locked(place: object) -> StoreBusyError:
     return StoreBusyError(f"{place} {LOCKED}")
 
 
-def newer(place: object, version: int, known: int) -> StoreError:
+def newer(place: object, version: int, known: int) -> StoreNewerError:
     """The store was written by a later clew than this one."""
-    return StoreError(
+    return StoreNewerError(
         f"{place} was written by a newer clew (store version {version}, this one knows {known}): "
         "upgrade clew"
     )
