@@ -2,7 +2,8 @@
 
 Only repeats *with the same result* count, and only in a row or in a short cycle: recorded runs of
 real models repeat calls usefully (a changed result, paging, measure-fix-measure), so no rule looks
-at calls alone. The ladder is hint, refusal, landing.
+at calls alone. A tool that only reads and gives the same result in step after step is asked the
+same in other words: that counts too, and is borne longer. The ladder is hint, refusal, landing.
 """
 
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import ClassVar, Final
 
 import msgspec
 
-from clew.events import FINISH, UNMADE, Code, Verdict
+from clew.events import EFFECTFUL, FINISH, UNMADE, Code, Json, Observation, Verdict
 from clew.trajectory import Call, Step, Trajectory, args_hash
 
 REFUSED: Final[Code] = "repeated_same_tool_call_too_many_times"
@@ -46,11 +47,36 @@ def _same(one: Call, other: Call) -> bool:
     if one.hash != other.hash or one.observation is None or other.observation is None:
         return False
     refused = REFUSED in (one.observation.code, other.observation.code)
-    seen = [
-        (o.content, [image.blob for image in o.images])
-        for o in (one.observation, other.observation)
-    ]
-    return refused or seen[0] == seen[1]
+    return refused or _seen(one.observation) == _seen(other.observation)
+
+
+def _seen(observation: Observation) -> tuple[Json, list[str]]:
+    return observation.content, [image.blob for image in observation.images]
+
+
+def alike(so_far: Trajectory, name: str, most: int) -> int:
+    """The last steps, at most so many, that called only this tool and saw the same, whatever asked.
+
+    A tool with an effect does something each time: it is not counted. A step in which it was
+    refused as a repeat counts as one more.
+    """
+    steps, first = 0, None
+    for step in backwards(so_far):
+        seen = [call for call in step.calls if call.observation is not None]
+        for call in seen:
+            if call.action.name != name or call.observation is None:
+                return steps
+            if call.observation.code == REFUSED:
+                continue
+            if not call.observation.made or call.observation.effect in EFFECTFUL:
+                return steps
+            first = first or call.observation
+            if _seen(call.observation) != _seen(first):
+                return steps
+        steps += bool(seen)
+        if steps == most:
+            break
+    return steps
 
 
 def repeats(calls: list[Call], hash_: str) -> int:
@@ -76,11 +102,15 @@ def repeats(calls: list[Call], hash_: str) -> int:
 class NoProgress:
     """A guard: a hint on the call number `hint`, a refusal from number `refuse` on.
 
-    Tools named in `polling` may be called with the same result as often as the limits allow.
+    The same of a tool that only reads, whose result is the same whatever it is asked, in the step
+    number `reworded_hint`, and from number `reworded` on. Tools named in `polling` may be called
+    with the same result as often as the limits allow.
     """
 
     hint: int = 3
     refuse: int = 5
+    reworded_hint: int = 6
+    reworded: int = 16
     polling: frozenset[str] = frozenset()
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
@@ -89,7 +119,7 @@ class NoProgress:
             return None
         hash_ = args_hash(call.action.name, call.action.args)
         if hash_ not in [last.hash for last in _closed(so_far, LONGEST_CYCLE)]:
-            return None  # it goes on with no cycle: the usual case, without looking further back
+            return self._reworded(call.action.name, so_far)
         made = repeats(_closed(so_far, LONGEST_CYCLE * self.refuse), hash_)
         if made + 1 >= self.refuse:
             reason = (
@@ -101,6 +131,23 @@ class NoProgress:
             reason = (
                 f"this is call number {made + 1} of the same kind; the ones before gave the same "
                 "result. Try something else unless a change is to be expected."
+            )
+            return Verdict("hint", reason)
+        return self._reworded(call.action.name, so_far)
+
+    def _reworded(self, name: str, so_far: Trajectory) -> Verdict | None:
+        """A verdict on a call that may be another, of a tool that says the same to all of them."""
+        steps = alike(so_far, name, self.reworded)
+        if steps + 1 >= self.reworded:
+            reason = (
+                f"{name} gave the same result in {self.reworded - 1} steps, whatever it was asked: "
+                "it will not be asked again now. Use what is known, try another tool, or finish."
+            )
+            return Verdict("deny", reason, code=REFUSED)
+        if steps + 1 >= self.reworded_hint:
+            reason = (
+                f"{name} gave the same result in the last {steps} steps, however it was asked. Try "
+                "another tool, or answer with what is known."
             )
             return Verdict("hint", reason)
         return None
