@@ -9,6 +9,7 @@ from typing import Final
 from recordings import (
     codec_speed,
     loops,
+    material,
     native_runs,
     redrive,
     report,
@@ -18,10 +19,14 @@ from recordings import (
     text_codecs,
     wire,
 )
-from recordings.data import ROOT, missing
-from recordings.part import Measure, Part
+from recordings.data import ROOT, missing, records
+from recordings.forms import RUNS
+from recordings.part import Measure, Part, broken
+from recordings.redrive_sources import SOURCES
+from recordings.text_formats import FORMATS
 
 PARTS: Final[Mapping[str, Measure]] = {
+    "material": material.measure,
     "text": text_codecs.measure,
     "redrive": redrive.measure,
     "native": native_runs.measure,
@@ -33,6 +38,32 @@ PARTS: Final[Mapping[str, Measure]] = {
     "codecs": codec_speed.measure,
 }
 """The parts by their names, in the order of the page."""
+
+TEXTS: Final = frozenset(form.kind for form in FORMATS)
+NEEDS: Final[Mapping[str, frozenset[str]]] = {
+    "text": TEXTS,
+    "redrive": frozenset(source.kind for source in SOURCES),
+    "native": frozenset({"talks"}),
+    "wire": frozenset({"wire"}),
+    "schemas": frozenset({"bfcl-single"}),
+    "stateful": frozenset({stateful.KIND}),
+    "loops": RUNS,
+    "retrieval": frozenset({retrieval.TOOLS}),
+    "codecs": TEXTS | {"talks"},
+}
+"""The kinds of records that a part is about; without any of them it says so and judges nothing."""
+
+
+def measured(name: str, sample: int) -> Part:
+    """A part; whatever breaks in it is told in its place."""
+    needs = NEEDS.get(name)
+    if needs is not None and next(records(*needs), None) is None:
+        kinds = ", ".join(sorted(needs))
+        return Part(f"The part {name}", f"Nothing to judge: there is no record of {kinds}.", [])
+    try:
+        return PARTS[name](sample)
+    except Exception as error:  # noqa: BLE001 -- it is told, and hides no other part
+        return broken(f"The part {name}", error)
 
 
 def main() -> int:
@@ -50,7 +81,7 @@ def main() -> int:
         return 2
     begun, parts = time.perf_counter(), list[Part]()
     for name in wanted:
-        parts.append(PARTS[name](args.sample))
+        parts.append(measured(name, args.sample))
         print(f"{time.perf_counter() - begun:4.0f} s  {name}", file=sys.stderr, flush=True)
     if args.print or args.sample > 1 or len(wanted) < len(PARTS):
         print(report.page(parts))

@@ -17,7 +17,8 @@ from clew.codecs import by_name
 from clew.events import RawCall, Reply
 from clew.protocols import Brief, Codec
 from clew.testing.models import ScriptedModel
-from recordings.data import Record, records
+from recordings.data import records
+from recordings.forms import Record
 from recordings.part import Figure, Part
 from recordings.text_formats import FORMATS, Format, rewritten
 
@@ -211,29 +212,33 @@ def streaming(one: Read, text: str) -> None:
 
 
 def _recorded(form: Format, sample: int) -> list[Reply]:
-    found = filter(form.of, records(form.kind, sample))
     return [
-        Reply(form.reply(turn))
-        for record in found
-        if not form.elsewhere(record)
-        for turn in record["turns"]
+        Reply(text)
+        for record in records(form.kind, sample=sample)
+        for text in _replies(form, record)
     ]
+
+
+def _replies(form: Format, record: Record) -> list[str]:
+    """The replies of a record; none of one that is not of this form after all."""
+    try:
+        turns = record["turns"] if form.of(record) and not form.elsewhere(record) else ()
+        return [form.reply(turn) for turn in turns]
+    except (AttributeError, KeyError, TypeError):
+        return []
 
 
 def _native(found: Iterator[Record]) -> list[Reply]:
-    return [
-        native_reply(turn["raw"])
-        for record in found
-        for turn in record["turns"]
-        if isinstance(turn["raw"], dict)
-    ]
+    messages = (turn.get("raw") for record in found for turn in record["turns"])
+    return [native_reply(raw) for raw in messages if isinstance(raw, dict)]
 
 
 def native_reply(raw: dict[str, Any]) -> Reply:
     """A provider's message as clew's adapters give it."""
     found = [(call, call.get("function", call)) for call in raw.get("tool_calls") or ()]
     calls = tuple(
-        RawCall(said["name"], _written(said["arguments"]), call["id"] or "") for call, said in found
+        RawCall(said["name"], _written(said.get("arguments")), call.get("id") or "")
+        for call, said in found
     )
     return Reply(raw.get("content") or "", calls, finish="calls" if calls else "stop")
 
@@ -260,13 +265,20 @@ def _reads(sample: int) -> Iterator[Read]:
     fever = FORMATS[0]
     for name in ("labelled", "json"):
         codec = by_name(name)
-        turns = [turn for record in records(fever.kind, sample) for turn in record["turns"]]
-        replies = [Reply(text) for turn in turns if (text := rewritten(name, fever, turn))]
+        turns = [turn for one in records(fever.kind, sample=sample) for turn in one["turns"]]
+        replies = [Reply(text) for turn in turns if (text := _anew(name, fever, turn))]
         yield Read(f"{name}, FEVER anew", codec, fever.brief, replies, _HALF[name])
     agent = Agent(model=ScriptedModel([]), tools=fever.tools)
-    for kind in ("tau-airline-gpt4o", "tau2"):
-        found = _native(records(kind, sample))
-        yield Read(f"native, {kind}", by_name("native"), agent.brief, found, _HALF["native"])
+    found = _native(records("talks", sample=sample))
+    yield Read("native", by_name("native"), agent.brief, found, _HALF["native"])
+
+
+def _anew(name: str, form: Format, turn: dict[str, Any]) -> str:
+    """A turn in another format; empty where it cannot be written in it."""
+    try:
+        return rewritten(name, form, turn)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return ""
 
 
 def measure(sample: int) -> Part:

@@ -12,20 +12,18 @@ from clew.guards.no_progress import LONGEST_CYCLE, REFUSED
 from clew.protocols import Tool
 from clew.testing.models import Line, Move, ScriptedModel, say
 from recordings.data import records
+from recordings.forms import RUNS, Record
 from recordings.loops_cases import CASES
-from recordings.loops_runs import ROUNDS, Called, Loop, Run, loops, run
-from recordings.part import Figure, Part, count, share
-
-KINDS: Final = (
-    *("-react-fever", "-react-webshop", "-fireact-", "-reflexion-", "-medagent", "-sweagent"),
-    *("-tau-", "-tau2", "-bfcl-multiturn"),
-)
+from recordings.loops_runs import BARREN, ROUNDS, Called, Loop, Run, barren, loops, run
+from recordings.part import Figure, Judging, Part, count, share
 
 BEGUN: Final = 3
 """So many rounds are worth a hint."""
 
 LEAST: Final = 0.9
 """Of the looping runs."""
+PRECISION: Final = 0.95
+"""Of the runs that are disturbed."""
 
 TEXT: Final = """\
 Every recorded run of every file, whatever its format: a scripted model makes the recorded calls
@@ -35,11 +33,11 @@ for, so that nothing but the detector ends a run early. A reply that could not b
 call, with the reply as its argument and the environment's complaint as its result; the call that
 ends a run counts as none.
 
-A run is in a loop where the recording alone says so: a round of 1 to 10 calls stands 5 times or
-more one after the other, with the same names, arguments and results, and no word of a person
-between. It is stopped if the last call of round 5 is not made any more, nor anything of the loop
-after it. Successful is what the recording marks as such (exact match, reward 1, success, all runs
-of gold calls); where it has no measure, a run counts among the others.
+A run is in a loop, by the detector's own notion, where the recording alone says so: a round of 1
+to 10 calls stands 5 times or more one after the other, with the same names, arguments and results,
+and no word of a person between. It is stopped if the last call of round 5 is not made any more,
+nor anything of the loop after it. Successful is what the recording marks as such (exact match,
+reward 1, success, all runs of gold calls); where it has no measure, a run counts among the others.
 """
 
 LIMITS: Final = clew.Limits(
@@ -146,53 +144,31 @@ def _move(calls: Sequence[Called], tools: dict[str, str]) -> Line:
 
 def measure(sample: int) -> Part:
     """Every nth run of all recordings."""
-    return anyio.run(measured, (run(one) for kind in KINDS for one in records(kind, sample)))
+    return anyio.run(measured, records(*RUNS, sample=sample))
 
 
-async def measured(runs: Iterable[Run]) -> Part:
-    """The same for any runs, on the event loop that is there."""
-    judged = [await judge(one) for one in runs]
+async def measured(recorded: Iterable[Record]) -> Part:
+    """The same for any recorded runs, on the event loop that is there."""
+    judging, judged = Judging(), list[Judged]()
+    for one in recorded:
+        with judging.one(one.get("id")):
+            judged.append(await judge(run(one)))
     cases = [await judge(one) for one in CASES]
     looping = [(one, found) for one in judged if (found := loops(one.run))]
-    stopped = [one for one, found in looping if all(map(one.stopped, found))]
     good = [one for one in judged if one.run.success]
-    others = [one for one in judged if not one.run.success]
-    disturbed = [one for one in others if one.disturbed]
-    calls = sum(map(_calls, judged))
-    within = sum(map(_calls, disturbed))
-    begun = [one for one in judged if loops(one.run, BEGUN)]
+    disturbed = [one for one in judged if not one.run.success and one.disturbed]
     figures = [
-        Figure("runs and the calls in them", f"{len(judged):,}", f"{calls:,} calls"),
-        count("of them run in a loop", len(looping), len(judged)),
-        share(
-            "of those, stopped within 5 rounds of each loop",
-            len(stopped),
-            len(looping),
-            least=LEAST if looping else None,
+        Figure(
+            "runs and the calls in them", f"{len(judged):,}", f"{sum(map(_calls, judged)):,} calls"
         ),
-        count(
-            f"runs with {BEGUN} rounds or more, that were hinted at",
-            sum(one.hints > 0 for one in begun),
-            len(begun),
-        ),
-        count(
-            "successful runs with a call refused, or landed",
-            sum(one.disturbed for one in good),
-            len(good),
-            exactly=0,
-        ),
-        count("successful runs with a hint", sum(one.hints > 0 for one in good), len(good)),
-        count("other runs with a call refused, or landed", len(disturbed), len(others)),
-        count("of these, landed", sum(one.landed for one in disturbed), len(disturbed)),
-        count("calls saved, of those in these runs", sum(one.saved for one in disturbed), within),
-        count(
-            "own useful repeats (measure–fix–measure, paging, polling) disturbed",
-            sum(one.disturbed for one in cases),
-            len(cases),
-            exactly=0,
-        ),
+        *_of_loops(judged, looping),
+        *_of_barren(judged),
+        *_of_good(good, cases),
+        *_of_others(disturbed, len(judged) - len(good)),
+        *judging.figures(),
     ]
-    misses = [_told(one, found) for one, found in looping if not all(map(one.stopped, found))]
+    misses = [*judging.misses]
+    misses += [_told(one, found) for one, found in looping if not all(map(one.stopped, found))]
     misses += [f"{one.run.name}: successful, and disturbed" for one in good if one.disturbed]
     misses += [
         f"{one.run.name}: {len(one.refused)} refused in a round that is not whole"
@@ -200,6 +176,97 @@ async def measured(runs: Iterable[Run]) -> Part:
         if not loops(one.run)
     ]
     return Part("No progress: what the detector does to recorded runs", TEXT, figures, misses)
+
+
+def _of_loops(
+    judged: Sequence[Judged], looping: Sequence[tuple[Judged, Sequence[Loop]]]
+) -> list[Figure]:
+    """Rounds that come again: the detector's own notion, read from the recording."""
+    stopped = [one for one, found in looping if all(map(one.stopped, found))]
+    begun = [one for one in judged if loops(one.run, BEGUN)]
+    return [
+        count("of them run in a loop", len(looping), len(judged)),
+        share(
+            "of those, stopped within 5 rounds of each loop",
+            len(stopped),
+            len(looping),
+            least=LEAST,
+        ),
+        count(
+            f"runs with {BEGUN} rounds or more, that were hinted at",
+            sum(one.hints > 0 for one in begun),
+            len(begun),
+        ),
+    ]
+
+
+def _of_barren(judged: Sequence[Judged]) -> list[Figure]:
+    """Calls that observe nothing new, a rule of the recording's own: is the detector right?"""
+    nowhere = [one for one in judged if barren(one.run)]
+    stopped = [one for one in nowhere if one.disturbed]
+    every = [one for one in judged if one.disturbed]
+    idle = [call for one in nowhere for found in barren(one.run) for call in _numbered(found)]
+    spared = sum(
+        number not in one.made
+        for one in nowhere
+        for found in barren(one.run)
+        for number in _numbered(found)
+    )
+    return [
+        count(
+            f"runs in which {BARREN} calls in a row or more observed nothing new",
+            len(nowhere),
+            len(judged),
+        ),
+        share("of those, stopped (recall)", len(stopped), len(nowhere)),
+        count("of their calls that observed nothing new, not made", spared, len(idle)),
+        share(
+            "runs with a call refused, or landed: that got nowhere by this rule (precision)",
+            sum(bool(barren(one.run, BEGUN)) for one in every),
+            len(every),
+            least=PRECISION,
+        ),
+        share(
+            "and that were recorded as no success (precision)",
+            sum(not one.run.success for one in every),
+            len(every),
+            least=1.0,
+        ),
+    ]
+
+
+def _numbered(found: Loop) -> range:
+    return range(found.first, found.end)
+
+
+def _of_good(good: Sequence[Judged], cases: Sequence[Judged]) -> list[Figure]:
+    return [
+        count(
+            "successful runs with a call refused, or landed (false alarms)",
+            sum(one.disturbed for one in good),
+            len(good),
+            exactly=0,
+        ),
+        count("successful runs with a hint", sum(one.hints > 0 for one in good), len(good)),
+        count(
+            "own useful repeats (measure–fix–measure, paging, polling) disturbed",
+            sum(one.disturbed for one in cases),
+            len(cases),
+            exactly=0,
+        ),
+    ]
+
+
+def _of_others(disturbed: Sequence[Judged], others: int) -> list[Figure]:
+    return [
+        count("other runs with a call refused, or landed", len(disturbed), others),
+        count("of these, landed", sum(one.landed for one in disturbed), len(disturbed)),
+        count(
+            "calls saved, of those in these runs",
+            sum(one.saved for one in disturbed),
+            sum(map(_calls, disturbed)),
+        ),
+    ]
 
 
 def _calls(one: Judged) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from clew.events import FINISH, Json, encode
-from recordings.data import Record
+from recordings.forms import Record
 from recordings.native_talks import read
 
 UNREAD: Final = "(no action)"
@@ -73,7 +73,7 @@ def success(record: Record) -> bool | None:
     """
     if any("gold_calls" in turn for turn in record["turns"]):
         return True
-    outcome = record["outcome"]
+    outcome = record.get("outcome") or {}
     if "status" in outcome:  # "completed" says only that it ended by itself
         return None if outcome["status"] == "completed" else bool(outcome["status"] == "correct")
     told = [outcome[name] for name in ("em", "success", "reward") if name in outcome]
@@ -102,7 +102,7 @@ def _ends(actions: Sequence[Record]) -> bool:
 
 def _unread(turn: Record) -> Record:
     """A turn without an action: a thought that the environment took, or nothing it knew."""
-    if turn.get("thought") is not None and not turn["flags"]:
+    if turn.get("thought") is not None and not turn.get("flags"):
         return {"name": "think", "arg": turn["thought"]}
     return {"name": UNREAD, "arg": turn["raw"]}
 
@@ -114,7 +114,7 @@ def _called(action: Record, seen: str) -> Called:
         args = read(action["args_text"])
     else:
         args = action["arg"]
-    return Called(action["name"], args if isinstance(args, dict) else {"arg": args}, seen)
+    return Called(action["name"], args if isinstance(args, dict) else {"arg": args}, str(seen))
 
 
 def loops(found: Run, rounds: int = ROUNDS) -> list[Loop]:
@@ -133,6 +133,29 @@ def loops(found: Run, rounds: int = ROUNDS) -> list[Loop]:
             at = best.end or at + 1
         first += len(calls)
     return stretches
+
+
+BARREN: Final = 10
+"""So many calls in a row that observe nothing new are a run that gets nowhere."""
+
+
+def barren(found: Run, least: int = BARREN) -> list[Loop]:
+    """Every stretch of calls that observed nothing which the run had not observed before.
+
+    Arguments, tools and rounds do not matter: it is another rule than any detector's. A person's
+    words end a stretch.
+    """
+    seen, stretches, first = set[str](), list[Loop](), 0
+    for stretch in _stretches(found):
+        at = first
+        for number, call in enumerate(stretch, start=first):
+            if call.seen not in seen:
+                stretches.append(Loop(at, number, 1))
+                at = number + 1
+            seen.add(call.seen)
+        first += len(stretch)
+        stretches.append(Loop(at, first, 1))
+    return [one for one in stretches if _calls(one) >= least]
 
 
 def _calls(loop: Loop) -> int:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from clew.events import RawCall, Reply
+from clew.events import Json, RawCall, Reply
 from clew.protocols import Part
 from clew.steps import Call
+from recordings.allowed import forbidden
 from recordings.native_drive import Driven
-from recordings.native_talks import NOBODY, Talk, Turn
+from recordings.native_talks import NOBODY, Talk, Turn, name_of, parameters
 
 NOTHING: Final = "(nothing)"
 UNREAD: Final = "ERROR: unreadable reply"
@@ -30,6 +31,10 @@ class Checked:
     calls: int = 0
     unlisted: int = 0
     """Calls of tools that the recorded list does not have."""
+    forbidden: int = 0
+    """Calls that their own definitions forbid, and that are refused."""
+    apart: int = 0
+    """Conversations with refused calls of either sort that stand as such in the last prompt."""
     valid: int = 0
     same: int = 0
     once: int = 0
@@ -49,12 +54,16 @@ def check(driven: Driven, checked: Checked) -> None:
     """Compare the record and the last prompt with the recording."""
     talk = driven.talk
     checked.talks += 1
+    refused = checked.unlisted + checked.forbidden
     for step, turn in zip(driven.so_far.steps, talk.turns, strict=False):
         for number, call in enumerate(step.calls):
             _check_call(driven, call, turn, number, checked)
     if (steps := len(driven.so_far.steps)) != len(talk.turns):
         checked.differences.append(f"{talk.name}: {steps} replies instead of {len(talk.turns)}")
-    if why := _other_message(list(told(driven.prompt)), list(expected(talk))):
+    why = _other_message(list(told(driven.prompt)), list(expected(talk)))
+    if why and checked.unlisted + checked.forbidden > refused:
+        checked.apart += 1
+    elif why:
         checked.differences.append(f"{talk.name}: the last prompt: {why}")
     else:
         checked.prompts += 1
@@ -76,6 +85,9 @@ def _rejected(driven: Driven, reply: Reply, checked: Checked) -> str:
         if (tool := driven.agent.by_name.get(action.name)) is None:
             return f"{action.name}: {NOT_LISTED}"
         if wrong := action.fault or "; ".join(driven.agent.problems(tool, action.args)):
+            if why := _against(driven, action.name, action.args):
+                checked.beside -= 1
+                wrong += f"; its definition says so too: {why}"
             return f"{action.name}: {wrong}"
     written = [(call.name, json.loads(call.arguments or "{}")) for call in reply.calls]
     if [(action.name, action.args) for action in read.actions] != written or not read.actions:
@@ -92,6 +104,13 @@ def _check_call(driven: Driven, call: Call, turn: Turn, number: int, checked: Ch
     if call.action.name not in driven.agent.by_name:
         checked.unlisted += 1
         checked.misses.append(f"{where}: {call.action.name}: {NOT_LISTED}")
+    elif not (call.observation and call.observation.made) and (
+        why := _forbidden(driven, turn, number)
+    ):
+        checked.forbidden += 1
+        checked.misses.append(
+            f"{where}: {call.action.name}: refused, and its definition says so too: {why}"
+        )
     elif call.observation is None or not call.observation.made:
         why = "not made" if call.observation is None else call.observation.text
         checked.misses.append(f"{where}: {why}")
@@ -102,6 +121,19 @@ def _check_call(driven: Driven, call: Call, turn: Turn, number: int, checked: Ch
             checked.differences.append(f"{where}: {why}")
         else:
             checked.same += 1
+
+
+def _forbidden(driven: Driven, turn: Turn, number: int) -> str:
+    """Why the call's own definition does not allow it, by a plain reading."""
+    if number >= len(turn.asked):
+        return ""
+    return _against(driven, *turn.asked[number])
+
+
+def _against(driven: Driven, name: str, args: Json) -> str:
+    """Why the definition of this name does not allow these arguments."""
+    named = (tool for tool in driven.talk.tools if name_of(tool) == name)
+    return forbidden(parameters(next(named, None)), args)
 
 
 def _difference(call: Call, turn: Turn, number: int) -> str:

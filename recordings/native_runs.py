@@ -8,14 +8,12 @@ import anyio
 
 import clew
 from recordings.data import records
+from recordings.forms import Record
 from recordings.native_checks import Checked, check
 from recordings.native_cuts import Cuts, cut, cut_in_effects
 from recordings.native_drive import drive
 from recordings.native_talks import Talk, talk
-from recordings.part import Figure, Part, count
-
-KINDS: Final = ("-tau-", "-tau2")
-"""What the files of native conversations are called."""
+from recordings.part import Figure, Judging, Part, count
 
 REPLAYS: Final = 10
 """Every so-manieth cut record that was gone on with is replayed as well."""
@@ -30,7 +28,10 @@ what was observed, the last call of a reply first. What a harness put in itself 
 retries that it hid) is no reply; of what it refused and had made again, kept as it was printed,
 it is only looked at how clew reads it. Misses are calls that clew refused; all else is compared
 with the recording: names, arguments and observations of each call in the record, and the whole
-prompt of the last thought, message by message.
+prompt of the last thought, message by message. The tools hand out the very observations that are
+compared, as above: the shops and airlines themselves are not here. A call that its own definition
+forbids, by a reader of that definition without clew's, is to be refused; where its refusal stands
+in the last prompt, that prompt is not compared.
 
 Every record is then cut after each of its entries and gone on with, all tools `idempotent`: it
 must come out the same in every word (but for attempts, and the order in which calls of one reply
@@ -48,25 +49,26 @@ class Found:
     checked: Checked = field(default_factory=Checked)
     cuts: Cuts = field(default_factory=Cuts)
     replayed: int = 0
+    judging: Judging = field(default_factory=Judging)
 
 
 def measure(sample: int) -> Part:
     """Every nth conversation."""
-    talks = (talk(record) for kind in KINDS for record in records(kind, sample))
-    return anyio.run(measured, talks)
+    return anyio.run(measured, records("talks", sample=sample))
 
 
-async def measured(talks: Iterable[Talk]) -> Part:
+async def measured(recorded: Iterable[Record]) -> Part:
     """The same for any conversations, on the event loop that is there."""
     found = Found()
-    for one in talks:
-        await follow(one, found)
+    for one in recorded:
+        with found.judging.one(one.get("id")):
+            await follow(talk(one), found)
     checked, cuts = found.checked, found.cuts
     return Part(
         "Native runs: driven, cut everywhere, replayed",
         TEXT,
-        [*_compared(found), *_cut(cuts), *_met(checked)],
-        [*checked.misses, *checked.differences, *cuts.misses],
+        [*_compared(found), *_cut(cuts), *_met(checked), *found.judging.figures()],
+        [*found.judging.misses, *checked.misses, *checked.differences, *cuts.misses],
     )
 
 
@@ -84,10 +86,12 @@ async def follow(one: Talk, found: Found) -> None:
 def _compared(found: Found) -> list[Figure]:
     checked = found.checked
     calls, valid, talks = checked.calls, checked.valid, checked.talks
-    listed = calls - checked.unlisted
+    listed = calls - checked.unlisted - checked.forbidden
+    whole = talks - checked.apart
     return [
         Figure("conversations and the calls in them", f"{talks:,}", f"{calls:,} calls"),
         count("calls of listed tools that their schemas allow", valid, listed, exactly=listed),
+        count("calls that their own schemas forbid, refused", checked.forbidden, calls),
         count("calls of tools that are not in the recorded list", checked.unlisted, calls),
         count("calls made, each once", checked.once, valid, exactly=valid),
         count(
@@ -97,7 +101,10 @@ def _compared(found: Found) -> list[Figure]:
             exactly=valid,
         ),
         count(
-            "last prompts that are the recorded conversation", checked.prompts, talks, exactly=talks
+            "last prompts that are the recorded conversation",
+            checked.prompts,
+            whole,
+            exactly=whole,
         ),
         *_refused(checked),
         count("replays byte-equal", found.replayed, talks, exactly=talks),

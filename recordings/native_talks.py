@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from clew.events import Finish, Json, RawCall, Reply, Usage, encode
-from recordings.data import Record, document
+from recordings.data import document
+from recordings.forms import Record, functions
 from recordings.native_rejected import printed
 
 NOBODY: Final = "(no answer)"
@@ -73,7 +74,9 @@ def talk(record: Record) -> Talk:
     if record.get("greeting_injected_by_harness"):
         goal, turns = turns[0].said or goal, turns[1:]
     complaints = [text for one in record["turns"] for text in one.get("rejected_messages") or ()]
-    tools, rejected = definitions(record["tools_ref"]), tuple(map(printed, complaints))
+    held = record.get("tools")
+    tools = functions(held) if held else definitions(record["tools_ref"])
+    rejected = tuple(map(printed, complaints))
     return Talk(record["id"], tools, goal, tuple(turns), rejected)
 
 
@@ -84,9 +87,20 @@ def definitions(reference: str) -> Sequence[Json]:
     """
     name, _, key = reference.partition("#")
     found: Any = document(name)[key]
-    if isinstance(found, list):
-        return found
-    return [*found["tools"], *(found["user_tools"] if key.endswith("-solo") else ())]
+    theirs = found.get("user_tools") if isinstance(found, dict) and key.endswith("-solo") else ()
+    return [*functions(found), *functions(theirs)]
+
+
+def parameters(tool: Json) -> Json:
+    """The schema of a definition, whether a `function` is around it or not."""
+    inner = tool.get("function", tool) if isinstance(tool, dict) else {}
+    return inner.get("parameters") if isinstance(inner, dict) else None
+
+
+def name_of(tool: Json) -> str:
+    """The name of a definition."""
+    inner = tool.get("function", tool) if isinstance(tool, dict) else {}
+    return str(inner.get("name")) if isinstance(inner, dict) else ""
 
 
 def _turn(turn: Record) -> Turn:
@@ -99,9 +113,10 @@ def _turn(turn: Record) -> Turn:
         finish=finish,
         usage=Usage(used.get("prompt_tokens", 0), used.get("completion_tokens", 0), cost=0.0),
     )
-    failed = "tool_error" in turn["flags"]
+    failed = "tool_error" in (turn.get("flags") or ())
     seen = [
-        Seen(one["content"], not one.get("error", failed)) for one in turn.get("observations") or ()
+        Seen(one["content"] or "", not one.get("error", failed))
+        for one in turn.get("observations") or ()
     ]
     return Turn(reply, tuple(seen), _said(turn), tuple(map(_asked, turn["actions"])))
 

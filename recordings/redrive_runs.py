@@ -10,9 +10,9 @@ from clew.evals.texts import normal
 from clew.events import FINISH, Json, Reply, encode
 from clew.protocols import Store, Tool
 from clew.testing.models import ScriptedModel
-from recordings.data import Record
+from recordings.forms import Record, functions
 from recordings.redrive_sources import EFFECTS, Asked, Source, asked
-from recordings.text_formats import Turn
+from recordings.text_formats import Said, Turn, comparable, plainly
 
 SHOWN: Final = 60
 """How much of a model's words is shown in a line, in characters."""
@@ -54,6 +54,14 @@ FIRST: Final = Reason(
     "bracket for one argument"
 )
 FIRST_ANSWER: Final = Reason(FIRST.text, frozenset({"answer"}))
+PLAIN: Final = Reason(
+    "clew reads what the reply plainly says; something else was recorded of it",
+    frozenset({"answer", "steps", "end"}),
+)
+NO_CALL: Final = Reason(
+    "the reply plainly holds no call, or one that its words leave open, and yet one was recorded",
+    frozenset({"answer", "steps", "end"}),
+)
 NO_TOOL: Final = Reason("no such tool: clew names those there are, the original told of an error")
 
 
@@ -71,6 +79,9 @@ class Redriven:
     """A recorded run as clew ran it."""
 
     record: Record
+    run_id: str
+    succeeded: bool
+    """What the recording says of it."""
     ended: str
     answer: str | None
     differences: tuple[Difference, ...]
@@ -86,6 +97,16 @@ class Redriven:
     def flagged(self) -> bool:
         """Whether the recording says of one of its turns that something was odd."""
         return any(turn["flags"] for turn in self.record["turns"])
+
+    @property
+    def plainly_otherwise(self) -> bool:
+        """Whether something was recorded that the reply does not say: then its end says nothing."""
+        return any(one.reason in {PLAIN, NO_CALL} for one in self.differences)
+
+    @property
+    def odd(self) -> bool:
+        """Whether the recording flags a turn, or took something that a reply does not say."""
+        return self.flagged or self.plainly_otherwise
 
     @property
     def same(self) -> bool:
@@ -111,10 +132,10 @@ class Redriven:
         return f"{self.record['id']}: {why}{'; '.join(told)}"
 
 
-async def redrive(source: Source, record: Record, store: Store) -> Redriven:
+async def redrive(source: Source, record: Record, store: Store, run_id: str = "run") -> Redriven:
     """Run it, and replay what was recorded of that."""
     lines, agent = prepared(source, record)
-    run_id = str(record["id"])
+    succeeded = source.succeeded(record)
     try:
         result = await clew.run(agent, record["task"], store=store, run_id=run_id)
     except clew.ModelError as error:
@@ -125,22 +146,24 @@ async def redrive(source: Source, record: Record, store: Store) -> Redriven:
     so_far = await clew.read(run_id, store=store)
     return Redriven(
         record=record,
+        run_id=run_id,
+        succeeded=succeeded,
         ended=ended,
         answer=answer,
         differences=tuple(_differences(source, so_far, lines)),
         otherwise=dict(_otherwise(source, record, ended, answer, len(so_far.steps))),
         success=_success(source, record, answer, so_far),
-        replay=await _replayed(agent, run_id, store),
+        replay=await _replayed(agent, run_id, store, record["id"]),
         events=tuple(encode(entry.event) for entry in so_far.entries),
     )
 
 
-async def _replayed(agent: clew.Agent, run_id: str, store: Store) -> str:
+async def _replayed(agent: clew.Agent, run_id: str, store: Store, name: str) -> str:
     """Why the run's replay diverged; empty where it did not."""
     try:
         replayed = await clew.replay(agent, run_id, store=store)
     except clew.ReplayError as error:
-        return f"{run_id}: {error}"
+        return f"{name}: {error}"
     return "; ".join(replayed.passed_over)
 
 
@@ -187,7 +210,7 @@ def _tools(record: Record, lines: Sequence[Line]) -> list[Tool]:
         """Whatever the arguments: where they are not the recorded ones, the comparison says so."""
         del args
         step = int(key.rpartition(":")[2].partition(".")[0])
-        return str(lines[step - 1].turn["observation"])
+        return observed(lines[step - 1].turn)
 
     return [
         Tool(
@@ -202,9 +225,15 @@ def _tools(record: Record, lines: Sequence[Line]) -> list[Tool]:
             call=call,
             effect=EFFECTS.get(tool["name"], "read"),
         )
-        for tool in record["tools"]
+        for tool in functions(record["tools"])
         if tool["name"].lower() != FINISH
     ]
+
+
+def observed(turn: Turn) -> str:
+    """What is recorded of a turn's call; nothing where it is null."""
+    seen = turn["observation"]
+    return "" if seen is None else str(seen)
 
 
 # ---------------------------------------------------------------- the comparison
@@ -224,23 +253,29 @@ def _differences(
         made = "nothing is called" if mine is None else _clip(str(mine))
         if mine != (theirs := source.called(line.turn)):
             fault = step.thought.fault if step.thought is not None else ""
-            yield Difference(step.number, _why(line, mine, theirs, fault), made)
+            why = _why(source, line, mine, theirs, fault)
+            yield Difference(step.number, why, made)
         elif call is not None and call.observation is not None and call.action.name != FINISH:
             seen = call.observation
             if seen.code == "unknown_tool":
                 yield Difference(step.number, NO_TOOL, made)
-            elif seen.text != line.turn["observation"]:
+            elif seen.text != observed(line.turn):
                 yield Difference(step.number, UNKNOWN, f"{made} gives {_clip(seen.text)}")
 
 
-def _why(line: Line, mine: Asked | None, theirs: Asked | None, fault: str) -> Reason:
+def _why(
+    source: Source, line: Line, mine: Asked | None, theirs: Asked | None, fault: str
+) -> Reason:
     """Why a call is another than the original's."""
+    ways = plainly(source.form, line.text)
     if mine is None:
         if "repair_call_raw" in line.turn:
             return ASKED_AGAIN
         why = fault.partition(". The right form is")[0]
         everything = frozenset({"answer", "steps", "end"})
-        return Reason(f"clew cannot read it: {why}", everything) if line.turn["flags"] else UNKNOWN
+        if line.turn["flags"]:
+            return Reason(f"clew cannot read it: {why}", everything)
+        return NO_CALL if not ways or ("", ()) in ways else UNKNOWN
     ending = mine.name == FINISH
     written = mine.argument.lower() in line.text.lower()
     if theirs is None and line.turn["flags"] and written:
@@ -251,7 +286,8 @@ def _why(line: Line, mine: Asked | None, theirs: Asked | None, fault: str) -> Re
         behind = theirs.argument.removeprefix(mine.argument)
         if behind.startswith("]") and behind != theirs.argument:
             return FIRST_ANSWER if ending else FIRST
-    return UNKNOWN
+    plain = comparable(Said("", mine.name, (mine.argument,))) in ways
+    return PLAIN if plain and not line.again else UNKNOWN
 
 
 def _otherwise(

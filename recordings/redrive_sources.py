@@ -14,7 +14,7 @@ import clew
 from clew.evals.texts import normal
 from clew.events import Effect
 from clew.protocols import Bound
-from recordings.data import Record
+from recordings.forms import Record
 from recordings.text_formats import FORMATS, Format, Turn
 
 ANSWERED: Final = "answered"
@@ -52,7 +52,7 @@ class Source:
     """One benchmark: how its loop was bound, how it ended, what was a success.
 
     `right` says whether an answer is right by the source's own rule; None where only its
-    environment could say. `aim` is the number of successes known for the whole visible file.
+    environment could say.
     """
 
     kind: str
@@ -64,7 +64,6 @@ class Source:
     called: Callable[[Turn], Asked | None] = _actions
     bounds: Callable[[Record], Sequence[Bound]] = lambda _: ()
     fallback: str | None = None
-    aim: int | None = None
 
     @property
     def form(self) -> Format:
@@ -74,7 +73,7 @@ class Source:
 
 def _as_gold(record: Record, answer: str) -> bool:
     """Exact match after normalisation: the rule of HotpotQA, which all three took over."""
-    return normal(answer) == normal(record["gold"])
+    return normal(answer) == normal(str(record["gold"]))
 
 
 # ---------------------------------------------------------------- FEVER
@@ -87,7 +86,6 @@ FEVER: Final = Source(
     succeeded=lambda record: bool(record["outcome"]["em"]),
     right=_as_gold,
     fallback="",  # the original ended a run without an answer by `finish[]`
-    aim=126,
 )
 
 
@@ -123,7 +121,6 @@ WEBSHOP: Final = Source(
     succeeded=lambda record: bool(record["outcome"]["success"]),
     called=_webshop_call,
     bounds=lambda _: (Bought(),),
-    aim=87,
 )
 
 

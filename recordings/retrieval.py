@@ -4,11 +4,12 @@ By words alone, and fused with the vectors of the extra `embeddings`. Where that
 its figures are told to be left out, and count as missed.
 """
 
+import math
 import statistics
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -23,18 +24,20 @@ from clew.tools import example, published
 from clew.tools.retrieval import Embed, Lasting, Retrieval
 from clew.tools.retrieval.loading import named
 from clew.tools.retrieval.shelf import Shelf
-from recordings.data import Record, files, records
-from recordings.part import Figure, Part, count
+from recordings.data import records
+from recordings.forms import Record
+from recordings.part import Figure, Judging, Part, count
 
 TOOLS: Final = "retrieval-tools"
 QUERIES: Final = "retrieval-queries"
 FIRST: Final = (5, 10)
 WORDS: Final[Mapping[int, float]] = {5: 0.728, 10: 0.792}
 FUSED: Final[Mapping[int, float]] = {5: 0.80, 10: 0.87}
-"""What recall has to be, on the queries that the aims were set for."""
+"""What recall has to be on any queries: so much less as chance allows with so few (`slack`)."""
 
 INDEXED: Final = 1.0
-"""Seconds in which all definitions are to be indexed by words."""
+"""Seconds in which so many definitions are to be indexed by words."""
+DEFINITIONS: Final = 3_400
 
 TIMED: Final = 15
 """Every so many queries are embedded one by one, as in a run, to see how long that takes."""
@@ -45,8 +48,18 @@ LEFT_OUT: Final = "left out: the extra embeddings is not installed"
 
 def measure(sample: int) -> Part:
     """Rank the tools for every nth query."""
-    aimed = sample == 1 and all(path.name.startswith("visible-") for path in files(QUERIES))
-    return evidence([*records(TOOLS)], [*records(QUERIES, sample)], "minilm", aimed=aimed)
+    queries = [*records(QUERIES, sample=sample)]
+    judging, usable = Judging(), list[Record]()
+    for each in records(TOOLS):
+        with judging.one(each.get("tool_id")):
+            published([each], _perform, effect="read")
+            usable.append(each)
+    part = evidence(usable, queries, "minilm", aimed=sample == 1)
+    return replace(
+        part,
+        figures=[*part.figures, *judging.figures()],
+        misses=[*judging.misses, *part.misses],
+    )
 
 
 def evidence(
@@ -61,15 +74,17 @@ def evidence(
     strange = [query for query in queries if not catalogue.has(query)]
     queries = [query for query in queries if catalogue.has(query)]
     if not queries:
-        return Part("Tool retrieval", "Nothing to rank.", [count("queries", 0, 0, exactly=1)])
+        nothing = Figure("queries whose tools are all defined", "0", "", "1 or more", met=False)
+        return Part("Tool retrieval", "Nothing to rank.", [nothing])
     seconds = _indexed(definitions)
-    met = not aimed or seconds < INDEXED
+    most = INDEXED * max(1.0, len(definitions) / DEFINITIONS)
+    met = not aimed or seconds < most
     figures = [
         Figure(
             "all definitions indexed by words, in seconds",
             f"{seconds:.2f}",
             f"{len(definitions):,}",
-            f"< {INDEXED:g}" if aimed else "",
+            f"< {most:g}" if aimed else "",
             met,
         ),
     ]
@@ -99,8 +114,9 @@ def _text(catalogue: "Catalogue", definitions: Sequence[Record]) -> str:
         "Porter stems, BM25 with the weights 3, 1 and ½ for names, descriptions and parameters, "
         "chosen once (docs/decisions/0025-tool-retrieval.md). Fused: by reciprocal rank with the "
         "constant 60, equal weights, the first 100 of each, with vectors of all-MiniLM-L6-v2. "
-        "Neither was trained or fitted on these queries. Times are those of the machine that "
-        "wrote this page."
+        "Neither was trained or fitted on these queries. An aim is held to within two standard "
+        "errors of the mean over these queries, so that it can be held on any. Times are those of "
+        "the machine that wrote this page."
     )
 
 
@@ -124,7 +140,8 @@ class Catalogue:
 
     def has(self, query: Record) -> bool:
         """Whether all that a query needs is defined."""
-        return bool(query["need"]) and all(tool_id in self.names for tool_id in query["need"])
+        need = query.get("need") or ()
+        return bool(need) and all(tool_id in self.names for tool_id in need)
 
     def needed(self, query: Record) -> list[str]:
         """The names of the tools that a query needs."""
@@ -166,27 +183,37 @@ class Ranked:
 
     def recall(self, k: int, category: str = "") -> float:
         """The mean share of needed tools among the first k."""
-        shares = [
+        return statistics.fmean(self._shares(k, category))
+
+    def slack(self, k: int) -> float:
+        """Two standard errors of the mean: by so much another sample of queries may be below it."""
+        shares = self._shares(k)
+        if len(shares) < 2:
+            return 1.0
+        return 2 * statistics.stdev(shares) / math.sqrt(len(shares))
+
+    def _shares(self, k: int, category: str = "") -> list[float]:
+        return [
             len({*needed} & {*names[:k]}) / len(needed)
             for query, names in zip(self.queries, self.rankings, strict=True)
-            if category in {"", query["category"]}
+            if category in {"", query.get("category", "")}
             for needed in [self.catalogue.needed(query)]
         ]
-        return statistics.fmean(shares)
 
     def figures(self, way: str, aims: Mapping[int, float]) -> Iterator[Figure]:
         """Recall, judged where there are aims."""
         for k in FIRST:
             value, least = self.recall(k), aims.get(k)
-            aim = "" if least is None else f"≥ {least:g}"
-            met = least is None or value >= least
+            slack = self.slack(k)
+            aim = "" if least is None else f"≥ {least:g} − {slack:.3f}"
+            met = least is None or value >= least - slack
             yield Figure(f"{way}, recall@{k}", f"{value:.4f}", f"{len(self.queries):,}", aim, met)
 
     def categories(self, way: str) -> Iterator[Figure]:
         """Recall in each category of queries."""
         sizes = defaultdict[str, int](int)
         for query in self.queries:
-            sizes[query["category"]] += 1
+            sizes[query.get("category", "")] += 1
         for category, size in sorted(sizes.items()):
             got = " / ".join(f"{self.recall(k, category):.4f}" for k in FIRST)
             yield Figure(f"{way}, recall@5 / @10, {category}", got, f"{size:,}")

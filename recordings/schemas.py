@@ -19,10 +19,13 @@ from clew.protocols import Part, Prompt
 from clew.testing.http_server import Say
 from clew.testing.models import Move, ScriptedModel, say
 from clew.tools import Published, problems, published
-from recordings.data import Record, records
+from recordings.allowed import forbidden
+from recordings.data import records
+from recordings.forms import Record
+from recordings.forms import functions as definitions
 from recordings.inside import APIS, Strict, over, service
+from recordings.part import Judging, count
 from recordings.part import Part as Evidence
-from recordings.part import count, share
 
 _KINDS: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("string", "char"), 12345),
@@ -54,7 +57,9 @@ class _Found:
     changed: Counter[str] = field(default_factory=Counter[str])
     silent: list[str] = field(default_factory=list[str])
     valid: int = 0
+    refused_wrongly: int = 0
     rest: Counter[str] = field(default_factory=Counter[str])
+    """Why gold calls are no calls of their own definitions."""
     back: int = 0
     wrong: Counter[str] = field(default_factory=Counter[str])
     refused: Counter[str] = field(default_factory=Counter[str])
@@ -62,11 +67,13 @@ class _Found:
     asked: Counter[str] = field(default_factory=Counter[str])
     named: Counter[str] = field(default_factory=Counter[str])
     misses: list[str] = field(default_factory=list[str])
+    told: list[str] = field(default_factory=list[str])
+    judging: Judging = field(default_factory=Judging)
 
     @property
     def gold(self) -> int:
-        """How many gold calls there were."""
-        return self.valid + self.rest.total()
+        """How many gold calls there were that their definitions allow."""
+        return self.valid + self.refused_wrongly
 
 
 async def _echo(name: str, args: dict[str, Any], key: str) -> dict[str, Any]:
@@ -137,7 +144,10 @@ def gold_calls(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
     An empty text among the allowed says that the argument may be left out; it is left out where
     nothing else is allowed.
     """
-    required = {tool["name"]: tool["parameters"].get("required", []) for tool in record["tools"]}
+    required = {
+        tool["name"]: _dict(tool.get("parameters")).get("required") or []
+        for tool in definitions(record["tools"])
+    }
     for call in record["gold"] or ():
         for name, args in call.items():
             yield name, _chosen(args, required.get(name, []))
@@ -162,20 +172,6 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def reason(line: str) -> str:
-    """What kind of complaint a line is."""
-    for words, kind in (
-        ("unknown argument", "an argument that the definition does not have"),
-        ("missing", "an argument that is required is not there"),
-        ("null is not allowed", "null where the definition does not say that it may be"),
-        ("not allowed, ", "none of the words of the enum"),
-        (" is required", "a value of another type than the definition says"),
-    ):
-        if words in line:
-            return kind
-    return line
-
-
 # ---------------------------------------------------------------- wrong calls
 
 
@@ -183,7 +179,7 @@ def wrong_calls(
     definition: Record, args: Mapping[str, Any], tool: Published
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Calls with one mistake each, by what was published; arguments under the tool's own names."""
-    parameters = _dict(definition["parameters"])
+    parameters = _dict(definition.get("parameters"))
     own = {old: new for new, old in tool.renamed.items()}
     right = {own.get(name, name): value for name, value in args.items()}
     for name in parameters.get("required") or ():
@@ -235,7 +231,7 @@ async def accepted(form: str, tools: tuple[Published, ...]) -> tuple[str, bool]:
 
 def declared(form: str, body: dict[str, Any]) -> list[str]:
     """The names that a request declares its tools by."""
-    tools: list[Any] = body["tools"]
+    tools: list[Any] = body.get("tools", [])
     if form == "gemini":
         tools = [each for tool in tools for each in tool["functionDeclarations"]]
     return [(tool["function"] if form == "openai-chat" else tool)["name"] for tool in tools]
@@ -247,20 +243,23 @@ def declared(form: str, body: dict[str, Any]) -> list[str]:
 async def _take(record: Record, found: _Found) -> None:
     """Count what one set of functions shows."""
     found.sets += 1
+    listed = definitions(record["tools"])
     try:
-        tools = published(record["tools"], _echo)
+        tools = published(listed, _echo)
         Agent(model=ScriptedModel([]), tools=[each.tool for each in tools])
     except ConfigError as error:
         found.misses.append(f"{record['id']}: not usable: {error}")
         return
     found.usable += 1
     found.tools += len(tools)
-    for definition, made in zip(record["tools"], tools, strict=True):
+    for definition, made in zip(listed, tools, strict=True):
         found.changed.update(_sort(line) for line in made.changes)
         whole = {old: new for new, old in made.renamed.items()}
-        lost = silent(definition["parameters"], made.tool.parameters, made.changes, whole)
+        lost = silent(
+            _dict(definition.get("parameters")), made.tool.parameters, made.changes, whole
+        )
         found.silent += [f"{record['id']}: {line}" for line in lost]
-    by_name = {made.name: (it, made) for it, made in zip(record["tools"], tools, strict=True)}
+    by_name = {made.name: (it, made) for it, made in zip(listed, tools, strict=True)}
     for name, args in gold_calls(record):
         await _take_gold(record["id"], name, args, by_name, found)
     for form in APIS:
@@ -287,14 +286,18 @@ async def _take_gold(
 ) -> None:
     if name not in by_name:
         found.rest["a function that is not in the set"] += 1
-        found.misses.append(f"{id_}: gold calls {name}, which is not in its set")
+        found.told.append(f"{id_}: gold calls {name}, which is not in its set")
         return
     definition, made = by_name[name]
     own = {old: new for new, old in made.renamed.items()}
     mine = {own.get(key, key): value for key, value in args.items()}
     if lines := problems(made.tool.parameters, mine):
-        found.rest[reason(lines[0])] += 1
-        found.misses.append(f"{id_}: {name}: {'; '.join(lines)}")
+        if why := forbidden(definition.get("parameters"), args):
+            found.rest[why.partition(": ")[0]] += 1
+            found.told.append(f"{id_}: {name}: {'; '.join(lines)}; so says its definition: {why}")
+        else:
+            found.refused_wrongly += 1
+            found.misses.append(f"{id_}: {name}: refused, though allowed: {'; '.join(lines)}")
         return
     found.valid += 1
     found.back += await made.tool.call(mine, "key") == {"name": name, "args": args}
@@ -313,7 +316,7 @@ async def _take_gold(
 
 def measure(sample: int) -> Evidence:
     """Hold published function sets, and their gold calls, against clew's tools."""
-    return evidence(records("bfcl-single", sample))
+    return evidence(records("bfcl-single", sample=sample))
 
 
 def evidence(sets: Iterable[Record]) -> Evidence:
@@ -322,7 +325,8 @@ def evidence(sets: Iterable[Record]) -> Evidence:
     async def all_of_them() -> _Found:
         found = _Found()
         for record in sets:
-            await _take(record, found)
+            with found.judging.one(record.get("id")):
+                await _take(record, found)
         return found
 
     return _told(anyio.run(all_of_them))
@@ -334,7 +338,17 @@ def _told(found: _Found) -> Evidence:
     figures = [
         count("sets usable as tools", found.usable, found.sets, exactly=found.sets),
         count("changes of a schema that no line tells", len(found.silent), found.tools, exactly=0),
-        share("gold calls that validate", found.valid, found.gold, least=0.98),
+        count(
+            "gold calls that their definitions allow, allowed",
+            found.valid,
+            found.gold,
+            exactly=found.gold,
+        ),
+        count(
+            "gold calls that their own definitions forbid",
+            found.rest.total(),
+            found.gold + found.rest.total(),
+        ),
         count(
             "gold calls performed by published names", found.back, found.valid, exactly=found.valid
         ),
@@ -348,16 +362,19 @@ def _told(found: _Found) -> Evidence:
             count(f"sets declared to {form}, accepted", found.accepted[form], of, exactly=of),
             count(f"names that come back from {form}", found.named[form], of, exactly=of),
         ]
+    figures += found.judging.figures()
     text = f"""\
 {found.sets:,} function sets of the Berkeley Function Calling Leaderboard (v4), {found.tools:,}
 definitions, are made into tools by `clew.tools.published`. Of each gold call the first value that
 is allowed for an argument is taken. Wrong calls are gold calls with one mistake; what is wrong is
 worked out from the published schema, not from clew's. Requests are judged by the strict rules in
 `clew.testing`, and a reply calls every tool by the name it was declared with.
+What a gold call may be is read from the published definition by a reader of its own, without
+clew's: a gold call that its own definition forbids, and one of a function that is not in its set,
+is no measure. It is listed.
 
 Read otherwise than written: {changed or "nothing"}.
-Gold calls that do not validate: {rest or "none"}.
+Gold calls that their own definitions forbid: {rest or "none"}.
 """
-    return Evidence(
-        "Schemas: published function sets", text, figures, [*found.silent, *found.misses]
-    )
+    misses = [*found.judging.misses, *found.silent, *found.misses, *found.told]
+    return Evidence("Schemas: published function sets", text, figures, misses)

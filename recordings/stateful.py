@@ -17,10 +17,12 @@ from clew.events import Action, Effect, Json, encode
 from clew.protocols import Store
 from clew.testing.models import Line, Move, ScriptedModel, say
 from clew.tools import Published, published
-from recordings.data import Record, document, records
-from recordings.part import Figure, Part, count
+from recordings.allowed import forbidden
+from recordings.data import document, records
+from recordings.forms import Record, functions
+from recordings.part import Figure, Judging, Part, count
 
-KIND: Final = "-bfcl-multiturn"
+KIND: Final = "bfcl-multiturn"
 TOOLS: Final = "bfcl-multiturn-tools.json"
 GO_ON: Final = "Go on."
 """Said where nothing is recorded of a person between two rounds of calls."""
@@ -41,9 +43,13 @@ makes it say so; its state is a hash over all calls and observations so far. Eac
 is put back to the state of that step: it must end with the same observations and in the same
 state. This is done with tools that are said to `read`, and with `unsafe` ones: there each call
 that the first run had made after the place of the fork is to be held for a person, who allows it.
-The state hash of the recording itself needs the simulators, which are not here. Functions that
-are recorded as handed in later are there from the start, those that are recorded as left out are
-not.
+Functions that are recorded as handed in later are there from the start, those that are recorded
+as left out are not. A run with a gold call that its own definitions forbid, by a reader without
+clew's, cannot be followed and is listed.
+
+This world hands out the very observations that are compared: it shows that calls reach it in the
+right order, once, and with the right arguments, and that nothing changes what it says. It cannot
+show that what it says is right.
 """
 
 
@@ -86,20 +92,30 @@ class Gold:
 
 def gold(record: Record) -> Gold:
     """The run of a record."""
-    left_out = set(record["excluded_function"] or ())
-    by_class: Any = document(TOOLS)
-    tools = [
-        tool
-        for name in record["involved_classes"]
-        for tool in by_class[name]
-        if tool["name"] not in left_out
-    ]
+    left_out = set(record.get("excluded_function") or ())
+    held = record.get("tools")
+    by_class: Any = {} if held else document(TOOLS)
+    listed = held or [by_class[name] for name in record["involved_classes"]]
+    tools = [tool for tool in functions(listed) if tool["name"] not in left_out]
     turns = record["turns"]
     calls = [
         GoldCall(c["name"], c["args"], c["observation"]) for t in turns for c in t["gold_calls"]
     ]
-    words = ["\n\n".join(said["content"] for said in turn["user"]) or GO_ON for turn in turns]
+    words = [
+        "\n\n".join(said["content"] for said in turn.get("user") or ()) or GO_ON for turn in turns
+    ]
     return Gold(record["id"], tools, calls, words, [len(turn["gold_calls"]) for turn in turns])
+
+
+def unfit(run: Gold) -> str:
+    """Which gold call is none by its own definitions, so that nobody can follow the run."""
+    known = {tool["name"]: tool.get("parameters") for tool in functions(run.tools)}
+    for number, call in enumerate(run.calls, start=1):
+        if call.name not in known:
+            return f"gold call {number}: {call.name} is not among its functions"
+        if why := forbidden(known[call.name], call.args):
+            return f"gold call {number}: {call.name}: {why}"
+    return ""
 
 
 @dataclass
@@ -147,6 +163,9 @@ class Found:
     as_recorded: int = 0
     replays: int = 0
     forks: dict[Effect, Forks] = field(default_factory=lambda: {e: Forks() for e in EFFECTS})
+    unfit: list[str] = field(default_factory=list[str])
+    """Runs that their own definitions forbid, each with the reason."""
+    judging: Judging = field(default_factory=Judging)
     misses: list[str] = field(default_factory=list[str])
 
 
@@ -253,16 +272,25 @@ def _move(call: GoldCall, tool: Published | None) -> Move:
     return Move(actions=(Action(tool.tool.name, args),))
 
 
+async def _take(run: Gold, found: Found) -> None:
+    """Follow a run; one that its own definitions forbid is told instead."""
+    if why := unfit(run):
+        found.unfit.append(f"{run.name}: not followed: {why}")
+    else:
+        await follow(run, found)
+
+
 def measure(sample: int) -> Part:
     """Every nth run."""
-    return anyio.run(measured, map(gold, records(KIND, sample)))
+    return anyio.run(measured, records(KIND, sample=sample))
 
 
-async def measured(runs: Iterable[Gold]) -> Part:
+async def measured(recorded: Iterable[Record]) -> Part:
     """The same for any gold runs, on the event loop that is there."""
     found = Found()
-    for run in runs:
-        await follow(run, found)
+    for record in recorded:
+        with found.judging.one(record.get("id")):
+            await _take(gold(record), found)
     figures = [
         count(
             "gold calls that observe what is recorded",
@@ -297,4 +325,10 @@ async def measured(runs: Iterable[Gold]) -> Part:
                 f"every {REPLAYS}th",
             ),
         ]
-    return Part("Stateful gold runs: replay and fork at every step", TEXT, figures, found.misses)
+    every = found.runs + len(found.unfit)
+    figures += [
+        count("runs that their own definitions forbid", len(found.unfit), every),
+        *found.judging.figures(),
+    ]
+    misses = [*found.judging.misses, *found.misses, *found.unfit]
+    return Part("Stateful gold runs: replay and fork at every step", TEXT, figures, misses)

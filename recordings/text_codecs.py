@@ -1,6 +1,7 @@
 """Text codecs: each recorded reply is read by clew's codec and held against what was recorded."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -8,9 +9,10 @@ from typing import Any, Final
 
 from clew.events import Action, Reply
 from clew.protocols import Parsed
-from recordings.data import Record, files, records
-from recordings.part import Figure, Part, count, share
-from recordings.text_formats import FORMATS, Format, Said, Turn
+from recordings.data import records
+from recordings.forms import Record
+from recordings.part import Figure, Judging, Part, count, share
+from recordings.text_formats import FORMATS, Format, Said, Turn, comparable, plainly
 
 LEAST: Final = 0.999
 
@@ -27,8 +29,14 @@ below it, `FINISH([{answer}])`; and a block of code, or `<command>`, that ends t
 *Unread* are the turns for which no action was recorded, or one flagged as unclean, or one whose
 argument holds a further call (`Search[a], Search[b]` was looked up as one title by Reflexion's
 original). There the reading is right if it is the first call that the reply plainly holds, found
-without any codec: the name of a tool and its bracket or address at the start of a line; and if
-there is none, a fault. Each of them is listed with what clew makes of it.
+without any codec: the name of a tool and its bracket or address at the start of a line, or behind
+a label; and if there is none, a fault. Where the words leave it open (a bracket that is never
+closed, a label amid prose), a fault is right as well. Each of them is listed with what clew makes
+of it.
+
+*Recorded otherwise* are the turns whose recorded call is not what the reply plainly says, or is
+one of several ways to take it, while clew's reading is right by the same rule: they measure the
+recording, are listed, and count neither way.
 
 *Written by the model* means that the name of the tool's form and every text of the arguments stand
 in the reply. Runs whose calls came in the provider's own fields are no text and are left out.
@@ -50,6 +58,8 @@ class Tally:
     """Of the unread ones read rightly, those that hold no call: a fault each."""
     called: int = 0
     written: int = 0
+    otherwise: int = 0
+    """Turns of which something else was recorded than the reply plainly says."""
     places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     elsewhere: Counter[str] = field(default_factory=Counter[str])
     missed: list[str] = field(default_factory=list[str])
@@ -73,14 +83,14 @@ def said(parsed: Parsed) -> Said:
     """What clew read, to compare."""
     for action in parsed.actions:
         args = (v.strip() if isinstance(v, str) else v for v in action.args.values())
-        return Said(parsed.text.strip(), action.name, tuple(args))
+        return Said(parsed.text.strip(), action.name.lower(), tuple(args))
     return Said(parsed.text.strip())
 
 
 def by_the_model(text: str, action: Action) -> bool:
     """Whether the reply holds the action: the word of its tool, and every text of its arguments."""
     words = text.lower()
-    named = action.name in words or action.name == "command"
+    named = action.name.lower() in words or action.name == "command"
     return named and all(
         leaf.strip() in text or json.dumps(leaf)[1:-1] in text for leaf in _texts(action.args)
     )
@@ -94,48 +104,71 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
 
 
-def tallied(form: Format, found: Iterable[Record]) -> Tally:
+def tallied(form: Format, found: Iterable[Record], judging: Judging | None = None) -> Tally:
     """Read every turn of these records."""
-    tally, brief = Tally(form), form.brief
-    for record in filter(form.of, found):
-        if why := form.elsewhere(record):
-            tally.elsewhere[why] += len(record["turns"])
-            continue
-        for turn in record["turns"]:
-            tally.places.add((record["id"], turn["step"]))
-            text = form.reply(turn)
-            parsed = form.codec.parse(brief, Reply(text))
-            tally.called += len(parsed.actions)
-            tally.written += sum(by_the_model(text, action) for action in parsed.actions)
-            _judge(tally, f"{record['id']} step {turn['step']}", turn, text, parsed)
+    tally, judging = Tally(form), judging or Judging()
+    for record in found:
+        with judging.one(record.get("id")):
+            if form.of(record):
+                _take(tally, record)
     return tally
 
 
+def _take(tally: Tally, record: Record) -> None:
+    form = tally.form
+    if why := form.elsewhere(record):
+        tally.elsewhere[why] += len(record["turns"])
+        return
+    for turn in record["turns"]:
+        text = form.reply(turn)
+        parsed = form.codec.parse(form.brief, Reply(text))
+        _judge(tally, f"{record['id']} step {turn['step']}", turn, text, parsed)
+        tally.places.add((record["id"], turn["step"]))
+        tally.called += len(parsed.actions)
+        tally.written += sum(by_the_model(text, action) for action in parsed.actions)
+
+
+_LABELS: Final = re.compile(r"\b(?:thought|action)[ \d]*:", re.IGNORECASE)
+
+
+def _words(thought: str) -> list[str]:
+    """A thought's words: what readers make of labels, blanks and brackets differs."""
+    return _LABELS.sub(" ", thought).replace("[", " ").replace("]", " ").split()
+
+
 def _judge(tally: Tally, place: str, turn: Turn, text: str, parsed: Parsed) -> None:
-    ours = said(parsed)
-    if why := why_unread(tally.form, turn):
-        wanted = tally.form.plain(text)
-        right = (ours.name, ours.args) == (wanted.name, wanted.args)
+    form, ours = tally.form, said(parsed)
+    ways = plainly(form, text)
+    right = comparable(ours) in ways if ways else not ours.name
+    if why := why_unread(form, turn):
         tally.unread += 1
         tally.right += right
-        tally.nothing += right and not wanted.name
-        made = str(ours) if ours.name else f"a fault: {parsed.fault.partition('. The right')[0]}"
-        key = (why, made, "rightly" if right else f"not as {wanted} but")
-        tally.listed[key] += 1
-        tally.first.setdefault(key, place)
+        tally.nothing += right and not ours.name
+        _list(tally, place, why, parsed, ours, "rightly" if right else "not as it plainly says but")
         return
-    wanted = tally.form.recorded(turn)
+    wanted = form.recorded(turn)
+    alike = ours.called == wanted.called
+    if not alike and right:
+        tally.otherwise += 1
+        _list(tally, place, f"recorded as {wanted}", parsed, ours, "as it plainly says,")
+        return
+    same = alike and _words(ours.thought) == _words(wanted.thought)
     tally.read += 1
-    tally.same += ours == wanted
-    if ours != wanted:
-        alike = (ours.name, ours.args) == (wanted.name, wanted.args)
+    tally.same += same
+    if not same:
         was, made = (wanted.thought, ours.thought) if alike else (str(wanted), str(ours))
         fault = f" ({parsed.fault.partition('. The right')[0]})" if parsed.fault else ""
         what = "the thought" if alike else "it"
         tally.missed.append(
-            f"{tally.form.name}, {place}: {what} was recorded as {was}, "
-            f"and is read as {made}{fault}"
+            f"{form.name}, {place}: {what} was recorded as {was}, and is read as {made}{fault}"
         )
+
+
+def _list(tally: Tally, place: str, why: str, parsed: Parsed, ours: Said, right: str) -> None:
+    made = str(ours) if ours.name else f"a fault: {parsed.fault.partition('. The right')[0]}"
+    key = (why, made, right)
+    tally.listed[key] += 1
+    tally.first.setdefault(key, place)
 
 
 def listed(tally: Tally) -> Iterator[str]:
@@ -151,6 +184,9 @@ def figures(tallies: Sequence[Tally]) -> Iterator[Figure]:
     for tally in tallies:
         name = tally.form.name
         yield share(f"{name}: thought and action as recorded", tally.same, tally.read, least=LEAST)
+        if tally.otherwise:
+            read = tally.read + tally.otherwise
+            yield count(f"{name}: recorded otherwise than plainly said", tally.otherwise, read)
         if tally.unread:
             yield share(f"{name}: unread turns that clew reads rightly", tally.right, tally.unread)
         for why, turns in tally.elsewhere.items():
@@ -159,11 +195,7 @@ def figures(tallies: Sequence[Tally]) -> Iterator[Figure]:
     yield share("all: thought and action as recorded", sum(one.same for one in tallies), read)
     if unread:
         right = sum(one.right for one in tallies)
-        known = all(
-            path.name.startswith("visible-") for one in tallies for path in files(one.form.kind)
-        )
-        least = 1.0 if known else None
-        yield share("all: unread turns that clew reads rightly", right, unread, least=least)
+        yield share("all: unread turns that clew reads rightly", right, unread, least=1.0)
         nothing = sum(one.nothing for one in tallies)
         yield count("of these, read as the call that they hold", right - nothing, right)
         yield count("of these, told to the model as a fault: they hold no call", nothing, right)
@@ -175,17 +207,18 @@ def figures(tallies: Sequence[Tally]) -> Iterator[Figure]:
 def _flagged(tallies: Sequence[Tally]) -> Iterator[Figure]:
     """Whether the turns that were set apart for parsers are all among those above."""
     kinds = {tally.form.kind for tally in tallies}
-    apart = [one for one in records("malformed") if one["source"] in kinds]
+    apart = [one for one in records("malformed") if one.get("source") in kinds]
     judged = {place for tally in tallies for place in tally.places}
     if apart:
-        found = sum((one["id"], one["step"]) in judged for one in apart)
+        found = sum((one.get("id"), one.get("step")) in judged for one in apart)
         yield count("turns of the file of malformed replies, judged above", found, len(apart))
 
 
 def measure(sample: int) -> Part:
     """All text formats."""
-    found = [tallied(form, records(form.kind, sample)) for form in FORMATS]
+    judging = Judging()
+    found = [tallied(form, records(form.kind, sample=sample), judging) for form in FORMATS]
     tallies = [tally for tally in found if tally.read or tally.unread]
     misses = [line for tally in tallies for line in (*tally.missed, *listed(tally))]
-    rows = [*figures(tallies), *(_flagged(tallies) if sample == 1 else ())]
-    return Part("Text codecs", TEXT, rows, misses)
+    rows = [*figures(tallies), *(_flagged(tallies) if sample == 1 else ()), *judging.figures()]
+    return Part("Text codecs", TEXT, rows, [*judging.misses, *misses])

@@ -6,7 +6,7 @@ software-engineering runs are dialects of `Commands`, declared here as a user wo
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -16,7 +16,7 @@ from clew.codecs.commands import Command, Commands
 from clew.events import Effect
 from clew.protocols import Brief, Codec, Parameters, Tool
 from clew.testing.models import ScriptedModel
-from recordings.data import Record
+from recordings.forms import Record
 
 Turn: TypeAlias = dict[str, Any]
 TEXT: Final[Parameters] = {"type": "string"}
@@ -30,6 +30,12 @@ class Said:
     name: str = ""
     args: tuple[Any, ...] = ()
 
+    @property
+    def called(self) -> tuple[str, tuple[Any, ...]]:
+        """The action alone, as different readers agree on it: its name's case is nobody's."""
+        args = (bare(arg) if isinstance(arg, str) else arg for arg in self.args)
+        return self.name.lower(), tuple(args)
+
     def __str__(self) -> str:
         """The action in a line, shortened."""
         if not self.name:
@@ -42,11 +48,12 @@ class Said:
 class Format:
     """One format: where it was recorded, how its turns are read, by clew and by their words alone.
 
-    `reply` is what came from the model, `recorded` what the original made of it, `plain` the first
-    call that the reply plainly holds, found without any codec: by the name of a tool and a bracket
-    (or an address) at the start of a line, labels and fences left out. `elsewhere` says why a
-    record's calls do not stand in its replies, if so. `again` finds a further call within what the
-    original took for one argument.
+    `reply` is what came from the model, `recorded` what the original made of it. `plain` is the
+    first call that the reply plainly holds, found without any codec: by the name of a tool and a
+    bracket (or an address) at the start of a line or behind a label, fences left out. Where its
+    words can be taken in more than one way, it gives each of them; none where there is no call.
+    `elsewhere` says why a record's calls do not stand in its replies, if so. `again` finds a
+    further call within what the original took for one argument.
     """
 
     name: str
@@ -55,7 +62,7 @@ class Format:
     tools: tuple[Tool, ...]
     reply: Callable[[Turn], str]
     recorded: Callable[[Turn], Said]
-    plain: Callable[[str], Said]
+    plain: Callable[[str], Sequence[Said]]
     again: re.Pattern[str] | None = None
     of: Callable[[Record], bool] = lambda _: True
     elsewhere: Callable[[Record], str] = lambda _: ""
@@ -97,14 +104,34 @@ def _said(turn: Turn) -> Said:
 # ---------------------------------------------------------------- brackets: the paper's format
 
 _CALL: Final = re.compile(
-    r"^(?:\s*action[ \d]*:)?\s*(search|lookup|finish|click|think)\s*\[([^\]\n]*)",
+    r"^(?P<label>\s*action[ \d]*:)?\s*(?P<name>search|lookup|finish|click|think)\s*\["
+    r"|(?P<amid>\baction[ \d]*:)\s*(?P<other>[a-z_]\w*)\s*\[",
     re.IGNORECASE | re.MULTILINE,
 )
+"""A known name at the start of a line, or any name behind a label, wherever that stands."""
 
 
-def _bracketed(text: str) -> Said:
+def bare(arg: str) -> str:
+    """An argument without blanks and brackets around it: readers differ in what they strip."""
+    return arg.strip(" \t\r\n[]")
+
+
+def _bracketed(text: str) -> list[Said]:
+    """The first call, with each argument that its brackets can be taken to hold."""
     found = _CALL.search(text)
-    return Said("") if found is None else Said("", found[1].lower(), (found[2].strip(),))
+    if found is None:
+        return []
+    name = (found["name"] or found["other"]).lower()
+    line, depth, ends = text[found.end() :].partition("\n")[0], 1, list[int]()
+    for place, sign in enumerate(line):
+        depth += (sign == "[") - (sign == "]")
+        if sign == "]" and (not ends or depth == 0):
+            ends.append(place)
+    args = {bare(line[:end]) for end in ends or [len(line)]}
+    if not ends:  # never closed: nobody knows where it ends, or whether it was meant
+        args.add(bare(text[found.end() :]))
+    ways = [Said("", name, (arg,)) for arg in sorted(args)]
+    return ways if ends and not found["amid"] else [*ways, Said("")]
 
 
 _AGAIN: Final = re.compile(
@@ -174,14 +201,14 @@ def _medical_said(turn: Turn) -> Said:
     return Said(unlabelled(turn["thought"]), *_medical(name, arg)) if name else Said("")
 
 
-def _medical_plain(text: str) -> Said:
+def _medical_plain(text: str) -> list[Said]:
     found = _COMMAND.search(text)
     if found is None:
-        return Said("")
+        return []
     if found[3]:
-        return Said("", *_medical("finish", found[3].strip()))
+        return [Said("", *_medical("finish", found[3].strip()))]
     body = text[found.end() :] if found[1] == "POST" else ""
-    return Said("", *_medical(found[1].lower(), found[2] + body))
+    return [Said("", *_medical(found[1].lower(), found[2] + body))]
 
 
 def _block(name: str, form: str) -> Commands:
@@ -192,11 +219,11 @@ def _block(name: str, form: str) -> Commands:
 _SHELL: Final = (_tool("command", "unsafe", command=TEXT),)
 
 
-def _quoted(opening: str, closing: str) -> Callable[[str], Said]:
-    def plain(text: str) -> Said:
+def _quoted(opening: str, closing: str) -> Callable[[str], list[Said]]:
+    def plain(text: str) -> list[Said]:
         block = text.rstrip().rpartition(f"\n{opening}\n")[2]
         body, ended, _ = block.partition(f"\n{closing}")
-        return Said("", "command", (body.strip(),)) if ended else Said("")
+        return [Said("", "command", (body.strip(),))] if ended else []
 
     return plain
 
@@ -250,6 +277,20 @@ FORMATS: Final = (
     ),
 )
 """In the order of the page."""
+
+
+def plainly(form: Format, text: str) -> set[tuple[str, tuple[Any, ...]]]:
+    """Every way to take the first call that a reply plainly holds; none where it holds no call.
+
+    What cannot be compared (a payload) is given as its JSON text.
+    """
+    return {comparable(one) for one in form.plain(text)}
+
+
+def comparable(said: Said) -> tuple[str, tuple[Any, ...]]:
+    """A call to be looked up among others."""
+    name, args = said.called
+    return name, tuple(arg if isinstance(arg, str) else json.dumps(arg) for arg in args)
 
 
 def rewritten(name: str, form: Format, turn: Turn) -> str:

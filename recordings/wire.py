@@ -18,8 +18,9 @@ import msgspec
 
 from clew import ClewError
 from clew.events import Reply
-from recordings.data import Record, records
-from recordings.part import Figure, Part, count
+from recordings.data import records
+from recordings.forms import Record
+from recordings.part import Figure, Judging, Part, count
 from recordings.wire_bodies import arguments
 from recordings.wire_cuts import Cuts, cut
 from recordings.wire_exchanges import Exchange, exchanges
@@ -42,6 +43,7 @@ class _Found:
     read: Counter[str] = field(default_factory=Counter[str])
     right: Counter[str] = field(default_factory=Counter[str])
     misses: list[str] = field(default_factory=list[str])
+    judging: Judging = field(default_factory=Judging)
 
     def take(self, what: str, where: str, *wrong: str) -> None:
         """Count one thing, right where nothing is wrong with it."""
@@ -74,15 +76,12 @@ async def _read(exchange: Exchange, provider: Provider, *, streamed: bool) -> li
         reply = await model.complete(exchange.prompt, (lambda _: False) if streamed else None)
     except ClewError as error:
         told = exchange.failed and " ".join(exchange.error.split())[:100] in str(error)
-        return [] if told or exchange.partial else [f"an error: {error}"]
+        return [] if told or exchange.partial or _unreadable(exchange) else [f"an error: {error}"]
     if exchange.failed:
         return [f"read as a reply, though it is an error: {exchange.error!r}"]
     if exchange.partial:
         return [] if reply.finish == "cut" else ["taken for the whole, though its end is missing"]
-    try:
-        return list(differences(exchange, reply))
-    except (LookupError, TypeError, ValueError, msgspec.MsgspecError) as error:
-        return [f"the body is none that is known here: {error!r}"]
+    return list(differences(exchange, reply))
 
 
 async def _over_http(found: _Found, taken: Sequence[Exchange]) -> None:
@@ -90,20 +89,36 @@ async def _over_http(found: _Found, taken: Sequence[Exchange]) -> None:
     provider = Provider()
     with provider.server:
         for one in taken:
-            if one.failed:
-                what = "errors told in the provider's words"
-            elif one.partial:
-                what = "streams recorded without their end"
-            else:
-                what = f"{one.form}, {'streams' if one.streamed else 'plain replies'}"
-            found.take(what, one.id, *(await _read(one, provider, streamed=one.streamed)))
-            if not one.streamed:
-                what = "plain replies where a stream was asked for"
-                found.take(what, one.id, *(await _read(one, provider, streamed=True)))
+            with found.judging.one(one.id):
+                await _both(found, one, provider)
         for talk in talks(taken):
-            for _, why in await rebuilt(talk, provider):
-                found.take(REBUILT.format(talk.form), talk.id, *filter(None, [why]))
+            with found.judging.one(f"{talk.id}, rebuilt"):
+                for _, why in await rebuilt(talk, provider):
+                    found.take(REBUILT.format(talk.form), talk.id, *filter(None, [why]))
         await provider.close()
+
+
+async def _both(found: _Found, one: Exchange, provider: Provider) -> None:
+    """Read an exchange as it came, and a plain one also where a stream was asked for."""
+    if one.failed:
+        what = "errors told in the provider's words"
+    elif one.partial:
+        what = "streams recorded without their end"
+    else:
+        what = f"{one.form}, {'streams' if one.streamed else 'plain replies'}"
+    found.take(what, one.id, *(await _read(one, provider, streamed=one.streamed)))
+    if not one.streamed:
+        what = "plain replies where a stream was asked for"
+        found.take(what, one.id, *(await _read(one, provider, streamed=True)))
+
+
+def _unreadable(exchange: Exchange) -> bool:
+    """Whether the answer is none at all: then an error is all that can be made of it."""
+    try:
+        exchange.told  # noqa: B018 -- reading it is the test
+    except (LookupError, TypeError, ValueError, StopIteration, msgspec.MsgspecError):
+        return True
+    return False
 
 
 REBUILT: Final = "requests of rebuilt conversations, {}"
@@ -131,18 +146,23 @@ def _all_cuts(streams: Sequence[Exchange], sample: int) -> Cuts:
 
 def measure(sample: int) -> Part:
     """Hold recorded exchanges against clew's adapters."""
-    return evidence(records("wire", sample), sample)
+    return evidence(records("wire", sample=sample), sample)
 
 
 def evidence(recorded: Iterable[Record], sample: int = 1) -> Part:
     """What these exchanges show; of the places to cut a stream at, every `sample`th is taken."""
-    taken, out = exchanges(recorded)
     found = _Found()
+    taken, out = list[Exchange](), Counter[str]()
+    for record in recorded:
+        with found.judging.one(record.get("id")):
+            some, others = exchanges([record])
+            taken += some
+            out += others
     anyio.run(_over_http, found, taken)
     streams = distinct(taken)
     cuts = _all_cuts(streams, sample)
     figures = [count(what, found.right[what], of, exactly=of) for what, of in found.read.items()]
-    figures += _cut_figures(cuts)
+    figures += [*_cut_figures(cuts), *found.judging.figures()]
     times = sorted(Counter(one.provider for one in taken).items())
     told = ", ".join(f"{name} {number}" for name, number in times)
     left = "; ".join(f"{why} ({number})" for why, number in out.most_common())
@@ -161,7 +181,12 @@ What was signed, and what the provider's own tools left, has to come back as it 
 
 Left out: {left or "nothing"}.
 """
-    return Part("Wire: recorded exchanges", text, figures, [*found.misses, *cuts.misses])
+    return Part(
+        "Wire: recorded exchanges",
+        text,
+        figures,
+        [*found.judging.misses, *found.misses, *cuts.misses],
+    )
 
 
 def _cut_figures(cuts: Cuts) -> list[Figure]:

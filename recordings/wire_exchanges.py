@@ -14,7 +14,7 @@ import msgspec
 from clew.models.resolve import PROVIDERS
 from clew.protocols import Part, Prompt
 from clew.tools import published
-from recordings.data import Record
+from recordings.forms import Record
 from recordings.wire_bodies import Body, Told, ended, events_of, form_of, told, whole
 
 _MODEL: Final = re.compile(r"/models/([^/:]+):")
@@ -152,19 +152,25 @@ def functions(taken: Iterable[Exchange]) -> dict[str, Body]:
     return {
         each["name"]: each
         for one in taken
-        for each in _declared(one.form, msgspec.convert(one.request.get("tools") or [], list[Body]))
+        for each in _declared(one.form, _listed(one.request.get("tools")))
         if isinstance(each.get("name"), str)
     }
+
+
+def _listed(found: Any) -> list[Body]:
+    """Objects, whether in a list or one alone, as some providers take it too."""
+    every = found if isinstance(found, list) else [found]
+    return [msgspec.convert(each, Body) for each in every if isinstance(each, dict)]
 
 
 def _declared(form: str, tools: list[Body]) -> Iterator[Body]:
     for tool in tools:
         if form == "gemini":
-            listed = tool.get("functionDeclarations") or tool.get("function_declarations") or ()
-            for each in listed:
-                schemas = (each.get(key) for key in _SCHEMAS)
-                yield each | {"parameters": next(filter(None, schemas), {"properties": {}})}
-        elif form == "openai-chat" and "function" in tool:
+            for key in ("functionDeclarations", "function_declarations"):
+                for each in _listed(tool.get(key)):
+                    schemas = (each.get(key) for key in _SCHEMAS)
+                    yield each | {"parameters": next(filter(None, schemas), {"properties": {}})}
+        elif form == "openai-chat" and isinstance(tool.get("function"), dict):
             yield tool["function"]
         elif (form == "anthropic" and "input_schema" in tool) or tool.get("type") == "function":
             yield tool

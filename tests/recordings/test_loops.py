@@ -12,7 +12,7 @@ from recordings import loops
 from recordings.data import VARIABLE, folder, missing
 from recordings.loops import judge
 from recordings.loops_cases import CASES
-from recordings.loops_runs import Called, Loop, Run, Step, run
+from recordings.loops_runs import Called, Loop, Run, Step, barren, run
 from recordings.loops_runs import loops as found_in
 from recordings.part import Part
 from recordings.report import failures
@@ -21,6 +21,16 @@ HERE, WHY_NOT = folder(), missing()
 """Where the recordings lie, taken before a test loses the variables of its environment."""
 
 Record: TypeAlias = dict[str, Any]
+
+
+def test_calls_that_observe_nothing_new_are_found_whatever_they_ask() -> None:
+    words = [Called(f"tool_{n % 3}", {"n": n}, "nothing") for n in range(12)]
+    said = Run("said", [Step((words[0],), said=True), *(Step((one,)) for one in words[1:])], False)
+    assert barren(Run("same", [Step((one,)) for one in words], False)) == [Loop(1, 12, 1)]
+    assert barren(said) == [Loop(1, 12, 1)]
+    assert barren(steps("abcdefghijklmn")) == []
+    assert barren(steps("abcabcabcabc")) == []
+    assert barren(steps("abcabcabcabc"), 9) == [Loop(3, 12, 1)]
 
 
 def calls(letters: str) -> list[Called]:
@@ -183,7 +193,7 @@ def figure(part: Part, what: str) -> tuple[str, str, bool]:
 
 
 STUCK = [text_turn("Search", "herons", "nothing") for _ in range(9)]
-ROUND = [text_turn("Search", one, "nothing") for one in ("a", "b", "c", "d")]
+ROUND = [text_turn("Search", one, f"nothing of {one}") for one in ("a", "b", "c", "d")]
 
 
 def test_the_part_counts_what_was_disturbed_and_saved(
@@ -201,7 +211,7 @@ def test_a_successful_run_that_is_disturbed_is_a_regression(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     part = measured(tmp_path, monkeypatch, [record("right", STUCK, em=1)])
-    assert not figure(part, "successful runs with a call refused, or landed")[2]
+    assert not figure(part, "successful runs with a call refused, or landed (false alarms)")[2]
     assert part.misses == ["right: successful, and disturbed"]
 
 

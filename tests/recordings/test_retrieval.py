@@ -73,7 +73,8 @@ def test_recall_is_the_mean_share_of_what_is_needed() -> None:
         "0.5000 / 1.0000",
     ]
     assert ranked.latency("w").got == "2.5 / 100.0"
-    assert [figure.met for figure in ranked.figures("w", {5: 0.3, 10: 0.7})] == [True, False]
+    assert [figure.met for figure in ranked.figures("w", {5: 0.3, 10: 1.2})] == [True, False]
+    assert [round(ranked.slack(k), 2) for k in (5, 10)] == [0.48, 0.48]
     assert [*ranked.misses("w")] == [
         "w, q2: feedCat is not among those with a like word; the first are bread_bake",
         "w, q3: catalogue is not among those with a like word; the first are ",
@@ -138,7 +139,7 @@ def test_queries_are_embedded_once_for_all_runs(
 @pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "the recordings are there")
 def test_a_sample_of_the_recordings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(HERE))
-    queries = [*records(retrieval.QUERIES, 40)]
+    queries = [*records(retrieval.QUERIES, sample=40)]
     part = retrieval.evidence([*records(retrieval.TOOLS)], queries, vowels)
     told = rows(part)
     assert float(told["by words, recall@10"][0]) > 0.7

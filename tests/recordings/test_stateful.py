@@ -9,7 +9,7 @@ from recordings import stateful
 from recordings.data import VARIABLE, document, folder, missing
 from recordings.part import Part
 from recordings.report import failures
-from recordings.stateful import GO_ON, Gold, World, gold
+from recordings.stateful import GO_ON, Found, Gold, World, gold
 from tests.recordings import gold as own
 
 HERE, WHY_NOT = folder(), missing()
@@ -60,25 +60,44 @@ def test_every_fork_observes_what_is_recorded(place: Path) -> None:
         "unsafe tools: forks that observe the same and end in the same state": ("12", "12", True),
         "unsafe tools: calls held because the first run had made them": ("13", "13", True),
         "unsafe tools: of those forks, replayed byte-equal": ("1", "every 10th", True),
+        "runs that their own definitions forbid": ("0", "2", True),
+        "records that this checker can judge": ("1.0000 (2)", "2", True),
+        "records on which clew broke": ("0", "2", True),
     }
 
 
 @pytest.mark.parametrize(
-    ("record", "why"), [(own.LEFT_OUT, "unknown_tool(list_doors)"), (own.WRONG, "how_bright")]
+    ("record", "why"),
+    [
+        (own.LEFT_OUT, "gold call 1: list_doors is not among its functions"),
+        (own.WRONG, "gold call 1: lamp.set: a value of another type"),
+    ],
 )
-async def test_a_call_that_is_refused_is_a_miss(place: Path, record: own.Record, why: str) -> None:
-    part = await stateful.measured([gold(record)])
-    assert "gold calls that observe what is recorded" in [f.what for f in part.figures if not f.met]
+async def test_a_run_that_its_own_definitions_forbid_is_told_and_no_miss(
+    place: Path, record: own.Record, why: str
+) -> None:
+    part = await stateful.measured([record])
+    assert part.met
+    assert figures(part)["runs that their own definitions forbid"][:2] == ("1", "1")
     assert why in part.misses[0]
 
 
-async def test_a_world_that_is_not_put_back_is_seen(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class NotPutBack(Gold):
+    """A run of which somebody believes that all its calls were made at any time."""
+
+    @property
+    def done(self) -> list[int]:
+        return [len(self.calls)] * (len(self.calls) + len(self.rounds) + 1)
+
+
+async def test_a_world_that_is_not_put_back_is_seen(place: Path) -> None:
     """The state of the world counts: forks in one that went on elsewhere are out of step."""
-    monkeypatch.setattr(Gold, "done", [3] * 6)
-    part = await stateful.measured([gold(own.RUNS[0])])
-    assert not figures(part)["read tools: forks that observe the same and end in the same state"][2]
+    twice, found = gold(own.RUNS[0]), Found()
+    run = NotPutBack(twice.name, twice.tools, twice.calls, twice.words, twice.rounds)
+    await stateful.follow(run, found)
+    forks = found.forks["read"]
+    assert forks.same < forks.made
+    assert found.misses
 
 
 @pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)

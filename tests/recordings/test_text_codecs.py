@@ -1,15 +1,17 @@
 """Recorded replies are read as they were recorded, and a difference is told."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
+from clew.codecs import by_name
 from clew.events import Action
 from recordings import text_codecs
 from recordings.data import VARIABLE, folder, missing
 from recordings.report import failures
 from recordings.text_codecs import by_the_model, figures, listed, tallied
-from recordings.text_formats import FORMATS, Format, rewritten
+from recordings.text_formats import FORMATS, Format, plainly, rewritten
 from tests.recordings import spoken as own
 
 HERE, WHY_NOT = folder(), missing()
@@ -60,13 +62,42 @@ def test_what_the_original_could_not_read_is_read_by_its_plain_words(
 
 
 def test_a_difference_is_a_miss_with_both_readings() -> None:
-    other = own.turn("a\nAction 1: Search[Oder]", "a", ("search", "Elbe"))
     thought = own.turn("a\nAction 1: Search[Oder]", "b", ("search", "Oder"))
-    tally = tallied(FORMATS[0], [own.record(*own.FEVER, other, thought)])
-    action, said = tally.missed
-    assert action.endswith("step 3: it was recorded as search[Elbe], and is read as search[Oder]")
-    assert said.endswith("step 4: the thought was recorded as b, and is read as a")
+    tally = tallied(FORMATS[0], [own.record(*own.FEVER, thought)])
+    (said,) = tally.missed
+    assert said.endswith("step 3: the thought was recorded as b, and is read as a")
     assert not next(figures([tally])).met
+
+
+def test_what_a_codec_cannot_read_is_a_miss() -> None:
+    tally = tallied(replace(FORMATS[0], codec=by_name("json")), [own.record(*own.FEVER)])
+    assert (tally.read, tally.same) == (2, 0)
+    assert "it was recorded as search[Oder], and is read as no action" in tally.missed[0]
+
+
+def test_what_was_recorded_otherwise_than_it_was_said_measures_the_recording() -> None:
+    other = own.turn("a\nAction 1: Search[Oder]", "a", ("search", "Elbe"))
+    tally = tallied(FORMATS[0], [own.record(*own.FEVER, other)])
+    assert (tally.otherwise, tally.read, tally.missed) == (1, 2, [])
+    (line,) = listed(tally)
+    assert line.endswith("recorded as search[Elbe]; read as it plainly says, as search[Oder]")
+
+
+WAYS = [
+    ("So. Action 1: Search[Oder]", {("search", ("Oder",)), ("", ())}),
+    ("Action 1: Browse[Oder]", {("browse", ("Oder",)), ("", ())}),
+    ("Search[Oder", {("search", ("Oder",)), ("", ())}),
+    ("Search[[Oder]]", {("search", ("Oder",))}),
+    ("Search[a [b] c]", {("search", ("a [b",)), ("search", ("a [b] c",))}),
+    ("I search.", set()),
+]
+
+
+@pytest.mark.parametrize(("text", "ways"), WAYS)
+def test_a_plain_reader_gives_every_way_to_take_a_call(
+    text: str, ways: set[tuple[str, tuple[str, ...]]]
+) -> None:
+    assert plainly(FORMATS[0], text) == ways
 
 
 def test_unread_turns_alike_are_listed_in_one_line() -> None:
