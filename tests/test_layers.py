@@ -54,6 +54,7 @@ LAYERS = {
     "fit": 4,  # whether the parts of an agent fit together
     "judging": 4,  # what the checks of an agent say of a call or an answer
     "observed": 4,  # what a call returned, as its observation
+    "seal": 4,  # who began a run
     "sent": 4,  # the prompt of any thought, made again from the record
     "result": 4,  # what a run came to, for the agent that ran
     "waiting": 4,  # what waits for a person, in a run and its sub-runs

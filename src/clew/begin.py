@@ -21,8 +21,9 @@ from clew.events import (
     Trust,
     Usage,
 )
-from clew.journal import Journal, load
+from clew.journal import Journal, load, new_run_id
 from clew.protocols import Listener, Store, Unmetered
+from clew.seal import sealed
 from clew.stores import open_store
 from clew.trajectory import Call, Trajectory
 from clew.waiting import ancestors
@@ -85,9 +86,9 @@ async def start(
     if not goal.strip():
         message = "the question is empty: say what you want to know"
         raise ConfigError(message)
-    started = Started(
-        goal, agent.setting, SCHEMA, agent.seed, parent, origin or {}, queue, grant, trust
-    )
+    run_id = run_id or new_run_id()
+    made_of = sealed(run_id, origin) if origin else {}
+    started = Started(goal, agent.setting, SCHEMA, agent.seed, parent, made_of, queue, grant, trust)
     return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
 
 
@@ -117,7 +118,8 @@ async def take_up(
     if _may_have_asked(journal) and _pays_next(agent, so_far, other=bool(different)):
         events.append(Charged(agent.budget.expected(so_far), LOST))
     if different:
-        events.append(Changed(agent.setting, different, origin or {}))
+        made_of = sealed(run_id, origin) if origin else {}
+        events.append(Changed(agent.setting, different, made_of))
     if events:
         await journal.record(*events)
     return journal

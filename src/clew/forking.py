@@ -7,10 +7,11 @@ from clew.agent import Agent, changes
 from clew.api import Where, opened, secrets, twin
 from clew.cut import cut
 from clew.events import AnyEvent, Forked, Json, Note
-from clew.journal import Journal, load
+from clew.journal import Journal, load, new_run_id
 from clew.loop import run as go
 from clew.protocols import Listener, Store
 from clew.result import Result, whole_result
+from clew.seal import sealed
 from clew.trajectory import Trajectory
 
 
@@ -61,7 +62,9 @@ async def start_fork(
         *changes(so_far.setting or so_far.started.setting, agent.setting),
         *(f"observation {key}" for key in observations or {}),
     )
-    first = Forked(place.parent, at, agent.setting, what, place.done, len(again), origin or {})
+    new_id = new_id or new_run_id()
+    made_of = sealed(new_id, origin) if origin else {}
+    first = Forked(place.parent, at, agent.setting, what, place.done, len(again), made_of)
     return await Journal.fork(
         store, place.base, place.shared, (first, *again), new_id,
         secrets=secrets(), listener=listener,

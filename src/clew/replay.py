@@ -8,7 +8,7 @@ rulings, the clock and every interruption come from it too. No call leaves the p
 loop derives is compared with the record, byte by byte; the first difference ends the replay.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import dropwhile, takewhile
 from operator import attrgetter
@@ -54,13 +54,17 @@ class Replayed(msgspec.Struct, frozen=True):
     passed_over: tuple[str, ...] = ()
 
 
-async def replay(agent: Agent, record: Trajectory, store: Store) -> Replayed:
+async def replay(
+    agent: Agent, record: Trajectory, store: Store, apart: Collection[str] = ()
+) -> Replayed:
     """Run the agent over the record (`store` is never touched: it only completes the journal).
 
-    Raises `ReplayError` with step and field of the first divergence.
+    `apart` names parts, as `changes` does, that only stand in for those of the record: they are not
+    compared. Raises `ReplayError` with step and field of the first divergence.
     """
     given, setting, passed_over = _given(record)
-    if different := [name for name in changes(setting, agent.setting) if name != "codec"]:
+    skipped = {"codec", *apart}
+    if different := [name for name in changes(setting, agent.setting) if name not in skipped]:
         message = f"the agent has another {different[0]} than the record"
         raise ReplayError(0, f"setting.{different[0]}", message)
     same_codec = setting.codec == agent.setting.codec

@@ -4,7 +4,6 @@ import re
 from functools import partial
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +15,7 @@ from clew.agent_files import (
     make_agent,
     read_agent_file,
     spec_of,
-    without_others,
+    stand_ins,
 )
 from clew.agent_files.lines import line_of
 from clew.agent_files.spec import Apart, Spec
@@ -164,13 +163,13 @@ async def test_an_agent_of_another_file_is_a_tool(tmp_path: Path) -> None:
         (tmp_path / f"{name}.toml").unlink()
     spec = read_agent_file(tmp_path / "head.toml")
     asked: list[Spec] = []
-    plain = without_others(spec, whole.started.setting, partial(bare, asked, model))
+    plain, apart = stand_ins(spec, whole, None, partial(bare, asked, model))
+    assert apart == frozenset()
     assert asked[0].agents == ()
     await replay(plain, "r", store=store)
     with pytest.raises(ConfigError, match=r"nobody to work on n-1\.1: this agent was made for"):
         await run(plain, "Ask.", store=store, run_id="n")
-    one = msgspec.structs.replace(whole.started.setting, tools={})
-    assert without_others(spec, one, partial(bare, asked, model)).tools == []
+    assert stand_ins(spec, below, None, partial(bare, asked, model))[0].tools != []
     inner = agent.by_name["clerk"].sub
     assert isinstance(inner, Delegation)
     assert inner.agent.thinker.name.startswith("offline")  # that of the file that names it

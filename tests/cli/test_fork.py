@@ -34,6 +34,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def run_id(made: tuple[Path, str]) -> str:
     store, found = made
     shutil.copy(store, os.environ["CLEW_STORE"])
+    shutil.copytree(store.parent / ".local", Path.home() / ".local")  # so that it is the same user
     return found
 
 

@@ -3,6 +3,7 @@
 Everything in a file can be said in Python too; a file is for those who would rather not.
 """
 
+from clew.agent_files.foreign import ForeignOriginError, is_foreign, named, refuse_foreign
 from clew.agent_files.make import (
     DOCS,
     SHIPPED,
@@ -15,9 +16,9 @@ from clew.agent_files.make import (
     make_tools,
 )
 from clew.agent_files.origin import ORIGIN, origin, spec_of, with_model
-from clew.agent_files.others import without_others
 from clew.agent_files.read import PartError, explained, read_agent_file
 from clew.agent_files.spec import SCREENS, Spec
+from clew.agent_files.stand_ins import stand_ins
 from clew.agent_files.template import TEMPLATE
 
 __all__ = [
@@ -27,18 +28,22 @@ __all__ = [
     "SHIPPED",
     "TEMPLATE",
     "WEB",
+    "ForeignOriginError",
     "Loaded",
     "PartError",
     "Spec",
     "explained",
+    "is_foreign",
     "load_agent",
     "make_agent",
     "make_library",
     "make_model",
     "make_tools",
+    "named",
     "origin",
     "read_agent_file",
+    "refuse_foreign",
     "spec_of",
+    "stand_ins",
     "with_model",
-    "without_others",
 ]

@@ -7,7 +7,7 @@ import msgspec
 
 from clew.agent_files.spec import Spec
 from clew.errors import ConfigError
-from clew.events import Changed, Forked, Json
+from clew.events import Changed, Forked, Json, Started
 from clew.models.resolve import default
 from clew.trajectory import Trajectory
 
@@ -20,18 +20,22 @@ def origin(spec: Spec) -> dict[str, Json]:
     return {ORIGIN: msgspec.to_builtins(spec)}
 
 
+def origin_of(record: Trajectory) -> dict[str, Json]:
+    """The origin that says what a run's agent is made of: the last one; empty where none does."""
+    events = (entry.event for entry in record.entries)
+    said = (event.origin for event in events if isinstance(event, Started | Changed | Forked))
+    return next((one for one in reversed([*said]) if ORIGIN in one), {})
+
+
 def spec_of(record: Trajectory) -> Spec | None:
     """The spec a run was begun, or last changed, with; None where a program began it.
 
     Raises `ConfigError` where it is of another clew.
     """
-    events = [entry.event for entry in record.entries]
-    changed = [event.origin for event in events if isinstance(event, Changed | Forked)]
-    origins = [o[ORIGIN] for o in (record.started.origin, *changed) if ORIGIN in o]
-    if not origins:
+    if not (found := origin_of(record)):
         return None
     try:
-        return msgspec.convert(origins[-1], Spec)
+        return msgspec.convert(found[ORIGIN], Spec)
     except msgspec.ValidationError as error:
         message = f"run {record.run_id} was begun with options this clew does not know: {error}"
         raise ConfigError(message) from error

@@ -5,15 +5,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from clew.agent_files import SCREENS, Spec, origin, read_agent_file, spec_of, with_model
+from clew.agent_files import (
+    SCREENS,
+    Spec,
+    origin,
+    read_agent_file,
+    refuse_foreign,
+    spec_of,
+    with_model,
+)
 from clew.errors import ConfigError, ModelError
 from clew.events import Json, Reply, Setting
 from clew.protocols import OnText, Prompt
 from clew.trajectory import Trajectory
 
 __all__ = [
-    "NAMES", "StandIn", "agent_store", "options", "origin", "recorded", "stand_in", "with_model",
+    "NAMES", "VOTES", "StandIn", "agent_store", "options", "origin", "recorded", "stand_in",
+    "with_model",
 ]  # fmt: skip
+
+VOTES: Final = "votes"
+"""Key of what a vote is made of, in `Started.origin`."""
 
 NAMES: Final[Mapping[str, str]] = {
     "max_steps": "limits.steps",
@@ -48,10 +60,19 @@ def agent_store(given: Mapping[str, Json]) -> str | None:
     return (read_agent_file(file).store or None) if file else None
 
 
-def recorded(record: Trajectory, given: Mapping[str, Json]) -> Spec:
+def recorded(
+    record: Trajectory,
+    given: Mapping[str, Json],
+    *,
+    of: Trajectory | None = None,
+    trusted: bool = False,
+    harmless: bool = False,
+) -> Spec:
     """The spec a run was begun, or last changed, with; over it what is said now.
 
-    Raises `ConfigError` where neither says what the agent is made of.
+    Raises `ConfigError` where neither says what the agent is made of, and where somebody else began
+    the run: unless that is `trusted`, or nothing is made of it that could do harm. The record may
+    be the beginning `of` another.
     """
     before = spec_of(record)
     if before is None and not any(value is not None for value in given.values()):
@@ -60,6 +81,10 @@ def recorded(record: Trajectory, given: Mapping[str, Json]) -> Spec:
             "or say what its agent is made of (--agent, --model, --tools, …)"
         )
         raise ConfigError(message)
+    replaced = given.get("agent") and VOTES not in record.started.origin
+    if before is not None and not harmless and not replaced:
+        parents = (fork.parent for fork in of.forks) if of is not None else ()
+        refuse_foreign(record, before, *parents, trusted=trusted)
     return options(given, before)
 
 

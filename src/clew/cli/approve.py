@@ -8,10 +8,12 @@ from functools import partial
 import anyio
 import click
 
+from clew.agent_files import is_foreign
 from clew.approvals import held, root_of, rule, word_on
 from clew.cli.decide import arguments, confirm
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, RUN, STORE
+from clew.cli.origins import FOREIGN
 from clew.cli.places import LAST, SHOWN, command, existing, find_run
 from clew.cli.render import inert
 from clew.drivers.claiming import queue_of
@@ -96,7 +98,10 @@ def _rule(run: str, word: Word, store: str | None, *, yes: bool) -> int:
     done = "allowed" if word.allow else "refused"
     queue = inert(meant.queue)
     then = f"A worker of the queue {queue} goes on with it, or: " if queue else "Go on with: "
-    click.echo(f"{waiting.call} {waiting.tool} is {done}. {then}{meant.further}")
+    said = f"{inert(waiting.call)} {inert(waiting.tool)} is {done}. {then}{meant.further}"
+    click.echo(said)
+    if meant.foreign:
+        click.echo(f"clew: {FOREIGN}", err=True)
     return ANSWERED
 
 
@@ -111,6 +116,8 @@ class _Meant:
     ruled: bool
     below: bool
     """Whether it waits for its sub-run, and so cannot be allowed itself."""
+    foreign: bool
+    """Whether somebody else began the run that goes on with it."""
 
 
 async def _find(run: str, word: Word, store: str | None) -> _Meant:
@@ -127,6 +134,7 @@ async def _find(run: str, word: Word, store: str | None) -> _Meant:
             command("resume", each.root, store=store),
             await word_on(place, of, of.call(each.call)) is not None,
             waits_below(of.call(each.call)),
+            is_foreign(await load(place, each.root)),
         )
 
 

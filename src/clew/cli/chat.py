@@ -17,7 +17,7 @@ from clew.cli.agents import options, origin, recorded, with_model
 from clew.cli.ask import readable, tell_model
 from clew.cli.decide import decide
 from clew.cli.errors import ANSWERED, Shell, tell
-from clew.cli.options import DEBUG, STORE, agent_options
+from clew.cli.options import DEBUG, STORE, TRUST_ORIGIN, agent_options
 from clew.cli.outcome import Outcome, status, tell_end
 from clew.cli.places import command, existing, find_run
 from clew.cli.render import Shown
@@ -62,15 +62,25 @@ class Session:
 
 @click.command(short_help="Ask, and ask on in the same record.")
 @click.option("--resume", "earlier", metavar="RUN", default="", help="Go on with an earlier run.")
+@TRUST_ORIGIN
 @agent_options
 @STORE
 @DEBUG
 @click.pass_obj
-def chat(shell: Shell, /, earlier: str, store: str | None, *, debug: bool, **given: Json) -> int:
+def chat(
+    shell: Shell,
+    /,
+    earlier: str,
+    store: str | None,
+    *,
+    trust_origin: bool,
+    debug: bool,
+    **given: Json,
+) -> int:
     """Ask, and ask on: follow-ups continue the same record. /help says what else there is."""
     screen = Screen(console(), debug=debug)
     with asyncio.Runner() as runner:  # one loop for all turns: connections belong to a loop
-        session = runner.run(_open(earlier, store, screen, given))
+        session = runner.run(_open(earlier, store, screen, given, trusted=trust_origin))
         try:
             converse(shell, session, runner)
         finally:
@@ -78,13 +88,15 @@ def chat(shell: Shell, /, earlier: str, store: str | None, *, debug: bool, **giv
     return ANSWERED
 
 
-async def _open(earlier: str, store: str | None, screen: Screen, given: dict[str, Json]) -> Session:
+async def _open(
+    earlier: str, store: str | None, screen: Screen, given: dict[str, Json], *, trusted: bool
+) -> Session:
     run_id = ""
     said = options(given)
     if earlier:
         async with existing(store) as place:
             run_id = await find_run(place, earlier)
-            said = recorded(await load(place, run_id), given)
+            said = recorded(await load(place, run_id), given, trusted=trusted)
     wanted, why = await with_model(said)
     tell_model(wanted, why)
     docs = make_library(wanted, screen.indexing)

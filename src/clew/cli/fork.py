@@ -1,7 +1,7 @@
 """`clew fork`: a new run that begins with another's first steps."""
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ import msgspec
 from clew.agent_files import Spec, explained, make_agent, make_library
 from clew.cli.agents import NAMES, agent_store, origin, recorded, with_model
 from clew.cli.ask import readable, tell_model, watching
-from clew.cli.options import DEBUG, JSON, QUIET, RUN, STORE, agent_options
+from clew.cli.options import DEBUG, JSON, QUIET, RUN, STORE, TRUST_ORIGIN, agent_options
 from clew.cli.outcome import Outcome, finish
 from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
@@ -53,6 +53,7 @@ class Wish:
     observations: dict[str, Json]
     given: dict[str, Json]
     usual: tuple[str, ...]
+    trust_origin: bool = False
 
 
 @click.command(short_help="Begin a new run with another's first steps.", epilog=EPILOG)
@@ -69,6 +70,7 @@ class Wish:
     "(observation.2.1=TEXT, or =@FILE). Several are allowed.",
 )
 @click.option("--say", metavar="TEXT", default="", help="A further word: the run answers to it.")
+@TRUST_ORIGIN
 @agent_options
 @STORE
 @JSON
@@ -81,6 +83,7 @@ def fork(
     say: str,
     store: str | None,
     *,
+    trust_origin: bool,
     as_json: bool,
     quiet: bool,
     debug: bool,
@@ -98,7 +101,7 @@ def fork(
         raise ConfigError(message)
     usual = tuple(NAMES.get(name, name) for name, value in changed.items() if value is None)
     word = readable(say) if say else ""
-    wish = Wish(run, at, word, observations, {**given, **changed}, usual)
+    wish = Wish(run, at, word, observations, {**given, **changed}, usual, trust_origin)
     with watching(as_json=as_json, quiet=quiet, debug=debug) as screen:
         end = anyio.run(partial(_fork, wish, store, screen))
     return finish(end, as_json=as_json)
@@ -111,7 +114,7 @@ async def _fork(wish: Wish, store: str | None, screen: Screen) -> Outcome:
         record = await load(place, run_id)
         refuse_vote(record, "fork")
         so_far = Trajectory(run_id, cut(record, wish.at).shared)
-        wanted, why = await with_model(_recorded(so_far, wish.given, wish.usual))
+        wanted, why = await with_model(_recorded(so_far, record, wish))
         tell_model(wanted, why)
         docs = make_library(wanted, screen.indexing)
         agent = make_agent(wanted, docs)
@@ -131,10 +134,11 @@ async def _fork(wish: Wish, store: str | None, screen: Screen) -> Outcome:
         return await carry_on(agent, journal, docs, store=store, why=why)
 
 
-def _recorded(so_far: Trajectory, given: Mapping[str, Json], usual: Iterable[str]) -> Spec:
+def _recorded(so_far: Trajectory, record: Trajectory, wish: Wish) -> Spec:
     """The spec at the cut, with what is changed; what is to be as `usual` says nothing any more."""
     try:
-        return recorded(so_far, given).but(dict.fromkeys(usual))
+        spec = recorded(so_far, wish.given, of=record, trusted=wish.trust_origin)
+        return spec.but(dict.fromkeys(wish.usual))
     except msgspec.ValidationError as error:
         message = f"--set does not fit an agent: {explained(str(error))}"
         raise ConfigError(message) from error

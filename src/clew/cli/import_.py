@@ -1,19 +1,28 @@
 """`clew import`: the runs of an archive come into the store."""
 
 import sys
+from collections.abc import Iterable
 from functools import partial
 
 import anyio
 import click
 import msgspec
 
+from clew.agent_files import is_foreign
 from clew.api import opened
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.progress import count, progress
 from clew.cli.render import inert
 from clew.events import encode
+from clew.journal import load
+from clew.protocols import Store
 from clew.retention import Imported, import_runs
+
+FOREIGN = (
+    "clew: some of these runs were not begun by you on this machine: what their records name is "
+    "shown (clew show RUN), and not made without --trust-origin"
+)
 
 
 @click.command("import", short_help="Bring in the runs of an archive.")
@@ -29,21 +38,32 @@ def import_command(file: str, store: str | None, *, as_json: bool, debug: bool) 
     interrupted is simply made again.
     """
     del debug
-    done = anyio.run(partial(_import, file, store))
+    done, foreign = anyio.run(partial(_import, file, store))
     if as_json:
         click.echo(encode(msgspec.to_builtins(done)))
     else:
         _tell(done)
+    if foreign:
+        click.echo(FOREIGN, err=True)
     return FAILED if done.refused or done.missing or not done.whole else ANSWERED
 
 
-async def _import(file: str, store: str | None) -> Imported:
+async def _import(file: str, store: str | None) -> tuple[Imported, bool]:
     async with opened(store) as place:
         with progress("importing") as show:
             source = sys.stdin.buffer if file == "-" else file
-            return await import_runs(
+            done = await import_runs(
                 source, store=place, on_run=lambda number, run_id: show(number, 0, run_id)
             )
+        return done, await _has_foreign(place, done.runs)
+
+
+async def _has_foreign(store: Store, runs: Iterable[str]) -> bool:
+    """Whether somebody else began any of them."""
+    for run_id in runs:
+        if is_foreign(await load(store, run_id)):
+            return True
+    return False
 
 
 def _tell(done: Imported) -> None:

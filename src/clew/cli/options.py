@@ -88,6 +88,12 @@ AT_ONCE: Final = click.option(
     help="So many runs at a time.  [default: 8]",
 )
 
+TRUST_ORIGIN: Final = click.option(
+    "--trust-origin",
+    is_flag=True,
+    help="Make what the record names (programs, modules, servers) although you did not begin it.",
+)
+
 _COST: Final = click.option("--max-cost", metavar="USD", type=float, help="US dollars at most.")
 _AGENT: Final = (
     AGENT,

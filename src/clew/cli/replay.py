@@ -1,15 +1,12 @@
 """`clew replay`: run a record again, with the world taken from it."""
 
 from functools import partial
-from pathlib import Path
 
 import anyio
 import click
-import msgspec
 
 from clew.agent import Agent
-from clew.agent_files import make_agent, without_others
-from clew.api import replay as replay_run
+from clew.agent_files import make_agent, stand_ins
 from clew.cli.agents import agent_store, recorded, stand_in
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, RUN, STORE, agent_options
@@ -17,9 +14,13 @@ from clew.cli.places import existing, find_run
 from clew.cli.votes import root, wish_of
 from clew.events import Json
 from clew.journal import load
+from clew.protocols import Store
 from clew.replay import Replayed
+from clew.replay import replay as replay_record
+from clew.stores import MemoryStore
 from clew.strategies import behind
 from clew.trajectory import Trajectory
+from clew.view.brief import recorded_brief
 
 
 @click.command(short_help="Run a record again without a single call.")
@@ -47,18 +48,26 @@ async def _replay(run: str, store: str | None, given: dict[str, Json]) -> Replay
     async with existing(store or agent_store(given)) as place:
         run_id = await find_run(place, run)
         record = await load(place, run_id)
-        agent = _agent(record, given)
+        agent, apart = await _agent(record, given, place)
         if wish_of(record) is not None:
             agent = behind(agent, record)
         elif served := root(record):
             agent = behind(agent, record, await load(place, served))
-        return await replay_run(agent, run_id, store=place)
+        return await replay_record(agent, record, MemoryStore(), apart)
 
 
-def _agent(record: Trajectory, given: dict[str, Json]) -> Agent:
-    wanted = recorded(record, given)
-    if wanted.docs:  # nothing is searched, and the folder may be gone
-        wanted = msgspec.structs.replace(wanted, docs=str(Path.cwd()))
+async def _agent(
+    record: Trajectory, given: dict[str, Json], store: Store
+) -> tuple[Agent, frozenset[str]]:
+    """The agent, and which of its parts stand in for those of the record.
+
+    What a person names now is imported, what the record names is not.
+    """
+    wanted = recorded(record, given, harmless=True)
     setting = record.setting or record.started.setting
-    model = None if given.get("model") else stand_in(setting)
-    return without_others(wanted, setting, partial(make_agent, model=model))
+    make = partial(make_agent, model=None if given.get("model") else stand_in(setting))
+    if given.get("agent"):
+        return make(wanted), frozenset()
+    blob = setting.brief_blob
+    brief = recorded_brief(await store.blob(blob))[0] if blob else None
+    return stand_ins(wanted, record, brief, make)

@@ -13,7 +13,7 @@ from clew.api import take_up
 from clew.begin import refuse_sub_run
 from clew.cli.agents import agent_store, origin, recorded, with_model
 from clew.cli.ask import readable, tell_model, watching
-from clew.cli.options import DEBUG, JSON, LOG_DIR, QUIET, RUN, STORE, agent_options
+from clew.cli.options import DEBUG, JSON, LOG_DIR, QUIET, RUN, STORE, TRUST_ORIGIN, agent_options
 from clew.cli.outcome import Outcome, finish
 from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
@@ -43,6 +43,7 @@ class Wish:
     given: dict[str, Json]
     log_dir: str | None = None
     take_over: bool = False
+    trust_origin: bool = False
 
 
 @click.command(short_help="Go on with a run.", epilog=EPILOG)
@@ -56,6 +57,7 @@ class Wish:
     is_flag=True,
     help="Go on although a worker has the run, which may hang: it is fenced off.",
 )
+@TRUST_ORIGIN
 @agent_options
 @STORE
 @LOG_DIR
@@ -70,6 +72,7 @@ def resume(
     *,
     accept_change: bool,
     take_over: bool,
+    trust_origin: bool,
     as_json: bool,
     quiet: bool,
     debug: bool,
@@ -79,9 +82,11 @@ def resume(
 
     RUN is an id, its beginning or end, or `last`. The agent is made again from the record; options
     given here change it, and then --accept-change is needed. A run that has ended and is given
-    nothing new shows its result again.
+    nothing new shows its result again. What somebody else began is refused until you trust what
+    its record names.
     """
-    wish = Wish(run, readable(say) if say else "", accept_change, given, log_dir, take_over)
+    word = readable(say) if say else ""
+    wish = Wish(run, word, accept_change, given, log_dir, take_over, trust_origin)
     with watching(as_json=as_json, quiet=quiet, debug=debug) as screen:
         end = anyio.run(partial(_resume, wish, store, screen))
     return finish(end, as_json=as_json)
@@ -94,7 +99,7 @@ async def _resume(wish: Wish, store: str | None, screen: Screen) -> Outcome:
         record = await load(place, run_id)
         refuse_part(record, store)
         await refuse_sub_run(place, record)
-        wanted, why = await with_model(recorded(record, wish.given))
+        wanted, why = await with_model(recorded(record, wish.given, trusted=wish.trust_origin))
         tell_model(wanted, why)
         if (votes := wish_of(record)) is not None:
             if wish.say or wish.log_dir:

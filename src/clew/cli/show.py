@@ -14,9 +14,10 @@ from clew.cli.audit import tell as tell_audit
 from clew.cli.errors import ANSWERED
 from clew.cli.markdown import markdown
 from clew.cli.options import DEBUG, RUN, STORE
+from clew.cli.origins import pieces_with_origin
 from clew.cli.outcome import entry_document, fork_of, status, usage
 from clew.cli.places import existing, find_run
-from clew.cli.render import Shown, inert, pieces
+from clew.cli.render import Shown, inert
 from clew.cli.screen import console, put
 from clew.cli.sent import sent_document, sent_text
 from clew.cli.votes import refuse_vote
@@ -101,7 +102,7 @@ def _text(record: Trajectory) -> None:
     of = fork_of(record)
     cut = f", fork of {of['run_id']} after step {of['step']}" if of is not None else ""
     put(out, Shown("Run", f"{record.run_id} ({status(record)}){inert(cut)}", "bold"))
-    for piece in pieces(record):
+    for piece in pieces_with_origin(record):
         put(out, piece)
 
 
@@ -124,7 +125,7 @@ def _jsonl(record: Trajectory) -> None:
 
 
 def _markdown(record: Trajectory) -> None:
-    click.echo(markdown(record, pieces(record)))
+    click.echo(markdown(record, pieces_with_origin(record)))
 
 
 FORMS: Final[dict[str, Callable[[Trajectory], None]]] = {

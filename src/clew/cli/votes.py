@@ -9,7 +9,7 @@ import anyio.lowlevel
 
 from clew.agent import Agent
 from clew.agent_files import Spec, make_agent, make_library, make_model
-from clew.cli.agents import origin
+from clew.cli.agents import VOTES, origin
 from clew.cli.outcome import Outcome
 from clew.cli.places import command
 from clew.cli.render import Shown, inert, shown
@@ -22,10 +22,6 @@ from clew.protocols import Store
 from clew.strategies import Vote, standing, verifying, vote
 from clew.tools.docs import Library
 from clew.trajectory import Trajectory
-
-VOTES: Final = "votes"
-"""Key of what a vote is made of, in `Started.origin`."""
-
 
 NO_LOG: Final = "a log folder is for one run; each run of a vote can be shown (clew show --jsonl)"
 

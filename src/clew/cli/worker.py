@@ -14,7 +14,7 @@ import click
 from clew.agent_files import read_agent_file
 from clew.cli.errors import ANSWERED, FAILED, INTERRUPTED
 from clew.cli.logs import of_many
-from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE
+from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE, TRUST_ORIGIN
 from clew.cli.places import shared_place
 from clew.cli.render import inert
 from clew.drivers.serving import News, Serving, own_name
@@ -43,9 +43,10 @@ breaks off. Exit codes: 0, 2 usage, 5 with --until-idle where a run could not be
     metavar="FILE",
     multiple=True,
     type=click.Path(),
-    help="An agent file; may be given several times. Other agents are made from the records.",
+    help="An agent file; may be given several times. Others are made from your own records.",
 )
 @click.option("--only", is_flag=True, help="Work for no agents but those of --agent.")
+@TRUST_ORIGIN
 @QUEUE
 @AT_ONCE
 @click.option("--name", metavar="NAME", help="What it is called.  [default: machine and process]")
@@ -73,6 +74,7 @@ def worker(
     store: str | None,
     *,
     only: bool,
+    trust_origin: bool,
     until_idle: bool,
     take_over: bool,
     as_json: bool,
@@ -89,7 +91,7 @@ def worker(
         raise click.UsageError(message)
     serving = Serving(
         shared_place(store or _store_of(agents)), agents, only, queue, at_once, name or own_name(),
-        until_idle, take_over,
+        until_idle, take_over, trust_origin,
     )  # fmt: skip
     teller = Teller(as_json=as_json)
     with of_many():

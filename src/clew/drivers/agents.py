@@ -7,35 +7,52 @@ from typing import Final
 import msgspec
 
 from clew.agent import Agent, changes
-from clew.agent_files import Spec, make_agent, read_agent_file, spec_of, with_model
+from clew.agent_files import (
+    Spec,
+    is_foreign,
+    make_agent,
+    named,
+    read_agent_file,
+    spec_of,
+    with_model,
+)
 from clew.drivers.carry import Agents
 from clew.errors import ConfigError
 from clew.events import Setting, encode
 from clew.trajectory import Trajectory
 
+FOREIGN: Final = (
+    "the agent {setting} is of a run that you did not begin on this machine ({names}): name it "
+    "with --agent FILE, or start a worker with --trust-origin that makes what any record names"
+)
+
 _KEPT: Final = 256
 """So many agents that were made from records are kept for further runs."""
 
 
-async def agents_for(files: Sequence[str] = (), *, only: bool = False) -> Agents:
-    """The agents of these agent files; without `only` also any that a record describes.
+async def agents_for(
+    files: Sequence[str] = (), *, only: bool = False, trust_origin: bool = False
+) -> Agents:
+    """The agents of these agent files; without `only` also any that the user's records describe.
 
-    Raises `ConfigError` where a file does not fit.
+    With `trust_origin` also what the records of others describe. Raises `ConfigError` where a file
+    does not fit.
     """
     given: dict[str, Agent] = {}
     for file in files:
         spec, _ = await with_model(read_agent_file(file))
         given[file] = make_agent(spec)
-    return _Known(given, recorded=not only)
+    return _Known(given, recorded=not only, trusting=trust_origin)
 
 
-def agents_of(*given: Agent, recorded: bool = False) -> Agents:
-    """These agents; with `recorded` also any that a record describes.
+def agents_of(*given: Agent, recorded: bool = False, trust_origin: bool = False) -> Agents:
+    """These agents; with `recorded` also any that a record of this user describes.
 
-    Only records begun by `clew` or from an agent file describe their agent.
+    Only records begun by `clew` or from an agent file describe their agent. With `trust_origin`
+    also what the records of others describe is made.
     """
     named = {f"agent {number}": agent for number, agent in enumerate(given, start=1)}
-    return _Known(named, recorded=recorded)
+    return _Known(named, recorded=recorded, trusting=trust_origin)
 
 
 @dataclass(slots=True)
@@ -44,6 +61,7 @@ class _Known:
 
     given: dict[str, Agent]
     recorded: bool
+    trusting: bool
     made: dict[bytes, Agent] = field(default_factory=dict[bytes, Agent])
 
     async def __call__(self, record: Trajectory) -> Agent:
@@ -54,6 +72,8 @@ class _Known:
         spec = spec_of(record) if self.recorded else None
         if spec is None:
             raise ConfigError(self._lacking(setting))
+        if not self.trusting and is_foreign(record):
+            raise ConfigError(FOREIGN.format(setting=_named(setting), names=_outside(spec)))
         agent = self._make(spec)
         if different := changes(setting, agent.setting):
             what = f"{_named(setting)} differs in {', '.join(different)} from what is made of it"
@@ -78,6 +98,10 @@ class _Known:
         nearest = min(differs, key=lambda name: len(differs[name]))
         has = ", ".join(f"{name} {_named(one.setting)}" for name, one in self.given.items())
         return f"{wanted}: {nearest} differs in {', '.join(differs[nearest])} (here: {has})"
+
+
+def _outside(spec: Spec) -> str:
+    return "; ".join(named(spec)) or "it names nothing outside of clew"
 
 
 def _named(setting: Setting) -> str:

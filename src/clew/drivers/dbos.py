@@ -252,7 +252,9 @@ async def named(store: Claims, name: str) -> AsyncGenerator[None]:
 
 async def serve(serving: Serving, tell: Tell, leaving: anyio.Event) -> None:
     """Serve as `clew worker` asks (`clew.drivers.serving`)."""
-    agents = await agents_for(serving.agent_files, only=serving.only)
+    agents = await agents_for(
+        serving.agent_files, only=serving.only, trust_origin=serving.trust_origin
+    )
     orders = Orders(
         agents, serving.queue, serving.at_once, serving.name, serving.until_idle,
         serving.take_over, tell,

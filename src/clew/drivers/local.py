@@ -71,7 +71,9 @@ async def _shielded(worker: Worker, leaving: anyio.Event, whole: anyio.CancelSco
 
 async def serve(serving: Serving, tell: Tell, leaving: anyio.Event) -> None:
     """Serve as `clew worker` asks (`clew.drivers.serving`)."""
-    agents = await agents_for(serving.agent_files, only=serving.only)
+    agents = await agents_for(
+        serving.agent_files, only=serving.only, trust_origin=serving.trust_origin
+    )
     orders = Orders(
         agents, serving.queue, serving.at_once, serving.name, serving.until_idle,
         serving.take_over, tell,

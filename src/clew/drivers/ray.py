@@ -29,7 +29,8 @@ class RayDriver:
     """Has runs worked on by whoever serves a queue of the store; `serve` does it with actors.
 
     `agents` are named as in `fan_out`; with `only`, the actors make no others from what records
-    say. The queue is the store: what was submitted is due there, whether anybody serves it or not.
+    say, and with `trust_origin` also from those that the user of their machine did not begin. The
+    queue is the store: what was submitted is due there, whether anybody serves it or not.
     """
 
     store: str = field(repr=False)  # there may be a password in it
@@ -38,6 +39,7 @@ class RayDriver:
     queue: str = QUEUE
     name: str = field(default_factory=own_name)
     cast: Cast = field(default_factory=Cast)
+    trust_origin: bool = False
 
     async def submit(self, run_id: str) -> None:
         """Have a run that was just begun worked on. Raises `ConfigError` if in another queue."""
@@ -91,10 +93,12 @@ class RayDriver:
         names = [named_from(each, folder) for each in self.agents]
         for each in names:
             await agent_named(each, folder)  # what does not fit is told before anything begins
-        orders = Orders(place, tuple(names), self.only, folder, patient=False)
+        orders = Orders(
+            place, tuple(names), self.only, folder, patient=False, trust_origin=self.trust_origin
+        )
         serving = Serving(
             place, self.agents, self.only, self.queue, self.cast.at_once, self.name, until_idle,
-            take_over,
+            take_over, self.trust_origin,
         )  # fmt: skip
         async with opened(place) as store:
             sharing = shared(store)
@@ -113,6 +117,12 @@ async def serve(serving: Serving, tell: Tell, leaving: anyio.Event) -> None:
         raise ConfigError(f"CLEW_RAY_ACTORS is {said!r}: set it to the number of actors")
     cast = Cast(int(said), serving.at_once, os.environ.get("RAY_ADDRESS") or None)
     driver = RayDriver(
-        serving.store, serving.agent_files, serving.only, serving.queue, serving.name, cast
+        serving.store,
+        serving.agent_files,
+        serving.only,
+        serving.queue,
+        serving.name,
+        cast,
+        serving.trust_origin,
     )
     await driver.work(leaving, tell, until_idle=serving.until_idle, take_over=serving.take_over)

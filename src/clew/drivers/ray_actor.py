@@ -28,7 +28,8 @@ class Orders(msgspec.Struct, frozen=True):
     """What an actor is made with, as JSON: where the records lie, and which agents it has.
 
     `agents` are names, as `agent_named` takes them, with modules looked for in `folder` first; with
-    `only` no other is made of what a record says. A `patient` actor waits for the end of a run that
+    `only` no other is made of what a record says, with `trust_origin` also of what somebody else's
+    does. A `patient` actor waits for the end of a run that
     another worker has.
     """
 
@@ -37,6 +38,7 @@ class Orders(msgspec.Struct, frozen=True):
     only: bool = False
     folder: str = ""
     patient: bool = True
+    trust_origin: bool = False
 
     def __repr__(self) -> str:
         """Without the store: there may be a password in its address."""
@@ -172,4 +174,4 @@ class Actor:
     async def _made(self) -> Agents:
         orders = self._orders
         given = [(await agent_named(name, orders.folder))[0] for name in orders.agents]
-        return agents_of(*given, recorded=not orders.only)
+        return agents_of(*given, recorded=not orders.only, trust_origin=orders.trust_origin)

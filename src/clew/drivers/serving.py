@@ -36,8 +36,9 @@ class Serving:
     """How a worker is to serve.
 
     `store` is a place as `open_store` takes it. `agent_files` name agents that this worker has;
-    with `only`, it makes no others from what the records say. `until_idle` ends it when nothing is
-    due here. With `take_over` it takes up, at its start, also what other workers have claimed:
+    with `only`, it makes no others from what the records say; with `trust_origin`, also from what
+    those say that somebody else began. `until_idle` ends it when nothing is due
+    here. With `take_over` it takes up, at its start, also what other workers have claimed:
     they are fenced off.
     """
 
@@ -49,6 +50,7 @@ class Serving:
     name: str = field(default_factory=own_name)
     until_idle: bool = False
     take_over: bool = False
+    trust_origin: bool = False
 
 
 class News(msgspec.Struct, frozen=True):

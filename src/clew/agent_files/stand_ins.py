@@ -1,0 +1,224 @@
+"""The agent of a record for a replay: nothing that the record names is imported, found or asked.
+
+What the record says of a part is enough, for a replay takes from it all that a part would do: tools
+with the schemas that the model was shown, guards, checks and screens by their names.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Self, get_args
+
+import msgspec
+
+from clew.agent import Agent
+from clew.agent_files.origin import spec_of
+from clew.agent_files.spec import Spec
+from clew.errors import ConfigError
+from clew.events import Attempt, Effect, Grant, Json, Judged, Landing, Observation, Setting, Stop
+from clew.protocols import Brief, Parameters, Retry, Tool
+from clew.subagents import handing_on
+from clew.tools.retrieval import Retrieval
+from clew.trajectory import Trajectory
+
+_AFTER: Final = "; what is left holds no landing"
+"""What may stand behind a bound's reason in the stop of a run that it ended."""
+
+
+def stand_ins(
+    spec: Spec, record: Trajectory, brief: Brief | None, make: Callable[[Spec], Agent]
+) -> tuple[Agent, frozenset[str]]:
+    """The agent that `spec`, the record's own, describes; and which parts only stand in for others.
+
+    `brief` is what the record's prompts are made of, and `make` makes an agent of what ships with
+    clew. Raises `ConfigError` where the record does not hold what stands in.
+    """
+    setting = record.setting or record.started.setting
+    agent = make(_shipped(spec, spec_of(record) or Spec()))
+    found = {tool.name: tool for tool in agent.tools}
+    found |= {tool.name: tool for tool in _handed(spec, setting)}
+    lacking = [name for name in setting.tools if name not in found] if _has_own(spec) else []
+    if lacking and brief is None:
+        message = (
+            f"run {record.run_id} was written by a clew that did not keep the schema of "
+            f"{lacking[0]}: say with --agent FILE what its agent is made of"
+        )
+        raise ConfigError(message)
+    if brief is not None:
+        found |= {name: _tool(name, setting, brief, record) for name in lacking}
+    order = [*setting.tools, *found]
+    parts = _parts(spec, setting, agent)
+    bounds = setting.parts["bounds"][-len(spec.bounds) :] if spec.bounds else ()
+    apart = {f"tools.{name}" for name in lacking} | {f"parts.{name}" for name in parts}
+    tools = sorted(found.values(), key=lambda tool: order.index(tool.name))
+    own = [_Bound(name, record) for name in bounds]
+    return agent.but(tools=tools, bounds=own, **parts), frozenset(apart)
+
+
+def _handed(spec: Spec, setting: Setting) -> Iterator[Tool]:
+    """The tools that hand on to agents of other files: as the record names them."""
+    for each in spec.agents:
+        if (said := setting.tools.get(each.name)) is not None:
+            version, effect, _ = said.split()
+            tool = handing_on(each.name, each.description)
+            yield replace(
+                tool, version=version, effect=_effect(effect), most=_most(setting, each.name)
+            )
+
+
+def _effect(word: str) -> Effect:
+    return next(known for known in get_args(Effect) if known == word)
+
+
+def _most(setting: Setting, name: str) -> Grant | None:
+    granted = msgspec.convert(setting.parts.get("granted", {}), dict[str, Grant])
+    return granted.get(name)
+
+
+def _shipped(spec: Spec, recorded: Spec) -> Spec:
+    """The spec without what the record names outside of clew; no document is read either."""
+    return msgspec.structs.replace(
+        spec,
+        tools=tuple(name for name in spec.tools if ":" not in name or name not in recorded.tools),
+        screens=tuple(name for name in spec.screens if ":" not in name),
+        docs=str(Path.cwd()) if spec.docs else "",
+        programs=(), processes=(), agents=(), guards=(), bounds=(), checks=(),
+        answer="", retrieval=None,
+    )  # fmt: skip
+
+
+def _has_own(spec: Spec) -> bool:
+    own = any(":" in name for name in spec.tools)
+    return bool(own or spec.programs or spec.processes)
+
+
+def _parts(spec: Spec, setting: Setting, agent: Agent) -> dict[str, Any]:
+    """The parts of an agent, by its fields, that stand in for those of the user's own."""
+    parts: dict[str, Any] = {}
+    said = setting.parts
+    if spec.guards:
+        own = [_Named(name) for name in said["guards"][: len(spec.guards)]]
+        parts["guards"] = [*own, *agent.guards]
+    if spec.checks:
+        names = said["checks"][-len(spec.checks) :]
+        parts["checks"] = [*agent.checks, *(_Named(name) for name in names)]
+    if any(":" in name for name in spec.screens):
+        parts["screens"] = [_Named(name) for name in said["screens"]]
+    if spec.answer:
+        parts["answer"] = _answer(said["answer"])
+    if (finding := spec.retrieval) is not None:
+        parts["retrieval"] = Retrieval(k=finding.k, always=finding.always, most=finding.most)
+    return parts
+
+
+def _tool(name: str, setting: Setting, brief: Brief, record: Trajectory) -> Tool:
+    """A tool as far as the record tells: of a hidden one it holds no schema."""
+    version, effect, _ = setting.tools[name].split()
+    shown = {tool.name: tool for tool in (*brief.tools, *brief.more)}
+    bare = shown.get(name) or Tool(name, name, {"type": "object"}, _uncalled, hidden=True)
+    events = [entry.event for entry in record.entries]
+    keys = {call.key for call in record.calls if call.action.name == name}
+    tried = [event for event in events if isinstance(event, Attempt) and event.call in keys]
+    return replace(
+        bare,
+        version=version,
+        effect=_effect(effect),
+        most=_most(setting, name),
+        retry=Retry(_times(record, keys, tried)),
+        repair=_repair(name, record, keys),
+        probe=_uncalled,
+        sub=_uncalled if any(one.child for one in tried) else None,
+    )
+
+
+async def _uncalled(*given: Any) -> Any:
+    """Stands where a replay takes what came of a call from the record."""
+    raise ConfigError(f"a tool that only stands in for another was called with {given}")
+
+
+def _times(record: Trajectory, keys: set[str], tried: Sequence[Attempt]) -> int:
+    """How often the tool was tried again at most: where it was given up, or as far as it came."""
+    given_up = [
+        call.attempts[-1].number if call.attempts else 1
+        for call in record.calls
+        if call.key in keys and _failed_for_good(call.observation)
+    ]
+    return min(given_up, default=max((one.number for one in tried), default=1)) - 1
+
+
+def _failed_for_good(seen: Observation | None) -> bool:
+    return seen is not None and seen.made and not seen.ok and seen.code != "bad_output"
+
+
+def _repair(
+    name: str, record: Trajectory, keys: set[str]
+) -> Callable[[dict[str, Json]], tuple[dict[str, Json], str] | None]:
+    """What mended the arguments of its calls, as it did then."""
+    mended = {
+        event.call: event.verdict
+        for event in (entry.event for entry in record.entries)
+        if isinstance(event, Judged) and event.call in keys and event.by == f"{name}.repair"
+    }
+
+    def repair(args: dict[str, Json]) -> tuple[dict[str, Json], str] | None:
+        for key, verdict in mended.items():
+            if record.call(key).action.args == args and verdict.args is not None:
+                return verdict.args, verdict.reason
+        return None
+
+    return repair
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A guard, check or screen that only has the name that the record knows it by."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+    async def __call__(self, *given: Any) -> None:
+        """It says nothing: what it said then stands in the record."""
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """A bound of the user's own: reached where the record says that a bound was."""
+
+    name: str
+    record: Trajectory
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __call__(self, so_far: Trajectory) -> str | None:
+        """The reason of the next entry, if that ends or lands the run."""
+        place = len(so_far)
+        match self.record.entries[place].event if place < len(self.record) else None:
+            case Landing(bound=bound, detail=detail):
+                return f"{bound}: {detail}" if detail else bound
+            case Stop(status="bound", reason=reason):
+                return reason.removesuffix(_AFTER)
+            case _:
+                return None
+
+
+def _answer(schema: Parameters) -> type:
+    """A type of answers that is known by its schema alone; what its own code said is recorded."""
+
+    class Recorded:
+        """An answer as it stands in the record."""
+
+        @classmethod
+        def model_json_schema(cls, **_: object) -> Parameters:
+            """Give the schema, as pydantic's models do."""
+            return msgspec.json.decode(msgspec.json.encode(schema), type=dict[str, Json])
+
+        @classmethod
+        def model_validate_json(cls, body: bytes, *, strict: bool) -> Self:
+            """Take any answer that met the schema."""
+            _ = (body, strict)
+            return cls()
+
+    return Recorded

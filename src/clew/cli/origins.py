@@ -1,0 +1,36 @@
+"""Where a run's agent came from, as it is shown: what it names, and whether this user said so."""
+
+from collections.abc import Iterator
+
+from clew.agent_files import is_foreign, named, spec_of
+from clew.cli.render import Shown, inert, pieces
+from clew.errors import ConfigError
+from clew.trajectory import Trajectory
+
+FOREIGN = (
+    "this run was not begun by you on this machine: nothing that its record names is made, unless "
+    "you add --trust-origin"
+)
+
+
+def pieces_with_origin(record: Trajectory) -> Iterator[Shown]:
+    """Everything in the record, with what its agent names behind the agent."""
+    for piece in pieces(record):
+        yield piece
+        if piece.label == "Agent":
+            yield from _origin(record)
+
+
+def _origin(record: Trajectory) -> Iterator[Shown]:
+    """What the record names outside of clew, and that somebody else wrote it."""
+    try:
+        spec = spec_of(record)
+    except ConfigError as error:
+        yield Shown("Origin", inert(str(error)), "yellow")
+        return
+    if spec is None:
+        return
+    for line in named(spec):
+        yield Shown("Names", inert(line), "dim")
+    if is_foreign(record):
+        yield Shown("Origin", FOREIGN, "yellow")

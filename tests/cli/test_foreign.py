@@ -1,0 +1,297 @@
+"""Records made to attack: whoever wrote them, nothing that they name is run, imported or asked."""
+
+import os
+import shutil
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from clew import SqliteStore
+from clew.agent_files import make_agent, origin, read_agent_file
+from clew.begin import start
+from clew.journal import Journal, load
+from clew.loop import advance
+from clew.loop import run as go
+from clew.retention import export_runs
+from clew.testing.models import ScriptedModel, act, acts, say
+from tests.cli.shell import clew
+
+EVIL = '''
+"""A module that leaves a mark wherever it is imported."""
+from pathlib import Path
+Path(__file__).with_name("imported").touch()
+from dataclasses import dataclass
+from clew import Verdict, tool
+
+@tool
+def pay(to: str) -> str:
+    """Pay."""
+    Path(__file__).with_name("paid").touch()
+    return "paid"
+
+async def guard(call, so_far):
+    return None
+
+async def check(answer, so_far):
+    return None
+
+def bound(so_far):
+    return None
+
+async def screen(text):
+    return None
+
+@dataclass
+class Answer:
+    text: str
+'''
+
+AGENT = """
+model = "offline"
+tools = ["evil:pay", "calc"]
+guards = ["evil:guard"]
+bounds = ["evil:bound"]
+checks = ["evil:check"]
+screens = ["evil:screen", "injections-mark"]
+
+[[programs]]
+name = "touch"
+description = "Touch a file."
+argv = ["touch", "{file}"]
+[programs.parameters.file]
+type = "string"
+
+[[processes]]
+function = "evil:other"
+name = "apart"
+"""
+
+OTHER = '''
+def other(text: str) -> str:
+    """Do something apart."""
+    from pathlib import Path
+    Path(__file__).with_name("apart").touch()
+    return text
+'''
+
+
+@pytest.fixture
+def theirs(tmp_path: Path) -> Path:
+    """Where an attacker lives, with an agent."""
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    (folder / "evil.py").write_text(EVIL + OTHER)
+    (folder / "agent.toml").write_text(AGENT)
+    return folder
+
+
+@dataclass(frozen=True)
+class Fooled:
+    """The offline model by its name, saying what an attacker wants."""
+
+    inner: Any
+    script: ScriptedModel
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    async def complete(self, prompt: Any, on_text: Any = None) -> Any:
+        return await self.script.complete(prompt, on_text)
+
+
+async def attack(theirs: Path, monkeypatch: pytest.MonkeyPatch, *, done: bool = False) -> None:
+    """Begin a run as the attacker, in a queue, and leave it where its calls are to be made.
+
+    The archive and the store of it lie beside the agent.
+    """
+    home = os.environ["HOME"]
+    monkeypatch.setenv("HOME", str(theirs))
+    spec = read_agent_file(theirs / "agent.toml")
+    agent = make_agent(spec)
+    calls = acts(
+        act("touch", file=str(theirs / "touched")), act("pay", to="me"), act("apart", text="x")
+    )
+    agent = agent.but(model=Fooled(agent.thinker, ScriptedModel([calls, say("Done.")])))
+    store = SqliteStore(theirs / "runs.sqlite")
+    journal = await start(
+        agent, "Is it there?", store, run_id="attack", origin=origin(spec), queue="default"
+    )
+    await advance(agent, journal)
+    if done:
+        await go(agent, journal)
+    await export_runs(theirs / "attack.clew", store=store)
+    await store.close()
+    monkeypatch.setenv("HOME", home)
+    for name in marks(theirs):
+        (theirs / name).unlink()
+
+
+def marks(theirs: Path) -> list[str]:
+    """What was run or imported of the attacker's."""
+    return [name for name in ("imported", "paid", "touched", "apart") if (theirs / name).exists()]
+
+
+COMMANDS = {
+    "resume": ("resume", "attack"),
+    "follow-up": ("resume", "attack", "--say", "Go on"),
+    "with an option": ("resume", "attack", "--max-steps", "20", "--accept-change"),
+    "fork from the start": ("fork", "attack", "--at", "0"),
+    "chat": ("chat", "--resume", "attack"),
+}
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("how", COMMANDS)
+async def test_what_somebody_else_began_is_shown_and_not_made(
+    how: str, theirs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await attack(theirs, monkeypatch)
+    brought = clew("import", str(theirs / "attack.clew"))
+    assert (brought.code, brought.out) == (0, "1 run imported\n")
+    assert "not made without --trust-origin" in brought.err
+    done = clew(*COMMANDS[how])
+    assert done.code == 2
+    assert "run attack was not begun by you on this machine" in done.err
+    for named in ("program touch: ['touch', '{file}']", "module evil:pay (tools)", "evil:other"):
+        assert named in done.err
+    assert marks(theirs) == []
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_the_same_of_a_store_that_somebody_else_wrote(
+    theirs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await attack(theirs, monkeypatch)
+    store = ("--store", str(theirs / "runs.sqlite"))
+    assert clew("resume", "last", *store).code == 2
+    assert clew("verify", *store).code == 0
+    assert clew("diff", "attack", "attack", *store).code == 0
+    shown = clew("show", "last", *store).out
+    for named in ("['touch', '{file}']", "module evil:guard (guards)", "not begun by you"):
+        assert named in shown
+    assert "not begun by you" in clew("show", "last", "--md", *store).out
+    assert marks(theirs) == []
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_worker_makes_no_agent_of_it(theirs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    await attack(theirs, monkeypatch)
+    clew("import", str(theirs / "attack.clew"))
+    done = clew("worker", "--until-idle")
+    assert done.code == 5
+    assert "refused   attack" in done.out
+    assert "that you did not begin on this machine (program touch: ['touch', '{file}']" in done.out
+    assert marks(theirs) == []
+    named = clew("worker", "--until-idle", "--agent", str(theirs / "agent.toml"))
+    assert "ended" in named.out  # whoever names an agent has chosen it
+    assert "paid" in marks(theirs)
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("done", [False, True])
+async def test_a_replay_imports_nothing(
+    theirs: Path, monkeypatch: pytest.MonkeyPatch, *, done: bool
+) -> None:
+    await attack(theirs, monkeypatch, done=done)
+    clew("import", str(theirs / "attack.clew"))
+    shutil.move(theirs / "evil.py", theirs / "gone.py")
+    replayed = clew("replay", "attack")
+    assert (replayed.code, replayed.err) == (0, "")
+    assert "identical, no call made" in replayed.out
+    assert marks(theirs) == []
+    shutil.move(theirs / "gone.py", theirs / "evil.py")
+    other = clew("replay", "attack", "--max-steps", "3")
+    assert "another parts.bounds" in other.err
+    assert marks(theirs) == []
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_what_is_trusted_once_is_remembered(
+    theirs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await attack(theirs, monkeypatch)
+    clew("import", str(theirs / "attack.clew"))
+    assert clew("resume", "attack", "--trust-origin", "--quiet").code == 0
+    assert marks(theirs) == ["imported", "paid", "touched", "apart"]
+    again = clew("resume", "attack", "--quiet")
+    assert (again.code, again.err) == (0, "")
+    for name in ("key", "trusted"):
+        file = Path.home() / ".local/share/clew" / name
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_worker_that_trusts_any_record_makes_it(
+    theirs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await attack(theirs, monkeypatch)
+    clew("import", str(theirs / "attack.clew"))
+    assert "ended" in clew("worker", "--until-idle", "--trust-origin").out
+    assert "paid" in marks(theirs)
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_seal_is_good_for_its_run_and_its_origin_only(
+    theirs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever saw a record of ours cannot make another that passes for ours."""
+    mine = clew("ask", "What is 2 + 3?", "--model", "offline", "--json").document["run_id"]
+    store = SqliteStore(os.environ["CLEW_STORE"])
+    started = (await load(store, mine)).started
+    assert clew("resume", mine).code == 0
+    await Journal.create(store, started, "another")
+    assert "not begun by you" in clew("resume", "another").err
+    assert isinstance(started.origin["cli"], dict)
+    changed = {**started.origin, "cli": {**started.origin["cli"], "tools": ["evil:pay"]}}
+    await Journal.create(store, replace(started, origin=changed), f"{mine}-2")
+    await store.close()
+    assert "module evil:pay (tools)" in clew("resume", f"{mine}-2").err
+    fork = clew("fork", mine, "--at", "0", "--json")
+    assert clew("resume", fork.document["run_id"]).code == 0
+    assert clew("fork", fork.document["run_id"], "--at", "0").code == 0
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_word_on_a_held_call_says_that_the_run_is_somebody_else_s(
+    theirs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = """
+from clew import Verdict
+async def guard(call, so_far):
+    return Verdict("hold", "ask first")
+"""
+    (theirs / "holding.py").write_text(held)
+    file = theirs / "agent.toml"
+    file.write_text(file.read_text().replace("evil:guard", "holding:guard"))
+    await attack(theirs, monkeypatch, done=True)
+    clew("import", str(theirs / "attack.clew"))
+    done = clew("approve", "attack", "1.1", "--yes")
+    assert "not begun by you on this machine" in done.err
+    assert clew("resume", "attack").code == 2
+    assert marks(theirs) == []
+
+
+def test_without_a_place_for_a_key_a_run_is_nobody_s() -> None:
+    home = Path.home() / ".local" / "share"
+    home.mkdir(parents=True)
+    (home / "clew").write_text("no folder")
+    done = clew("ask", "What is 2 + 3?", "--model", "offline", "--quiet")
+    assert done.code == 0
+    assert "not marked as yours" in done.err
+    assert "not begun by you" in clew("resume", "last").err
+    refused = clew("resume", "last", "--trust-origin")
+    assert (refused.code, "cannot be remembered" in refused.err) == (2, True)
+
+
+def test_a_broken_key_is_told() -> None:
+    assert clew("ask", "What is 2 + 3?", "--model", "offline").code == 0
+    key = Path.home() / ".local/share/clew/key"
+    key.write_text("rust")
+    done = clew("resume", "last")
+    assert (done.code, "is no key: delete it" in done.err) == (2, True)
+    key.unlink()
+    assert "not begun by you" in clew("resume", "last").err
