@@ -24,6 +24,7 @@ PACKAGE = ROOT / "src" / "clew"
 # Imports point down: to a lower layer, or to a neighbour. Layer 3 has no neighbours, only rooms.
 LAYERS = {
     "errors": 0,
+    "extras": 0,  # how an optional part is added
     "events": 0,
     "replies": 0,  # the values of events that are a model's words
     "redaction": 1,  # known secrets are blotted out of events

@@ -38,7 +38,14 @@ OFFLINE = ("--model", "offline")
         (["ask", "hm?", "--model", "openai:gpt-4o"], 2, "set OPENAI_API_KEY"),
         (["ask", "hm?", *OFFLINE, "--format", "papr"], 2, "choose one of: native, paper"),
         (["ask", "hm?", *OFFLINE, "--format", "paper"], 2, "leave the format out"),
-        (["ask", "hm?", *OFFLINE, "--max-steps", "0"], 2, "give a finite number over 0"),
+        (["ask", "hm?", *OFFLINE, "--max-steps", "0"], 2, "0 is not in the range"),
+        (["ask", "hm?", *OFFLINE, "--max-steps", "9" * 30], 2, "is not in the range"),
+        (["ask", "hm?", *OFFLINE, "--max-tokens", "-1"], 2, "is not in the range"),
+        (["ask", "hm?", *OFFLINE, "--tools", ",,,"], 2, "',,,' names none"),
+        (["ask", "hm?", *OFFLINE, "--agent", "deep.toml"], 2, "is nested too deeply"),
+        (["runs", "-n", "-5"], 2, "-5 is not in the range"),
+        (["resume", "last", "--say", ""], 2, "the question is empty"),
+        (["verify", "last", "--expect", "zz"], 2, "--expect 'zz' is no hash"),
         (["ask", "hm?", *OFFLINE, "--max-steps", "few"], 2, "not a valid integer"),
         (["ask", "hm?", *OFFLINE, "--temperature", "1"], 2, "no temperature"),
         (["ask", "hm?", "--colour"], 2, "No such option"),
@@ -63,6 +70,7 @@ OFFLINE = ("--model", "offline")
 )
 def test_a_line_says_what_to_do(words: list[str], code: int, said: str) -> None:
     Path("broken.py").write_text("1 / 0\n")
+    Path("deep.toml").write_text(f"x = {'[' * 9_000}")
     run_sync(Agent(model="offline", tools=[calc()]), "What is 2+3?")
     run_sync(Agent(model="offline", tools=[calc()]), "What is 2+4?")
     before = entries()
@@ -190,3 +198,12 @@ def test_a_folder_that_vanishes_is_told_on_resume() -> None:
     done = clew("resume", "last", "--say", "And the novel?")
     assert done.code == 2
     assert re.match(r"clew: there is no folder .*library", done.err)
+
+
+COMMANDS = ("ask", "chat", "resume", "submit", "worker", "eval", "fork", "approve", "show", "runs")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_a_terminal_of_80_columns(command: str) -> None:
+    done = clew(command, "--help", env={"COLUMNS": "80"})
+    assert [line for line in done.out.splitlines() if len(line) > 80] == []

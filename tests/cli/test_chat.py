@@ -143,3 +143,16 @@ def test_a_question_is_answered_in_the_session() -> None:
             shell.type("/exit\n")
             assert shell.leaves() == 0
     assert "Observation 1.1: blue" in clew("show", "last").out
+
+
+def test_a_gist_is_cut_where_the_terminal_ends() -> None:
+    Path("docs").mkdir()
+    Path("docs/lamp.md").write_text("# The lamp\n\n" + "The lamp was lit in 1844. " * 20)
+    ask = ("ask", "When was the lamp lit?", "--docs", "docs", "--model", "offline")
+    with terminal(*ask, COLUMNS="60", NO_COLOR="1") as shell:
+        said = shell.shows(rf"run {RUN_ID}")
+        assert shell.leaves() == 0
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", said)
+    gists = re.findall(r"Observation \d\.\d: \[doc_.*$", plain.replace("\r", ""), re.MULTILINE)
+    assert gists, plain
+    assert {len(line) for line in gists} == {60}

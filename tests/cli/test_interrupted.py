@@ -25,16 +25,19 @@ def stopped(process: Process, how: signal.Signals) -> tuple[int, str, str]:
     return process.wait(), out, err
 
 
-def test_ctrl_c_leaves_a_record_that_resumes_and_replays() -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_what_asks_it_to_leave_leaves_a_record_that_resumes(how: signal.Signals) -> None:
     own_tools()
     script = [Say(calls=[("wait", '{"for_what": "the ship"}')]), Say("It is there.")]
     with OpenAIServer(script) as server:
         process = begin(*ASK, **with_model(server))
         until("begun", process)
-        code, _, err = stopped(process, signal.SIGINT)
+        code, _, err = stopped(process, how)
         assert code == 130
         assert re.search(rf"the record is open, go on with: clew resume {RUN_ID}$", err.strip())
         assert "Traceback" not in err
+        shown = clew("show", "last").out
+        assert re.search(rf"^Go on: clew resume {RUN_ID}$", shown, re.MULTILINE)
         Path("go").touch()
         resumed = clew("resume", "last", env=with_model(server))
     assert resumed.code == 0

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from clew.agent_files import WEB, Spec, make_agent
+from clew.extras import install
 from clew.testing.openai_server import OpenAIServer, Say
 from clew.tools.web import SHIPPED, KeepPlace
 from tests.cli.shell import SOURCE, clew
@@ -72,9 +73,9 @@ def bare(tmp_path: Path) -> dict[str, str]:
 def test_a_missing_extra_is_told_with_what_to_do(bare: dict[str, str]) -> None:
     asked = clew("ask", "Who?", "--model", "offline", "--tools", "wiki_search", env=bare)
     assert asked.code == 2
-    assert "pip install 'clew[web]'" in asked.err
+    assert install("web") in asked.err
     listed = clew("tools", env=bare)
     assert (listed.code, "calc(" in listed.out, "wiki_search(" in listed.out) == (0, True, False)
-    assert re.search(r"Not installed \(pip install 'clew\[web\]'\): wiki_search, ", listed.err)
+    assert f"Not installed ({install('web')}): wiki_search, " in listed.err
     doctor = clew("doctor", env=bare)
-    assert re.search(r"web +pip install 'clew\[web\]' brings trafilatura", doctor.out)
+    assert re.search(rf"web +{re.escape(install('web'))} brings trafilatura", doctor.out)

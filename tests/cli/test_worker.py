@@ -17,6 +17,7 @@ import pytest
 from clew import Agent, SqliteStore, run_sync
 from clew.cli.worker import Teller
 from clew.drivers.serving import News
+from clew.extras import install
 from clew.testing.models import ScriptedModel, say
 from clew.testing.openai_server import OpenAIServer, Say
 from tests.cli.shell import COMMAND, RUN_ID, Done, begin, clew, environment, own_tools, until
@@ -248,7 +249,7 @@ def test_a_missing_extra_and_a_store_of_a_newer_clew_are_told_in_a_line() -> Non
     Path("dbos.py").write_text('raise ModuleNotFoundError("it is not here", name="dbos")')
     missing = clew("worker", "--driver", "dbos")
     assert (missing.code, missing.err) == (
-        2, "clew: dbos is not installed: run pip install 'clew[dbos]'\n",
+        2, f"clew: dbos is not installed: run {install('dbos')}\n",
     )  # fmt: skip
     clew("submit", "?", "--model", "offline")
     with closing(sqlite3.connect(os.environ["CLEW_STORE"])) as store:

@@ -25,6 +25,7 @@ from clew.evals.results import Kept, Results, Row
 from clew.evals.table import Column, Form, Table, told
 from clew.evals.tables import differences, overview, tables
 from clew.events import Usage, encode
+from clew.extras import install
 from clew.testing.models import ScriptedModel, act, say
 from clew.tools.calc import calc
 from tests.evals.seeded import about, outcomes
@@ -311,4 +312,4 @@ def test_the_command_line_begins_without_the_extra_and_names_it() -> None:
         capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": path},
     )  # fmt: skip
     assert (done.stdout, done.returncode) == ("[]\n", 2)
-    assert done.stderr == "clew: numpy is not installed: run pip install 'clew[eval]'\n"
+    assert done.stderr == f"clew: numpy is not installed: run {install('eval')}\n"

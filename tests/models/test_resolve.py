@@ -1,6 +1,7 @@
 """From a name to a model: who is found, who is not, and what is taken when nobody is named."""
 
 import importlib
+import re
 import socket
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from clew.errors import ConfigError
+from clew.extras import install
 from clew.models.endpoint import Endpoint
 from clew.models.openai import openai_chat
 from clew.models.pace import Rate, pace_of
@@ -158,7 +160,7 @@ def test_a_missing_extra_says_how_to_install_it(module: str) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", MISSING, module], capture_output=True, text=True, check=True
     )
-    said = f"needs {module}, which is not installed: run pip install 'clew[openai]'\n"
+    said = f"needs {module}, which is not installed: run {install('openai')}\n"
     assert ran.stdout == "".join(f"{name} {said}" for name in ("ollama:llama3.2", "openai:gpt-4.1"))
 
 
@@ -180,12 +182,12 @@ def test_a_module_whose_extra_is_missing_says_so_where_it_is_imported(
     monkeypatch.setitem(sys.modules, missing, None)  # as if it were not installed
     with pytest.raises(ModuleNotFoundError) as caught:
         importlib.import_module(module)
-    assert caught.value.__notes__ == [f"run pip install 'clew[{extra}]'"]
+    assert caught.value.__notes__ == [f"run {install(extra)}"]
 
 
 def test_the_extra_is_asked_for_before_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "anthropic", None)  # as if it were not installed
-    with pytest.raises(ConfigError, match=r"run pip install 'clew\[anthropic\]'"):
+    with pytest.raises(ConfigError, match=re.escape(f"run {install('anthropic')}")):
         resolve("anthropic:claude-opus-5-5", env={})
 
 

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from clew.errors import StoreError
+from clew.extras import install
 from clew.stores import has_password, is_address, shown
 from clew.stores.postgres_address import Address, parse
 
@@ -93,5 +94,5 @@ except StoreError as error:
 def test_without_the_extra_it_says_what_to_install(missing: str) -> None:
     command = [sys.executable, "-c", WITHOUT, missing]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == f"a PostgreSQL store needs {missing}: pip install 'clew[postgres]'\n"
+    assert done.stdout == f"a PostgreSQL store needs {missing}: {install('postgres')}\n"
     assert is_address("postgres://h/d")

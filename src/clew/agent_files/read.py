@@ -98,6 +98,8 @@ def read_toml(place: Path, what: str, advice: str) -> tuple[str, dict[str, Any]]
         raise ConfigError(f"{what} cannot be read ({why}): {advice}") from error
     try:
         return text, tomllib.loads(text)
+    except RecursionError as error:
+        raise ConfigError(f"{place} is nested too deeply: no setting needs that") from error
     except tomllib.TOMLDecodeError as error:
         at = _TOLD.search(str(error))
         line = int(at[1]) if at and at[1] else max(1, len(text.splitlines()))

@@ -27,6 +27,7 @@ from clew.cli.render import inert
 from clew.cli.screen import console
 from clew.errors import ClewError
 from clew.events import encode
+from clew.extras import install
 from clew.models.resolve import (
     PROVIDERS,
     ProviderInfo,
@@ -189,7 +190,7 @@ def _try_to_write_above(name: str) -> None:
 
 def _extra(name: str, modules: tuple[str, ...]) -> Finding:
     missing = [module for module in modules if not installed(module)]
-    said = f"pip install 'clew[{name}]' brings {', '.join(missing)}" if missing else "installed"
+    said = f"{install(name)} brings {', '.join(missing)}" if missing else "installed"
     return Finding("extra", name, not missing, said)
 
 

@@ -11,6 +11,7 @@ from clew.cli.logs import of_many
 from clew.cli.options import DEBUG, JSON, trial_options
 from clew.errors import ConfigError
 from clew.events import Json
+from clew.extras import install
 
 EPILOG = """\b
 Examples:
@@ -19,8 +20,8 @@ Examples:
   clew eval ablation.toml --max-cost 20
   clew eval questions.jsonl --docs ~/notes --grounded
 \b
-Exit codes: 0 done, 2 usage, 3 stopped at the cost limit, 5 trials failed (the same
-command tries them again), 130 interrupted (the same command goes on).
+Exit codes: 0 done, 2 usage, 3 stopped at the cost limit, 5 trials failed (the
+same command tries them again), 130 interrupted (the same command goes on).
 """
 
 
@@ -89,7 +90,7 @@ def evaluate(
     try:
         evaluating = importlib.import_module("clew.cli.evaluating")
     except ModuleNotFoundError as missing:
-        message = f"{missing.name} is not installed: run pip install 'clew[eval]'"
+        message = f"{missing.name} is not installed: run {install('eval')}"
         raise ConfigError(message) from missing
     with contextlib.nullcontext() if debug else of_many():
         code: int = evaluating.carry_out(wanted, check=check, as_json=as_json, quiet=quiet)

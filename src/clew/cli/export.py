@@ -15,6 +15,7 @@ from clew.cli.places import existing, find_run
 from clew.cli.progress import count, progress, size
 from clew.cli.render import inert
 from clew.errors import ConfigError
+from clew.extras import install
 from clew.journal import load
 from clew.models.resolve import hidden, reached
 from clew.retention import Exported, export_runs
@@ -88,7 +89,7 @@ def _send(run: str, endpoint: str, store: str | None, *, content: bool) -> int:
     try:
         send = importlib.import_module("clew.otel.send").send
     except ModuleNotFoundError as missing:
-        message = f"{missing.name} is not installed: run pip install 'clew[otel]'"
+        message = f"{missing.name} is not installed: run {install('otel')}"
         raise ConfigError(message) from missing
     record = anyio.run(partial(_read, run, store))
     if sys.stderr.isatty():  # a collector that is not there is asked for some seconds

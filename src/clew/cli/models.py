@@ -19,6 +19,7 @@ from clew.cli.render import inert
 from clew.cli.screen import console
 from clew.errors import ClewError, ConfigError
 from clew.events import encode
+from clew.extras import install
 from clew.models.catalog import known, served
 from clew.models.prices import Price, price
 from clew.models.resolve import OFFLINE, PROVIDERS, SAME, ProviderInfo, available
@@ -90,8 +91,9 @@ async def _models(info: ProviderInfo) -> list[Listed]:
     """What a provider has, as far as that can be known."""
     names: tuple[str, ...] = ()
     usable, said = info.usable, ""
+    own = bool(os.environ.get(PROVIDERS[info.name].address))
     if not info.installed:
-        said = f"pip install 'clew[{info.extra}]'"
+        said = install(info.extra)
     elif not info.usable:
         said = f"set {info.key}"
     else:
@@ -100,6 +102,8 @@ async def _models(info: ProviderInfo) -> list[Listed]:
         except ClewError as error:
             said = str(error)
             usable = bool(info.key)
+    if not names and own and usable:  # whose models those are, and what they cost, nobody knows
+        return [Listed(f"{info.name}:{ANY}", usable, said)]
     if not names:
         names = known(info.name) or tuple(filter(None, (PROVIDERS[info.name].model, ANY)))[:1]
     return [Listed(f"{info.name}:{name}", usable, said, price(info.name, name)) for name in names]

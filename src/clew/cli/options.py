@@ -29,6 +29,14 @@ def named(context: click.Context, parameter: click.Parameter, value: str | None)
     return value
 
 
+def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Names between commas. An empty text means none; commas alone mean nothing."""
+    if value and not value.replace(",", "").strip():
+        message = f"{value!r} names none: give names between commas, or '' for no tools."
+        raise click.BadParameter(message, context, parameter)
+    return value
+
+
 def _place(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """A place; of a password in it nothing is shown, so that what is shown lacks it."""
     place = named(context, parameter, value)
@@ -94,6 +102,9 @@ TRUST_ORIGIN: Final = click.option(
     help="Make what the record names (programs, modules, servers) although you did not begin it.",
 )
 
+_NUMBER: Final = click.IntRange(1, 10**12)
+"""What a limit may be: a record keeps whole numbers of 64 bits, and so many steps end no day."""
+
 _COST: Final = click.option("--max-cost", metavar="USD", type=float, help="US dollars at most.")
 _AGENT: Final = (
     AGENT,
@@ -114,6 +125,7 @@ _AGENT: Final = (
     ),
     click.option(
         "--tools",
+        callback=_names,
         shell_complete=complete.tools,
         metavar="NAMES",
         help="Comma-separated: names from `clew tools`, or module:name of your own.  "
@@ -132,8 +144,10 @@ _AGENT: Final = (
         default=None,
         help="Do not look for attacks on the model's instructions in what you say.",
     ),
-    click.option("--max-steps", metavar="N", type=int, help="Thoughts at most.  [default: 15]"),
-    click.option("--max-tokens", metavar="N", type=int, help="Model tokens at most, in and out."),
+    click.option("--max-steps", metavar="N", type=_NUMBER, help="Thoughts at most.  [default: 15]"),
+    click.option(
+        "--max-tokens", metavar="N", type=_NUMBER, help="Model tokens at most, in and out."
+    ),
     _COST,
     click.option("--max-seconds", metavar="S", type=float, help="Seconds of work at most."),
     click.option("--temperature", metavar="T", type=float, help="Sampling temperature."),

@@ -53,6 +53,8 @@ class Shown:
     label: str
     text: str
     style: str = ""
+    crop: bool = False
+    """Whether lines may be cut where a terminal ends: it is a gist, the whole is on record."""
 
 
 def inert(text: str) -> str:
@@ -200,7 +202,8 @@ def observation(event: Observation, *, whole: bool) -> Iterator[Shown]:
     if not whole and event.effect == "pure" and event.content == ACCEPTED:
         return
     text = inert(readable(event.content)) if whole else cut(inert(_gist(event)))
-    yield Shown(f"Observation {event.call}", text, "" if event.ok else "red")
+    crop = not whole and bool(event.evidence)
+    yield Shown(f"Observation {event.call}", text, "" if event.ok else "red", crop)
     if event.outcome == "unknown":
         yield Shown(f"Unknown {event.call}", "it may or may not have happened", "yellow")
     if whole and event.detail:

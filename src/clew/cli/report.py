@@ -10,6 +10,7 @@ import click
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON
 from clew.errors import ConfigError
+from clew.extras import install
 
 
 @click.command(short_help="Show what an evaluation came to.")
@@ -68,5 +69,5 @@ def _loaded(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as missing:
-        message = f"{missing.name} is not installed: run pip install 'clew[eval]'"
+        message = f"{missing.name} is not installed: run {install('eval')}"
         raise ConfigError(message) from missing

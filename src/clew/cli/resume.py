@@ -48,7 +48,7 @@ class Wish:
 
 @click.command(short_help="Go on with a run.", epilog=EPILOG)
 @RUN
-@click.option("--say", metavar="TEXT", default="", help="A further word: the run answers to it.")
+@click.option("--say", metavar="TEXT", help="A further word: the run answers to it.")
 @click.option(
     "--accept-change", is_flag=True, help="Go on although the agent differs from the record's."
 )
@@ -66,7 +66,7 @@ class Wish:
 @DEBUG
 def resume(
     run: str,
-    say: str,
+    say: str | None,
     store: str | None,
     log_dir: str | None,
     *,
@@ -85,7 +85,7 @@ def resume(
     nothing new shows its result again. What somebody else began is refused until you trust what
     its record names.
     """
-    word = readable(say) if say else ""
+    word = "" if say is None else readable(say)
     wish = Wish(run, word, accept_change, given, log_dir, take_over, trust_origin)
     with watching(as_json=as_json, quiet=quiet, debug=debug) as screen:
         end = anyio.run(partial(_resume, wish, store, screen))

@@ -21,7 +21,14 @@ GOAL = 60
 
 
 @click.command(short_help="List the runs.")
-@click.option("-n", "--most", default=20, metavar="N", help="So many runs.  [default: 20; 0: all]")
+@click.option(
+    "-n",
+    "--most",
+    default=20,
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="So many runs.  [default: 20; 0: all]",
+)
 @click.option("--watch", "watching", is_flag=True, help="Show how they stand, until Ctrl-C.")
 @STORE
 @JSON

@@ -40,7 +40,20 @@ def console(*, stderr: bool = False) -> Console:
 def put(out: Console, piece: Shown) -> None:
     """Write a labelled text; further lines of it are indented."""
     body = piece.text.strip("\n").replace("\n", "\n  ")
+    if piece.crop and out.is_terminal:
+        body = _cropped(f"{piece.label}: {body}", out.width).removeprefix(f"{piece.label}: ")
     out.print(Text.assemble((f"{piece.label}: ", "bold"), (body, piece.style)))
+
+
+def _cropped(text: str, width: int) -> str:
+    """Each line as far as it fits, with a mark where it was cut."""
+    lines = (Text(line) for line in text.split("\n"))
+    return "\n".join(_fitting(line, width) for line in lines)
+
+
+def _fitting(line: Text, width: int) -> str:
+    line.truncate(width, overflow="ellipsis")
+    return line.plain
 
 
 class Screen:

@@ -8,6 +8,7 @@ import anyio
 import click
 
 from clew.api import prompt_of
+from clew.approvals import root_of
 from clew.cli.audit import audited
 from clew.cli.audit import document as audit_document
 from clew.cli.audit import tell as tell_audit
@@ -16,11 +17,12 @@ from clew.cli.markdown import markdown
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.origins import pieces_with_origin
 from clew.cli.outcome import entry_document, fork_of, status, usage
-from clew.cli.places import existing, find_run
+from clew.cli.places import command, existing, find_run
 from clew.cli.render import Shown, inert
 from clew.cli.screen import console, put
 from clew.cli.sent import sent_document, sent_text
 from clew.cli.votes import refuse_vote
+from clew.drivers.claiming import queue_of
 from clew.events import encode
 from clew.evidence import THRESHOLD
 from clew.journal import load
@@ -77,7 +79,10 @@ def show(
         if step is not None:
             message = "--step names the thought whose prompt is shown: add --prompt."
             raise click.UsageError(message)
-        FORMS[form or "text"](anyio.run(partial(_read, run, store)))
+        if form is None:
+            _text(*anyio.run(partial(_further, run, store)))
+        else:
+            FORMS[form](anyio.run(partial(_read, run, store)))
         return ANSWERED
     if form not in {None, "json"}:
         message = f"a prompt is shown as text or with --json, not with --{form}."
@@ -97,13 +102,26 @@ async def _sent(run: str, step: int | None, store: str | None) -> Sent:
         return await prompt_of(await find_run(place, run), step, store=place)
 
 
-def _text(record: Trajectory) -> None:
+def _text(record: Trajectory, further: str) -> None:
     out = console()
     of = fork_of(record)
     cut = f", fork of {of['run_id']} after step {of['step']}" if of is not None else ""
     put(out, Shown("Run", f"{record.run_id} ({status(record)}){inert(cut)}", "bold"))
     for piece in pieces_with_origin(record):
         put(out, piece)
+    if further:
+        put(out, Shown("Go on", further))
+
+
+async def _further(run: str, store: str | None) -> tuple[Trajectory, str]:
+    """The record and, where it is open, how it is gone on with: through the run that it serves."""
+    async with existing(store) as place:
+        record = await load(place, await find_run(place, run))
+        if status(record) != "open":
+            return record, ""
+        if queue := queue_of(record):
+            return record, f"a worker of the queue {inert(queue)} goes on with it: clew worker"
+        return record, command("resume", await root_of(place, record), store=store)
 
 
 def _json(record: Trajectory) -> None:
@@ -129,7 +147,6 @@ def _markdown(record: Trajectory) -> None:
 
 
 FORMS: Final[dict[str, Callable[[Trajectory], None]]] = {
-    "text": _text,
     "json": _json,
     "jsonl": _jsonl,
     "md": _markdown,

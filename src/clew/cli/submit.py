@@ -31,7 +31,7 @@ Examples:
   clew submit "Who keeps the lighthouse?" --docs ~/notes --wait
   clew submit "…" --queue nightly
 \b
-It prints the run's id. `clew worker` works on it, in this or any other terminal.
+It prints the run's id. `clew worker` works on it, here or elsewhere.
 """
 
 

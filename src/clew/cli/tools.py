@@ -13,6 +13,7 @@ from clew.cli.options import AGENT, DEBUG, JSON
 from clew.cli.render import Shown, inert
 from clew.cli.screen import console, put
 from clew.events import Json, encode
+from clew.extras import install
 from clew.models.resolve import installed
 from clew.protocols import Tool
 from clew.tools.docs import Library
@@ -47,7 +48,7 @@ def _usable() -> tuple[str, ...]:
     """The shipped tools, but for those that lack an extra: they are told of on stderr."""
     if all(map(installed, EXTRAS["web"])):
         return SHIPPED
-    click.echo(f"Not installed (pip install 'clew[web]'): {', '.join(WEB)}", err=True)
+    click.echo(f"Not installed ({install('web')}): {', '.join(WEB)}", err=True)
     return tuple(name for name in SHIPPED if name not in WEB)
 
 

@@ -1,7 +1,9 @@
 """`clew verify`: whether records are what was written."""
 
+import re
 from collections.abc import Sequence
 from functools import partial
+from typing import Final
 
 import anyio
 import click
@@ -19,6 +21,9 @@ from clew.protocols import Store
 from clew.retention import Checked, Told
 from clew.retention import verify as check
 from clew.retention.listing import listed
+
+_HASH: Final = re.compile(r"[0-9a-fA-F]{32}")
+"""A hash of a record's chain, as `clew verify` tells it."""
 
 
 @click.command(short_help="Say whether records are what was written.")
@@ -38,6 +43,9 @@ def verify(
     anything was cut off at the end, which no record can say of itself.
     """
     del debug
+    if expect and not _HASH.fullmatch(expect):
+        message = f"--expect {expect!r} is no hash: `clew verify RUN` shows the one it ends with."
+        raise click.UsageError(message)
     if expect and len(runs) != 1:
         message = "--expect is the hash of one run: name that run"
         raise ConfigError(message)

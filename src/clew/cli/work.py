@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 async def unless_interrupted(work: Callable[[], Awaitable[T]]) -> T | None:
-    """What the work returns; None where Ctrl-C cancelled it. A second Ctrl-C does not wait.
+    """What the work returns; None where a signal cancelled it. A second Ctrl-C does not wait.
 
     The cancel goes through a scope, so that what is being recorded is recorded whole.
     """
@@ -39,7 +39,7 @@ async def unless_interrupted(work: Callable[[], Awaitable[T]]) -> T | None:
         async with anyio.create_task_group() as group:
 
             async def cancel_on_signal(task_status: anyio.abc.TaskStatus[None]) -> None:
-                with anyio.open_signal_receiver(signal.SIGINT) as signals:
+                with anyio.open_signal_receiver(*_leaving()) as signals:
                     task_status.started()
                     await anext(aiter(signals))
                     group.cancel_scope.cancel()
@@ -48,6 +48,12 @@ async def unless_interrupted(work: Callable[[], Awaitable[T]]) -> T | None:
             found.append(await work())
             group.cancel_scope.cancel()
     return found[0] if found else None
+
+
+def _leaving() -> list[signal.Signals]:
+    """What asks us to leave: Ctrl-C, an operator, a terminal that is closed (not under nohup)."""
+    hangup = [] if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else [signal.SIGHUP]
+    return [signal.SIGINT, signal.SIGTERM, *hangup]
 
 
 async def carry_on(

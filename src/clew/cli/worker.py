@@ -20,6 +20,7 @@ from clew.cli.render import inert
 from clew.drivers.serving import News, Serving, own_name
 from clew.errors import ConfigError, one_error
 from clew.events import encode
+from clew.extras import install
 
 GOAL = 60
 DRIVERS = ("local", "dbos", "ray")
@@ -30,9 +31,9 @@ Examples:
   clew worker --agent support.toml --queue support --at-once 4
   clew worker --until-idle
 \b
-Ctrl-C, or SIGTERM, lets each run end its step and leaves it to other workers; a second Ctrl-C
-breaks off. Exit codes: 0, 2 usage, 5 with --until-idle where a run could not be carried,
-130 broken off.
+Ctrl-C, or SIGTERM, lets each run end its step and leaves it to other workers;
+a second Ctrl-C breaks off. Exit codes: 0, 2 usage, 5 with --until-idle where
+a run could not be carried, 130 broken off.
 """
 
 
@@ -112,7 +113,7 @@ def _loaded(driver: str) -> ModuleType:
     try:
         return importlib.import_module(f"clew.drivers.{driver}")
     except ModuleNotFoundError as missing:
-        message = f"{missing.name} is not installed: run pip install 'clew[{driver}]'"
+        message = f"{missing.name} is not installed: run {install(driver)}"
         raise ConfigError(message) from missing
 
 

@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Unpack
 
+from clew.extras import install
+
 try:
     import anthropic
 except ModuleNotFoundError as missing:
-    missing.add_note("run pip install 'clew[anthropic]'")
+    missing.add_note(f"run {install('anthropic')}")
     raise
 
 from clew.events import Json, encode

@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Unpack
 
+from clew.extras import install
+
 try:
     from clew.models.gemini_client import MakeClient, gemini_carrier
 except ModuleNotFoundError as missing:
-    missing.add_note("run pip install 'clew[google]'")
+    missing.add_note(f"run {install('google')}")
     raise
 
 from clew.errors import ConfigError

@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Unpack
 
+from clew.extras import install
+
 try:
     import openai
 except ModuleNotFoundError as missing:
-    missing.add_note("run pip install 'clew[openai]'")
+    missing.add_note(f"run {install('openai')}")
     raise
 
 from clew.events import Json, Wire, encode

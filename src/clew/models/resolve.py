@@ -12,6 +12,7 @@ import anyio
 import msgspec
 
 from clew.errors import ConfigError
+from clew.extras import install
 from clew.models.prices import TABLE
 from clew.protocols import Model
 
@@ -206,7 +207,7 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
 
 def _lacking(name: str, provider: Provider, module: str) -> ConfigError:
     return ConfigError(
-        f"{name} needs {module}, which is not installed: run pip install 'clew[{provider.extra}]'"
+        f"{name} needs {module}, which is not installed: run {install(provider.extra)}"
     )
 
 

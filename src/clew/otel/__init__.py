@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Final, Self
 
+from clew.extras import install
+
 try:
     from opentelemetry import trace
 except ModuleNotFoundError as missing:
-    missing.add_note("run pip install 'clew[otel]'")
+    missing.add_note(f"run {install('otel')}")
     raise
 from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer
 from opentelemetry.util.types import AttributeValue

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from clew.errors import StoreError
+from clew.extras import install
 from clew.protocols import Store
 from clew.stores.jsonl import JsonlStore
 from clew.stores.memory import MemoryStore
@@ -47,7 +48,7 @@ def _postgres(address: str) -> Store:
         store: Store = importlib.import_module("clew.stores.postgres").PostgresStore(address)
     except ImportError as error:
         missing = (error.name or "libpq").partition(".")[0]  # for its want psycopg names nothing
-        message = f"a PostgreSQL store needs {missing}: pip install 'clew[postgres]'"
+        message = f"a PostgreSQL store needs {missing}: {install('postgres')}"
         raise StoreError(message) from error
     return store
 

@@ -15,9 +15,10 @@ from clew.agent_files.imported import imported_function
 from clew.errors import ConfigError
 from clew.evals.environments.loading import load
 from clew.evals.world import World
+from clew.extras import install
 
 NAMES: Final = ("hotpotqa", "fever", "textworld", "alfworld", "webshop", "database")
-_NEEDS: Final = {"hotpotqa": ": pip install 'clew[web]'", "fever": ": pip install 'clew[web]'"}
+_EXTRAS: Final = {"hotpotqa": "web", "fever": "web"}
 
 
 def world(name: str, path: str | Path = "", **options: Any) -> World:
@@ -31,7 +32,8 @@ def world(name: str, path: str | Path = "", **options: Any) -> World:
     if name not in NAMES:
         message = f"there is no world {name!r}; choose one of {', '.join(NAMES)}, or module:name"
         raise ConfigError(message)
-    needs = f"the world {name} needs more than clew alone{_NEEDS.get(name, '')}"
+    needs = f"the world {name} needs more than clew alone"
+    needs += f": {install(_EXTRAS[name])}" if name in _EXTRAS else ""
     module = load(f"clew.evals.environments.{name}", needs)
     try:
         chosen = msgspec.convert(options, module.Options)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from clew.errors import ConfigError
+from clew.extras import install
 from clew.tools.retrieval.embedding import Embed
 
 _NEEDED: Final = {
@@ -44,5 +45,5 @@ def _have(modules: Sequence[str]) -> None:
         if importlib.util.find_spec(module) is None:
             raise ConfigError(
                 f"tools are ranked by meaning with the extra embeddings ({module} is missing): "
-                "pip install 'clew[embeddings]', or leave embed out"
+                f"{install('embeddings')}, or leave embed out"
             )
