@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from clew.events import Json
+from clew.evidence.attached import displaced
 from clew.evidence.claims import Citation, Claim, claims
 from clew.evidence.common import DECLINING
+from clew.evidence.contrast import contrast, overlap
 from clew.evidence.facts import Fact, Kind, facts, normal
 from clew.evidence.found import Found, Record
 from clew.evidence.names import Name
@@ -125,6 +127,7 @@ def audit(
     *,
     citations: Citing = "searched",
     scope: Scope = "sentence",
+    least: float = 0.0,
 ) -> Audit:
     """Hold an answer against the evidence of its record, claim by claim.
 
@@ -134,15 +137,17 @@ def audit(
     searched, always or never. With `scope` "paragraph" a citation also counts for the claims of its
     paragraph that have none. An answer that is no text is audited as the text of its parts.
 
-    That the cited passage really means what the claim says is beyond this: a wrong claim that is
-    made of the right names and numbers passes.
+    A claim whose pieces are all found is laid beside the sentence of what it cites that speaks of
+    it: a negation, an opposite, exchanged roles or a number that belongs to something else there
+    make it unsupported. With `least` so great a share of a claim's words must stand in what it
+    cites. That the passage really means what the claim says is beyond this all the same.
     """
     record = Record(trajectory)
     text, listed = as_text(answer, record.scores)
     parts = claims(text, record.scores)
     whole = tuple(dict.fromkeys([*(c.doc_id for part in parts for c in part.cited), *listed]))
     required = citations == "always" or (citations == "searched" and record.searched)
-    judge = _Judge(record, threshold, whole, required=required)
+    judge = _Judge(record, threshold, whole, required=required, least=least)
     done = tuple(
         judge.claim(part, _reach(parts, place, scope, whole, listed))
         for place, part in enumerate(parts)
@@ -205,10 +210,17 @@ class _Judge:
     """Judges the claims of one answer."""
 
     def __init__(
-        self, record: Record, threshold: float, whole: Sequence[str], *, required: bool
+        self,
+        record: Record,
+        threshold: float,
+        whole: Sequence[str],
+        *,
+        required: bool,
+        least: float,
     ) -> None:
         self._record = record
         self._required = required
+        self._least = least
         self._threshold = threshold
         self._strong = [n for n, score in record.scores.items() if score >= threshold]
         self._cited = [name for name in whole if record.scores.get(name, -1.0) >= threshold]
@@ -226,6 +238,8 @@ class _Judge:
         )
         if known and not strong and not wrong and all(_elsewhere(fact) for fact in checked):
             wrong += [self._weakness(name) for name in known]
+        if not wrong and strong and all(fact.found is not None for fact in checked):
+            wrong += self._otherwise(_masked(part.text, masked), strong)
         state: State
         if wrong or (cited and any(fact.found is None for fact in checked)):
             state = "unsupported"
@@ -236,6 +250,16 @@ class _Judge:
             if state == "uncited":
                 wrong = ["it cites nothing"]
         return Audited(part.text, part.start, part.end, state, cited, checked, tuple(wrong))
+
+    def _otherwise(self, claim: str, strong: Sequence[str]) -> list[str]:
+        """What the cited passages say otherwise, though all the pieces of the claim are in them."""
+        passages = self._record.passages(strong)
+        if found := contrast(claim, passages) or displaced(claim, passages):
+            return [f"it {found}"]
+        share = overlap(claim, [*passages, *self._record.headings(strong)]) if self._least else 1.0
+        if share < self._least:
+            return [f"only {share:.0%} of its words stand in what it cites"]
+        return []
 
     def _weakness(self, name: str) -> str:
         score = self._record.scores[name]
@@ -287,6 +311,13 @@ class _Judge:
             return f"needs a citation ({hint})" if other else "stands in no evidence"
         places = ", ".join(f"[{name}]" for name in cited)
         return f"does not stand in {places}" + (f" ({hint})" if other else "")
+
+
+def _masked(text: str, stretches: Sequence[tuple[int, int]]) -> str:
+    """The claim without its citations, the rest where it was."""
+    for start, end in stretches:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
 
 
 def _elsewhere(fact: Checked) -> bool:

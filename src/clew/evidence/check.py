@@ -26,21 +26,24 @@ MOST_TOLD: Final = 8
 class Grounded:
     """A check that refuses answers which the evidence of their record does not bear out.
 
-    `threshold`, `citations` and `scope` are those of `audit`. `entails` is a model of one's own
-    that is asked about each claim the audit lets pass and that cites something: whether the cited
-    passages mean it. Give the agent a `fallback` such as `CANNOT_ANSWER` for when its tries are
-    used up. Raises `ConfigError` for settings that there are not.
+    `threshold`, `citations`, `scope` and `least` are those of `audit`. `entails` is a model of
+    one's own that is asked about each claim the audit lets pass and that cites something: whether
+    the cited passages mean it. Give the agent a `fallback` such as `CANNOT_ANSWER` for when its
+    tries are used up. Raises `ConfigError` for settings that there are not.
     """
 
     threshold: float = THRESHOLD
     citations: Citing = "searched"
     scope: Scope = "sentence"
     entails: Entails | None = None
+    least: float = 0.0
 
     def __post_init__(self) -> None:
         """Look at the settings."""
         if not 0 <= self.threshold <= 1:
             raise ConfigError(f"threshold is {self.threshold}: scores lie between 0 and 1")
+        if not 0 <= self.least <= 1:
+            raise ConfigError(f"least is {self.least}: a share of words lies between 0 and 1")
         if self.citations not in {"searched", "always", "never"}:
             raise ConfigError(
                 f"citations is {self.citations!r}: choose one of searched, always, never"
@@ -51,6 +54,8 @@ class Grounded:
     def __repr__(self) -> str:
         """As the record names it: the same in every process."""
         said = f"threshold={self.threshold}, citations={self.citations!r}, scope={self.scope!r}"
+        if self.least:
+            said += f", least={self.least}"
         if self.entails is None:
             return f"Grounded({said})"
         name = getattr(self.entails, "__qualname__", None)
@@ -59,7 +64,14 @@ class Grounded:
 
     def audit(self, answer: Json, so_far: Trajectory) -> Audit:
         """The deterministic part: the audit with these settings."""
-        return audit(answer, so_far, self.threshold, citations=self.citations, scope=self.scope)
+        return audit(
+            answer,
+            so_far,
+            self.threshold,
+            citations=self.citations,
+            scope=self.scope,
+            least=self.least,
+        )
 
     async def __call__(self, answer: Json, so_far: Trajectory) -> str | None:
         """What the evidence does not bear out, and what to do about it; None if nothing."""

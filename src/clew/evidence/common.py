@@ -190,3 +190,22 @@ DEMONYMS: Final = _DEMONYMS | {
 """Norwegian is compared as Norway, and so is a Dutchman as the Netherlands."""
 
 COUNTRIES: Final = frozenset(DEMONYMS.values())
+
+_DAYS: Final = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+ALSO: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
+    **{(day,): (f"{day}s",) for day in _DAYS},
+    **{(f"{day}s",): (day,) for day in _DAYS},
+    **dict.fromkeys((("united", "states"), ("us",), ("usa",)), ("america", "us", "usa")),
+    **dict.fromkeys((("united", "kingdom"), ("uk",)), ("britain", "uk")),
+}
+"""Names that stand for others."""
+
+PLACED: Final = _keys("""
+new north south east west northern southern eastern western upper lower great little old saint
+st san santa los las el la le port fort cape lake mount river bay university king
+queen grand central
+""")
+"""First words of names that are not given names: New York is not York."""
+
+BEFORE: Final = STOP | TITLES
+"""Words with a capital before a surname that are no part of it."""

@@ -92,6 +92,20 @@ _CLOCK: Final = Lazy(
     r"|(?:[:.](?P<min2>[0-5]\d))? ?(?P<half>[ap])(?:\.m\.|m(?!\w)))",
     re.IGNORECASE,
 )
+_HOURS: Final = {
+    word: number
+    for number, word in enumerate(
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+         "twelve"], start=1,
+    )
+}  # fmt: skip
+_HOUR: Final = "(?P<{0}>" + "|".join(_HOURS) + r"|1[0-2]|[1-9])(?!\w)"
+_SPOKEN_CLOCK: Final = Lazy(
+    rf"(?<!\w)(?:(?P<part>half|quarter) past {_HOUR.format('h')}"
+    rf"|quarter to {_HOUR.format('h2')}|(?P<noon>noon|midday)(?!\w)|(?P<night>midnight)(?!\w))"
+    r"(?: in the (?P<half>morning|afternoon|evening))?",
+    re.IGNORECASE,
+)
 
 
 def dates(text: str) -> list[Date]:
@@ -186,8 +200,21 @@ def _clock(match: re.Match[str]) -> Date:
     )
 
 
+def _spoken_clock(match: re.Match[str]) -> Date:
+    """Half past nine, quarter to ten, noon."""
+    if match["noon"] or match["night"]:
+        return Date(match.start(), match.end(), minutes=(720 if match["noon"] else 0,))
+    word = (match["h"] or match["h2"]).lower()
+    hour = _HOURS.get(word) or int(word)
+    past = {"half": 30, "quarter": 15}.get((match["part"] or "").lower(), -15)
+    morning, half = (60 * (hour % 12) + past) % 1440, (match["half"] or "").lower()
+    both = (morning, (morning + 720) % 1440)
+    chosen = both if not half else both[:1] if half == "morning" else both[1:]
+    return Date(match.start(), match.end(), minutes=chosen)
+
+
 _READERS: Final = (
     (_NAMED, _named), (_ISO, _iso), (_FIGURES, _figures), (_EAST, _east),
     (_BEFORE_CHRIST, _before_christ), (_DECADE, _decade), (_CENTURY, _century), (_YEARS, _years),
-    (_CLOCK, _clock),
+    (_CLOCK, _clock), (_SPOKEN_CLOCK, _spoken_clock),
 )  # fmt: skip

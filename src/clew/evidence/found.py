@@ -141,6 +141,15 @@ class Record:
             if piece.where == "evidence"
         ]
 
+    def headings(self, doc_ids: Iterable[str]) -> list[str]:
+        """The titles and sources of these pieces."""
+        return [
+            piece.passage.text
+            for name in doc_ids
+            for piece in self._pieces[name]
+            if piece.where != "evidence"
+        ]
+
     def in_evidence(self, fact: Fact, doc_ids: Sequence[str]) -> Found | None:
         """The first of these pieces that says it."""
         for name in doc_ids:

@@ -16,6 +16,7 @@ from clew.evidence.units import (
     MULTIPLIERS_IN_WORDS,
     ORDINALS,
     SCALES,
+    SHARES,
     SYMBOLS,
     TWOFOLD,
     UNITS_IN_WORDS,
@@ -65,6 +66,8 @@ class Number:
 
 
 PLAIN: Final = Unit("")
+YEAR: Final = Fraction(31557600)
+"""The seconds of a year, as months are compared with weeks and days."""
 RANK: Final = SYMBOLS["th"]
 """The unit of ordinals, so that "a second" is not two of anything."""
 _DIGITS: Final = (
@@ -89,7 +92,8 @@ _AFTER: Final = Lazy(
 _MORE: Final = Lazy(r"(?: [^\W\d_]{1,20}){1,2}")
 _ORDINAL: Final = Lazy(r"(?:st|nd|rd|th|er|e|º|ª)(?!\w)")
 _ABOUT: Final = Lazy(
-    r"(?P<over>over|more than|at least|exceeding|above|upwards of|über|mehr als|plus de|más de"
+    r"(?P<over>over|more than|at least|exceeding|exceeds?|exceeded|topped|tops"
+    r"|surpass(?:es|ed)|passed|above|upwards of|über|mehr als|plus de|más de"
     r"|oltre)"
     r"|(?P<under>nearly|almost|under|less than|fewer than|just short of|below|up to|fast|knapp"
     r"|près de|presque|casi|quasi)"
@@ -108,6 +112,11 @@ _SPELLED: Final = Lazy(
 _ORDINAL_WORD: Final = Lazy(
     r"(?<![\w-])(?:" + "|".join(sorted(ORDINALS, key=len, reverse=True)) + r")(?!\w)", re.IGNORECASE
 )
+_SHARE: Final = Lazy(
+    r"(?<![\w-])(?P<share>" + "|".join(word.replace(" ", "[ -]") for word in SHARES) + r")(?!\w)"
+    r"(?! (?:time|of a |year|day|place|party|person|floor|century|edition|game|title|season))",
+    re.IGNORECASE,
+)
 
 
 def numbers(text: str) -> list[Number]:
@@ -118,7 +127,23 @@ def numbers(text: str) -> list[Number]:
         Number(match.start(), match.end(), (_ordinal(match[0]),))
         for match in _ORDINAL_WORD.finditer(text)
     ]
-    return sorted([*found, *spelled, *ordinal], key=lambda number: number.start)
+    shares = [_share(match, text) for match in _SHARE.finditer(text)]
+    taken = {each.start for each in shares} | {each.end for each in shares}
+    others = [
+        each
+        for each in (*found, *spelled, *ordinal)
+        if each.start not in taken and each.end not in taken
+    ]
+    return sorted([*others, *shares], key=lambda number: number.start)
+
+
+def _share(match: re.Match[str], text: str) -> Number:
+    """A third: the fraction, and the 33 % it is when it is written in whole per cent."""
+    above, below = SHARES[match["share"].lower().replace("-", " ")]
+    value, about = Fraction(above, below), _hedge(text, match.start())
+    step = Fraction(1, 10 if about else 1000)
+    percent = Reading(100 * value, 10 * step if about else Fraction(2), SYMBOLS["%"])
+    return Number(match.start(), match.end(), (Reading(value, step, PLAIN), percent), about)
 
 
 def _ordinal(word: str) -> Reading:
@@ -242,6 +267,8 @@ def _unit(text: str, after: re.Match[str] | None) -> tuple[int, tuple[Unit, ...]
         if found := WORDS.get(name) or WORDS.get(name.lower()):
             return after.end() + len(name) - len(word), (found,)
     if found := SYMBOLS.get(word) or WORDS.get(word) or WORDS.get(word.lower()):
+        if found.dimension == "year" and found.factor < 1:  # months are also so many days
+            return after.end(), (found, Unit("s", found.factor * YEAR))
         return after.end(), (found,)
     return after.end(), TWOFOLD.get(word.lower(), ())
 

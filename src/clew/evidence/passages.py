@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Final, TypeAlias
 
-from clew.evidence.common import CONNECTING, COUNTRIES, DEMONYMS
+from clew.evidence.common import ALSO, BEFORE, CONNECTING, COUNTRIES, DEMONYMS, PLACED
 from clew.evidence.dates import MONTHS, Date, Day, dates
 from clew.evidence.facts import Fact, Link, Quotation, link_key, links
 from clew.evidence.names import Name
@@ -41,7 +41,7 @@ class Passage:
             case Date():
                 return self._date(fact.value)
             case Name():
-                return self._name(fact.value)
+                return self._name(fact.value) or self._briefly(fact.value, fact.text)
             case Quotation():
                 return self._quotation(fact.value)
             case _:
@@ -232,6 +232,33 @@ class Passage:
             if self._chained(keys, full, place):
                 return self._at(place)
         return self._shortened(keys)
+
+    def _briefly(self, name: Name, text: str) -> Stretch | None:
+        """Mondays for Monday, American for United States, Rice where nobody else is a Rice."""
+        keys = tuple(DEMONYMS.get(each, each) for each in name.keys)
+        for each in (*ALSO.get(keys, ()), *ALSO.get(keys[-1:], ())):
+            if places := self._places.get(each):
+                return self._at(places[0])
+        if len(keys) < 2 or not text.istitle() or keys[-1] in self.ordinary:
+            return None
+        if keys[0] in PLACED or not COUNTRIES.isdisjoint(keys):
+            return None
+        places = self._places.get(keys[-1], [])
+        if not places or any(not self._alone(place, keys) for place in places):
+            return None
+        return self._at(places[0])
+
+    def _alone(self, place: int, keys: Sequence[str]) -> bool:
+        """Whether a surname stands without another given name or name beside it."""
+        here = self._words[place]
+        for beside in (place - 1, place + 1):
+            if 0 <= beside < len(self._words):
+                word = self._words[beside]
+                between = self.text[min(here.end, word.end) : max(here.start, word.start)]
+                opens = beside < place and word.key in self.ordinary
+                if word.capital and between == " " and not opens and word.key not in BEFORE:
+                    return False
+        return here.capital and not {*keys[:-1]} & {*self._keys}
 
     def _chained(self, keys: Sequence[str], full: Sequence[str], last: int) -> bool:
         """Whether the other words and initials of the name stand close to its last word."""

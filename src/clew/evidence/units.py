@@ -74,6 +74,11 @@ W 1: watt, watts, Watt
 W 1000: kilowatt, kilowatts
 W 1000000: megawatt, megawatts
 W 1000000000: gigawatt, gigawatts
+Wh 1: watt hour, watt hours
+Wh 1000: kilowatt hour, kilowatt hours, Kilowattstunden
+Wh 1000000: megawatt hour, megawatt hours, Megawattstunden
+Wh 1000000000: gigawatt hour, gigawatt hours, Gigawattstunden
+Wh 1000000000000: terawatt hour, terawatt hours, Terawattstunden
 Hz 1: hertz
 B 1: byte, bytes
 B 1000: kilobyte, kilobytes
@@ -129,6 +134,9 @@ W 1000000: MW
 W 1000000000: GW
 Wh 1000: kWh
 Wh 1000000: MWh
+Wh 1000000000: GWh
+Wh 1000000000000: TWh
+W 1000000000000: TW
 V 1: V
 Hz 1: Hz
 Hz 1000: kHz
@@ -213,5 +221,21 @@ ORDINALS: Final[dict[str, int]] = {
          "seventeenth", "eighteenth", "nineteenth", "twentieth", "twenty-first"], start=1,
     )
 }  # fmt: skip
+SHARES: Final[dict[str, tuple[int, int]]] = {
+    **dict.fromkeys(
+        ("a third", "one third", "ein drittel", "un tiers", "un tercio", "un terzo"), (1, 3)
+    ),
+    **dict.fromkeys(
+        ("two thirds", "zwei drittel", "deux tiers", "dos tercios", "due terzi"), (2, 3)
+    ),
+    **dict.fromkeys(("a quarter", "one quarter", "ein viertel", "un quart", "un cuarto"), (1, 4)),
+    **dict.fromkeys(("three quarters", "drei viertel", "trois quarts", "tres cuartos"), (3, 4)),
+    **dict.fromkeys(("a fifth", "one fifth", "ein fünftel", "un cinquième", "un quinto"), (1, 5)),
+    **dict.fromkeys(("two fifths", "zwei fünftel"), (2, 5)),
+    **dict.fromkeys(("three fifths", "drei fünftel"), (3, 5)),
+    **dict.fromkeys(("a tenth", "one tenth", "ein zehntel"), (1, 10)),
+}
+"""Shares in words: each as a fraction, and as the percentage it is."""
+
 COMMONPLACE: Final = frozenset({"one", "zero", "first", "second"})
 """Words that are said for other reasons than to count: no fact of a claim."""

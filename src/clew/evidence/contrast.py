@@ -1,0 +1,263 @@
+"""Whether the passage that speaks of a claim says something else: a not, an opposite, another role.
+
+Names and numbers may all stand in a passage that says the contrary. So each claim is laid beside
+the sentence of what it cites that shares most of its words, and what is compared is what changes
+the sense of a sentence and not its subject: negations and opposites; words that say how many (only,
+all, except); who does it to whom; and one word exchanged for another of its kind. Where no sentence
+shares enough, nothing is said.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property, lru_cache
+from typing import Final
+
+from clew.evidence.claims import claims
+from clew.evidence.dates import dates
+from clew.evidence.numbers import numbers
+from clew.evidence.opposites import (
+    BOUNDED,
+    BREAKS,
+    DENYING,
+    EXCEPT,
+    EXCLUSIVE,
+    FUNCTION,
+    IDIOMS,
+    KINDS,
+    NEGATIVE,
+    OPPOSITES,
+    PARTIAL,
+    UNIVERSAL,
+    VERBS,
+)  # fmt: skip
+from clew.evidence.stems import stem
+from clew.evidence.words import Word, flat, words
+
+ENOUGH: Final = 0.4
+"""This share of a claim's words must stand in a sentence for both to speak of the same thing."""
+ALIKE: Final = 0.5
+"""From this share on another verb in the same place is taken for a change of sense."""
+SCOPE: Final = 4
+"""A negation reaches so many words."""
+LONGEST: Final = 80
+"""Of a sentence so many words are laid beside another's."""
+SHOWN: Final = 120
+"""So many characters of a passage are quoted."""
+
+_STOPS: Final = frozenset(",;:–()")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence as it is laid beside another."""
+
+    text: str
+    words: Sequence[Word]
+
+    @cached_property
+    def stems(self) -> list[str]:
+        """The stem of each word; empty for words that only bind others, and for values."""
+        plain = flat(self.text)
+        values = [(each.start, each.end) for each in numbers(plain)]
+        values += [(each.start, each.end) for each in dates(plain)]
+        return [
+            ""
+            if word.key in FUNCTION or any(a <= word.start < b for a, b in values)
+            else stem(word.key)
+            for word in self.words
+        ]
+
+    @cached_property
+    def content(self) -> frozenset[str]:
+        """The stems of the words that say something."""
+        return frozenset(filter(None, self.stems))
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The words as they are compared."""
+        return frozenset(word.key for word in self.words)
+
+    def denials(self, shared: frozenset[str]) -> int:
+        """How many negations reach one of these stems."""
+        return sum(self._reaches(place, shared) for place in self._negations())
+
+    @property
+    def negated(self) -> bool:
+        """Whether it denies anything at all."""
+        return next(self._negations(), None) is not None
+
+    def _negations(self) -> Iterator[int]:
+        """Where it denies something."""
+        for place, word in enumerate(self.words):
+            after = self.words[place + 1].key if place + 1 < len(self.words) else ""
+            short = word.text.lower().endswith(("n't", "n’t"))
+            if after not in BOUNDED and (short or word.key in NEGATIVE or word.key in DENYING):
+                yield place
+
+    def _reaches(self, place: int, shared: frozenset[str]) -> bool:
+        for ahead in range(place + 1, min(len(self.words), place + SCOPE + 1)):
+            between = self.text[self.words[ahead - 1].end : self.words[ahead].start]
+            if not _STOPS.isdisjoint(between) or self.words[ahead].key in BREAKS:
+                return False
+            if self.stems[ahead] in shared:
+                return True
+        return False
+
+
+@lru_cache(maxsize=512)
+def sentences(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a passage."""
+    return tuple(_sentence(claim.text) for claim in claims(text))
+
+
+def _sentence(text: str) -> Sentence:
+    return Sentence(text, words(text)[:LONGEST])
+
+
+def contrast(claim: str, passages: Sequence[str]) -> str:
+    """What the passages say otherwise, with their words; empty where they do not."""
+    said = _sentence(claim)
+    beside = [each for passage in passages for each in sentences(passage)]
+    shares = [_share(said, each) for each in beside]
+    best = max(shares, default=0.0)
+    if best < ENOUGH:
+        return ""
+    found = ""
+    for share, each in zip(shares, beside, strict=True):
+        if share == best:
+            why = next((why for test in _TESTS if (why := test(said, each))), "")
+            if not why:
+                return ""
+            quoted = " ".join(each.text.split())
+            quoted = quoted if len(quoted) <= SHOWN else f"{quoted[: SHOWN - 1]}…"
+            found = found or f"{why}: “{quoted}”"
+    return found
+
+
+def overlap(claim: str, passages: Sequence[str]) -> float:
+    """The share of a claim's words that stand in the passages; 1 for a claim without any."""
+    content = _sentence(claim).content
+    held = {each for passage in passages for one in sentences(passage) for each in one.content}
+    return len(content & held) / len(content) if content else 1.0
+
+
+def _share(said: Sentence, other: Sentence) -> float:
+    return len(said.content & other.content) / len(said.content) if said.content else 0.0
+
+
+def _polarity(said: Sentence, other: Sentence) -> str:
+    """A not or an opposite too many, or too few: two of them undo each other."""
+    turned = {
+        word.key: sorted(there)
+        for word in said.words
+        if word.key not in other.keys
+        and (there := OPPOSITES.get(word.key, frozenset()) & other.keys - said.keys)
+        and other.keys.isdisjoint(OPPOSITES[min(there)])
+    }
+    reach = said.content & other.content
+    reach |= {stem(key) for mine, there in turned.items() for key in (mine, *there)}
+    mine, theirs = said.denials(reach), other.denials(reach)
+    if mine and not theirs and other.negated:
+        return ""
+    if (mine + theirs + len(turned)) % 2 == 0:
+        return ""
+    if turned:
+        word, opposed = next(iter(turned.items()))
+        return f"says {word!r} where the passage says {opposed[0]!r}"
+    return "denies what the passage says" if mine > theirs else "says what the passage denies"
+
+
+def _amount(said: Sentence, other: Sentence) -> str:
+    """Only, all and always, where the passage has no only, or an exception, or some."""
+    around = zip([None, *said.words], said.words, [*said.words[1:], None], strict=False)
+    for before, word, after in around:
+        counted = after is not None and after.text[0].isdigit()
+        if before is not None and before.key in NEGATIVE:
+            continue
+        if word.key in EXCLUSIVE and not other.keys & EXCLUSIVE and not counted:
+            return f"says {word.text!r}, which the passage does not"
+    sure = {
+        word.key
+        for before, word in zip([None, *said.words], said.words, strict=False)
+        if word.key in UNIVERSAL and (before is None or before.key not in IDIOMS)
+    }
+    if sure and other.keys & EXCEPT and not said.keys & EXCEPT:
+        return "leaves out the exception"
+    if sure and other.keys & PARTIAL - said.keys and not other.keys & UNIVERSAL:
+        return f"says {min(sure)!r} where the passage says {min(other.keys & PARTIAL)!r}"
+    return ""
+
+
+def _kind(said: Sentence, other: Sentence) -> str:
+    """Another word of one kind: a colour, a weekday, a trade."""
+    theirs = {kind: word for word in other.words if (kind := KINDS.get(word.key))}
+    for word in said.words:
+        kind = KINDS.get(word.key)
+        if kind is None or kind in theirs or stem(word.key) in other.content:
+            continue
+        for (table, _), there in theirs.items():
+            if table == kind[0] and there.key not in said.keys:
+                return f"says {word.text!r} where the passage says {there.text!r}"
+    return ""
+
+
+def _roles(said: Sentence, other: Sentence) -> str:
+    """Who does it to whom: two names around one verb, in the passage the other way round."""
+    mine, theirs = _acts(said), _acts(other)
+    for (first, verb, last), passive in mine.items():
+        turned = theirs.get((last, verb, first))
+        if turned is not None and (first, verb, last) not in theirs and turned == passive:
+            return "turns round who does it to whom"
+        same = theirs.get((first, verb, last))
+        if same is not None and same != passive and (last, verb, first) not in theirs:
+            return "turns round who does it to whom"
+    return ""
+
+
+def _acts(sentence: Sentence) -> dict[tuple[str, str, str], bool]:
+    """Name, a word between, next name; and whether a `by` makes it passive."""
+    found: dict[tuple[str, str, str], bool] = {}
+    first, between, passive = "", list[str](), False
+    for word, base in zip(sentence.words, sentence.stems, strict=True):
+        if base and word.capital:
+            if first:
+                found.update({(first, verb, word.key): passive for verb in between})
+            first, between, passive = word.key, [], False
+        elif base:
+            between.append(base)
+        else:
+            passive = passive or word.key in {"by", "von", "por", "par", "da"}
+    return found
+
+
+def _exchanged(said: Sentence, other: Sentence) -> str:
+    """One deed for another in sentences that are otherwise alike."""
+    if _share(said, other) < ALIKE:
+        return ""
+    mine = [(word, base) for word, base in zip(said.words, said.stems, strict=True) if base]
+    theirs = [(word, base) for word, base in zip(other.words, other.stems, strict=True) if base]
+    steps = SequenceMatcher(
+        None, [base for _, base in mine], [base for _, base in theirs], autojunk=False
+    ).get_opcodes()
+    for place, (what, i, j, k, m) in enumerate(steps):
+        if what == "replace" and place > 0:
+            for word, _ in mine[i:j]:
+                for there, _ in theirs[k:m]:
+                    if _other_deed(word.key, there.key, said, other):
+                        return f"says {word.text!r} where the passage says {there.text!r}"
+    return ""
+
+
+def _other_deed(key: str, there: str, said: Sentence, other: Sentence) -> bool:
+    """Whether both are verbs of different deeds, and neither deed is in the other sentence."""
+    mine, theirs = VERBS.get(key), VERBS.get(there)
+    if mine is None or theirs is None or mine == theirs:
+        return False
+    deeds = {VERBS.get(each) for each in other.keys}
+    return mine not in deeds and theirs not in {VERBS.get(each) for each in said.keys}
+
+
+_TESTS: Final[tuple[Callable[[Sentence, Sentence], str], ...]] = (
+    _polarity, _amount, _kind, _roles, _exchanged,
+)  # fmt: skip
