@@ -5,7 +5,7 @@ from typing import Any, Final
 import msgspec
 
 from clew.agent import Agent
-from clew.events import Code, Image, Observation, Outcome, Trust, decode, encode
+from clew.events import Code, Evidence, Image, Observation, Outcome, Trust, decode, encode
 from clew.protocols import Tool
 from clew.tools.typed import plain
 from clew.trajectory import Call, Trajectory
@@ -65,6 +65,7 @@ def observed(
     told = _told(tool, value)
     try:
         content = plain(told.content)
+        told = _plainly(told)
     except ValueError as error:
         text = f"{tool.name} returned what JSON cannot carry: {line(error)}"
         return failed(tool, call, "bad_output", text, "done", repr(type(value)))
@@ -82,6 +83,18 @@ def observed(
             return failed(tool, call, "bad_output", text, "done", repr(type(value)))
         return msgspec.structs.replace(observation, detail=_shortened(observation.detail))
     return observation
+
+
+def _plainly(told: Observation) -> Observation:
+    """The observation with its evidence as plain text and numbers. Raises `ValueError`."""
+    if not told.evidence:
+        return told
+    try:
+        evidence = msgspec.convert(plain(told.evidence), tuple[Evidence, ...])
+    except msgspec.ValidationError as error:
+        message = f"evidence that is none: {error}"
+        raise ValueError(message) from error
+    return msgspec.structs.replace(told, evidence=evidence)
 
 
 def _told(tool: Tool, value: Any) -> Observation:

@@ -548,11 +548,11 @@ def test_web_search_needs_a_source() -> None:
 def test_what_is_asked_by_default_is_what_the_environment_configures(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert [one.name for one in usual_sources()] == ["serper", "brave", "tavily", "baidu", "wiki"]
+    assert [one.name for one in usual_sources()] == ["serper", "brave", "tavily", "wiki", "baidu"]
     monkeypatch.delenv("BRAVE_API_KEY")
     monkeypatch.setenv("TAVILY_API_KEY", "")
     monkeypatch.setenv("SEARXNG_BASE_URL", "http://localhost:8080")
-    assert [one.name for one in usual_sources()] == ["serper", "searxng", "baidu", "wiki"]
+    assert [one.name for one in usual_sources()] == ["serper", "searxng", "wiki", "baidu"]
 
 
 async def test_the_usual_sources_are_looked_up_at_each_call(

@@ -8,7 +8,7 @@ import dataclasses
 import math
 import re
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 import msgspec
@@ -220,7 +220,19 @@ def _model_line(error: Any) -> str:
     )
 
 
+_BASES: Final[Mapping[type, Callable[[Any], object]]] = {
+    str: str.__str__,
+    int: int.__int__,
+    float: float.__float__,
+    bytes: bytes.__bytes__,
+}
+"""A text or a number of a kind of its own is recorded as the text or number that it is."""
+
+
 def _encode(value: Any) -> Any:
+    based = next((_BASES[kind] for kind in type(value).__mro__ if kind in _BASES), None)
+    if based is not None:
+        return based(value)
     if not hasattr(value, "model_dump"):
         message = (
             f"a {type(value).__name__} is no JSON: return text, numbers, lists, dicts or a model"

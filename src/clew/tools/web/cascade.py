@@ -13,7 +13,7 @@ from clew.tools.schema import checked
 from clew.tools.web.baidu import baidu
 from clew.tools.web.engines import brave, searxng, serper, tavily
 from clew.tools.web.reach import Reach, reach_of_environment
-from clew.tools.web.results import Piece, observation, same_page
+from clew.tools.web.results import Piece, observation, same_page, whole
 from clew.tools.web.source import SLACK, Query, Source, asked, parameters, search
 from clew.tools.web.trouble import Trouble
 from clew.tools.web.wiki import wikipedia
@@ -37,9 +37,13 @@ class Failed(NamedTuple):
 
 
 def usual_sources() -> tuple[Source, ...]:
-    """Serper, Brave, Tavily and SearXNG where they are configured, then Baidu, then Wikipedia."""
+    """Serper, Brave, Tavily and SearXNG where they are configured, then Wikipedia, then Baidu.
+
+    Baidu has no API and asks programs for a captcha as it likes: who has no key, and has not named
+    it, is answered by Wikipedia first.
+    """
     keyed = (serper(), brave(), tavily(), searxng())
-    return (*(source for source in keyed if source.configured), baidu(), wikipedia())
+    return (*(source for source in keyed if source.configured), wikipedia(), baidu())
 
 
 def web_search(
@@ -90,33 +94,54 @@ async def _first(
     """What the first source finds that finds anything."""
     failed: list[Failed] = []
     for source in sources:
-        try:
-            if found := await search(source, query, reach):
-                return found, failed
-        except Trouble as trouble:
-            failed.append(Failed(source.name, str(trouble)))
+        found = await _asked_of(source, query, reach)
+        if isinstance(found, Failed):
+            failed.append(found)
+        elif found:
+            return found, failed
     return [], failed
+
+
+async def _asked_of(source: Source, query: Query, reach: Reach) -> list[Piece] | Failed:
+    """What a source finds, or why it failed: whatever it raises is its own affair."""
+    try:
+        return await search(source, query, reach)
+    except Trouble as trouble:
+        return Failed(source.name, str(trouble))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 -- a source is anybody's code
+        return Failed(source.name, f"broken: {_told(error)}; use another source")
+
+
+def _told(error: BaseException) -> str:
+    """An exception in a line, whatever its own words do."""
+    name = type(error).__name__
+    try:
+        return whole(" ".join(f"{name}: {error}".split()))
+    except Exception:  # noqa: BLE001 -- it cannot tell itself
+        return name
 
 
 async def _all(
     sources: Sequence[Source], query: Query, reach: Reach
 ) -> tuple[list[Piece], list[Failed]]:
     """What all sources find, in the order of the sources whichever answers first."""
-    found: dict[int, list[Piece]] = {}
-    failed: dict[int, Failed] = {}
+    came: dict[int, list[Piece] | Failed] = {}
 
     async def ask(place: int, source: Source) -> None:
-        try:
-            found[place] = await search(source, query, reach)
-        except Trouble as trouble:
-            failed[place] = Failed(source.name, str(trouble))
+        came[place] = await _asked_of(source, query, reach)
 
     with one_error():
         async with anyio.create_task_group() as group:
             for place, source in enumerate(sources):
                 group.start_soon(ask, place, source)
-    pieces = [piece for place in sorted(found) for piece in found[place]]
-    return pieces, [failed[place] for place in sorted(failed)]
+    found, failed = list[Piece](), list[Failed]()
+    for place in sorted(came):
+        one = came[place]
+        if isinstance(one, Failed):
+            failed.append(one)
+        else:
+            found += one
+    return found, failed
 
 
 def _ranked(found: Sequence[Piece]) -> list[Piece]:

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import html
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -63,22 +64,29 @@ def pieces(prefix: str, query: str, hits: Iterable[Hit]) -> list[Piece]:
     """The hits with ids and scores, each once, in their order; those that are no pages left out."""
     found: dict[str, Piece] = {}
     for hit in hits:
-        if hit.url and not _is_page(hit.url):
+        url = whole(hit.url)
+        if url and not _is_page(url):
             continue
-        title, snippet = hit.title[:_TITLE], shortened(hit.snippet)
-        score = share(query, f"{title} {snippet}") if hit.score is None else hit.score
+        title, snippet = whole(hit.title)[:_TITLE], shortened(whole(hit.snippet))
+        given = hit.score is not None and math.isfinite(hit.score)
+        score = float(hit.score or 0.0) if given else share(query, f"{title} {snippet}")
         found.setdefault(
-            same_page(hit.url or title),
+            same_page(url or title),
             Piece(
-                doc_id(prefix, hit.url or title, snippet),
+                doc_id(prefix, url or title, snippet),
                 round(min(1.0, max(0.0, score)), 3),
                 title,
                 snippet,
-                hit.url,
+                url,
                 hit.offset,
             ),
         )
     return list(found.values())
+
+
+def whole(text: str) -> str:
+    """Text that a record can hold, of whatever kind of text it is; half characters are marked."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _is_page(url: str) -> bool:
