@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from clew import Agent, MemoryStore, read, resume
 from clew.api import start
 from clew.cli.outcome import Outcome, document, summary
-from clew.cli.render import CHARACTERS, LINES, Shown, cut, dollars, inert, readable, shown, written
+from clew.cli.render import CHARACTERS, LINES, Shown, cut, dollars, readable, shown, written
+from clew.cli.visible import inert
 from clew.events import (
     Action,
     AnyEvent,

@@ -24,7 +24,8 @@ def origin_of(record: Trajectory) -> dict[str, Json]:
     """The origin that says what a run's agent is made of: the last one; empty where none does."""
     events = (entry.event for entry in record.entries)
     said = (event.origin for event in events if isinstance(event, Started | Changed | Forked))
-    return next((one for one in reversed([*said]) if ORIGIN in one), {})
+    found = [one for one in said if ORIGIN in one]
+    return found[-1] if found else {}
 
 
 def spec_of(record: Trajectory) -> Spec | None:

@@ -13,11 +13,11 @@ from clew.cli.errors import ANSWERED
 from clew.cli.held import document, held_call, shown
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import command, existing, place, shown_place, there
-from clew.cli.render import Shown, inert
+from clew.cli.render import Shown
 from clew.cli.screen import console, put
+from clew.cli.visible import inert, json_text
 from clew.drivers.claiming import queue_of
 from clew.errors import ConfigError, StoreError
-from clew.events import encode
 from clew.journal import load
 from clew.protocols import Store
 from clew.waiting import Held
@@ -42,7 +42,7 @@ def approvals(store: str | None, *, interactive: bool, as_json: bool, debug: boo
     if interactive and waiting:
         return _walk(waiting, store)
     if as_json:
-        click.echo(encode([document(each) for each, _ in waiting]))
+        click.echo(json_text([document(each) for each, _ in waiting]))
         return ANSWERED
     if not waiting:
         click.echo(f"nothing waits for a person at {shown_place(store)}")

@@ -15,7 +15,7 @@ from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.origins import FOREIGN
 from clew.cli.places import LAST, SHOWN, command, existing, find_run
-from clew.cli.render import inert
+from clew.cli.visible import inert
 from clew.drivers.claiming import queue_of
 from clew.errors import ConfigError
 from clew.events import Json

@@ -5,8 +5,9 @@ from typing import Final
 import msgspec
 
 from clew.cli.outcome import status
-from clew.cli.render import Shown, inert
+from clew.cli.render import Shown
 from clew.cli.screen import console, put
+from clew.cli.visible import inert
 from clew.errors import ConfigError
 from clew.events import FINISH, Json
 from clew.evidence import Audit, Audited, Checked, audit

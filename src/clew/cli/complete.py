@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 
 from clew.agent_files import SHIPPED
 from clew.cli.places import LAST, existing, read_env
-from clew.cli.render import inert
+from clew.cli.visible import inert
 from clew.codecs import names as format_names
 from clew.errors import ClewError
 from clew.events import Started, decode

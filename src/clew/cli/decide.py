@@ -8,8 +8,8 @@ import msgspec
 
 from clew.cli.ask import readable
 from clew.cli.held import held_call
-from clew.cli.render import inert
 from clew.cli.screen import console, put
+from clew.cli.visible import inert
 from clew.errors import ConfigError
 from clew.events import Json, Ruling
 from clew.tools.person import ASK

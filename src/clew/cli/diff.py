@@ -12,10 +12,11 @@ from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.outcome import status, usage
 from clew.cli.places import existing, find_run
-from clew.cli.render import Shown, cut, dollars, inert, readable
+from clew.cli.render import Shown, cut, dollars, readable
 from clew.cli.screen import console, put
+from clew.cli.visible import inert, json_text
 from clew.diff import Difference, diff
-from clew.events import Json, encode
+from clew.events import Json
 from clew.journal import load
 from clew.trajectory import Trajectory
 
@@ -36,7 +37,7 @@ def diff_runs(left: str, right: str, store: str | None, *, as_json: bool, debug:
     del debug
     found = anyio.run(partial(_diff, left, right, store))
     if as_json:
-        click.echo(encode(document(found)))
+        click.echo(json_text(document(found)))
         return ANSWERED
     out = console()
     for piece in told(found):

@@ -23,10 +23,9 @@ from clew.api import opened
 from clew.cli.errors import ANSWERED, FAILED, Shell
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import place, shown_place, there
-from clew.cli.render import inert
 from clew.cli.screen import console
+from clew.cli.visible import inert, json_text
 from clew.errors import ClewError
-from clew.events import encode
 from clew.extras import install
 from clew.models.resolve import (
     PROVIDERS,
@@ -80,7 +79,7 @@ def doctor(shell: Shell, /, store: str | None, *, as_json: bool, debug: bool) ->
     del debug
     findings = anyio.run(partial(_examine, store, shell.env_file))
     if as_json:
-        click.echo(encode([msgspec.to_builtins(finding) for finding in findings]))
+        click.echo(json_text([msgspec.to_builtins(finding) for finding in findings]))
     else:
         _tell(findings)
     broken = any(finding.area == "store" and not finding.usable for finding in findings)

@@ -20,9 +20,9 @@ from clew.cli.agents import options, with_model
 from clew.cli.errors import ANSWERED, EXITS, FAILED
 from clew.cli.eval import Wanted
 from clew.cli.places import command
-from clew.cli.render import inert
 from clew.cli.reported import grids
 from clew.cli.screen import console
+from clew.cli.visible import inert, json_text
 from clew.cli.work import unless_interrupted
 from clew.errors import ConfigError
 from clew.evals.estimate import STEPS, Estimate
@@ -31,7 +31,7 @@ from clew.evals.plan import Plan
 from clew.evals.tables import overview
 from clew.evals.work import COST, MAX_COST, Evaluation, evaluate, foreseen
 from clew.evals.work import Progress as Step
-from clew.events import Json, encode
+from clew.events import Json
 
 LINES: Final = 20
 """Where nobody watches, so many lines tell how far it is."""
@@ -49,7 +49,7 @@ def carry_out(wanted: Wanted, *, check: bool, as_json: bool, quiet: bool) -> int
         look = partial(foreseen, plan, place, only=wanted.only, first=wanted.first)
         found = anyio.run(look)
         if as_json:
-            click.echo(encode(msgspec.to_builtins(found)))
+            click.echo(json_text(msgspec.to_builtins(found)))
         else:
             told = Screen(plan, console())
             told.say(f"{inert(plan.name)}: everything fits.")
@@ -195,7 +195,7 @@ def _interrupted(place: str) -> KeyboardInterrupt:
 def _tell(done: Evaluation, place: str, *, as_json: bool) -> int:
     """The end, and the exit code."""
     if as_json:
-        click.echo(encode(document(done, place)))
+        click.echo(json_text(document(done, place)))
     else:
         out = console()
         table = overview(done.outcomes, done.about)

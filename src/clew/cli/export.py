@@ -13,7 +13,7 @@ from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, STORE, named
 from clew.cli.places import existing, find_run
 from clew.cli.progress import count, progress, size
-from clew.cli.render import inert
+from clew.cli.visible import inert
 from clew.errors import ConfigError
 from clew.extras import install
 from clew.journal import load

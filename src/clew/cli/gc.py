@@ -13,8 +13,7 @@ from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import existing
 from clew.cli.progress import count, progress, size
-from clew.cli.render import inert
-from clew.events import encode
+from clew.cli.visible import inert, json_text
 from clew.retention import STATUSES, Swept
 from clew.retention import gc as sweep
 from clew.retention.listing import Standing
@@ -81,7 +80,7 @@ def gc(
     wanted = cast("tuple[Standing, ...]", status)
     done = anyio.run(partial(_sweep, older, keep_under, wanted, store, dry_run=dry_run))
     if as_json:
-        click.echo(encode({"dry_run": dry_run, **msgspec.to_builtins(done)}))
+        click.echo(json_text({"dry_run": dry_run, **msgspec.to_builtins(done)}))
     else:
         _tell(done, dry_run=dry_run)
     return FAILED if done.failed else ANSWERED

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from clew.cli.places import command
-from clew.cli.render import Shown, inert, written
+from clew.cli.render import Shown, written
+from clew.cli.visible import inert
 from clew.events import Action, Json
 from clew.tools.person import ASK
 from clew.waiting import Held

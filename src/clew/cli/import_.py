@@ -13,8 +13,7 @@ from clew.api import opened
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.progress import count, progress
-from clew.cli.render import inert
-from clew.events import encode
+from clew.cli.visible import inert, json_text
 from clew.journal import load
 from clew.protocols import Store
 from clew.retention import Imported, import_runs
@@ -40,7 +39,7 @@ def import_command(file: str, store: str | None, *, as_json: bool, debug: bool) 
     del debug
     done, foreign = anyio.run(partial(_import, file, store))
     if as_json:
-        click.echo(encode(msgspec.to_builtins(done)))
+        click.echo(json_text(msgspec.to_builtins(done)))
     else:
         _tell(done)
     if foreign:

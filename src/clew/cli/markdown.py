@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from clew.cli.outcome import status
-from clew.cli.render import Shown, inert
+from clew.cli.render import Shown
+from clew.cli.visible import inert
 from clew.trajectory import Trajectory
 
 FENCED: Final = frozenset({"Action", "Observation", "Detail", "Attempt", "Done"})

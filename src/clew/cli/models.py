@@ -15,10 +15,9 @@ from rich.text import Text
 from clew.cli.complete import providers
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON
-from clew.cli.render import inert
 from clew.cli.screen import console
+from clew.cli.visible import inert, json_text
 from clew.errors import ClewError, ConfigError
-from clew.events import encode
 from clew.extras import install
 from clew.models.catalog import known, served
 from clew.models.prices import Price, price
@@ -52,7 +51,7 @@ def models(provider: str, *, as_json: bool, debug: bool) -> int:
     del debug
     found = anyio.run(partial(_list, provider))
     if as_json:
-        click.echo(encode([msgspec.to_builtins(one) for one in found]))
+        click.echo(json_text([msgspec.to_builtins(one) for one in found]))
         return ANSWERED
     out = console()
     width = max(len(one.model) for one in found)

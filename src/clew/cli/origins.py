@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from clew.agent_files import is_foreign, named, spec_of
-from clew.cli.render import Shown, inert, pieces
+from clew.cli.render import Shown, pieces
+from clew.cli.visible import inert
 from clew.errors import ConfigError
 from clew.trajectory import Trajectory
 

@@ -13,8 +13,9 @@ from clew.cli.errors import EXITS, FAILED, nobody_reads
 from clew.cli.held import document as held_document
 from clew.cli.held import shown as held_shown
 from clew.cli.places import command
-from clew.cli.render import WIDE, Shown, dollars, inert
+from clew.cli.render import WIDE, Shown, dollars
 from clew.cli.screen import console, put
+from clew.cli.visible import inert, json_text
 from clew.events import Entry, Evidence, Json, Landing, Usage, encode
 from clew.result import Result
 from clew.strategies import Ballot, Vote
@@ -277,7 +278,7 @@ def finish(end: Outcome, *, as_json: bool) -> int:
     """
     try:
         if as_json:
-            click.echo(encode(document(end)))
+            click.echo(json_text(document(end)))
         elif end.result is not None:
             tell_end(console(), end)
     except BrokenPipeError:

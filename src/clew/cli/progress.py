@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import click
 
-from clew.cli.render import inert
+from clew.cli.visible import inert
 
 
 @contextmanager

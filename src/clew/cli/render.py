@@ -1,14 +1,14 @@
 """How events look to a person: one function for each, from an event to labelled text.
 
 Everything a model, a tool or a document wrote passes through `inert` first: no control character of
-theirs reaches a terminal.
+theirs reaches a terminal, and nothing of it is hidden.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
+from clew.cli.visible import inert
 from clew.events import (
     FINISH,
     Action,
@@ -41,10 +41,6 @@ MOST_TOOLS: Final = 20
 ACCEPTED: Final = "the answer was accepted"
 """What the loop tells a call of finish that ended the run."""
 
-_CONTROL: Final = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -55,16 +51,6 @@ class Shown:
     style: str = ""
     crop: bool = False
     """Whether lines may be cut where a terminal ends: it is a gist, the whole is on record."""
-
-
-def inert(text: str) -> str:
-    """The text with control characters (escape sequences, direction marks) shown as their codes."""
-    return _CONTROL.sub(_code, text.replace("\r\n", "\n"))
-
-
-def _code(match: re.Match[str]) -> str:
-    number = ord(match[0])
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
 
 
 def cut(text: str) -> str:

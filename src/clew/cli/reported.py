@@ -11,8 +11,9 @@ from rich.text import Text
 
 from clew.api import opened
 from clew.cli.places import command
-from clew.cli.render import inert, pieces
+from clew.cli.render import pieces
 from clew.cli.screen import console
+from clew.cli.visible import inert
 from clew.errors import ConfigError, StoreError
 from clew.evals.clusters import Cluster, chosen, clusters
 from clew.evals.export import document, table_csv, trials_csv

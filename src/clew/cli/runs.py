@@ -10,11 +10,11 @@ import click
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import existing, shown_place, there
-from clew.cli.render import inert
+from clew.cli.visible import inert, json_text
 from clew.cli.watch import watch
 from clew.cli.work import unless_interrupted
 from clew.errors import StoreError
-from clew.events import Forked, Json, Started, Stop, decode, encode
+from clew.events import Forked, Json, Started, Stop, decode
 from clew.protocols import RunInfo, Store
 
 GOAL = 60
@@ -45,7 +45,7 @@ def runs(most: int, store: str | None, *, watching: bool, as_json: bool, debug: 
         return ANSWERED
     found = anyio.run(partial(_list, most, store)) if there(store) else []
     if as_json:
-        click.echo(encode(found))
+        click.echo(json_text(found))
         return ANSWERED
     if not found:
         click.echo(f"no runs yet at {shown_place(store)}")

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from clew.cli.render import Shown, inert, shown
+from clew.cli.render import Shown, shown
+from clew.cli.visible import inert
 from clew.events import Attempt, Entry, Stop, Thought
 from clew.tools.docs import IndexReport
 from clew.trajectory import Trajectory

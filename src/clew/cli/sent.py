@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from clew.cli.render import inert
+from clew.cli.visible import inert
 from clew.events import Json, encode
 from clew.protocols import Part, Tool
 from clew.sent import Sent

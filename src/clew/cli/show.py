@@ -18,12 +18,12 @@ from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.origins import pieces_with_origin
 from clew.cli.outcome import entry_document, fork_of, status, usage
 from clew.cli.places import command, existing, find_run
-from clew.cli.render import Shown, inert
+from clew.cli.render import Shown
 from clew.cli.screen import console, put
 from clew.cli.sent import sent_document, sent_text
+from clew.cli.visible import inert, json_text
 from clew.cli.votes import refuse_vote
 from clew.drivers.claiming import queue_of
-from clew.events import encode
 from clew.evidence import THRESHOLD
 from clew.journal import load
 from clew.sent import Sent
@@ -69,7 +69,7 @@ def show(
         refuse_vote(record, "audit")
         checked = audited(record, THRESHOLD if threshold is None else threshold)
         if form == "json":
-            click.echo(encode(audit_document(record, checked)))
+            click.echo(json_text(audit_document(record, checked)))
         else:
             tell_audit(record, checked)
         return ANSWERED
@@ -88,7 +88,7 @@ def show(
         message = f"a prompt is shown as text or with --json, not with --{form}."
         raise click.UsageError(message)
     found = anyio.run(partial(_sent, run, step, store))
-    click.echo(encode(sent_document(found)) if form == "json" else sent_text(found))
+    click.echo(json_text(sent_document(found)) if form == "json" else sent_text(found))
     return ANSWERED
 
 
@@ -134,12 +134,12 @@ def _json(record: Trajectory) -> None:
         "lost": usage(record.total.lost),
         "entries": [entry_document(entry) for entry in record.entries],
     }
-    click.echo(encode(document))
+    click.echo(json_text(document))
 
 
 def _jsonl(record: Trajectory) -> None:
     for line in trace(record):
-        click.echo(encode(line))
+        click.echo(json_text(line))
 
 
 def _markdown(record: Trajectory) -> None:

@@ -18,8 +18,9 @@ from clew.cli.outcome import Outcome, finish
 from clew.cli.places import command, shared_place
 from clew.cli.render import Shown
 from clew.cli.screen import Screen
+from clew.cli.visible import json_text
 from clew.cli.work import unless_interrupted
-from clew.events import Json, encode
+from clew.events import Json
 from clew.protocols import Store
 from clew.queues import follow, submit
 from clew.result import whole_result
@@ -66,7 +67,7 @@ def submit_command(
         end = anyio.run(partial(_submit, said, wanted, queue, screen, store=store, wait=wait))
     if isinstance(end, Outcome):
         return finish(end, as_json=as_json)
-    click.echo(encode({"run_id": end, "queue": queue}) if as_json else end)
+    click.echo(json_text({"run_id": end, "queue": queue}) if as_json else end)
     return ANSWERED
 
 

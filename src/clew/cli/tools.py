@@ -10,9 +10,10 @@ from clew.cli.agents import options
 from clew.cli.doctor import EXTRAS
 from clew.cli.errors import ANSWERED
 from clew.cli.options import AGENT, DEBUG, JSON
-from clew.cli.render import Shown, inert
+from clew.cli.render import Shown
 from clew.cli.screen import console, put
-from clew.events import Json, encode
+from clew.cli.visible import inert, json_text
+from clew.events import Json
 from clew.extras import install
 from clew.models.resolve import installed
 from clew.protocols import Tool
@@ -35,7 +36,7 @@ def tools(*, as_json: bool, debug: bool, **given: Json) -> int:
     # No folder is read to list its tools.
     found = make_tools(wanted, Library(Path.cwd()) if listed else None)
     if as_json:
-        click.echo(encode([described(tool) for tool in found]))
+        click.echo(json_text([described(tool) for tool in found]))
         return ANSWERED
     out = console()
     for tool in found:

@@ -14,9 +14,8 @@ from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import existing, find_run
 from clew.cli.progress import count, progress
-from clew.cli.render import inert
+from clew.cli.visible import inert, json_text
 from clew.errors import ConfigError
-from clew.events import encode
 from clew.protocols import Store
 from clew.retention import Checked, Told
 from clew.retention import verify as check
@@ -52,7 +51,7 @@ def verify(
     found, lost = anyio.run(partial(_verify, runs, expect, store))
     if as_json:
         told = [{**msgspec.to_builtins(one), "ok": one.ok} for one in found]
-        click.echo(encode({"runs": told, "lost": [one.why for one in lost]}))
+        click.echo(json_text({"runs": told, "lost": [one.why for one in lost]}))
     else:
         for line in _lines(found, lost):
             click.echo(inert(line))

@@ -12,8 +12,9 @@ from clew.agent_files import Spec, make_agent, make_library, make_model
 from clew.cli.agents import VOTES, origin
 from clew.cli.outcome import Outcome
 from clew.cli.places import command
-from clew.cli.render import Shown, inert, shown
+from clew.cli.render import Shown, shown
 from clew.cli.screen import Screen
+from clew.cli.visible import inert
 from clew.cli.work import read_all, to_its_end
 from clew.errors import ConfigError, StoreError
 from clew.events import FINISH, Entry, Json, Observation, Thought

@@ -14,11 +14,11 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from clew.cli.render import inert
 from clew.cli.screen import console
+from clew.cli.visible import inert, json_text
 from clew.drivers.claiming import claim, queue_of
 from clew.errors import StoreError
-from clew.events import Started, Stop, decode, encode
+from clew.events import Started, Stop, decode
 from clew.journal import load
 from clew.protocols import Claims, RunInfo, Store
 
@@ -111,7 +111,7 @@ async def _lines(watched: Watched, *, as_json: bool) -> None:
         rows = await watched.rows()
         for row in reversed(rows):
             if before.get(row.run_id) != row.standing:
-                click.echo(encode(msgspec.to_builtins(row)) if as_json else _line(row))
+                click.echo(json_text(msgspec.to_builtins(row)) if as_json else _line(row))
         before = {row.run_id: row.standing for row in rows}
         await _pause(began)
 

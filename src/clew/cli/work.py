@@ -15,8 +15,8 @@ from clew.agent import Agent
 from clew.cli.log_dir import logged
 from clew.cli.outcome import Outcome
 from clew.cli.places import command
-from clew.cli.render import inert
 from clew.cli.screen import Screen
+from clew.cli.visible import inert
 from clew.errors import ClewError, ConfigError, FencedError, one_error
 from clew.journal import Journal
 from clew.loop import run

@@ -16,10 +16,9 @@ from clew.cli.errors import ANSWERED, FAILED, INTERRUPTED
 from clew.cli.logs import of_many
 from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE, TRUST_ORIGIN
 from clew.cli.places import shared_place
-from clew.cli.render import inert
+from clew.cli.visible import inert, json_text
 from clew.drivers.serving import News, Serving, own_name
 from clew.errors import ConfigError, one_error
-from clew.events import encode
 from clew.extras import install
 
 GOAL = 60
@@ -133,7 +132,7 @@ class Teller:
         else:
             self.working.discard(news.run_id)
         if self.as_json:
-            self.say(encode({"what": news.what, "run_id": news.run_id, "text": news.text}).decode())
+            self.say(json_text({"what": news.what, "run_id": news.run_id, "text": news.text}))
             return
         text = " ".join(inert(news.text).split())
         if news.what == "taken" and len(text) > GOAL:

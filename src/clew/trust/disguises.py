@@ -209,3 +209,8 @@ def _substituted(
         return form
     keep(len(form.text))
     return Form("".join(text), starts, ends, (*form.how, how))
+
+
+def looks_latin(letter: str) -> bool:
+    """Whether a letter of another script looks like a Latin one."""
+    return ord(letter.lower()[0]) in _LATIN

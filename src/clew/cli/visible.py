@@ -1,0 +1,73 @@
+"""Text of others as a person may read it: what cannot be seen, or passes for something else, shows.
+
+A person decides by what stands on a screen. So control characters, marks that turn the direction of
+text, characters without a shape and foreign letters that imitate Latin ones are shown as codes.
+"""
+
+import re
+from typing import Any, Final
+
+from clew.events import encode
+from clew.trust.disguises import looks_latin
+
+_SHAPELESS: Final = (
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
+)
+_JOINERS: Final = (  # they join emoji, and letters of some scripts, but hide among Latin ones
+    "(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
+)
+_HIDDEN: Final = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_SHAPELESS}\ud800-\udfff]|{_JOINERS}")
+_IN_JSON: Final = re.compile(f"[\x7f-\x9f\u200c\u200d{_SHAPELESS}]")
+_WORD: Final = re.compile(r"[^\W_]+")
+_ADDRESS: Final = re.compile(r"[^\s\"'<>(){}\[\],;=]*[^\W_][.@][^\W_][^\s\"'<>(){}\[\],;=]*")
+_LATIN: Final = re.compile(r"[A-Za-z]")
+
+
+def inert(text: str) -> str:
+    """The text with what cannot be seen, or imitates Latin letters, shown as its codes."""
+    shown = _HIDDEN.sub(_code, text.replace("\r\n", "\n"))
+    if shown.isascii():
+        return shown
+    return _ADDRESS.sub(_address, _WORD.sub(_word, shown))
+
+
+def json_text(value: Any) -> str:
+    """A value as JSON in which nothing acts on a terminal or hides there."""
+    return _IN_JSON.sub(_escaped, encode(value).decode())
+
+
+def _code(match: re.Match[str]) -> str:
+    return _named(match[0])
+
+
+def _named(letter: str) -> str:
+    number = ord(letter)
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def _word(match: re.Match[str]) -> str:
+    """A word of Latin letters in which others pass for some."""
+    word = match[0]
+    return _betrayed(word) if not word.isascii() and _LATIN.search(word) else word
+
+
+def _address(match: re.Match[str]) -> str:
+    """An address in which a whole word of other letters passes for a Latin one."""
+    address = match[0]
+    if address.isascii() or not _LATIN.search(address):
+        return address
+    return _WORD.sub(
+        lambda word: _betrayed(word[0]) if all(map(looks_latin, word[0])) else word[0], address
+    )
+
+
+def _betrayed(word: str) -> str:
+    return "".join(_named(letter) if looks_latin(letter) else letter for letter in word)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    pairs = match[0].encode("utf-16-be").hex()
+    return "".join(f"\\u{pairs[at : at + 4]}" for at in range(0, len(pairs), 4))
