@@ -11,6 +11,7 @@ from typing import Final
 from clew.errors import StoreBusyError, StoreDamagedError, StoreError
 from clew.private import make_file, make_folder
 from clew.stores.refusals import LOCKED, NO_ROOM, failed, newer
+from clew.stores.sqlite_cut import missing, rebuilt
 from clew.stores.sqlite_due import OPEN_RUNS, STOPPED_RUNS, find_open, find_stopped
 from clew.stores.sqlite_forget import find_uses
 from clew.stores.sqlite_log import ends_torn
@@ -70,12 +71,15 @@ PRAGMA user_version = {VERSION};
 
 _UNWRITABLE: Final = "cannot be opened for writing: change its rights or name another store"
 
+_SAVE: Final = "save it with `clew export --archive` and import that into a new store"
+
 _MEANING: Final = {
+    sqlite3.SQLITE_AUTH: f"was cut off and is only read: {_SAVE}",
     sqlite3.SQLITE_FULL: NO_ROOM,
     sqlite3.SQLITE_BUSY: LOCKED,
     sqlite3.SQLITE_NOTADB: "is no store of clew but some other file: name another store",
     sqlite3.SQLITE_CORRUPT: "is damaged: restore a copy, or save what is left with "
-    "`clew export --archive` or `.recover` of sqlite3",
+    "`clew export --archive`, or with `.recover` of sqlite3 where that says the same",
     sqlite3.SQLITE_CANTOPEN: _UNWRITABLE,
     sqlite3.SQLITE_READONLY: _UNWRITABLE,
     sqlite3.SQLITE_PERM: _UNWRITABLE,
@@ -114,6 +118,9 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
         return _opened(path, patience)
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_CORRUPT and (why := missing(path, _OURS)):
+            LOG.warning("%s was cut off: %s. What is left can be read: %s", path, why, _SAVE)
+            return rebuilt(path, _TABLES, f"it was cut off: {why}")
         if code not in _MAYBE_READABLE or not os.access(path, os.R_OK) or _log(path).exists():
             raise explain(path, error) from error
     try:

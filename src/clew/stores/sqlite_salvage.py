@@ -83,11 +83,20 @@ def _pairs(rows: list[Any]) -> Iterator[_Pair]:
     )  # fmt: skip
 
 
+def cut(connection: sqlite3.Connection) -> list[str]:
+    """That the file was cut off, and what that took, where this is what is left of it."""
+    with suppress(sqlite3.Error):  # no such table
+        return [why for (why,) in connection.execute("SELECT why FROM cut ORDER BY rowid")]
+    return []
+
+
 def damage(connection: sqlite3.Connection) -> str:
     """What is wrong with the file as a whole; "" where nothing is. Raises `sqlite3.Error`.
 
     SQLite does not see that a page of one table holds rows of another, or none.
     """
+    if found := cut(connection):
+        return found[0]
     try:
         (said,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         ours = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'open_runs'").fetchone()
@@ -122,8 +131,12 @@ class Salvaged(msgspec.Struct):
     known: dict[int, str] = msgspec.field(default_factory=dict[int, str])
     order: list[int] = msgspec.field(default_factory=list[int])
     lost: list[str] = msgspec.field(default_factory=list[str])
+    cut: bool = False
 
     def __post_init__(self) -> None:
+        found = cut(self.connection)
+        self.cut = bool(found)
+        self.lost += found[1:]
         if not self._find():
             self.lost.append("the list of runs is damaged: there may be more than are found")
         self.order = sorted(self.known)
@@ -148,7 +161,8 @@ class Salvaged(msgspec.Struct):
         """
         number = self._number(run_id)
         lines = await self.read(run_id)
-        if lines and not self.tell(partial(self._is_end, number, lines[-1].seq)):
+        ends = self.cut or not lines  # of a file that was cut, its lines tell themselves
+        if not ends and not self.tell(partial(self._is_end, number, lines[-1].seq)):
             raise StoreError(
                 f"run {run_id!r} may have lost what stood behind entry {lines[-1].seq}"
             )
