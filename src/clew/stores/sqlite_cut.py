@@ -26,7 +26,7 @@ _WRITES: Final = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite
 _INTS: Final = (0, 1, 2, 3, 4, 6, 8)  # bytes of an integer, by its type
 
 # A row tells by its form which table it is of; that of a whole number alone is of `open_runs`.
-_TABLES: Final = {
+_TABLES: Final[dict[tuple[str, ...], str]] = {
     ("NoneType", "int", "int", "bytes", "bytes"): "entries (key, at, epoch, hash, body)",
     ("NoneType", "str", "int"): "runs (number, run_id, epoch)",
     ("NoneType", "int", "int", "int"): "forks (number, base, shared, root)",
