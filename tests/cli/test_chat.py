@@ -28,7 +28,7 @@ def test_an_earlier_run_is_taken_up() -> None:
     clew("ask", "What is 2+3?")
     done = clew("chat", "--resume", "last", stdin="What is 4+5?\n/exit\nnever read\n")
     assert "4+5 = 9" in done.out
-    assert len(clew("runs").out.splitlines()) == 1
+    assert len(clew("runs").out.splitlines()) == 2
 
 
 def test_lines_with_a_slash_are_commands() -> None:
@@ -91,7 +91,7 @@ def test_ctrl_c_interrupts_the_step_and_not_the_session() -> None:
             shell.type("/exit\n")
             shell.shows(rf"clew chat --resume {RUN_ID}")
             assert shell.leaves() == 0
-    assert len(clew("runs").out.splitlines()) == 1
+    assert len(clew("runs").out.splitlines()) == 2
     assert "Interrupt: a person interrupted" in clew("show", "last").out
     assert clew("replay", "last").code == 0
 

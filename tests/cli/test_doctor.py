@@ -8,7 +8,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from clew import __version__
-from clew.cli import main
+from clew.cli import GROUPS, main
 from clew.cli.doctor import EXTRAS
 from clew.testing.openai_server import OpenAIServer
 from tests.cli.shell import clew, own_tools
@@ -108,7 +108,7 @@ def test_version_and_help() -> None:
     listed = shown.out.split("Ask:\n")[1].split("Examples:")[0]
     commands = re.findall(r"^  (\w+)  +\S", listed, re.MULTILINE)
     assert commands[0] == "ask"
-    assert sorted(commands) == sorted(main.commands)
+    assert sorted(commands) == sorted(entry.name for group in GROUPS.values() for entry in group)
     for command in commands:  # what a process adds has been seen above
         shown_of = CliRunner().invoke(main, [command, "--help"], prog_name="clew")
         assert shown_of.output.startswith(f"Usage: clew {command} ")

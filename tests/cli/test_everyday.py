@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from clew.cli import GROUPS
 from clew.testing.openai_server import Fail, OpenAIServer, Say, Turn
 from tests.cli.shell import RUN_ID, clew, environment, until
 from tests.otel.collector import collector
@@ -228,3 +229,20 @@ def test_ctrl_c_before_anything_is_there_is_no_traceback(module: str) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "clew: interrupted\n")
+
+
+def test_the_overview_imports_no_command_and_knows_them_all() -> None:
+    code = (
+        "import sys\n"
+        "from clew.cli import GROUPS, main\n"
+        "before = set(sys.modules)\n"
+        "try: main(['--help'], prog_name='clew')\n"
+        "finally: print(sorted(m for m in set(sys.modules) - before if m.startswith('clew')))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment()
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+    names = [entry.name for group in GROUPS.values() for entry in group]
+    assert [entry.load().name for group in GROUPS.values() for entry in group] == names
+    assert all(f"  {name} " in done.stdout for name in names)

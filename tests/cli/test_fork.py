@@ -59,7 +59,7 @@ def test_what_is_a_fork_says_so(run_id: str) -> None:
     assert f"Fork: of {run_id} after step 2; changed: parts.bounds, parts.limits\n" in done.out
     assert "Observation 2.1" not in done.out, "what is shared is not told again"
     assert "Question:" not in done.out
-    first, second = clew("runs").out.splitlines()
+    _, first, second = clew("runs").out.splitlines()
     assert first.endswith(f"born?  (fork of {run_id} after step 2)")
     assert second.endswith("born?")
     fork_of = [run["fork_of"] for run in clew("runs", "--json").document]
@@ -166,7 +166,7 @@ def test_wrong_input_is_one_line_and_makes_nothing(run_id: str) -> None:
         assert done.code == 2
         assert done.err.removeprefix("clew: ").removeprefix(f"run {run_id} ").startswith(told)
         assert done.err.count("\n") == 1
-    assert len(clew("runs").out.splitlines()) == 1
+    assert len(clew("runs").out.splitlines()) == 2
 
 
 def test_where_to_cut_must_be_said(run_id: str) -> None:

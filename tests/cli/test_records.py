@@ -21,14 +21,15 @@ def run_id() -> str:
 
 
 def test_runs_lists_the_last_first() -> None:
-    assert clew("runs").out.startswith("no runs yet at ")
+    assert clew("runs").out.startswith("there is no store at ")
     assert clew("runs", "--json").document == []
     clew("ask", "What is 2+3?")
     clew("ask", "What is 2+4?")
-    lines = clew("runs").out.splitlines()
+    head, *lines = clew("runs").out.splitlines()
+    assert head.split() == ["RUN", "WRITTEN", "STATUS", "ENTRY", "QUESTION"]
     assert [line.rpartition("  ")[2] for line in lines] == ["What is 2+4?", "What is 2+3?"]
     assert re.fullmatch(rf"{RUN_ID}  \d{{4}}-\d\d-\d\d \d\d:\d\d  answered +6  .*", lines[0])
-    assert len(clew("runs", "-n", "1").out.splitlines()) == 1
+    assert len(clew("runs", "-n", "1").out.splitlines()) == 2
     assert [run["status"] for run in clew("runs", "--json").document] == ["answered", "answered"]
 
 

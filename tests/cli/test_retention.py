@@ -126,7 +126,7 @@ def test_a_damaged_file_is_told_and_listed() -> None:
     data[(page - 1) * size : page * size] = b"\xff" * size
     Path("store").write_bytes(data)
     listed = clew("runs", "-n", "0")
-    assert len(listed.out.splitlines()) == 8
+    assert len(listed.out.splitlines()) == 9
     assert (
         "clew: store is damaged, and what is left is listed: run `clew verify`"
         in listed.err.replace(str(Path.cwd()) + "/", "")

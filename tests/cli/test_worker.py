@@ -333,4 +333,4 @@ def test_an_id_that_came_with_an_archive_sends_a_terminal_nothing(
     assert "  \\x1b[31mred  answered" in capsys.readouterr().out
     store = SqliteStore(Path("odd.sqlite"))
     run_sync(Agent(model=ScriptedModel([say("yes")])), "?", store=store, run_id=run_id)
-    assert clew("runs", "--store", "odd.sqlite").out.startswith("\\x1b[31mred  ")
+    assert "\n\\x1b[31mred  " in clew("runs", "--store", "odd.sqlite").out

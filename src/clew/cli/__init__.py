@@ -5,32 +5,9 @@ from typing import Final
 import click
 
 from clew import __version__
-from clew.cli.approvals import approvals
-from clew.cli.approve import approve, reject
-from clew.cli.ask import ask
-from clew.cli.chat import chat
-from clew.cli.completion import completion
-from clew.cli.diff import diff_runs
-from clew.cli.doctor import doctor
-from clew.cli.errors import Shell, Told
-from clew.cli.eval import evaluate
-from clew.cli.export import export
-from clew.cli.fork import fork
-from clew.cli.gc import gc
-from clew.cli.import_ import import_command
-from clew.cli.init import init
+from clew.cli.errors import Entry, Shell, Told
 from clew.cli.logs import speak
-from clew.cli.models import models
 from clew.cli.places import read_env
-from clew.cli.replay import replay
-from clew.cli.report import report
-from clew.cli.resume import resume
-from clew.cli.runs import runs
-from clew.cli.show import show
-from clew.cli.submit import submit_command
-from clew.cli.tools import tools
-from clew.cli.verify import verify
-from clew.cli.worker import worker
 
 __all__ = ["main"]
 
@@ -45,16 +22,47 @@ Keys come from the environment or a .env file; `clew doctor` says what is usable
 """
 
 
-GROUPS: Final[dict[str, tuple[click.Command, ...]]] = {
-    "Ask": (ask, chat, resume, fork, init),
-    "Read what happened": (runs, show, diff_runs, replay),
-    "Leave it to workers": (submit_command, worker),
-    "Rule on what waits": (approvals, approve, reject),
-    "Keep records": (export, import_command, verify, gc),
-    "Evaluate": (evaluate, report),
-    "See what is here": (doctor, models, tools, completion),
+GROUPS: Final[dict[str, tuple[Entry, ...]]] = {
+    "Ask": (
+        Entry("ask", "Answer a question, on record."),
+        Entry("chat", "Ask, and ask on in the same record."),
+        Entry("resume", "Go on with a run."),
+        Entry("fork", "Begin a new run with another's first steps."),
+        Entry("init", "Write an agent file to begin with."),
+    ),
+    "Read what happened": (
+        Entry("runs", "List the runs."),
+        Entry("show", "Show a record: readable, JSON, Markdown."),
+        Entry("diff", "Say where two runs part, and how they differ."),
+        Entry("replay", "Run a record again without a single call."),
+    ),
+    "Leave it to workers": (
+        Entry("submit", "Leave a question to a worker."),
+        Entry("worker", "Work on submitted runs."),
+    ),
+    "Rule on what waits": (
+        Entry("approvals", "List what waits for a person."),
+        Entry("approve", "Allow a held call."),
+        Entry("reject", "Refuse a held call.", module="approve"),
+    ),
+    "Keep records": (
+        Entry("export", "Write runs into an archive, or send one as spans."),
+        Entry("import", "Bring in the runs of an archive.", module="import_"),
+        Entry("verify", "Say whether records are what was written."),
+        Entry("gc", "Forget old runs."),
+    ),
+    "Evaluate": (
+        Entry("eval", "Evaluate agents on a dataset."),
+        Entry("report", "Show what an evaluation came to."),
+    ),
+    "See what is here": (
+        Entry("doctor", "Say what is usable here."),
+        Entry("models", "List the models."),
+        Entry("tools", "List the tools."),
+        Entry("completion", "Print what makes the shell complete."),
+    ),
 }
-"""All commands, in the order in which somebody new wants them."""
+"""All commands, in the order in which somebody new wants them; each is imported when it is used."""
 
 
 @click.group(

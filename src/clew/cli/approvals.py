@@ -23,7 +23,7 @@ from clew.protocols import Store
 from clew.waiting import Held
 
 
-@click.command(short_help="List what waits for a person.")
+@click.command()
 @click.option("--interactive", "-i", is_flag=True, help="Ask about one after the other.")
 @STORE
 @JSON

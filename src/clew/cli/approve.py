@@ -37,7 +37,7 @@ class Word:
     why: str = ""
 
 
-@click.command(short_help="Allow a held call.")
+@click.command()
 @RUN
 @click.argument("call", default="")
 @click.option("--edit", metavar="JSON", default="", help="Make the call with these arguments.")
@@ -64,7 +64,7 @@ def approve(
     return _rule(run, word, store, yes=yes)
 
 
-@click.command(short_help="Refuse a held call.")
+@click.command()
 @RUN
 @click.argument("call", default="")
 @click.option("--why", metavar="TEXT", default="", help="A reason; the model is told.")

@@ -33,7 +33,7 @@ Exit codes: 0 answered, 2 usage, 3 stopped at a bound, 4 held for a ruling,
 """
 
 
-@click.command(short_help="Answer a question, on record.", epilog=EPILOG)
+@click.command(epilog=EPILOG)
 @click.argument("question")
 @click.option(
     "--votes",

@@ -60,7 +60,7 @@ class Session:
     journal: Journal | None = None
 
 
-@click.command(short_help="Ask, and ask on in the same record.")
+@click.command()
 @click.option("--resume", "earlier", metavar="RUN", default="", help="Go on with an earlier run.")
 @TRUST_ORIGIN
 @agent_options

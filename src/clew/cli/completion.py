@@ -12,12 +12,11 @@ from click.shell_completion import (
     split_arg_string,
 )
 
-from clew.cli.errors import ANSWERED
+from clew.cli.errors import ANSWERED, COMPLETE
 from clew.cli.options import DEBUG
 from clew.errors import ConfigError
 
 PROGRAM: Final = "clew"
-VARIABLE: Final = "_CLEW_COMPLETE"
 
 EPILOG = """\b
 Install it once, then begin a new shell:
@@ -68,7 +67,7 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 add_completion_class(Bash)
 
 
-@click.command(short_help="Print what makes the shell complete.", epilog=EPILOG)
+@click.command(epilog=EPILOG)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @DEBUG
 @click.pass_context
@@ -79,6 +78,6 @@ def completion(context: click.Context, shell: str, *, debug: bool) -> int:
     if kind is None:
         message = f"nothing completes for {shell} here: update click"
         raise ConfigError(message)
-    script = kind(context.find_root().command, {}, PROGRAM, VARIABLE).source()
+    script = kind(context.find_root().command, {}, PROGRAM, COMPLETE).source()
     click.echo(script, nl=False)
     return ANSWERED

@@ -23,7 +23,7 @@ from clew.trajectory import Trajectory
 ROWS: Final = ("status", "model", "format", "steps", "calls", "tokens", "cost", "seconds")
 
 
-@click.command("diff", short_help="Say where two runs part, and how they differ.")
+@click.command("diff")
 @click.argument("left")
 @click.argument("right")
 @STORE

@@ -69,7 +69,7 @@ class Finding:
     said: str
 
 
-@click.command(short_help="Say what is usable here.")
+@click.command()
 @STORE
 @JSON
 @DEBUG

@@ -1,5 +1,6 @@
 """The one place where what went wrong becomes a line on stderr and an exit code."""
 
+import importlib
 import io
 import os
 import sys
@@ -21,6 +22,9 @@ ANSWERED: Final = 0
 USAGE: Final = 2
 FAILED: Final = 5
 INTERRUPTED: Final = 130
+
+COMPLETE: Final = "_CLEW_COMPLETE"
+"""The variable in which a shell says that it completes a line."""
 
 GAP: Final = 2  # columns between a command and what it does
 
@@ -91,31 +95,48 @@ def _ended(sentence: str) -> str:
     return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A command as the overview names it; its module of `clew.cli` is imported when it is used."""
+
+    name: str
+    about: str
+    module: str = ""
+
+    def load(self) -> click.Command:
+        """The command itself: the one in its module that has this name."""
+        module = importlib.import_module(f"clew.cli.{self.module or self.name}")
+        found = (each for each in vars(module).values() if isinstance(each, click.Command))
+        return next(each for each in found if each.name == self.name)
+
+
 class Told(click.Group):
     """A group of commands whose errors are told in a line; a command returns its exit code.
 
     `groups` are all of them, under the headings that its help shows them by.
     """
 
-    def __init__(
-        self, *args: Any, groups: Mapping[str, Sequence[click.Command]], **extra: Any
-    ) -> None:
+    def __init__(self, *args: Any, groups: Mapping[str, Sequence[Entry]], **extra: Any) -> None:
         super().__init__(*args, **extra)
         self.groups = groups
-        for command in chain.from_iterable(groups.values()):
-            self.add_command(command)
+        self._entries = {each.name: each for each in chain.from_iterable(groups.values())}
+
+    @override
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(self._entries)
+
+    @override
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = self._entries.get(cmd_name)
+        return None if entry is None else entry.load()
 
     @override
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each group under its heading, all of them in the same columns."""
-        width = max(map(len, self.commands))
+        width = max(map(len, self._entries))
         for heading, group in self.groups.items():
             with formatter.section(heading):
-                limit = formatter.width - formatter.current_indent - width - GAP
-                rows = [
-                    (f"{command.name:<{width}}", command.get_short_help_str(limit))
-                    for command in group
-                ]
+                rows = [(f"{entry.name:<{width}}", entry.about) for entry in group]
                 formatter.write_dl(rows, col_spacing=GAP)
 
     def main(self, *args: Any, **extra: Any) -> Never:
@@ -124,6 +145,7 @@ class Told(click.Group):
         shell = Shell()
         code: int
         try:
+            self._import_wanted([*map(str, args[0])] if args else sys.argv[1:])
             code = super().main(*args, **{**extra, "obj": shell, "standalone_mode": False}) or 0
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.ctx.get_help() if error.ctx else str(error), err=True)
@@ -134,6 +156,15 @@ class Told(click.Group):
                 debug=shell.debug,
             )
         leave(code)
+
+    def _import_wanted(self, words: Sequence[str]) -> None:
+        """Import the command that is asked for, before click runs: it tells a Ctrl-C its own way.
+
+        For a shell that completes, import what knows the shells.
+        """
+        wanted = "completion" if COMPLETE in os.environ else next(iter(words), "")
+        if (entry := self._entries.get(wanted)) is not None:
+            entry.load()
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; that nobody reads on (`| head`) is no failure, as click takes it for."""

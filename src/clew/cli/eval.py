@@ -39,7 +39,7 @@ class Wanted:
     given: Mapping[str, Json]
 
 
-@click.command("eval", short_help="Evaluate agents on a dataset.", epilog=EPILOG)
+@click.command("eval", epilog=EPILOG)
 @click.argument("target", required=False, metavar="[MATRIX.toml | DATA.jsonl]", type=click.Path())
 @click.option(
     "--results",

@@ -22,7 +22,7 @@ from clew.retention import Exported, export_runs
 from clew.trajectory import Trajectory
 
 
-@click.command(short_help="Write runs into an archive, or send one as spans.")
+@click.command()
 @click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=complete.runs)
 @click.option(
     "--archive",

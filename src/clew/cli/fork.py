@@ -56,7 +56,7 @@ class Wish:
     trust_origin: bool = False
 
 
-@click.command(short_help="Begin a new run with another's first steps.", epilog=EPILOG)
+@click.command(epilog=EPILOG)
 @RUN
 @click.option(
     "--at", metavar="K", type=int, required=True, help="So many steps are shared; 0 is none."

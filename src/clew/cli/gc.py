@@ -46,7 +46,7 @@ class Amount(click.ParamType):  # type: ignore[type-arg]  # generic only since c
         return float(found[1]) * self.units[found[2].lower()]
 
 
-@click.command(short_help="Forget old runs.")
+@click.command()
 @click.option(
     "--older", metavar="AGE", type=Amount(SECONDS, "30d, 12h or 2w"),
     help="Only runs last written to so long ago (30d, 12h, 2w).",

@@ -24,7 +24,7 @@ FOREIGN = (
 )
 
 
-@click.command("import", short_help="Bring in the runs of an archive.")
+@click.command("import")
 @click.argument("file", type=click.Path())
 @STORE
 @JSON

@@ -10,7 +10,7 @@ from clew.cli.options import DEBUG
 from clew.errors import ConfigError
 
 
-@click.command(short_help="Write an agent file to begin with.")
+@click.command()
 @click.argument("file", default="agent.toml", type=click.Path())
 @DEBUG
 def init(file: str, *, debug: bool) -> int:

@@ -37,7 +37,7 @@ class Listed:
     price: Price | None = None
 
 
-@click.command(short_help="List the models.")
+@click.command()
 @click.argument("provider", default="", shell_complete=providers)
 @JSON
 @DEBUG

@@ -23,7 +23,7 @@ from clew.trajectory import Trajectory
 from clew.view.brief import recorded_brief
 
 
-@click.command(short_help="Run a record again without a single call.")
+@click.command()
 @RUN
 @agent_options
 @STORE

@@ -13,7 +13,7 @@ from clew.errors import ConfigError
 from clew.extras import install
 
 
-@click.command(short_help="Show what an evaluation came to.")
+@click.command()
 @click.argument("results", type=click.Path())
 @click.option("--html", metavar="FILE", type=click.Path(), help="Write it as one page of HTML.")
 @click.option("--csv", metavar="FILE", type=click.Path(), help="Write a row for each trial.")

@@ -46,7 +46,7 @@ class Wish:
     trust_origin: bool = False
 
 
-@click.command(short_help="Go on with a run.", epilog=EPILOG)
+@click.command(epilog=EPILOG)
 @RUN
 @click.option("--say", metavar="TEXT", help="A further word: the run answers to it.")
 @click.option(

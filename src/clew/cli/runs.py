@@ -20,7 +20,7 @@ from clew.protocols import RunInfo, Store
 GOAL = 60
 
 
-@click.command(short_help="List the runs.")
+@click.command()
 @click.option(
     "-n",
     "--most",
@@ -47,8 +47,14 @@ def runs(most: int, store: str | None, *, watching: bool, as_json: bool, debug: 
     if as_json:
         click.echo(json_text(found))
         return ANSWERED
-    if not found:
+    if not there(store):
+        click.echo(f"there is no store at {shown_place(store)}: `clew ask QUESTION` makes one")
+    elif not found:
         click.echo(f"no runs yet at {shown_place(store)}")
+    else:
+        width = max(len(inert(run["run_id"])) for run in found)
+        head = (f"{'RUN':<{width}}", f"{'WRITTEN':<16}", f"{'STATUS':<11}", "ENTRY", "QUESTION")
+        click.echo("  ".join(head))
     for run in found:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["at"] / 1000))
         goal = " ".join(inert(run["question"]).split())

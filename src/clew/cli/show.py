@@ -31,7 +31,7 @@ from clew.traces import trace
 from clew.trajectory import Trajectory
 
 
-@click.command(short_help="Show a record: readable, JSON, Markdown.")
+@click.command()
 @RUN
 @click.option("--json", "form", flag_value="json", help="One JSON document.")
 @click.option(

@@ -36,7 +36,7 @@ It prints the run's id. `clew worker` works on it, here or elsewhere.
 """
 
 
-@click.command("submit", short_help="Leave a question to a worker.", epilog=EPILOG)
+@click.command("submit", epilog=EPILOG)
 @click.argument("question")
 @QUEUE
 @click.option("--wait", is_flag=True, help="Show the run as a worker carries it, to its end.")

@@ -20,7 +20,7 @@ from clew.protocols import Tool
 from clew.tools.docs import Library
 
 
-@click.command(short_help="List the tools.")
+@click.command()
 @click.option("--tools", metavar="NAMES", help="Only these: names, or module:name of your own.")
 @AGENT
 @JSON

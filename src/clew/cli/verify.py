@@ -25,7 +25,7 @@ _HASH: Final = re.compile(r"[0-9a-fA-F]{32}")
 """A hash of a record's chain, as `clew verify` tells it."""
 
 
-@click.command(short_help="Say whether records are what was written.")
+@click.command()
 @click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=complete.runs)
 @click.option(
     "--expect", metavar="HASH", default="", help="Whether RUN ends with this hash, or had it once."

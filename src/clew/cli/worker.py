@@ -36,7 +36,7 @@ a run could not be carried, 130 broken off.
 """
 
 
-@click.command(short_help="Work on submitted runs.", epilog=EPILOG)
+@click.command(epilog=EPILOG)
 @click.option(
     "--agent",
     "agents",
