@@ -29,6 +29,18 @@ def named(context: click.Context, parameter: click.Parameter, value: str | None)
     return value
 
 
+MOST: Final = 10**12
+"""What a limit may be at most: a record keeps whole numbers of 64 bits."""
+
+
+def _limit(context: click.Context, parameter: click.Parameter, value: int | None) -> int | None:
+    """A number that bounds something."""
+    if value is not None and not 0 < value <= MOST:
+        message = f"{value} is not in the range from 1 to {MOST:,}."
+        raise click.BadParameter(message, context, parameter)
+    return value
+
+
 def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """Names between commas. An empty text means none; commas alone mean nothing."""
     if value and not value.replace(",", "").strip():
@@ -102,9 +114,6 @@ TRUST_ORIGIN: Final = click.option(
     help="Make what the record names (programs, modules, servers) although you did not begin it.",
 )
 
-_NUMBER: Final = click.IntRange(1, 10**12)
-"""What a limit may be: a record keeps whole numbers of 64 bits, and so many steps end no day."""
-
 _COST: Final = click.option("--max-cost", metavar="USD", type=float, help="US dollars at most.")
 _AGENT: Final = (
     AGENT,
@@ -144,9 +153,19 @@ _AGENT: Final = (
         default=None,
         help="Do not look for attacks on the model's instructions in what you say.",
     ),
-    click.option("--max-steps", metavar="N", type=_NUMBER, help="Thoughts at most.  [default: 15]"),
     click.option(
-        "--max-tokens", metavar="N", type=_NUMBER, help="Model tokens at most, in and out."
+        "--max-steps",
+        metavar="N",
+        type=int,
+        callback=_limit,
+        help="Thoughts at most.  [default: 15]",
+    ),
+    click.option(
+        "--max-tokens",
+        metavar="N",
+        type=int,
+        callback=_limit,
+        help="Model tokens at most, in and out.",
     ),
     _COST,
     click.option("--max-seconds", metavar="S", type=float, help="Seconds of work at most."),
