@@ -2,10 +2,13 @@
 
 import threading
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import anyio
 import pytest
+import trio
+from trio.testing import MockClock
 
 from clew import (
     Agent,
@@ -104,10 +107,20 @@ async def test_an_idempotent_call_is_made_again_under_the_same_key() -> None:
     assert [attempt.number for attempt in attempts(so_far)] == [1, 2]
 
 
-async def test_the_wait_between_attempts_grows_to_its_most() -> None:
-    work = Flaky(*[ToolError("busy")] * 3)
-    so_far = await once(made(work, retry=Retry(3, delay=0.001, most=0.002)))
+def test_the_wait_between_attempts_grows_to_its_most() -> None:
+    """On a clock that jumps to the next thing that is waited for: nothing is timed."""
+    work, begun = Flaky(*[ToolError("busy")] * 4), list[float]()
+
+    async def noted(args: dict[str, Json], key: str) -> str:
+        begun.append(trio.current_time())
+        return await work(args, key)
+
+    async def main() -> Trajectory:
+        return await once(made(noted, retry=Retry(4, delay=1.0, most=3.0)))
+
+    so_far = trio.run(main, clock=MockClock(autojump_threshold=0))
     assert seen(so_far).ok
+    assert [after - before for before, after in pairwise(begun)] == pytest.approx([1, 2, 3, 3])
 
 
 @pytest.mark.parametrize(
