@@ -29,7 +29,7 @@ from clew.events import (
 from clew.journal import Journal
 from clew.judging import refusal
 from clew.observed import failed, line, observed, trust_of
-from clew.protocols import LATE, Tool
+from clew.protocols import LATE, RECORD, Tool
 from clew.trajectory import Call
 
 IN_DOUBT: Final = (
@@ -132,6 +132,7 @@ async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal, most: fl
     value: Any = None
     with anyio.move_on_after(most) as scope:
         heard = LATE.set(partial(_leave_word, journal, tool, call))  # by whatever it starts
+        seen = RECORD.set(journal.trajectory)
         try:
             value = await tool.call(call.args, f"{journal.run_id}:{call.key}")
         except ToolError as error:
@@ -144,6 +145,7 @@ async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal, most: fl
             return failed(tool, call, "crashed", text, outcome, traceback.format_exc(), trust=trust)
         finally:
             LATE.reset(heard)
+            RECORD.reset(seen)
     if scope.cancelled_caught:
         return _late(tool, call, most)
     return observed(agent, journal.trajectory, tool, call, value)

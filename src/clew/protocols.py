@@ -115,6 +115,12 @@ LATE: ContextVar[Callable[[str], None]] = ContextVar("clew.late", default=_nobod
 Set around every call of a tool; the word becomes a note in the record if the process lives on.
 """
 
+RECORD: ContextVar[Trajectory | None] = ContextVar("clew.record", default=None)
+"""The record of the run that calls a tool, as it stands: for tools whose world has to follow it.
+
+Set around every call of a tool. It may be looked at, and not kept: it grows.
+"""
+
 
 # ---------------------------------------------------------------- prompts
 

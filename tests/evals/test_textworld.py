@@ -158,6 +158,33 @@ async def test_a_run_that_was_cut_goes_on_in_a_fresh_game(tmp_path: Path) -> Non
         assert await episode.reward(record) == 1.0
 
 
+async def test_a_fresh_game_notices_by_itself_that_a_run_goes_on(tmp_path: Path) -> None:
+    made, there = lamps(NewLamp)
+    script = ["think: now", *WON[:2]]
+    with pytest.raises(ModelError, match="script is over"):
+        await played(there, *script, store=tmp_path)
+    async with there.open(there.cases[0]) as episode:
+        await resume(player(episode, *script, WON[2], finish("lit")), "r", store=tmp_path)
+        record = await read("r", store=tmp_path)
+        assert await episode.reward(record) == 1.0
+    assert record.stop is not None
+    assert (record.stop.status, made[-1].log) == ("answered", WON)
+    async with there.open(there.cases[0]) as episode:  # and one that is only asked what it paid
+        assert await episode.reward(record) == 1.0
+
+
+async def test_a_game_that_is_another_one_makes_no_move(tmp_path: Path) -> None:
+    _, there = lamps()
+    with pytest.raises(ModelError, match="script is over"):
+        await played(there, WON[0], store=tmp_path)
+    _, other = lamps(FailingLamp)
+    async with other.open(other.cases[0]) as episode:
+        await resume(player(episode, *WON, finish("no")), "r", store=tmp_path)
+        record = await read("r", store=tmp_path)
+    assert "'take lamp' fails now: OSError: out of oil" in shown(record)[1]
+    assert "is lost: nothing can be done in it" in shown(record)[2]
+
+
 async def test_every_cut_of_a_record_comes_to_the_same_end() -> None:
     _, there = lamps(BatchLamp, timeout=0.01)
     store = MemoryStore()

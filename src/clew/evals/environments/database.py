@@ -21,7 +21,7 @@ from clew.evals.environments.entries import Entry, chosen, entries, read
 from clew.evals.environments.over import Data, Over, all_over
 from clew.evals.world import Episode, World
 from clew.events import EFFECTFUL, Json, Observation, encode
-from clew.protocols import Guard, Tool
+from clew.protocols import RECORD, Guard, Tool
 from clew.tools import checked
 from clew.trajectory import Trajectory
 
@@ -132,6 +132,8 @@ class Books:
     _done: dict[str, tuple[str, dict[str, Json]]] = field(
         default_factory=dict[str, tuple[str, dict[str, Json]]]
     )
+    _read: int = 0
+    """How many entries of the record these data know."""
     _answers: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
@@ -145,8 +147,10 @@ class Books:
 
     async def catch_up(self, so_far: Trajectory) -> None:
         """Take the recorded effects again. Raises `ReplayError` where one comes out otherwise."""
-        self.run_id = so_far.run_id
-        for entry in so_far.entries:  # in the order in which they were had
+        if so_far.run_id != self.run_id:
+            self.run_id, self._read = so_far.run_id, 0
+        for entry in so_far.entries[self._read :]:  # in the order in which they were had
+            self._read = max(self._read, entry.seq)
             if not isinstance(was := entry.event, Observation) or was.outcome != "done":
                 continue
             call = so_far.call(was.call)
@@ -164,6 +168,7 @@ class Books:
 
     async def reward(self, so_far: Trajectory) -> float | None:
         """1 if the data are those that were expected and the answer tells what it has to."""
+        await self.catch_up(so_far)
         answer = so_far.stop.answer if so_far.stop is not None else None
         told = (answer if isinstance(answer, str) else _sorted.encode(answer).decode()).casefold()
         outputs = msgspec.convert(self.case.extra["outputs"], list[str])
@@ -177,6 +182,11 @@ class Books:
             if run_id != self.run_id:
                 message = f"this episode is that of run {self.run_id}: enter another for {run_id}"
                 raise ToolError(message)
+            if (so_far := RECORD.get()) is not None:
+                try:
+                    await self.catch_up(so_far)
+                except ReplayError as error:
+                    raise ToolError(str(error)) from error
             return self._apply(tool, args, key)
 
         async def probe(args: dict[str, Json], key: str) -> Any:

@@ -1,8 +1,9 @@
 """An episode in a text environment: its tools, how it is brought up to a record, what it pays.
 
-An environment is an object in this process, so it dies with it. Its record lives on: `catch_up`
-makes the recorded moves again in a fresh environment and compares what it shows. A call that a
-crash left in doubt was never made in the fresh environment, and the tool's probe says so.
+An environment is an object in this process, so it dies with it. Its record lives on: before a move
+in a fresh environment the recorded ones are made again, and what they show is compared. `catch_up`
+does so at once. A call that a crash left in doubt was never made in the fresh environment, and the
+tool's probe says so.
 """
 
 import threading
@@ -15,7 +16,7 @@ import anyio
 from clew.errors import ReplayError, ToolError
 from clew.evals.environments.moves import Game, Offers, Seen, admissible
 from clew.events import Json, Observation
-from clew.protocols import Guard, Tool
+from clew.protocols import RECORD, Guard, Tool
 from clew.tools import checked
 from clew.trajectory import Call, Trajectory
 
@@ -113,6 +114,9 @@ class Play:
     run_id: str = ""
     _seen: list[Seen] = field(default_factory=list[Seen])
     _answers: dict[str, str] = field(default_factory=dict[str, str])
+    _tried: set[str] = field(default_factory=set[str])
+    _read: int = 0
+    """How many entries of the record this environment knows."""
     _turn: anyio.Lock = field(default_factory=anyio.Lock)
     _lost: bool = False
 
@@ -123,18 +127,28 @@ class Play:
 
     async def catch_up(self, so_far: Trajectory) -> None:
         """Make the recorded moves again. Raises `ReplayError` where they come to something else."""
-        self.run_id = so_far.run_id
         if self.first not in so_far.goal:
             raise ReplayError(0, "goal", _otherwise("it begins", self.first, so_far.goal))
+        async with self._turn:
+            await self._follow(so_far)
+
+    async def _follow(self, so_far: Trajectory) -> None:
+        """Make the moves of a record that this environment has not seen, in their order."""
+        if so_far.run_id != self.run_id:
+            self.run_id, self._read = so_far.run_id, 0
         verbs = {verb.name: verb for verb in self.manner.verbs}
-        for entry in so_far.entries:  # in the order in which they were made
+        for entry in so_far.entries[self._read :]:
             if isinstance(event := entry.event, Observation):
                 call = so_far.call(event.call)
-                if call.action.name in verbs and event.outcome != "not_done":
+                tried = f"{self.run_id}:{call.key}" in self._tried
+                if call.action.name in verbs and event.outcome != "not_done" and not tried:
                     await self._again(verbs[call.action.name], call, event)
+            self._read = max(self._read, entry.seq)
 
     async def reward(self, so_far: Trajectory) -> float | None:
         """What the environment paid, as its world scores it, in [0, 1]."""
+        async with self._turn:
+            await self._follow(so_far)
         return min(1.0, max(0.0, self.manner.score(self._seen) / self.manner.best))
 
     def _tool(self, verb: Verb) -> Tool:
@@ -172,16 +186,27 @@ class Play:
             return _THOUGHT
         try:
             async with self._turn:
+                if (so_far := RECORD.get()) is not None:
+                    await self._followed(so_far)
                 if self._lost:
                     raise ToolError(_LOST)
                 if self._seen and self._seen[-1].done:
                     message = "the episode is over: nothing more can be done in it; finish"
                     raise ToolError(message)
+                self._tried.add(key)
                 self._answers[key] = await self._move(command)
                 return self._answers[key]
         except anyio.get_cancelled_exc_class():
             self._lost = True  # nobody will know whether it was made, or will be
             raise
+
+    async def _followed(self, so_far: Trajectory) -> None:
+        """Follow a record that a run goes on with; where that fails, no move is made here."""
+        try:
+            await self._follow(so_far)
+        except ReplayError as error:
+            self._lost = True
+            raise ToolError(str(error)) from error
 
     async def _move(self, command: str) -> str:
         """Make the move and keep what was seen."""
