@@ -305,8 +305,9 @@ class Agent:
             parts["retrieval"] = words(self.retrieval)
         if granted := {tool.name: tool.most for tool in self.tools if tool.most is not None}:
             parts["granted"] = msgspec.to_builtins(granted)
-        if self.limits.depth != Limits.depth:
-            parts["depth"] = self.limits.depth
+        for name in ("depth", "argument_bytes", "observation_bytes"):
+            if (number := getattr(self.limits, name)) != getattr(Limits, name):
+                parts[name] = number
         if self.screens:
             parts["screens"] = [name for name, _ in self.named_screens]
         if self.variant is not None:

@@ -171,7 +171,8 @@ class Limits:
     """The numbers that bound a run, one for each axis; all are finite.
 
     A model call is reserved before it is made (`clew.budget`), so `tokens` and `cost` are passed by
-    one call's excess at most. `depth` is how deep sub-runs may nest.
+    one call's excess at most. `depth` is how deep sub-runs may nest. A call whose arguments have
+    more bytes of JSON than `argument_bytes` is refused; of an observation `observation_bytes` stay.
 
     `cost` in US dollars: None means `DEFAULT_COST` where the model's price is known, and no bound
     on cost where it is not (tokens still bound the run).
@@ -185,7 +186,9 @@ class Limits:
     cost: float | None = None
     seconds: float = 600.0
     faults: int = 3
-    depth: int = field(default=3, repr=False)  # the record names it where it is another
+    depth: int = field(default=3, repr=False)  # the record names these where they are others
+    argument_bytes: int = field(default=1_000_000, repr=False)
+    observation_bytes: int = field(default=10_000_000, repr=False)
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a limit that bounds nothing or forbids everything."""

@@ -13,6 +13,7 @@ import msgspec
 
 from clew.events import EFFECTFUL, Json, Note, Reply, Started, Usage, encode
 from clew.protocols import Prompt, Shape, Tool
+from clew.steps import in_part
 from clew.trajectory import Step, Trajectory
 
 ANSWER: Final = 1_000
@@ -183,9 +184,9 @@ class Budget(msgspec.Struct, frozen=True):
         Where the last one was read from a cache or written to it, the next is expected to find it
         there. A reply is expected to be no shorter than the last one.
         """
-        said = 0
+        said, whole = 0, not so_far.capped
         for step in reversed(so_far.steps):
-            said += self._said(step)
+            said += self._said(step, whole=whole)
             reply = Reply() if step.thought is None else step.thought.reply
             if (usage := reply.usage).input:
                 written = max(0, usage.output - usage.reasoning)
@@ -193,19 +194,20 @@ class Budget(msgspec.Struct, frozen=True):
                 prompt = usage.input + written + said // CHARACTERS
                 return Taking(prompt, cached, self._answer(usage.output), usage.cost or 0.0)
             said += _written(reply)
-        said += len(so_far.asked) + self._said(so_far.before)
+        said += len(so_far.asked) + self._said(so_far.before, whole=whole)
         return Taking(self.opening + said // CHARACTERS, 0, self._answer(0), 0.0)
 
     def _answer(self, last: int) -> int:
         usual = max(ANSWER, last)
         return usual if self.most is None else min(usual, self.most)
 
-    def _said(self, step: Step) -> int:
+    def _said(self, step: Step, *, whole: bool) -> int:
         """The characters that a step adds to the prompt behind its thought."""
         said = sum(len(aside.text) for aside in step.asides if isinstance(aside, Note))
         for seen in [call.observation for call in step.calls if call.observation is not None]:
             text = seen.text
-            said += len(text if self.shape is None else self.shape(text))
+            text = text if self.shape is None else self.shape(text)
+            said += len(text if whole else in_part(text))
             said += len(seen.images) * IMAGE * CHARACTERS
         return said
 

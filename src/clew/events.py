@@ -18,11 +18,12 @@ __all__ = [
     "Stop", "Thought", "Trust", "Usage", "Value", "Verdict", "Wire", "barrier", "decode", "encode",
 ]  # fmt: skip
 
-SCHEMA: Final = 2
+SCHEMA: Final = 3
 """Version of the events' encoding and of what they mean, written with every `Started`.
 
 1: a bound is looked at only when it is used up. 2: model calls are reserved beforehand (`Charged`,
-`Setting.rates`). A run goes on by the rules it was begun with.
+`Setting.rates`). 3: of a long observation a model is shown the beginning and the end. A run goes on
+by the rules it was begun with.
 """
 
 FINISH: Final = "finish"

@@ -5,13 +5,14 @@ from typing import Any, Final
 import msgspec
 
 from clew.agent import Agent
-from clew.events import Code, Evidence, Image, Observation, Outcome, Trust, decode, encode
+from clew.events import Code, Evidence, Image, Json, Observation, Outcome, Trust, decode, encode
 from clew.protocols import Tool
 from clew.tools.typed import plain
 from clew.trajectory import Call, Trajectory
 
 DETAIL_CHARS: Final = 8_000
 DETAIL_HEAD: Final = 2_000
+ROOM: Final = 1_000  # bytes that are kept for what is said of an observation that was cut
 
 
 def line(error: BaseException) -> str:
@@ -40,7 +41,7 @@ def failed(
     """
     return Observation(
         call.key,
-        f"ERROR: {code}: {text}",
+        f"ERROR: {code}: {_shortened(text)}",
         ok=False,
         code=code,
         outcome=outcome,
@@ -66,9 +67,12 @@ def observed(
     try:
         content = plain(told.content)
         told = _plainly(told)
+        size = _size(told, content)
     except ValueError as error:
         text = f"{tool.name} returned what JSON cannot carry: {line(error)}"
         return failed(tool, call, "bad_output", text, "done", repr(type(value)))
+    if so_far.capped and size > (most := agent.limits.observation_bytes):
+        return _cut(tool, call, content, size, most)
     if told.ok and (problems := agent.result_problems(tool, content)):
         text = f"{tool.name} returned what it must not: {'; '.join(problems)}"
         return failed(tool, call, "bad_output", text, "done", repr(content))
@@ -83,6 +87,27 @@ def observed(
             return failed(tool, call, "bad_output", text, "done", repr(type(value)))
         return msgspec.structs.replace(observation, detail=_shortened(observation.detail))
     return observation
+
+
+def _size(told: Observation, content: Json) -> int:
+    """Bytes of all that would be kept."""
+    images = sum(len(image.data) + len(image.text) for image in told.images)
+    evidence = len(encode(told.evidence)) if told.evidence else 0
+    return len(encode(content)) + evidence + images
+
+
+def _cut(tool: Tool, call: Call, content: Json, size: int, most: int) -> Observation:
+    """The beginning of what is too long to be kept, and that the rest is not there."""
+    head = content if isinstance(content, str) else encode(content).decode()
+    room = max(most - ROOM, 2)
+    while (long := len(encode(head))) > room:
+        head = head[: max(len(head) * room // long - 1, 0)]
+    said = (
+        f"{tool.name} returned {size:,} bytes, and {most:,} may be kept: only the beginning is "
+        "here, so ask for less"
+    )
+    cut = failed(tool, call, "bad_output", said, "done")
+    return msgspec.structs.replace(cut, content=f"{cut.text}\n{head}")
 
 
 def _plainly(told: Observation) -> Observation:

@@ -41,6 +41,8 @@ REQUEST: Final = "request"
 WITHHELD: Final = "(a request that was refused)"
 """What a model sees in the place of refused words."""
 
+_CAPPED: Final = 3  # the first schema of which that is so
+
 _NOTHING: Final = Grant(steps=0, tool_calls=0, tokens=0, seconds=0.0, cost=0.0)
 
 __all__ = ["Aside", "Call", "Spent", "Step", "Trajectory", "args_hash", "effects"]
@@ -100,6 +102,12 @@ class Trajectory:
             message = f"run {self.run_id} has no beginning: its record was never started"
             raise StoreError(message)
         return first
+
+    @property
+    def capped(self) -> bool:
+        """Whether it was begun since sizes of arguments and observations are bounded."""
+        first = self.entries[0].event if self.entries else None
+        return isinstance(first, Started) and first.schema >= _CAPPED
 
     @property
     def goal(self) -> str:

@@ -68,6 +68,8 @@ class Numbers(Part, frozen=True):
     seconds: float | None = None
     faults: int | None = None
     depth: int | None = None
+    argument_bytes: int | None = None
+    observation_bytes: int | None = None
 
     @property
     def limits(self) -> Limits:

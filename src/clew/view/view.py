@@ -21,6 +21,7 @@ from clew.protocols import (
     Prompt,
     Shape,
 )
+from clew.steps import in_part
 from clew.trajectory import WITHHELD, Call, Step, Trajectory
 
 RESTATE_CHARS: Final = 24_000
@@ -41,18 +42,26 @@ def plain(part: Part) -> tuple[Any, ...]:
     return (*told, [image.blob for image in part.images]) if part.images else told
 
 
-def shaped(step: Step, shape: Shape | None) -> Step:
-    """The step with its observations as they are shown; what finish was told stays."""
+def shaped(step: Step, shape: Shape | None, *, whole: bool) -> Step:
+    """The step with its observations as they are shown, long ones `whole` or in part; what finish
+    was told stays.
+    """
 
     def shown(call: Call) -> Call:
-        if shape is None or call.observation is None or call.action.name == FINISH:
+        if call.observation is None or call.action.name == FINISH:
             return call
-        seen = msgspec.structs.replace(call.observation, content=shape(call.observation.text))
-        return msgspec.structs.replace(call, observation=seen)
+        text = call.observation.text
+        seen = text if shape is None else shape(text)
+        seen = seen if whole else in_part(seen)
+        if seen is text and shape is None:
+            return call
+        observation = msgspec.structs.replace(call.observation, content=seen)
+        return msgspec.structs.replace(call, observation=observation)
 
-    if shape is None:
+    calls = tuple(map(shown, step.calls))
+    if all(one is other for one, other in zip(calls, step.calls, strict=True)):
         return step
-    return msgspec.structs.replace(step, calls=tuple(map(shown, step.calls)))
+    return msgspec.structs.replace(step, calls=calls)
 
 
 def first_prompt(codec: Codec, brief: Brief, goal: str = "…") -> Prompt:
@@ -130,7 +139,7 @@ class View:
         shown: tuple[str, ...] = (),
     ) -> tuple[Prompt, Prints]:
         """The prompt for the next thought and its fingerprints; `shown` are tools new to it."""
-        self._follow((so_far.before, *so_far.steps))
+        self._follow((so_far.before, *so_far.steps), whole=not so_far.capped)
         last, more = self._rendered[-1], self._described(shown)
         if (names := (*so_far.shown, *shown)) != self._shown.names:
             self._shown = _Shown(self._codec, self.brief, names)
@@ -175,7 +184,7 @@ class View:
             forms[calls] = (form, params)
         return forms[calls]
 
-    def _follow(self, steps: Sequence[Step]) -> None:
+    def _follow(self, steps: Sequence[Step], *, whole: bool) -> None:
         """Render what is new; the last step is rendered again when something was said after it."""
         done = self._rendered
         if done and done[-1].asides != len(steps[len(done) - 1].asides):
@@ -184,7 +193,7 @@ class View:
         for step in steps[len(done) :]:
             before = done[-1] if done else None
             told = () if step.thought is None else self._described(step.thought.shown)
-            seen = self._codec.render(self.brief, shaped(step, self.brief.shape))
+            seen = self._codec.render(self.brief, shaped(step, self.brief.shape, whole=whole))
             rendered = _Rendered(before, step, (*told, *seen))
             done.append(rendered)
             self._parts += rendered.parts
