@@ -130,6 +130,11 @@ class Agent:
             if more := self.brief.more:
                 self.thinker.check(first_prompt(self.format, replace(self.brief, tools=more)))
 
+    def __repr__(self) -> str:
+        """Its model, its format and its tools; `setting` has all of it."""
+        tools = ", ".join(tool.name for tool in self.tools) or "none"
+        return f"<Agent {self.thinker.name}, {self.format.name}, tools: {tools}>"
+
     def but(self, **changes: Any) -> Self:
         """The same agent with some fields changed."""
         return replace(self, **changes)

@@ -83,6 +83,11 @@ class Tool:
     sub: "Callable[[SubRun], Awaitable[Observation | Verdict]] | None" = None
     most: Grant | None = None
 
+    def __repr__(self) -> str:
+        """Its name, its parameters and what it does to the world."""
+        named: dict[str, Json] = self.parameters.get("properties", {})
+        return f"<Tool {self.name}({', '.join(named)}): {self.effect}>"
+
 
 class SubRun(msgspec.Struct, frozen=True):
     """What a tool is given that works in a run of its own, named in the attempt of its call.

@@ -11,6 +11,7 @@ from clew.protocols import Audits, Store
 from clew.trajectory import Trajectory
 from clew.waiting import Held, held_here, held_in
 
+_MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 _CITED = re.compile(r"\[([^\[\]\s]{1,80})\]")
 
 
@@ -40,10 +41,23 @@ class Result:
     held: tuple[Held, ...] = ()
     lost: Usage = field(default_factory=Usage)
 
+    def _repr_html_(self) -> str:
+        """The answer, how it came about and what it cites, for a notebook."""
+        rows = [("answer", self.answer), ("status", f"{self.status} {self.reason}".strip())]
+        rows += [(f"[{piece.doc_id}]", f"{piece.source}: {piece.text}") for piece in self.cited]
+        rows += [("steps", self.steps), ("tokens", self.usage.tokens), ("run", self.run_id)]
+        cells = (f"<tr><th>{_html(k)}</th><td>{_html(v)}</td></tr>" for k, v in rows)
+        return f"<table>{''.join(cells)}</table>"
+
     @property
     def ok(self) -> bool:
         """Whether the question was answered, neither bound nor held nor refused."""
         return self.status == "answered"
+
+
+def _html(value: object) -> str:
+    """A value as text that no browser takes for markup."""
+    return str(value).translate(_MARKUP)
 
 
 def _decoded(agent: Agent, answer: Json) -> Any:

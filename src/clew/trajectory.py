@@ -43,6 +43,9 @@ WITHHELD: Final = "(a request that was refused)"
 
 _CAPPED: Final = 3  # the first schema of which that is so
 
+GLANCE: Final = 60
+"""Characters of a goal that tell which run it is."""
+
 _NOTHING: Final = Grant(steps=0, tool_calls=0, tokens=0, seconds=0.0, cost=0.0)
 
 __all__ = ["Aside", "Call", "Spent", "Step", "Trajectory", "args_hash", "effects"]
@@ -88,6 +91,13 @@ class Trajectory:
         self._evidence: dict[str, Evidence] = {}
         for entry in entries:
             self.add(entry)
+
+    def __repr__(self) -> str:
+        """The run at a glance; `for step in trajectory` has all of it."""
+        status = "open" if self.stop is None else self.stop.status
+        goal = repr(self.goal if len(self.goal) <= GLANCE else f"{self.goal[:GLANCE]}…")
+        many = f"{len(self.steps)} steps, {len(self.entries)} entries"
+        return f"<Trajectory {self.run_id} {goal}: {status}, {many}>"
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)

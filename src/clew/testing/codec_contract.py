@@ -16,7 +16,7 @@ import copy
 import json
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
 from clew.events import (
@@ -32,7 +32,7 @@ from clew.events import (
     Setting,
     encode,
 )
-from clew.protocols import Codec, Parsed, Part
+from clew.protocols import Brief, Codec, Parsed, Part
 from clew.testing.codec_further import further_tools_are_described_as_in_the_head
 from clew.testing.codec_samples import (
     ACTIONS,
@@ -102,10 +102,15 @@ def the_head_says_prompt_tools_and_goal(codec: Codec) -> None:
     require(codec.native or "So it is." not in shown, "without thoughts an example shows none")
 
 
+def _all_of(asked: Brief, steps: Sequence[Step]) -> str:
+    """Everything in it, of tools more than they show of themselves."""
+    return repr(([vars(tool) for tool in asked.tools], asked, steps))
+
+
 def what_it_writes_depends_on_what_it_is_given(codec: Codec) -> None:
     """Head, steps, tail, form and reading are the same each time, and change nothing they get."""
     asked, steps = brief(), [step(thought, each) for thought in THOUGHTS for each in ACTIONS]
-    before = repr((asked, steps))
+    before = _all_of(asked, steps)
 
     def all_of_it() -> list[Any]:
         parts = [codec.render(asked, copy.deepcopy(each)) for each in steps]
@@ -118,7 +123,7 @@ def what_it_writes_depends_on_what_it_is_given(codec: Codec) -> None:
     for each in steps:
         codec.render(asked, each)
     expect(all_of_it(), first, "the same again, after other work")
-    expect(repr((asked, steps)), before, "what it was given, afterwards")
+    expect(_all_of(asked, steps), before, "what it was given, afterwards")
 
 
 def a_prompt_only_grows(codec: Codec) -> None:

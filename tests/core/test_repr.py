@@ -1,0 +1,46 @@
+"""What a user sees who prints a part: a line, and never a screen of text."""
+
+from clew import Agent, MemoryStore, Result, Usage, read, run, tool
+from clew.events import Evidence
+from clew.testing.models import ScriptedModel, act, say
+from clew.trajectory import Trajectory
+
+
+@tool(effect="read")
+def population(city: str, year: int = 2024) -> int:
+    """How many people live in a city."""
+    return len(city) * year
+
+
+async def test_runs_agents_and_tools_print_as_a_line() -> None:
+    model = ScriptedModel([act("population", city="Vienna"), say("Many.")])
+    agent = Agent(model=model, tools=[population])
+    store = MemoryStore()
+    await run(agent, "How big is Vienna, " + "really " * 20 + "?", store=store, run_id="r")
+    goal = "How big is Vienna, really really really really really really…"
+    assert repr(await read("r", store=store)) == (
+        f"<Trajectory r {goal!r}: answered, 2 steps, 5 entries>"
+    )
+    assert repr(population) == "<Tool population(city, year): read>"
+    assert repr(agent) == f"<Agent {model.name}, {agent.format.name}, tools: population>"
+    assert repr(agent.but(tools=[])).endswith("tools: none>")
+
+
+async def test_an_open_run_says_so() -> None:
+    agent = Agent(model=ScriptedModel([]))
+    so_far = Trajectory("r")
+    store = MemoryStore()
+    found = await run(agent.but(model=ScriptedModel([say("Yes.")])), "Is it?", store=store)
+    for entry in (await read(found.run_id, store=store)).entries[:1]:
+        so_far.add(entry)
+    assert repr(so_far) == "<Trajectory r 'Is it?': open, 0 steps, 1 entries>"
+
+
+def test_a_result_in_a_notebook_is_a_table_without_markup_of_others() -> None:
+    cited = (Evidence("d1", "<script>alert(1)</script>", 1.0, 'a"b.md'),)
+    found = Result("r", "answered", "", "<b>42</b> [d1]", Usage(10, 5), 2, cited, cited)
+    html = found._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;b&gt;42&lt;/b&gt; [d1]" in html
+    assert "a&quot;b.md: &lt;script&gt;" in html
+    assert "<td>15</td>" in html
