@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from durability import damaged, outages, report, speed, storms, torn, with_ray
+from durability import damaged, outages, poisoned, report, speed, storms, torn, with_ray
 from durability.nursery import ROOT
 from durability.progress import tell
 from recordings.part import Part
@@ -17,6 +17,7 @@ PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "postgres": storms.on_postgres,
     "dbos": storms.dbos,
     "ray": with_ray.storm,
+    "poisoned": poisoned.poisoned,
     "frozen": outages.frozen,
     "restarted": outages.restarted,
     "full": outages.full,

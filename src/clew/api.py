@@ -21,6 +21,7 @@ import anyio
 from clew.agent import Agent
 from clew.approvals import cancel, cancel_sync, rule, rule_sync
 from clew.begin import Where, opened, secrets, start, take_up
+from clew.drivers.broken import is_set_aside
 from clew.drivers.claiming import claimed
 from clew.errors import ConfigError, ModelError, one_error
 from clew.events import (
@@ -89,7 +90,9 @@ async def resume(
             if say.strip():
                 await journal.receive()  # what was posted before these words comes before them
                 await journal.record(Note(say))
-            elif (stop := journal.trajectory.stop) is not None and stop.status == "interrupted":
+            elif (stop := journal.trajectory.stop) is not None and (
+                stop.status == "interrupted" or is_set_aside(stop)
+            ):
                 await journal.record(Changed(agent.setting))  # who resumes it wants it to go on
             return await whole_result(agent, await go(agent, journal), place)
 

@@ -35,6 +35,7 @@ SECRET_NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 
 LOST: Final = "a worker may have asked for a thought, and nobody saw the reply"
 LEFT: Final = "the worker left between two steps: nothing was asked"
+FAILED: Final = "the model, or the store, failed the worker"
 
 
 def secrets() -> tuple[str, ...]:
@@ -127,8 +128,16 @@ async def take_up(
 
 async def leave(agent: Agent, journal: Journal) -> None:
     """Say, where a thought is due, that none was asked for: else the next worker charges one."""
-    if _pays_next(agent, journal.trajectory):
+    idle = journal.trajectory.entries[-1].epoch < journal.epoch  # nothing says that it lived
+    if journal.trajectory.stop is None and (idle or _pays_next(agent, journal.trajectory)):
         await journal.record(Charged(Usage(), LEFT))
+
+
+async def broke_off(agent: Agent, journal: Journal) -> None:
+    """Say that the worker lives, and charge what it may have asked for in vain."""
+    pays = _pays_next(agent, journal.trajectory)
+    usage = agent.budget.expected(journal.trajectory) if pays else Usage()
+    await journal.record(Charged(usage, FAILED))
 
 
 def _pays_next(agent: Agent, so_far: Trajectory, *, other: bool = False) -> bool:
@@ -166,7 +175,7 @@ def _may_have_asked(journal: Journal) -> bool:
     unless somebody took the run up after that, and wrote nothing.
     """
     last = journal.trajectory.entries[-1]
-    left = isinstance(last.event, Charged) and not last.event.usage.tokens
+    left = isinstance(last.event, Charged) and last.event.why != LOST
     queued = isinstance(last.event, Started) and bool(last.event.queue)
     return not (left or queued) or journal.epoch > last.epoch + 1
 

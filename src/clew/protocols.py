@@ -497,6 +497,10 @@ class Store(Protocol):
         """Take a run up for work: bump and return its epoch."""
         ...
 
+    async def epoch(self, run_id: str) -> int:
+        """How often a run was made or taken up: what `open` gave last, without opening it."""
+        ...
+
     async def append(self, append: Append) -> bool:
         """Commit an append whole, or raise; lines must follow the last one stored.
 

@@ -59,6 +59,9 @@ class Switch:
     ) -> list[RunInfo]:
         return await self.kept.runs(most, after, status)
 
+    async def epoch(self, run_id: str) -> int:
+        return await self.kept.epoch(run_id)
+
     async def ids(self, part: str, most: int = 20) -> list[str]:
         return await self.kept.ids(part, most)
 

@@ -408,7 +408,7 @@ async def test_until_idle_nothing_is_tried_twice_and_a_broken_part_stops_no_othe
     ids = [await submit(agent, "?", store=store) for agent in (broken, sound)]
     told = await serve_all(store, broken, sound)
     assert [news.text for news in told if news.what == "failed"] == [
-        "ValueError('a mistake in a guard')"
+        "ValueError: a mistake in a guard"
     ]
     assert [await standing(store, run_id) for run_id in ids] == ["waiting", "answered"]
 

@@ -15,7 +15,7 @@ import pytest
 
 from clew import Agent
 from clew.protocols import Store
-from durability import damaged, outages, storms, torn, world
+from durability import damaged, outages, poisoned, storms, torn, world
 from durability.audit import Audit, audit
 from durability.nursery import ROOT
 from durability.report import page
@@ -46,6 +46,10 @@ def test_two_workers_on_postgresql_are_killed() -> None:
 
 def test_two_workers_of_dbos_are_killed() -> None:
     whole(storms.dbos(25))
+
+
+def test_poisoned_runs_take_no_other_with_them() -> None:
+    whole(poisoned.poisoned(20))
 
 
 def test_a_frozen_worker_is_fenced_off() -> None:

@@ -134,6 +134,9 @@ class Tape:
     ) -> list[RunInfo]:
         return await self.store.runs(most, after, status)
 
+    async def epoch(self, run_id: str) -> int:
+        return await self.store.epoch(run_id)
+
     async def ids(self, part: str, most: int = 20) -> list[str]:
         return await self.store.ids(part, most)
 

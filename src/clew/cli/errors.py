@@ -150,7 +150,7 @@ class Told(click.Group):
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.ctx.get_help() if error.ctx else str(error), err=True)
             code = USAGE
-        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - told here, whatever it is
+        except BaseException as error:  # noqa: BLE001 - told here, whatever it is
             code = tell(
                 error.__cause__ if isinstance(error, click.Abort) and error.__cause__ else error,
                 debug=shell.debug,

@@ -19,9 +19,10 @@ from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
 from clew.cli.votes import NO_LOG, carry_vote, refuse_part, wish_of
 from clew.cli.work import carry_on
+from clew.drivers.broken import is_set_aside
 from clew.drivers.claiming import claimed
 from clew.errors import ConfigError
-from clew.events import Json, Note
+from clew.events import Changed, Json, Note
 from clew.journal import Journal, load
 from clew.protocols import Store
 
@@ -116,6 +117,8 @@ async def _resume(wish: Wish, store: str | None, screen: Screen) -> Outcome:
             screen.so_far = journal.trajectory
             if wish.say:
                 await journal.record(Note(wish.say))
+            elif is_set_aside(journal.trajectory.stop):
+                await journal.record(Changed(agent.setting))  # who resumes it wants it to go on
             return await carry_on(agent, journal, docs, store=store, why=why, log_dir=wish.log_dir)
 
 

@@ -3,16 +3,18 @@
 import contextlib
 import time
 from functools import partial
+from typing import Any
 
 import anyio
 import click
 
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
-from clew.cli.places import existing, shown_place, there
+from clew.cli.places import command, existing, shown_place, there
 from clew.cli.visible import inert, json_text
 from clew.cli.watch import watch
 from clew.cli.work import unless_interrupted
+from clew.drivers.broken import is_set_aside
 from clew.errors import StoreError
 from clew.events import Forked, Json, Started, Stop, decode
 from clew.protocols import RunInfo, Store
@@ -29,28 +31,43 @@ GOAL = 60
     metavar="N",
     help="So many runs.  [default: 20; 0: all]",
 )
+@click.option("--broken", is_flag=True, help="Those that were set aside, and how to go on.")
 @click.option("--watch", "watching", is_flag=True, help="Show how they stand, until Ctrl-C.")
 @STORE
 @JSON
 @DEBUG
-def runs(most: int, store: str | None, *, watching: bool, as_json: bool, debug: bool) -> int:
+def runs(
+    most: int, store: str | None, *, broken: bool, watching: bool, as_json: bool, debug: bool
+) -> int:
     """List the runs, the last written first: id, time, status, entries, question.
 
     With --watch, how they stand: waiting for a worker, working, held, answered …; a table that is
     kept up to date, or, where no terminal shows it, a line for each change.
+
+    With --broken, those that broke their workers again and again, and were set aside: why, and the
+    command that goes on with them.
     """
     del debug
+    if broken and watching:
+        message = "--broken and --watch exclude each other: give one of them."
+        raise click.UsageError(message)
     if watching:
         anyio.run(partial(_watch, most, store, as_json=as_json))
         return ANSWERED
-    found = anyio.run(partial(_list, most, store)) if there(store) else []
+    found = anyio.run(partial(_list, most, store, broken=broken)) if there(store) else []
     if as_json:
         click.echo(json_text(found))
         return ANSWERED
+    _show(found, store, broken=broken)
+    return ANSWERED
+
+
+def _show(found: list[dict[str, Any]], store: str | None, *, broken: bool) -> None:
     if not there(store):
         click.echo(f"there is no store at {shown_place(store)}: `clew ask QUESTION` makes one")
     elif not found:
-        click.echo(f"no runs yet at {shown_place(store)}")
+        none = "no run was set aside" if broken else "no runs yet"
+        click.echo(f"{none} at {shown_place(store)}")
     else:
         width = max(len(inert(run["run_id"])) for run in found)
         head = (f"{'RUN':<{width}}", f"{'WRITTEN':<16}", f"{'STATUS':<11}", "ENTRY", "QUESTION")
@@ -66,7 +83,9 @@ def runs(most: int, store: str | None, *, watching: bool, as_json: bool, debug: 
             f"{inert(run['run_id'])}  {when}  {run['status']:<11} {run['entries']:>5}  {short}{cut}"
         )
         click.echo(line)
-    return ANSWERED
+        if broken:
+            click.echo(f"  {inert(run['reason'])}")
+            click.echo(f"  go on: {command('resume', run['run_id'], store=store)}")
 
 
 async def _watch(most: int, store: str | None, *, as_json: bool) -> None:
@@ -74,9 +93,15 @@ async def _watch(most: int, store: str | None, *, as_json: bool) -> None:
         await unless_interrupted(partial(watch, found, most, as_json=as_json))
 
 
-async def _list(most: int, store: str | None) -> list[dict[str, Json]]:
+async def _list(most: int, store: str | None, *, broken: bool) -> list[dict[str, Any]]:
     async with existing(store) as found:
-        infos = await found.runs(max(most, 0))
+        if broken:
+            aside = [
+                info for info in await found.runs(status="failed") if is_set_aside(_stop(info))
+            ]
+            infos = aside[: most if most > 0 else None]
+        else:
+            infos = await found.runs(max(most, 0))
         return [_described(info, await _fork_of(found, info)) for info in infos]
 
 
@@ -91,18 +116,26 @@ async def _fork_of(store: Store, info: RunInfo) -> dict[str, Json] | None:
     return {"run_id": info.base.run_id, "step": None}
 
 
+def _stop(info: RunInfo) -> Stop | None:
+    with contextlib.suppress(ValueError, RecursionError):  # no JSON, no event, no text
+        last = decode(info.last.body)
+        return last if isinstance(last, Stop) else None
+    return None
+
+
 def _described(info: RunInfo, fork_of: dict[str, Json] | None) -> dict[str, Json]:
     """What the first and last line of a run tell; a line of a newer clew tells nothing."""
-    goal, status, parent = "", "unreadable", ""
+    goal, status, reason, parent = "", "unreadable", "", ""
     with contextlib.suppress(ValueError):  # no JSON, no event, no text
         first, last = decode(info.first.body), decode(info.last.body)
         if isinstance(first, Started):
             goal, parent = first.goal, first.parent
-        status = last.status if isinstance(last, Stop) else "open"
+        status, reason = (last.status, last.reason) if isinstance(last, Stop) else ("open", "")
     return {
         "run_id": info.run_id,
         "at": info.last.at,
         "status": status,
+        "reason": reason,
         "entries": info.entries,
         "fork_of": fork_of,
         "parent": "" if fork_of else parent,

@@ -17,8 +17,9 @@ from clew.agent import Agent
 from clew.drivers.carry import carry
 from clew.drivers.claiming import claim, let_go, queue_of
 from clew.drivers.dbos_tickets import Ticket, Tickets
+from clew.drivers.gate import Gate
 from clew.drivers.pauses import FIRST, MOST, Pauses
-from clew.drivers.telling import Voice
+from clew.drivers.telling import Voice, described
 from clew.drivers.worker import Orders
 from clew.errors import ConfigError, FencedError, ModelError, StoreError, one_error
 from clew.events import Thought
@@ -59,6 +60,7 @@ class Worker:
         self._stray: set[str] = set()
         self._missing: set[str] = set()
         self._pauses = Pauses()
+        self._gate = Gate()
         self.took = 0.0  # seconds that the last look asked what there is
 
     async def advance(self, run_id: str, tries: int, ticket: str) -> str:
@@ -96,7 +98,7 @@ class Worker:
             return await self._again(run_id, tries, ticket, str(error))
         except Exception as error:
             LOG.exception("run %s: a part of its agent failed", run_id)
-            return await self._again(run_id, tries, ticket, repr(error))
+            return await self._again(run_id, tries, ticket, described(error))
         finally:
             await let_go(self.store, lock)
         if done is None:
@@ -127,7 +129,7 @@ class Worker:
             return agent
 
         self.voice.tell("taken", run_id, record.goal)
-        return await carry(found, self.store, run_id, leaving=self.leaving.is_set)
+        return await carry(found, self.store, run_id, leaving=self.leaving.is_set, gate=self._gate)
 
     async def _hand_back(self, run_id: str, ticket: str) -> str:
         """Write a new ticket, which another worker gets: this one takes no more."""
@@ -283,9 +285,10 @@ class Worker:
             self._refuse(run_id, str(error))
             return
         except Exception as error:  # noqa: BLE001 - a damaged record, or part, stops no other run
-            said = str(error) if isinstance(error, StoreError) else repr(error)
             seconds = self._pauses.failed(run_id, anyio.current_time())
-            self.voice.warn("failed", run_id, f"{said} (it is looked at again in {seconds:.0f} s)")
+            self.voice.warn(
+                "failed", run_id, f"{described(error)} (it is looked at again in {seconds:.0f} s)"
+            )
             return
         self._pauses.done(run_id)
         if run_id in self._over or await self._free(run_id):

@@ -12,7 +12,9 @@ from clew.agent_files.imported import imported
 from clew.drivers.agents import agents_of
 from clew.drivers.carry import Agents, carry
 from clew.drivers.claiming import Shared, claim, shared
+from clew.drivers.gate import Gate
 from clew.drivers.serving import What
+from clew.drivers.telling import described
 from clew.errors import ClewError, ConfigError, FencedError
 from clew.events import Json, Usage
 from clew.journal import load
@@ -125,6 +127,7 @@ class Actor:
         self._store: Shared | None = None
         self._agents: Agents | None = None
         self._making = asyncio.Lock()
+        self._gate = Gate()
 
     async def advance(self, run_id: str, over: bool = False) -> bytes:  # noqa: FBT001, FBT002 - Ray hands on arguments by place
         """Carry a run until it stops: its `End`, as JSON. With `over`, whoever has claimed it.
@@ -141,8 +144,7 @@ class Actor:
         except ClewError as error:
             end = _open(run_id, "failed", str(error))
         except Exception as error:  # noqa: BLE001 - a user's part that fails ends no other run
-            why = " ".join(f"{type(error).__name__}: {error}".split())
-            end = _open(run_id, "failed", why)
+            end = _open(run_id, "failed", described(error))
         return msgspec.json.encode(end)
 
     async def leave(self) -> None:
@@ -162,7 +164,9 @@ class Actor:
                 return ended(so_far)
             if (mine := await claim(store, run_id, take_over=over)) is not None:
                 try:
-                    carried = await carry(agents, store, run_id, leaving=lambda: self._leaving)
+                    carried = await carry(
+                        agents, store, run_id, leaving=lambda: self._leaving, gate=self._gate
+                    )
                     return ended(carried)
                 finally:
                     await store.release(mine)

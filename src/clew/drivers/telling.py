@@ -4,8 +4,21 @@ import logging
 from typing import Final
 
 from clew.drivers.serving import News, Tell, What
+from clew.errors import ClewError
 
 LOG: Final = logging.getLogger("clew")
+
+
+def described(error: Exception) -> str:
+    """What an error says, in a line: ours say what to do, of any other its name is told as well.
+
+    Whatever it is made of: to describe it may fail, too.
+    """
+    try:
+        said = " ".join(str(error).split())
+        return said if isinstance(error, ClewError) else f"{type(error).__name__}: {said}"
+    except BaseException:  # noqa: BLE001 - such as one of a user's own, with a __str__ that exits
+        return type(error).__name__
 
 
 class Voice:

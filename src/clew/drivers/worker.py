@@ -12,9 +12,10 @@ import anyio.abc
 from clew.agent import Agent
 from clew.drivers.carry import Agents, carry
 from clew.drivers.claiming import Shared, claim, fingerprint_of, let_go, queue_of
+from clew.drivers.gate import Gate
 from clew.drivers.pauses import Pauses
 from clew.drivers.serving import QUEUE, Tell, own_name, untold
-from clew.drivers.telling import Voice
+from clew.drivers.telling import Voice, described
 from clew.errors import ConfigError, FencedError, ModelError, StoreError, one_error
 from clew.events import Entry, Thought
 from clew.journal import load
@@ -86,6 +87,7 @@ class Worker:
         self._foreseen: set[str] = set()
         self._voice = Voice(orders.tell)
         self._pauses = Pauses()
+        self._gate = Gate()
         self._looked = -1.0
         self._took = 0.0
         self._wake = anyio.Event()
@@ -288,7 +290,9 @@ class Worker:
 
         self._voice.tell("taken", run.run_id, record.goal)
         leaving = self._leaving.is_set
-        done = await carry(found, self.store, run.run_id, listener=moves, leaving=leaving)
+        done = await carry(
+            found, self.store, run.run_id, listener=moves, leaving=leaving, gate=self._gate
+        )
         self._pauses.done(run.run_id)
         if done.stop is None:
             self._voice.tell("left", run.run_id, "for other workers")
@@ -299,8 +303,7 @@ class Worker:
     def _fail(self, run_id: str, error: Exception, *, moved: bool = False) -> None:
         seconds = self._pauses.failed(run_id, anyio.current_time(), moved=moved)
         again = "" if self.orders.until_idle else f" (it is tried again in {seconds:.0f} s)"
-        said = str(error) if isinstance(error, (ModelError, StoreError)) else repr(error)
-        self._voice.warn("failed", run_id, f"{said}{again}")
+        self._voice.warn("failed", run_id, f"{described(error)}{again}")
 
     def _refuse(self, run_id: str, why: str) -> None:
         """Leave a run to others, and say why once: it may be true of thousands."""

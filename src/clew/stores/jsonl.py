@@ -84,6 +84,10 @@ class JsonlStore:
         with await self._locked(run_id), told(self._file(run_id)):
             return self._take_up(run_id)
 
+    async def epoch(self, run_id: str) -> int:
+        with told(self._file(run_id)):
+            return self._record(run_id).epoch
+
     async def append(self, append: Append) -> bool:
         rows = write_append(append)
         lock = await self._locked(append.run_id, shield=True)

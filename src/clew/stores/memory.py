@@ -53,6 +53,9 @@ class MemoryStore:
         run.epoch += 1
         return run.epoch
 
+    async def epoch(self, run_id: str) -> int:
+        return self._run(run_id).epoch
+
     async def append(self, append: Append) -> bool:
         run = self._run(append.run_id)
         if (refused := refusal(append, run.epoch, run.head)) is not None:

@@ -166,6 +166,12 @@ class PostgresStore:
             raise unknown_run(run_id)
         return int(rows[0][0])
 
+    async def epoch(self, run_id: str) -> int:
+        rows = await self._at().link.ask("SELECT epoch FROM runs WHERE run_id = %s", (run_id,))
+        if not rows:
+            raise unknown_run(run_id)
+        return int(rows[0][0])
+
     async def append(self, append: Append) -> bool:
         return await self._at().commits.append(append)
 

@@ -126,6 +126,9 @@ class SqliteStore:
         self._group.watch(run_id)
         return epoch
 
+    async def epoch(self, run_id: str) -> int:
+        return self._told(partial(self._place, run_id))[1]
+
     async def append(self, append: Append) -> bool:
         group = self._group
         # Cheaper than the turn of the loop in which others could come along; and waiting for them

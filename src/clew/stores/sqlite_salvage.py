@@ -196,6 +196,9 @@ class Salvaged(msgspec.Struct):
     async def open(self, run_id: str) -> int:
         raise self._refused()
 
+    async def epoch(self, run_id: str) -> int:
+        raise self._refused()
+
     async def append(self, append: Append) -> bool:
         raise self._refused()
 

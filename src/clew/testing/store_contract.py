@@ -84,6 +84,7 @@ async def what_is_not_there_is_said_to_be_missing(make: Make) -> None:
     store = await make()
     unknown = RunNotFoundError
     await refused(store.open("nobody"), "opening an unknown run", unknown)
+    await refused(store.epoch("nobody"), "asking for an unknown run's epoch", unknown)
     await refused(store.read("nobody"), "reading an unknown run", unknown)
     await refused(store.append(append("nobody", 1, 1)), "appending to an unknown run", unknown)
     await refused(store.post("nobody", b"{}"), "posting to an unknown run", unknown)
@@ -97,7 +98,9 @@ async def opening_bumps_the_epoch(make: Make) -> None:
     store, other = await make(), await make()
     await store.create("r")
     expect([await store.open("r"), await store.open("r")], [2, 3], "the epochs of two openings")
+    expect(await store.epoch("r"), 3, "the epoch after them")
     expect(await other.open("r"), 4, "the epoch another instance gets")
+    expect(await store.epoch("r"), 4, "the epoch then")
     await store.close()
     await other.close()
 
