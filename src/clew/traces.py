@@ -1,8 +1,10 @@
 """A record as lines of JSON for programs, and back again.
 
 Each entry is a line with everything that is in it, beside the step it belongs to and the time as
-text; each action of a thought has a line of its own behind that. The lines with a `seq` are the
-record: whoever has them all has the run.
+text; each action of a thought has a line of its own behind that, and an answer that ends the run a
+last one, `final`. So a trace has the usual shape too: a thought has its `content`, an action its
+`name` and `input`, an observation its `output`. The lines with a `seq` are the record: whoever has
+them all has the run.
 """
 
 import json
@@ -13,7 +15,7 @@ from typing import Any
 import msgspec
 
 from clew.errors import StoreError
-from clew.events import AnyEvent, Entry, Json, Observation, Thought
+from clew.events import AnyEvent, Entry, Json, Observation, Stop, Thought
 from clew.trajectory import Trajectory
 
 
@@ -33,12 +35,16 @@ def trace_entry(record: Trajectory, entry: Entry, step: int) -> Iterator[dict[st
     line = beside | {"seq": entry.seq, "at": entry.at, "epoch": entry.epoch}
     line |= msgspec.to_builtins(event) | {"chain": entry.hash.hex()}
     if isinstance(event, Observation):
-        line["name"] = record.call(event.call).action.name
+        line |= {"name": record.call(event.call).action.name, "output": event.content}
+    if isinstance(event, Thought):
+        line["content"] = event.text
     yield line
     if isinstance(event, Thought):
         for number, action in enumerate(event.actions, start=1):
             told = {"call": f"{step}.{number}", "name": action.name, "input": action.args}
             yield beside | {"event": "action"} | told
+    if isinstance(event, Stop) and event.status != "held":
+        yield beside | {"event": "final", "status": event.status, "answer": event.answer}
 
 
 def read_trace(lines: Iterable[str | bytes]) -> Trajectory:

@@ -34,6 +34,21 @@ async def test_a_trace_is_the_whole_run(scenario: Scenario, tmp_path: Path) -> N
     assert [line["step"] for line in told] == sorted(line["step"] for line in told)
 
 
+def test_a_trace_has_the_shape_that_such_traces_usually_have() -> None:
+    assert clew("ask", "What is 2+3?", "--quiet").code == 0
+    told = [json.loads(line) for line in clew("show", "last", "--jsonl").out.splitlines()]
+    shape = {"thought": "content", "action": "input", "observation": "output", "final": "answer"}
+    short = [(one["event"], one[shape[one["event"]]]) for one in told if one["event"] in shape]
+    assert [event for event, _ in short[:3]] == ["thought", "action", "observation"]
+    assert (short[1][1], short[2][1]) == (
+        {"expression": "2+3"},
+        {"expression": "2+3", "result": "5", "exact": True},
+    )
+    assert short[-1][0] == told[-1]["event"] == "final"
+    assert "5" in short[-1][1]
+    assert all(isinstance(one["step"], int) and one["time"] for one in told)
+
+
 def test_a_trace_with_gaps_or_strange_lines_is_none() -> None:
     whole = clew("ask", "What is 2+3?", "--quiet")
     assert whole.code == 0

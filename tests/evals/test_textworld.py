@@ -186,7 +186,7 @@ async def test_a_game_that_is_another_one_makes_no_move(tmp_path: Path) -> None:
 
 
 async def test_every_cut_of_a_record_comes_to_the_same_end() -> None:
-    _, there = lamps(BatchLamp, timeout=0.01)
+    _, there = lamps(BatchLamp, timeout=0.5)
     store = MemoryStore()
     whole, _ = await played(there, *WON, finish("lit"), store=store)
     lines = await store.read("r")
