@@ -357,6 +357,7 @@ def test_html_is_read_as_a_person_sees_it(tmp_path: Path) -> None:
     (folder / "page.html").write_text(
         "<?xml version='1.0'?><!DOCTYPE html><html><head><title> Kelp \n soup</title>"
         "<style>p {color: red}</style></head><body><!-- secret --><script>var hidden = 1</script>"
+        "<nav><a href='/'>Kelp menu</a></nav><div role='navigation'>Kelp trail</div>"
         "<p>Boil the\n<b>ke</b>lp for 12 minutes.<br>Then rest.</p><h2>Salt <i>rule</i></h2>"
         "<h3><div>Inner</div></h3><ul><li>one</li><li>two</li></ul>"
         "<table><tr><th>A</th><td>B</td></tr></table><pre>x\n  y</pre>&#xD800;</body></html>"
@@ -380,6 +381,7 @@ def test_html_is_read_as_a_person_sees_it(tmp_path: Path) -> None:
     assert "one\ntwo" in second.text
     assert "A B" in second.text
     assert "x\n y" in second.text
+    assert shelf.search("menu") == shelf.search("trail") == []
     assert shelf.search("secret") == shelf.search("hidden") == shelf.search("red") == []
     assert [found.title for found in shelf.search("farm")] == ["untitled"]
     assert [found.text for found in shelf.search("markup")] == [

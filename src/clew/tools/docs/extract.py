@@ -23,7 +23,8 @@ _HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+\S")
 _UNDERLINE: Final = re.compile(r"\s{0,3}(=+|-{2,})\s*$")
 _DECLARATION: Final = re.compile(r"^\s*<\?xml[^>]*\?>")
 _CONTROLS: Final = re.compile(r"[\x00-\x08]")
-_UNSEEN: Final = ("script", "style", "template", "noscript", "svg", "head")
+_UNSEEN: Final = ("script", "style", "template", "noscript", "svg", "head", "nav")
+"""What a reader of the page does not see, or does not read: navigation names every other page."""
 _BLOCKS: Final = (
     *("address", "article", "aside", "blockquote", "caption", "dd", "div", "dl", "dt"),
     *("fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6"),
@@ -154,7 +155,7 @@ def _marked_up(bs4: Any, path: Path, seen: Survey) -> Extracted:
         return Extracted(path.stem, ((line, 0) for line in content.splitlines(True)), note)
     soup = bs4.BeautifulSoup(content, "html.parser")
     title = " ".join(soup.title.get_text().split()) if soup.title else ""
-    for tag in soup.find_all(_UNSEEN):
+    for tag in [*soup.find_all(_UNSEEN), *soup.find_all(attrs={"role": "navigation"})]:
         tag.decompose()
     for text in soup.find_all(string=True):
         if type(text) is bs4.NavigableString:
