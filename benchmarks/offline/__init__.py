@@ -1,0 +1,1 @@
+"""What the offline rules make of notes that they were not written for."""

@@ -1,0 +1,103 @@
+"""Questions with the notes they are about, in halves; and files in the form of SQuAD."""
+
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+HERE = Path(__file__).parent
+Half: TypeAlias = Literal["seen", "unseen"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question. `answer` has patterns, any of which is right; none where there is no answer.
+
+    `before` was asked first, in the same talk. `passage` has sets of words, one of which stands
+    whole in the passage that should be shown.
+    """
+
+    id: str
+    kind: str
+    question: str
+    answer: tuple[str, ...] = ()
+    passage: tuple[tuple[str, ...], ...] = ()
+    before: tuple[str, ...] = ()
+
+    @property
+    def there(self) -> bool:
+        """Whether the notes hold an answer."""
+        return bool(self.answer and self.passage)
+
+
+@dataclass
+class Notes:
+    """Cases, and the texts of the notes they are asked over, by file name."""
+
+    cases: list[Case] = field(default_factory=list[Case])
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+
+    @contextmanager
+    def folder(self) -> Iterator[Path]:
+        """The notes as files, as long as they are needed."""
+        place = Path(tempfile.mkdtemp())
+        try:
+            for name, text in self.texts.items():
+                (place / name).write_text(text, "utf-8")
+            yield place
+        finally:
+            shutil.rmtree(place)
+
+
+def half(name: str) -> Half:
+    """By the first byte of the SHA-256 of a note's name: fixed before the rules were touched."""
+    return "unseen" if hashlib.sha256(name.encode()).digest()[0] % 2 else "seen"
+
+
+def halves() -> dict[Half, Notes]:
+    """The notes and questions beside this file; a question about no note goes by its own id."""
+    found: dict[Half, Notes] = {"seen": Notes(), "unseen": Notes()}
+    for path in sorted((HERE / "notes").iterdir()):
+        found[half(path.name)].texts[path.name] = path.read_text("utf-8")
+    for line in (HERE / "questions.jsonl").read_text("utf-8").splitlines():
+        row: dict[str, Any] = json.loads(line)
+        case = Case(
+            row["id"],
+            row["kind"],
+            row["question"],
+            tuple(row["answer"]),
+            tuple(map(tuple, row["passage"])),
+            tuple(row.get("before", ())),
+        )
+        found[half(row["note"] or row["id"])].cases.append(case)
+    return found
+
+
+def squad(path: Path) -> Notes:
+    """All paragraphs of a file in SQuAD's form as notes, and every tenth question, by its hash."""
+    found = Notes()
+    for article in json.loads(path.read_text("utf-8"))["data"]:
+        for number, paragraph in enumerate(article["paragraphs"]):
+            name = re.sub(r"[^\w-]", "_", article.get("title", "note"))
+            found.texts[f"{name}-{number}.txt"] = paragraph["context"]
+            for asked in paragraph["qas"]:
+                if int(hashlib.sha256(str(asked["id"]).encode()).hexdigest(), 16) % 10:
+                    continue
+                answers = tuple(re.escape(one["text"]) for one in asked["answers"])
+                around = tuple((_around(paragraph["context"], one),) for one in asked["answers"])
+                kind = "squad" if answers else "none"
+                case = Case(str(asked["id"]), kind, asked["question"], answers, around)
+                found.cases.append(case)
+    return found
+
+
+def _around(text: str, answer: dict[str, Any]) -> str:
+    """The answer with what stands right before and behind it: the place, not only the word."""
+    begin = answer["answer_start"]
+    return text[max(0, begin - 12) : begin + len(answer["text"]) + 12]
