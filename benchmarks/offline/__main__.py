@@ -2,7 +2,7 @@
 
 python -m benchmarks.offline                       the half that nobody looked at, counts only
 python -m benchmarks.offline --half seen --texts   the half they were mended with
-python -m benchmarks.offline --squad xquad.de.json every tenth question of a file in SQuAD's form
+python -m benchmarks.offline --squad xquad.de.json the same half of a file in SQuAD's form
 """
 
 import argparse
@@ -63,7 +63,9 @@ def main() -> None:
     parser.add_argument("--texts", action="store_true", help="show questions and answers too")
     parser.add_argument("--only", default="", help="show those that were judged so")
     given = parser.parse_args()
-    found = anyio.run(outcomes, squad(given.squad) if given.squad else halves()[given.half])
+    found = anyio.run(
+        outcomes, squad(given.squad, given.half) if given.squad else halves()[given.half]
+    )
     for case, result, verdict in found if given.texts else ():
         if given.only in ("", verdict):
             asked_before = "".join(f"({one}) " for one in case.before)

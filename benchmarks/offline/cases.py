@@ -79,16 +79,17 @@ def halves() -> dict[Half, Notes]:
     return found
 
 
-def squad(path: Path) -> Notes:
-    """All paragraphs of a file in SQuAD's form as notes, and every tenth question, by its hash."""
+def squad(path: Path, wanted: Half) -> Notes:
+    """The paragraphs of a file in SQuAD's form that belong to a half, as notes with questions."""
     found = Notes()
     for article in json.loads(path.read_text("utf-8"))["data"]:
         for number, paragraph in enumerate(article["paragraphs"]):
             name = re.sub(r"[^\w-]", "_", article.get("title", "note"))
-            found.texts[f"{name}-{number}.txt"] = paragraph["context"]
+            name = f"{name}-{number}.txt"
+            if half(name) != wanted:
+                continue
+            found.texts[name] = paragraph["context"]
             for asked in paragraph["qas"]:
-                if int(hashlib.sha256(str(asked["id"]).encode()).hexdigest(), 16) % 10:
-                    continue
                 answers = tuple(re.escape(one["text"]) for one in asked["answers"])
                 around = tuple((_around(paragraph["context"], one),) for one in asked["answers"])
                 kind = "squad" if answers else "none"

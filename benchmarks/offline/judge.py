@@ -18,6 +18,7 @@ JUDGED: Final[dict[Judged, str]] = {
 }
 
 _DENIES: Final = re.compile(r"\bfound (?:nothing|no )|(?:no|none) of your documents", re.IGNORECASE)
+_RESTS: Final = re.compile(r"\[doc_\d+\]| = ")
 _LEAD: Final = re.compile(r"(.{1,80}?) – ")
 _SIGNED: Final = re.compile(r"\s*\(answered by clew's offline rules[^)]*\)")
 
@@ -28,7 +29,8 @@ def judge(case: Case, result: Result) -> Judged:
     if case.kind == "talk":
         return "right" if _held(case.answer, text) else "wrong"
     if result.ok:
-        lead = _LEAD.match(text)  # the statement; what follows are the sentences it rests on
+        several = len(_RESTS.findall(text)) > 1  # then a value leads: it is the statement
+        lead = _LEAD.match(text) if several else None
         right = _held(case.answer, lead[1] if lead else text)
         return "right" if right else "wrong"
     if not case.there:

@@ -32,7 +32,10 @@ FINISH: Final = "finish"
 Effect: TypeAlias = Literal["pure", "read", "idempotent", "unsafe"]
 Trust: TypeAlias = Literal["trusted", "untrusted"]
 Outcome: TypeAlias = Literal["done", "not_done", "unknown"]
-Status: TypeAlias = Literal["answered", "bound", "held", "refused", "failed", "interrupted"]
+Status: TypeAlias = Literal[
+    "answered", "declined", "bound", "held", "refused", "failed", "interrupted"
+]
+"""How a run ended; `declined` is a model's own word that it cannot answer."""
 Code: TypeAlias = Literal[
     "",
     "unknown_tool",

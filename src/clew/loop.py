@@ -65,7 +65,8 @@ async def think(agent: Agent, journal: Journal) -> None:
     calls: Calls = "none" if landing else "auto"
     prompt, prints = _view(agent, journal).prompt(so_far, said, calls, shown)
     reply = await agent.thinker.complete(prompt, _listen(agent, journal))
-    read = agent.format.parse(agent.brief, reply)
+    declined = reply.finish == "declined"  # nothing in such a text is a call
+    read = Parsed(answer=reply.text) if declined else agent.format.parse(agent.brief, reply)
     if landing and any(action.name != FINISH for action in read.actions):
         read = Parsed(text=read.text, fault="no call can be made any more: only an answer counts")
     await journal.record(Thought(
@@ -112,9 +113,10 @@ async def conclude(agent: Agent, journal: Journal) -> None:
     if (call := step.finish) is not None and not await may_finish(agent, journal, call):
         return
     value = _answer(agent, step)
-    problem = await judge_answer(agent, so_far, value)
+    problem = None if step.declined else await judge_answer(agent, so_far, value)
     if problem is None:
-        status: Status = "bound" if so_far.landing else "answered"
+        status: Status = "declined" if step.declined else "answered"
+        status = "bound" if so_far.landing else status
         await journal.record(*closed(step), Stop(status, agent.budget.ended(so_far), value))
     elif call is not None:
         await journal.record(*closed(step, "rejected", problem))
@@ -178,7 +180,7 @@ def _answer(agent: Agent, step: Step) -> Json:
     if step.finish is not None:
         return step.finish.args["answer"]
     text = step.thought.answer if step.thought is not None else None
-    if agent.brief.answers_text or text is None:
+    if agent.brief.answers_text or step.declined or text is None:
         return text
     try:
         return msgspec.json.decode(text)

@@ -7,9 +7,9 @@ import msgspec
 Json: TypeAlias = Any
 """A value that JSON can carry: None, bool, int, float, str, list or dict with str keys."""
 
-Finish: TypeAlias = Literal["stop", "calls", "length", "filter", "refusal", "cut"]
-"""How a reply ended: complete (`stop`, `calls`), or cut by a limit, a filter, a refusal, a lost
-connection."""
+Finish: TypeAlias = Literal["stop", "calls", "declined", "length", "filter", "refusal", "cut"]
+"""How a reply ended: complete (`stop`, `calls`; `declined` says that the model cannot answer, and
+its text may show what was found), or cut by a limit, a filter, a refusal, a lost connection."""
 
 
 class Value(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=False):

@@ -19,7 +19,8 @@ _CITED = re.compile(r"\[([^\[\]\s]{1,80})\]")
 class Result:
     """The answer, how it came about and where to look.
 
-    `answer` has the agent's answer type, or is None; `reason` says why the run stopped. `evidence`
+    `answer` has the agent's answer type, or is None; of a run that was `declined` it is the model's
+    own text, which may show what it found. `reason` says why the run stopped. `evidence`
     is everything an answer may cite, `cited` the pieces that this one does cite, in its order.
     `fallback` marks an answer that was declared beforehand instead of found. `audit` is what the
     first of the agent's checks that audits says of the answer: with `clew.evidence.Grounded` a
@@ -86,7 +87,7 @@ def result(agent: Agent, so_far: Trajectory) -> Result:
     known = {piece.doc_id: piece for piece in so_far.evidence}
     text = stop.answer if isinstance(stop.answer, str) else ""
     cited = dict.fromkeys(name for name in _CITED.findall(text) if name in known)
-    found = stop.answer is not None and not stop.fallback
+    found = stop.answer is not None and not stop.fallback and stop.status != "declined"
     return Result(
         run_id=so_far.run_id,
         status=stop.status,

@@ -215,6 +215,11 @@ class Step(msgspec.Struct, gc=False):
         )
 
     @property
+    def declined(self) -> bool:
+        """Whether the thought says that the model cannot answer."""
+        return self.thought is not None and self.thought.reply.finish == "declined"
+
+    @property
     def answer(self) -> Call | str | None:
         """What waits to be concluded: an open call of finish, a text, or nothing."""
         if (call := self.finish) is not None:

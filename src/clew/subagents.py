@@ -257,6 +257,11 @@ def _told(agent: Agent, so_far: Trajectory, call: str) -> Observation:
         evidence = tuple(_renamed(piece, known[piece.doc_id]) for piece in pieces)
         return Observation(content=content, evidence=evidence)
     why = f"the sub-run ended as {found.status} ({found.reason}) and gave no answer"
+    if found.status == "declined":
+        known = {piece.doc_id: f"{call}/{piece.doc_id}" for piece in found.cited}
+        why += f": {_recited(found.answer, known)}"
+        evidence = tuple(_renamed(piece, known[piece.doc_id]) for piece in found.cited)
+        return msgspec.structs.replace(_failed("tool_error", why, "not_done"), evidence=evidence)
     if found.fallback and found.answer is not None:
         why += f"; declared for that case: {encode(found.answer).decode()}"
     return _failed(_CODES.get(found.status, "tool_error"), why, "not_done")

@@ -271,7 +271,7 @@ class Trajectory:
         if self.stop is None:
             goes_on = self.step.answer is None
         else:
-            goes_on = self.stop.status in {"bound", "failed", "interrupted"}
+            goes_on = self.stop.status in {"declined", "bound", "failed", "interrupted"}
         if goes_on and self.landing is not None:
             self.landing = None
             self.step.asides += (event,)

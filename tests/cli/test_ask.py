@@ -201,3 +201,24 @@ def test_escape_sequences_of_a_model_do_not_reach_the_terminal() -> None:
         done = clew("ask", "Hm?", "--model", "openai:test", env=with_model(server))
     assert "\x1b" not in done.out
     assert "Answer: \\x1b[2Jgone \\u202e\\x07" in done.out
+
+
+def test_what_the_rules_cannot_work_out_is_declined_with_the_passage() -> None:
+    asked = ("ask", "When did Mary Shelley sell the house?", "--docs", library())
+    done = clew(*asked, "--quiet")
+    assert done.code == 7
+    assert done.out.lstrip().startswith(
+        "Declined: These passages look relevant, but my rules cannot"
+    )
+    assert "mary.md · Mary Shelley" in done.out
+    assert "declined · 2 steps" in done.out
+    assert "Stopped" not in done.out
+    document = json.loads(clew(*asked, "--json").out)
+    assert (document["status"], document["ok"]) == ("declined", False)
+    assert [piece["source"] for piece in document["cited"]][:1] == ["mary.md"]
+
+
+def test_hello_is_told_in_plain_words_what_to_ask() -> None:
+    done = clew("ask", "hello", "--quiet")
+    assert done.code == 0
+    assert done.out.lstrip().startswith("Answer: I am a set of rules, not a language model.")

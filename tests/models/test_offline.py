@@ -9,7 +9,16 @@ from clew.agent import Agent
 from clew.api import read, replay, resume, run
 from clew.bounds import Limits
 from clew.events import FINISH, Observation, Usage
-from clew.models.offline import MOST_CHARACTERS, NEEDS, SIGNED, OfflineModel
+from clew.models.offline import (
+    EMPTY,
+    GREETING,
+    LOOKED,
+    MOST_CHARACTERS,
+    NEEDS,
+    REFUSED,
+    SIGNED,
+    OfflineModel,
+)
 from clew.protocols import Tool
 from clew.result import Result
 from clew.stores import MemoryStore
@@ -32,7 +41,6 @@ ONE_FACT = [
     ("Who wrote Dracula?", "Bram Stoker: His novel Dracula", "bram-stoker.md"),
     ("Who wrote “The Last Man”?", "Mary Shelley: Four years later", "mary-shelley.md"),
     ("Who was Mary Shelley’s mother?", "the writer Mary Wollstonecraft", "mary-shelley.md"),
-    ("Who discovered polonium?", "Marie Curie: Together they", "marie-curie.md"),
     ("Who first climbed Mount Everest?", "Edmund Hillary and Tenzing", "mountains.md"),
     ("Who was Ada Lovelace?", "was an English mathematician", "ada-lovelace.md"),
     ("How long is the Danube?", "2,850 kilometres long", "rivers.md"),
@@ -107,9 +115,9 @@ AT_ONCE = [
     ("When were Mary Shelley and Ada Lovelace born?", ["30 August 1797", "10 December 1815"], 2),
     ("Who wrote Frankenstein, and when did Lord Byron die?", ["Mary Shelley", "19 April 1824"], 2),
     ("When was Ada Lovelace born and when did she die?", ["10 December 1815", "1852"], 2),
-    ("When were Bram Stoker and Napoleon born?", ["1847", "I found nothing about “when was"], 2),
+    ("When were Bram Stoker and Napoleon born?", ["1847", LOOKED], 2),
     ("How old was Mary Shelley when she died?", ["1851 - 1797 = 54"], 2),
-    ("Who is Ada Lovelace, and who was the?", ["mathematician", "I found nothing"], 1),
+    ("Who is Ada Lovelace, and who was the?", ["mathematician", LOOKED], 1),
 ]
 NOTHING = [
     "When was Napoleon born?",
@@ -204,9 +212,9 @@ async def test_two_things_are_compared(agent: Agent, question: str, said: str) -
 async def test_what_is_not_there_is_not_answered(agent: Agent, question: str) -> None:
     store = MemoryStore()
     result = await run(agent, question, store=store)
-    assert result.ok
-    assert result.answer.startswith("I found nothing about “")
-    assert not result.cited
+    assert result.status == "declined"
+    assert LOOKED in result.answer or EMPTY in result.answer
+    assert bool(result.cited) == (LOOKED in result.answer)
     calls = [call.hash for call in (await read(result.run_id, store=store)).calls]
     assert len(calls) == len(set(calls))
 
@@ -246,7 +254,7 @@ async def test_notes_that_are_no_encyclopedia_are_read_too(tmp_path: Path) -> No
         ("What is the insurance times 3?", "1200 * 3 = 3600"),
         ("Who sends the budget?", "Anna will send the budget to Dr. Meyer. [doc_2]"),
         ("When is the deadline?", "moved to 2 May 2025. [doc_2]"),
-        ("Where is the deadline?", "I found nothing about"),
+        ("Where is the deadline?", f"{LOOKED}\n[doc_2] Office › Meeting: "),
     ):
         assert said in (await run(agent, question, store=MemoryStore())).answer
 
@@ -285,9 +293,9 @@ ORDINARY = [
     ("What is the price of the Tern?", "Boat: Tern, Price: 899 euros, Weight: 1,450 kg ["),
     ("Which is heavier, the Gull or the Tern?", "the Tern – "),
     ("What is a codec?", "A codec is a way to write things down. ["),
-    ("Who did I lend the tent to?", "The nearest to it is: Island: Lent the tent to Amira. ["),
-    ("When was the lighthouse built?", "I found nothing about"),
-    ("How much does the harbour cost?", "I found nothing about"),
+    ("Who did I lend the tent to?", "Lent the tent to Amira."),
+    ("When was the lighthouse built?", LOOKED),
+    ("How much does the harbour cost?", LOOKED),
 ]
 
 
@@ -303,9 +311,7 @@ async def test_ordinary_notes_are_asked_ordinary_questions(
     assert "|" not in result.answer
 
 
-@pytest.mark.parametrize(
-    "question", ["Who wrote Dracula?", "When did Mary Shelley drown?", "What is 2 + 2?"]
-)
+@pytest.mark.parametrize("question", ["Who wrote Dracula?", "What is 2 + 2?"])
 async def test_an_answer_that_was_not_accepted_is_never_given_again(
     agent: Agent, question: str
 ) -> None:
@@ -317,23 +323,11 @@ async def test_an_answer_that_was_not_accepted_is_never_given_again(
 
     store = MemoryStore()
     result = await run(agent.but(checks=(never,)), question, store=store)
-    assert not result.ok
-    assert len(set(given)) == len(given) > 1
-    assert all("I have no other answer" in answer for answer in given[1:])
-    assert all("cite your sources" in answer for answer in given[1:])
-    looked_up = "docs" in await tools_called(store, result)
-    assert all(("I read [doc_" in answer) == looked_up for answer in given[1:])
-
-
-async def test_a_check_that_asks_for_sources_is_given_what_was_read(agent: Agent) -> None:
-    async def cites(answer: str, so_far: Trajectory) -> str | None:
-        return None if "[doc_" in answer else "cite what you read"
-
-    result = await run(
-        agent.but(checks=(cites,)), "When did Mary Shelley drown?", store=MemoryStore()
-    )
-    assert result.ok
-    assert result.cited
+    assert result.status == "declined"
+    assert len(given) == 1
+    assert result.answer.startswith(f"{REFUSED} (ERROR: ")
+    assert "cite your sources" in result.answer
+    assert (LOOKED in result.answer) == ("docs" in await tools_called(store, result))
 
 
 async def test_a_number_that_was_not_accepted_is_not_given_again(agent: Agent) -> None:
@@ -345,17 +339,17 @@ async def test_a_number_that_was_not_accepted_is_not_given_again(agent: Agent) -
 
     typed = agent.but(answer=int, checks=(never,))
     result = await run(typed, "How long is the Danube?", store=MemoryStore())
-    assert not result.ok
+    assert result.status == "declined"
     assert given == [2850]
 
 
 async def test_a_later_question_forgets_what_was_not_accepted(agent: Agent) -> None:
     async def short(answer: str, so_far: Trajectory) -> str | None:
-        return "say who" if "other answer" not in answer and "Dracula" in answer else None
+        return "say who" if "Dracula" in answer else None
 
     store, strict = MemoryStore(), agent.but(checks=(short,))
     first = await run(strict, "Who wrote Dracula?", store=store)
-    assert "I have no other answer" in first.answer
+    assert REFUSED in first.answer
     second = await resume(strict, first.run_id, say="What is 2 + 2?", store=store)
     assert second.answer == f"2 + 2 = 4\n{SIGNED}"
 
@@ -398,15 +392,15 @@ async def test_a_typed_answer_is_given_as_a_number(agent: Agent) -> None:
 
 async def test_no_number_for_a_typed_answer_is_no_answer(agent: Agent) -> None:
     result = await run(agent.but(answer=int), "Who wrote Dracula?", store=MemoryStore())
-    assert not result.ok
-    assert result.answer is None
+    assert result.status == "declined"
+    assert "His novel Dracula was published" in result.answer
 
 
 async def test_a_bound_ends_in_what_was_found_so_far(agent: Agent) -> None:
     limited = agent.but(limits=Limits(steps=2))
     result = await run(limited, HOPS[0][0], store=MemoryStore())
     assert result.status == "bound"
-    assert result.answer.startswith("I found nothing about “in what year was Mary Shelley born”")
+    assert LOOKED in result.answer
     assert "written by Mary Shelley. [doc_" in result.answer
 
 
@@ -414,7 +408,7 @@ async def test_without_tools_it_says_what_it_needs(agent: Agent) -> None:
     bare = agent.but(tools=())
     for question in ("What is 2 + 2?", "Who wrote Dracula?"):
         result = await run(bare, question, store=MemoryStore())
-        assert result.answer == f"{NEEDS}\n{SIGNED}"
+        assert (result.status, result.answer) == ("declined", f"{NEEDS}\n{SIGNED}")
 
 
 async def test_a_failed_search_is_no_answer(library: Library) -> None:
@@ -426,7 +420,7 @@ async def test_a_failed_search_is_no_answer(library: Library) -> None:
     failing = Tool("docs", search.description, search.parameters, call, effect="read")
     agent = Agent(model=OfflineModel(), tools=(failing,))
     result = await run(agent, "When was Bram Stoker born?", store=MemoryStore())
-    assert result.answer.startswith("I found nothing about “When was Bram Stoker born”")
+    assert (result.status, result.answer) == ("declined", f"{EMPTY}\n{SIGNED}")
 
 
 def says(steps: Any) -> Tool:
@@ -440,7 +434,7 @@ def says(steps: Any) -> Tool:
 async def test_without_the_planner_questions_are_looked_up_whole(library: Library) -> None:
     agent = Agent(model=OfflineModel(), tools=(*docs_tools(library), calc()))
     for question, said in (
-        (HOPS[0][0], "I found nothing about “"),
+        (HOPS[0][0], LOOKED),
         ("What is the capital of Austria?", "Vienna is the capital"),
     ):
         assert (await run(agent, question, store=MemoryStore())).answer.startswith(said)
@@ -487,15 +481,130 @@ async def test_a_simple_question_needs_no_plan(agent: Agent) -> None:
 
 async def test_what_cannot_be_calculated_is_said(agent: Agent) -> None:
     result = await run(agent, "What is 1 / 0?", store=MemoryStore())
-    assert result.answer.startswith("I could not work out What is 1 / 0.")
+    assert result.answer.startswith("I cannot work out “What is 1 / 0”.")
 
 
 async def test_what_is_no_number_is_not_calculated_with(agent: Agent) -> None:
     question = "What is the author of Dracula minus 3?"
     result = await run(agent, question, store=MemoryStore())
-    assert result.answer.startswith("I could not work out Bram Stoker - 3.")
+    assert result.answer.startswith("I cannot work out “Bram Stoker - 3”.")
 
 
 async def test_a_question_too_long_to_read_is_not_half_read(agent: Agent) -> None:
     result = await run(agent, "Who wrote Dracula? " * 100, store=MemoryStore())
     assert f"up to {MOST_CHARACTERS} characters" in result.answer
+
+
+GREETINGS = ["hello", "Hi there!", "thanks", "What can you do?", "Guten Tag", "你好"]
+
+
+@pytest.mark.parametrize("question", GREETINGS)
+async def test_small_talk_is_told_what_can_be_asked(agent: Agent, question: str) -> None:
+    store = MemoryStore()
+    result = await run(agent, question, store=store)
+    assert (result.status, result.answer) == ("answered", f"{GREETING}\n{SIGNED}")
+    assert await tools_called(store, result) == [FINISH]
+    bare = await run(agent.but(tools=()), question, store=store)
+    assert bare.answer == result.answer
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("What is 15 % of 7,450 euros?", "1117.5"),
+        ("How much is €80 plus €20?", "100"),
+        ("Add 19.99 and 5.01", "25"),
+    ],
+)
+async def test_one_unit_throughout_a_sum_changes_nothing(
+    agent: Agent, question: str, value: str
+) -> None:
+    result = await run(agent, question, store=MemoryStore())
+    assert result.answer.split("\n")[0].endswith(f" = {value}")
+
+
+async def test_different_units_are_not_added(agent: Agent) -> None:
+    result = await run(agent, "What is 5 km + 3 kg?", store=MemoryStore())
+    assert result.status == "declined"
+
+
+DIARY = """# Diary of the yard
+
+Olga Brandt leads the Heron yard. The Heron yard was founded in 1951. The Plover yard was founded in
+1962. It was not sold in 1970. Its crane was bought by Timo Vance. The crane of the Heron yard came
+in 1980. It broke down in 1999. Piet Bos had warned Olga. The dock will be closed in 2031. The roof
+was paid for with 15 % of 7,450 euros.
+
+Ruth carried 40 stones more than Timo.
+"""
+TAKEN_BACK = [
+    "When was the Plover yard sold?",  # it was not
+    "When was the dock closed?",  # it is yet to be
+    "Who warned Piet Bos?",  # he did the warning
+    "Who founded the Heron yard?",  # nobody says so
+    "Who bought the Heron yard?",  # a crane was bought
+    "How much was paid for the roof?",  # a share of it
+    "How many stones did Ruth carry?",  # so many more than another
+    "Why was the Heron yard founded?",
+    "When was the Heron yard founded before the Plover yard?",
+    "When was the Kite yard founded?",
+]
+
+
+def diary(tmp_path: Path) -> Agent:
+    (tmp_path / "diary.md").write_text(DIARY)
+    tools = (*docs_tools(tmp_path, index=tmp_path / ".index"), calc(), planner())
+    return Agent(model=OfflineModel(), tools=tools)
+
+
+@pytest.mark.parametrize("question", TAKEN_BACK)
+async def test_another_relation_is_no_answer_but_its_passage_is_shown(
+    tmp_path: Path, question: str
+) -> None:
+    result = await run(diary(tmp_path), question, store=MemoryStore())
+    assert result.status == "declined"
+    assert LOOKED in result.answer
+    assert [piece.source for piece in result.cited] == ["diary.md"]
+
+
+@pytest.mark.parametrize(
+    ("questions", "said"),
+    [
+        (["When was the Plover yard founded?", "And the Heron yard?"], "1951"),
+        (["When was the Plover yard founded?", "What about the Heron yard?"], "1951"),
+        (["Who leads the Heron yard?", "When was it founded?"], "1951"),
+    ],
+)
+async def test_a_later_question_may_leave_out_what_was_said(
+    tmp_path: Path, questions: list[str], said: str
+) -> None:
+    agent, store = diary(tmp_path), MemoryStore()
+    result = await run(agent, questions[0], store=store)
+    for question in questions[1:]:
+        result = await resume(agent, result.run_id, say=question, store=store)
+    assert result.status == "answered", result.answer
+    assert said in result.answer
+
+
+async def test_what_cannot_be_taken_up_is_declined(tmp_path: Path) -> None:
+    agent, store = diary(tmp_path), MemoryStore()
+    first = await run(agent, "When was the Plover yard founded?", store=store)
+    for question in ("And in Spain?", "And the third one?"):
+        result = await resume(agent, first.run_id, say=question, store=store)
+        assert result.status == "declined"
+
+
+async def test_it_is_no_person(tmp_path: Path) -> None:
+    agent, store = diary(tmp_path), MemoryStore()
+    first = await run(agent, "Who leads the Heron yard?", store=store)
+    result = await resume(agent, first.run_id, say="When did it break down?", store=store)
+    assert "Olga" not in result.answer.split("\n")[0]
+
+
+async def test_a_question_in_chinese_is_shown_the_passage(tmp_path: Path) -> None:
+    (tmp_path / "office.md").write_text("# 办公室\n\n门禁卡由李娜管理。" + "打印机在茶水间。" * 120)
+    agent = Agent(model=OfflineModel(), tools=docs_tools(tmp_path, index=tmp_path / ".index"))
+    result = await run(agent, "门禁卡由谁管理？", store=MemoryStore())
+    assert result.status == "declined"
+    assert "门禁卡由李娜管理。" in result.answer
+    assert len(result.answer) < 3000

@@ -29,7 +29,7 @@ Examples:
   echo "What is 2**64?" | clew ask - --json
 \b
 Exit codes: 0 answered, 2 usage, 3 stopped at a bound, 4 held for a ruling,
-5 failed, 6 refused, 130 interrupted.
+5 failed, 6 refused, 7 declined, 130 interrupted.
 """
 
 

@@ -21,6 +21,7 @@ from clew.events import Status
 ANSWERED: Final = 0
 USAGE: Final = 2
 FAILED: Final = 5
+DECLINED: Final = 7
 INTERRUPTED: Final = 130
 
 COMPLETE: Final = "_CLEW_COMPLETE"
@@ -33,6 +34,7 @@ KEPT: Final = "surrogateescape"
 
 EXITS: Final[dict[Status, int]] = {
     "answered": ANSWERED,
+    "declined": DECLINED,
     "bound": 3,
     "held": 4,
     "failed": FAILED,

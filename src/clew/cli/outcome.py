@@ -161,7 +161,8 @@ def tell_end(out: Console, end: Outcome) -> None:
     result = end.result
     if result is not None and result.answer is not None:
         out.print()
-        put(out, Shown("Answer", inert(_text(result.answer)), "bold"))
+        label = "Declined" if result.status == "declined" else "Answer"
+        put(out, Shown(label, inert(_text(result.answer)), "bold"))
         if result.fallback:
             put(out, Shown("Note", "this answer was declared beforehand, not found", "yellow"))
     for source in sources(end):
@@ -227,7 +228,7 @@ def rulings(end: Outcome) -> Iterator[Shown]:
 def stopped(end: Outcome) -> Iterator[Shown]:
     """Why there is no answer, or only the best that could be had, and how to go on."""
     result, run_id = end.result, end.record.run_id
-    if result is None or result.ok:
+    if result is None or result.ok or result.status == "declined":
         return
     yield Shown("Stopped", inert(_why(end.record, result)), "yellow")
     if end.vote is not None:

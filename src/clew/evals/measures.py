@@ -82,6 +82,7 @@ def kind(outcome: Outcome) -> Kind | None:
         ("bound", outcome.status == "bound"),
         ("held", outcome.status in {"held", "interrupted"}),
         ("refused", outcome.status == "refused"),
+        ("declined", outcome.status == "declined"),
         ("fault", counts.faults > 0),
         ("no such tool", bool(counts.unknown)),
         ("bad arguments", bool(counts.bad_arguments)),

@@ -15,6 +15,7 @@ Kind: TypeAlias = Literal[
     "bound",
     "held",
     "refused",
+    "declined",
     "fault",
     "no such tool",
     "bad arguments",
@@ -23,8 +24,8 @@ Kind: TypeAlias = Literal[
 ]
 """Why a trial did not pass, the first that fits: its own answer is right but its twin's is not; its
 model failed; no answer it gave was accepted; it stopped at a bound, or for a person, or was
-refused; replies could not be read; a tool that does not exist was asked for; arguments did not fit;
-its answer says what the evidence does not; the answer is wrong."""
+refused; its model declined; replies could not be read; a tool that does not exist was asked for;
+arguments did not fit; its answer says what the evidence does not; the answer is wrong."""
 
 
 class Mark(Value, frozen=True):

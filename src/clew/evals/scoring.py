@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Final, cast
@@ -90,7 +90,13 @@ class Seen:
 
 async def score(seen: Seen) -> tuple[Mark, ...]:
     """A mark for each gold of the case. Raises `ConfigError` where a scorer of one's own fails."""
-    return tuple([await _mark(gold, seen) for gold in read_gold(seen.case.gold)])
+    stated = _stated(seen)
+    return tuple([await _mark(gold, stated) for gold in read_gold(seen.case.gold)])
+
+
+def _stated(seen: Seen) -> Seen:
+    """What the answer states: passages that whoever declines shows are no answer of its own."""
+    return replace(seen, answer=None, audit=None) if seen.status == "declined" else seen
 
 
 def right(marks: Sequence[Mark]) -> bool:
@@ -105,7 +111,7 @@ def mean(marks: Sequence[Mark]) -> float:
 
 def hotpot(seen: Seen) -> tuple[float | None, float | None]:
     """EM and F1 by the gold text that is nearest; None where the gold is no text."""
-    golds = texts_of(seen.case.gold)
+    seen, golds = _stated(seen), texts_of(seen.case.gold)
     if not golds:
         return None, None
     return max(em(seen.text, gold) for gold in golds), max(f1(seen.text, gold) for gold in golds)
@@ -240,7 +246,9 @@ def _wrong(gold: Gold, seen: Seen) -> str:
         case Schema(schema=schema):
             return _wrong_form(schema, seen.answer)
         case Declines():
-            declined = seen.status == "refused" or seen.fallback or declines(seen.text)
+            declined = (
+                seen.status in {"refused", "declined"} or seen.fallback or declines(seen.text)
+            )
             return "" if declined else f"it does not decline: {_given(seen)}"
         case Calls(calls=name):
             made = any(_made(record, name) for record in seen.records[:1])

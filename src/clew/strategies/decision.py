@@ -12,7 +12,7 @@ How: TypeAlias = Literal["agreement", "verifier", "majority", "tie", "none"]
 """How a vote was decided; "tie" is a majority that others equal, and "none" is no answer at all."""
 
 Ended: TypeAlias = Literal[
-    "answered", "bound", "held", "refused", "failed", "interrupted", "open", "not begun"
+    "answered", "declined", "bound", "held", "refused", "failed", "interrupted", "open", "not begun"
 ]
 """The status of a run; "open" where it has not stopped, "not begun" where it was not needed."""
 

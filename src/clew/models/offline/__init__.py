@@ -1,19 +1,33 @@
 """The model `offline`: fixed rules for English questions, which see nothing but the prompt."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, zip_longest
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from clew.events import FINISH, Json, RawCall, Reply, Usage, encode
+from clew.events import FINISH, Finish, Json, RawCall, Reply, Usage, encode
 from clew.models.offline import english
 from clew.protocols import OnText, Part, Prompt
 from clew.trajectory import WITHHELD
 
 MOST_CHARACTERS: Final = 1_000
 NEEDS: Final = "I need the tool docs (name a folder with --docs) or calc, in the native format."
+GREETING: Final = (
+    "I am a set of rules, not a language model. I answer short English questions about your"
+    " documents (`--docs FOLDER` names them), with the sentences found, and do arithmetic. Ask me a"
+    " question such as “When was Mary Shelley born?” or “What is 12 % of 80?”."
+)
+LOOKED: Final = "These passages look relevant, but my rules cannot work an answer out of them:"
+EMPTY: Final = (
+    "My search brought no passage for this, which does not mean that nothing is there: it knows"
+    " words, not meanings. Try the words that the documents use."
+)
+REFUSED: Final = "My answer was not accepted, and I have no other"
+SHOWN: Final = 3
+"""So many passages are shown where the rules give no answer."""
 SIGNED: Final = "(answered by clew's offline rules, not by a language model)"
 _LOOP: Final = ("ERROR: ", "NOTE: ", "The limit on ")
 """How the codec `native` begins what the loop says as a user (`_aside` in codecs/native.py)."""
@@ -32,7 +46,7 @@ class _Wanted(Exception):  # noqa: N818 – no error: the rules begin again when
 
 
 class _Found(NamedTuple):
-    """What came of a question: its value (None: nothing found), and what to say, with citations."""
+    """What came of a question: its value (None: no answer), and what to say, with citations."""
 
     value: str | None
     claims: tuple[str, ...]
@@ -50,10 +64,12 @@ class OfflineModel:
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next move; with `on_text`, its text in one piece."""
         try:
-            text, wanted = _answer(prompt, _found(prompt))
+            found = _found(prompt)
         except _Wanted as first:
-            text, wanted = first.why, first.calls
-            text = text if wanted else "\n".join([text, *_again(prompt), SIGNED])
+            text, wanted, found = first.why, first.calls, _Found("" if first.calls else None, ())
+            text = text if wanted else f"{text}\n{SIGNED}"
+        else:
+            text, wanted = (_declined if found.value is None else _answer)(prompt, found)
         if wanted and not any(part.role == "assistant" for part in prompt.parts):
             text = f"These are clew's offline rules, not a language model. {text}"
         if on_text is not None:
@@ -62,7 +78,8 @@ class OfflineModel:
             RawCall(tool, encode(args).decode(), f"offline_{place}")
             for place, (tool, args) in enumerate(wanted, start=len(prompt.parts) + 1)
         )
-        return Reply(text, calls, "calls" if calls else "stop", Usage(cost=0.0), self.name)
+        ended: Finish = "calls" if calls else "declined" if found.value is None else "stop"
+        return Reply(text, calls, ended, Usage(cost=0.0), self.name)
 
 
 def _asks(part: Part) -> bool:
@@ -74,60 +91,59 @@ def _found(prompt: Prompt) -> _Found:
     asked = [part for part in prompt.head if part.role == "user"][-1:]
     asked += filter(_asks, prompt.parts)
     asked = [part for part in asked if part.text != WITHHELD]
-    about, found = "", _Found(None, ())
+    spoken, question, found = english.Spoken(), "", _Found(None, ())
     for part in asked:
-        question = _referred(english.cleaned(part.text), about)
+        before, question = question, english.cleaned(part.text)
+        question = spoken.meant(english.continued(question, before))
         found = _solve(
             question, prompt if part is asked[-1] else msgspec.structs.replace(prompt, calls="none")
         )
-        value = found.value or ""
-        about = (
-            value if english.names(value) == [value] else next(iter(english.names(question)), about)
-        )
-    return found
+        spoken = spoken.after(question, found.value or "")
+    said = [part.text for part in _since(prompt) if part.name in ("", FINISH)]
+    refused = next((text for text in said if text.startswith("ERROR: ")), "")
+    return _Found(None, (f"{REFUSED} ({refused})", *found.claims)) if refused else found
 
 
-def _referred(question: str, about: str) -> str:
-    """A later question with what its pronouns mean: what the one before it came to."""
-    named, pronoun = english.names(question), english.FORMS["referring"].search(question)
-    if not about or not pronoun or (named and question.index(named[0]) < pronoun.start()):
-        return question
-    return english.FORMS["referring"].sub(
-        lambda found: about + ("'s" if found[1] else ""), question
-    )
+def _since(prompt: Prompt) -> Sequence[Part]:
+    """What came of the last question so far."""
+    begin = max((n for n, part in enumerate(prompt.parts, start=1) if _asks(part)), default=0)
+    return prompt.parts[begin:]
+
+
+def _declined(prompt: Prompt, found: _Found) -> tuple[str, tuple[_Do, ...]]:
+    """That there is no answer, with what was found on the way and the passages nearest to it."""
+    asked = " ".join(part.text for part in (*prompt.head[-1:], *filter(_asks, prompt.parts)))
+    searches = [_read(part).results for part in _since(prompt) if part.name == "docs"]
+    ranked = filter(None, chain.from_iterable(zip_longest(*searches)))
+    passages = {str(one.get("doc_id")): one for one in ranked}
+    shown = [
+        f"[{doc_id}] {one.get('title')}: {english.gist(str(one.get('snippet')), asked)}"
+        for doc_id, one in list(passages.items())[:SHOWN]
+    ]
+    looked = ([LOOKED, *shown] if shown else [EMPTY]) if searches else []
+    return "\n".join([*found.claims, *looked, SIGNED]), ()
 
 
 def _answer(prompt: Prompt, found: _Found) -> tuple[str, tuple[_Do, ...]]:
     """An answer as text, or as thought and call of finish, of the type that finish wants."""
     lead = f"{found.value} – " if found.value and len(found.claims) > 1 else ""
-    again = _again(prompt)
-    answer: Json = "\n".join([lead + " ".join(found.claims), *again, SIGNED])
+    answer: Json = "\n".join([lead + " ".join(found.claims), SIGNED])
     finish = next((tool for tool in prompt.tools if tool.name == FINISH), None)
     wanted = finish and finish.parameters.get("properties", {}).get("answer", {}).get("type")
     digits = re.fullmatch(r"-?\d+(\.\d+)?", (found.value or "").replace(",", ""))
-    if wanted in ("integer", "number") and digits and not again:
+    if wanted in ("integer", "number") and digits:
         answer = float(digits[0]) if digits[1] else int(digits[0])
     if prompt.calls == "none" or (wanted != "string" and isinstance(answer, str)):
         return str(answer), ()
     return "I have what can be found.", ((FINISH, {"answer": answer}),)
 
 
-def _again(prompt: Prompt) -> list[str]:
-    """What to add to an answer that was not accepted: none is given twice alike."""
-    begin = max((n for n, part in enumerate(prompt.parts, start=1) if _asks(part)), default=0)
-    since = [(part.name, part.text) for part in prompt.parts[begin:]]
-    refused = [text for name, text in since if name in ("", FINISH) and text.startswith("ERROR: ")]
-    if not refused:
-        return []
-    read = re.findall(r'"doc_id":"(\w+)"', " ".join(text for name, text in since if name == "docs"))
-    told = f"I have no other answer ({len(refused)} not accepted, the last with {refused[-1]})."
-    return [told, *(f"I read [{doc_id}]." for doc_id in dict.fromkeys(read))]
-
-
 def _solve(question: str, prompt: Prompt) -> _Found:
     """Work a cleaned question out, follow the planner's steps, or look it up as it is."""
     if len(question) > MOST_CHARACTERS:
         return _Found(None, (f"I read up to {MOST_CHARACTERS} characters: ask in less.",))
+    if english.FORMS["greeting"].fullmatch(question):
+        return _Found("", (GREETING,))
     if english.arithmetic(question):
         return _worked_out(question, prompt)
     if english.FORMS["parts"].search(question):
@@ -143,11 +159,11 @@ def _solve(question: str, prompt: Prompt) -> _Found:
 
 def _apart(steps: Iterable[str]) -> list[str]:
     """Of what is to be looked up, that which waits for nothing, as questions of their own."""
-    questions, about = list[str](), ""
+    questions, spoken = list[str](), english.Spoken()
     for step in steps:
         if not re.search(r"#\d", step):
-            questions.append(_referred(english.cleaned(step), about))
-            about = next(iter(english.names(questions[-1])), about)
+            questions.append(spoken.meant(english.cleaned(step)))
+            spoken = spoken.after(questions[-1], "")
     return questions
 
 
@@ -193,7 +209,7 @@ def _worked_out(question: str, prompt: Prompt) -> _Found:
     asked = (f"I work out {expression}.", "calc", {"expression": expression})
     result = _call(prompt, *asked).result if expression else None
     if result is None:
-        return _Found(None, (f"I could not work out {question}.",))
+        return _Found(None, (f"I cannot work out “{question}”.",))
     return _Found(str(result), (f"{expression} = {result}",))
 
 
@@ -203,12 +219,11 @@ def _looked_up(question: str, prompt: Prompt) -> _Found:
     why = f"I search the documents to find out: {question}."
     passages = _call(prompt, why, "docs", _search(words)).results if words else []
     found = (asked.match(one) for passage in passages for one in english.sentences(passage))
-    none = (False, 0.0, "", "")
-    answers, _, value, claim = max(filter(None, found), key=lambda one: one[:2], default=none)
-    if answers:
-        return _Found(value or claim, (claim,))
-    nothing = f"I found nothing about “{question}” in your documents."
-    return _Found(None, (nothing, f"The nearest to it is: {claim}") if claim else (nothing,))
+    scored = sorted(filter(None, found), key=lambda one: -one[0])
+    best = [one for one in scored if one[0] == scored[0][0]]
+    if len({value or claim for _, value, claim in best}) != 1:  # none, or they differ
+        return _Found(None, ())
+    return _Found(best[0][1] or best[0][2], (best[0][2],))
 
 
 def _query(question: str) -> str:
@@ -241,13 +256,16 @@ def _given(prompt: Prompt, tool: str, args: dict[str, Json]) -> _Gave | None:
     wanted = (tool, encode(args).decode())
     calls = [call for part in prompt.parts for call in part.calls]
     ids = {call.id for call in calls if (call.name, call.arguments) == wanted}
-    for part in prompt.parts:
-        if part.role == "tool" and part.call_id in ids:
-            try:  # hints stand on lines of their own below
-                return msgspec.json.decode(part.text.partition("\n")[0], type=_Gave)
-            except (msgspec.DecodeError, RecursionError):
-                return _Gave()
-    return None
+    results = (part for part in prompt.parts if part.role == "tool" and part.call_id in ids)
+    return next(map(_read, results), None)
+
+
+def _read(part: Part) -> _Gave:
+    """What a tool gave; empty where it cannot be read. Hints stand on lines of their own below."""
+    try:
+        return msgspec.json.decode(part.text.partition("\n")[0], type=_Gave)
+    except (msgspec.DecodeError, RecursionError):
+        return _Gave()
 
 
 def _callable(prompt: Prompt, tool: str) -> bool:

@@ -12,6 +12,10 @@ Place: TypeAlias = tuple[int, str]
 
 _E: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _COUNTS: Final = {word: str(number) for number, word in enumerate(_E["counted"].split())}
+ROOM: Final = 600
+"""So many characters of a passage are shown."""
+QUOTED: Final = 300
+"""A sentence of so many characters is no answer by itself."""
 _STOP: Final = frozenset(_E["stop"].split()).union(_COUNTS)
 _CONCEPT: Final[dict[str, str]] = {
     word: group.split()[0] for group in _E["irregular"] + _E["same"] for word in group.split()
@@ -56,6 +60,7 @@ def concepts(text: str) -> list[str]:
 
 
 _GENERIC: Final = frozenset(concepts(_E["generic"]))
+_LIGHT: Final = frozenset(concepts(_E["light"]))
 
 
 def names(text: str) -> list[str]:
@@ -74,11 +79,60 @@ def cleaned(question: str) -> str:
 def arithmetic(question: str) -> str:
     """The expression that a cleaned question asks to work out, or nothing if it asks for more."""
     text = FORMS["lead"].sub("", question)
+    if (
+        len({unit.strip().lower() for unit in FORMS["unit"].findall(text)}) == 1
+    ):  # then it changes nothing
+        text = FORMS["unit"].sub("", text)
     for words, sign in _RULES["signs"]:
         text = words.sub(sign, text)
     text = re.sub(r"\w+", lambda word: _COUNTS.get(word[0].lower(), word[0]), text)
     works = FORMS["works"].search(text) and FORMS["expression"].fullmatch(text)
     return text if works else ""
+
+
+def continued(question: str, before: str) -> str:
+    """A question that leaves out what the one before it said ("and of Plover"), with it."""
+    said = FORMS["continuing"].fullmatch(question)
+    if said is None or not before:
+        return question
+    places = list(re.finditer(rf"\b{said['by']} ", before)) if said["by"] else []
+    if places:
+        return before[: places[-1].end()] + said["what"]
+    things = [one for one in FORMS["numbered"].finditer(before) if content(one[0])]
+    if said["by"] or len(things) != 1 or not names(said["what"]):
+        return f"{before}: {question}"
+    rest, words = before[things[0].end() :], said["what"].split()
+    tails = (" " + " ".join(words[at:]) for at in range(1, len(words)))
+    tail = next((one for one in tails if rest.startswith(one)), "")
+    return before[: things[0].start()] + said["what"] + rest.removeprefix(tail)
+
+
+class Spoken(NamedTuple):
+    """Who and what was spoken of last."""
+
+    who: str = ""
+    what: str = ""
+
+    def meant(self, question: str) -> str:
+        """A question with what its pronouns mean."""
+        named, pronoun = names(question), FORMS["referring"].search(question)
+        if not pronoun or (named and question.index(named[0]) < pronoun.start()):
+            return question
+
+        def put(found: re.Match[str]) -> str:
+            about = self.what if found["thing"] or found["things"] else self.who
+            return about + ("'s" if found["his"] or found["things"] else "") if about else found[0]
+
+        return FORMS["referring"].sub(put, question)
+
+    def after(self, question: str, value: str) -> "Spoken":
+        """What is spoken of after a question and its value."""
+        first, thing = next(iter(names(question)), ""), FORMS["spoken"].search(question)
+        if names(value) == [value]:
+            who = Asked(question).kind == "who"
+            return Spoken(value, first or self.what) if who else Spoken(first, value)
+        whats = thing[0] if thing else first
+        return Spoken(first or self.who, whats or self.what)
 
 
 class Sentence(NamedTuple):
@@ -95,20 +149,24 @@ def sentences(passage: dict[str, Json]) -> Iterator[Sentence]:
     doc_id, title, text = (str(passage.get(key)) for key in ("doc_id", "title", "snippet"))
     main = max(("she", "he"), key=[one.lastgroup for one in FORMS["pronoun"].finditer(text)].count)
     title, _, topic = title.partition(" › ")
-    before, last = list[str](), ""
+    before, subject = list[str](), ""
     for block in FORMS["block"].split(FORMS["code"].sub("", text)):
         if block.startswith("#"):
             topic, _, block = block.strip("# \n").partition("\n")  # noqa: PLW2901 – without it
         for plain in _pieces(block):
-            pronoun = FORMS["pronoun"].search(plain)
-            about, who = " ".join((title, topic, *before)), topic or title
+            pronoun, opening = FORMS["pronoun"].search(plain), FORMS["opening"].match(plain)
+            about, who = f"{title} {topic}", topic or title
             if pronoun is not None and pronoun.lastgroup:
                 ours = pronoun.lastgroup == main and names(title)
                 about = who = title if ours or not before else before[-1]
-            elif pronoun is not None and not pronoun.start() and before:
-                who, about = before[0], f"{about} {' '.join(content(last)[:3])}"
+            elif pronoun is not None and not pronoun.start() and subject:
+                who, about = subject, f"{about} {subject}"
+            alike = (one for one in before for said in names(plain) if said in one.split())
+            about = " ".join((about, *alike))  # the surname alone is the same man
             yield Sentence(plain, doc_id, who, frozenset(concepts(about)))
-            before, last = names(plain) or before, plain
+            before = names(plain) or before
+            if pronoun is None or pronoun.start():
+                subject = opening[1] if opening else ""
 
 
 def _pieces(block: str) -> Iterator[str]:
@@ -124,61 +182,148 @@ def _pieces(block: str) -> Iterator[str]:
         yield ", ".join(f"{name}: {cell}" for name, cell in told if cell)
 
 
+_CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
+
+
+def _grams(text: str) -> set[str]:
+    """The concepts of a text, and the pairs of letters where words have no spaces."""
+    pairs = {text[at : at + 2] for at in range(len(text) - 1)}
+    return set(concepts(text)) | {pair for pair in pairs if _CJK.fullmatch(pair)}
+
+
+def gist(text: str, question: str) -> str:
+    """A passage in a line; of a long one the sentences that have most of the question's words."""
+    blocks = FORMS["block"].split(FORMS["code"].sub("", text))
+    pieces = [one for block in blocks for one in _pieces(block.lstrip("# \n"))]
+    wanted, room, kept = _grams(question), ROOM, set[int]()
+    for place in sorted(range(len(pieces)), key=lambda at: -len(wanted & _grams(pieces[at]))):
+        if not kept or len(pieces[place]) < room:
+            kept.add(place)
+            room -= len(pieces[place])
+    return " ".join(("" if at - 1 in {-1, *kept} else "… ") + pieces[at] for at in sorted(kept))
+
+
 class Asked:
     """What a simple question asks for, and how far a sentence answers it."""
 
     def __init__(self, question: str) -> None:
+        self.question = question
         self.kind = next(name for form, name in _RULES["kinds"] if form.search(question))
         question = FORMS["amount"].sub("how many", question)
         question = re.sub(r"(\w+) or \w+$", r"\1", question)  # either word: the first one
         self.named = {word for name in names(question) for word in concepts(name)}
         terms = set(concepts(question)) - self.named
-        self.terms = {term for term in terms if term in _ACTS or term not in _GENERIC} or terms
+        terms = {term for term in terms if term in _ACTS or term not in _GENERIC} or terms
+        self.terms = terms - _LIGHT if len(terms - _LIGHT) + len(self.named) > 1 else terms
         self.known = self.named | self.terms
 
-    def match(self, sentence: Sentence) -> tuple[bool, float, str, str] | None:
-        """Whether it answers or is merely near, how well, its value, its claim; None if neither."""
+    def match(self, sentence: Sentence) -> tuple[float, str, str] | None:
+        """How well it answers, its value, its claim; None where it may not be the answer."""
         text, words = sentence.text, set(concepts(sentence.text))
         hits, near = self.terms & words, self.terms & sentence.about - words
-        said = self.named <= words | sentence.about and self.terms & _ACTS <= hits
-        if not said or len(hits) + len(near) < 0.6 * len(self.terms) or (self.terms and not hits):
+        missing = self.known - words - sentence.about
+        slack = len(hits) > 3 and len(missing) == 1 and self.kind not in ("what", "polar")
+        said = not missing or (slack and missing <= self.terms - _ACTS)
+        if (
+            not said
+            or not self.terms & _ACTS <= hits
+            or (self.terms and not hits)
+            or self.barred(sentence)
+        ):
             return None
         spots = [(concepts(word[0]), word.end()) for word in re.finditer(r"\w+", text)]
         asked = (self.terms & _ACTS, self.terms)  # the answer stands by the first of these
         at = next((end for some in asked for word, end in spots if some.intersection(word)), 0)
-        if self.kind not in ("who", "what") and self.foreign(sentence, at):
+        if self.kind not in ("who", "what", "polar") and self.foreign(sentence, at):
             return None
-        value = self.value(sentence, at) if self.terms else text
-        if value is None and len(self.known) < 2:
+        opening = FORMS["defining"].match(text)  # it says what the thing asked about is
+        defined = opening is not None and self.known == set(concepts(opening[0]))
+        value = self.value(sentence, at) if self.terms else text if defined else None
+        if value is None:
             return None
-        score = len(hits) + 0.4 * len(near) + 0.5 * len(self.named & words)
-        if opening := FORMS["defining"].match(text):  # it says what the thing asked about is
-            score += self.known == set(concepts(opening[0]))
+        score = len(hits) + 0.4 * len(near) + 0.5 * len(self.named & words) + defined
         unsaid = _found("pronoun", text) or self.named.isdisjoint(words)
         label = f"{sentence.who}: " if unsaid and set(concepts(sentence.who)) - words else ""
-        return value is not None, score, value or "", f"{label}{text} [{sentence.doc_id}]"
+        return score, value, f"{label}{text} [{sentence.doc_id}]"
+
+    def barred(self, sentence: Sentence) -> bool:
+        """Whether the question holds what no rule here can heed, or the sentence takes it back."""
+        asks, text = self.question, sentence.text
+        weighty = {word.lower() for word in FORMS["weighty"].findall(asks)}
+        if not weighty <= set(re.findall(r"\w+", text.lower())) or FORMS["working"].search(asks):
+            return True
+        counted = FORMS["quantity"].search(asks)
+        reckoned = counted is not None and counted[0].lower() not in text.lower()
+        if self.kind == "number" and (reckoned or self.news("relative", text)):
+            return True
+        if FORMS["past"].search(asks) and FORMS["open"].search(text):
+            return True
+        if FORMS["why"].match(asks) and not FORMS["cause"].search(text):
+            return True
+        return self.kind != "polar" and self.news("negative", text)
+
+    def news(self, form: str, text: str) -> bool:
+        """Whether a text has a form that the question has not."""
+        return bool(FORMS[form].search(text) and not FORMS[form].search(self.question))
 
     def value(self, sentence: Sentence, at: int) -> str | None:
         """The value of the kind asked for that stands best; "" where it has none of its own."""
-        text, (people, places) = sentence.text, _mentions(sentence.text, self.known)
-        if not people and self.kind == "who" and _found("pronoun", text):
+        text, rests = sentence.text, ("what", "polar")
+        if self.kind not in rests and FORMS["row"].match(text):  # then the cell that is asked for
+            cells = sorted(self.cells(text), reverse=True)
+            at, text = 0, cells[0][1] if len({size for size, _ in cells[:2]}) > 1 else ""
+        people, places = _mentions(text, self.known)
+        pronoun = FORMS["pronoun"].search(text)
+        if not people and self.kind == "who" and pronoun is not None and pronoun.lastgroup:
             who = set(concepts(sentence.who))
-            return None if who <= self.named or self.named & who == self.named else sentence.who
+            said = who <= self.named or (self.named and self.named <= who)
+            return None if said else sentence.who
         years = _found("year", text)
         dates = [one for one in years if not FORMS["things"].match(text, one[0])]
         found = {
             "year": years,
             "when": years or _found("time", text),
-            "number": [one for one in _found("number", text) if one not in dates],
+            "number": [one for one in self.numbers(text) if one not in dates],
             "where": places,
-        }.get(self.kind, [one for one in people if text.endswith("by ", 0, one[0])] or people)
+            "who": self.people(text, people),
+        }.get(self.kind, people)
         if not found:
             placed = self.kind == "where" and _found("placing", text[at:])
             plain = self.kind == "what" and not (self.named and self.terms & _ACTS)
-            return "" if placed or plain else None
+            quoted = len(text) < QUOTED and (placed or plain or self.kind == "polar")
+            return "" if quoted else None
         if self.kind in ("year", "when", "where"):  # they follow what they are said of
             return next((later for start, later in found if start >= at), found[-1][1])
         return min(found, key=lambda one: abs(one[0] - at))[1]
+
+    def cells(self, row: str) -> Iterator[tuple[int, str]]:
+        """The cells of a row, with how much of the question stands in their column's name."""
+        for name, cell in FORMS["cell"].findall(row):
+            hits = self.known.intersection(concepts(name))
+            yield len(hits) + 9 * len(hits & _ACTS), cell
+
+    def numbers(self, text: str) -> list[Place]:
+        """The numbers of a text; where "how many" of something is asked, those of that."""
+        found, of = _found("number", text), FORMS["many"].search(self.question)
+        if of is None or not FORMS["clause"].search(text):
+            return found
+        ends = [(one, one[0] + len(one[1])) for one in found]
+        return [one for one, end in ends if concept(of[1]) in concepts(text[end : end + 40])[:3]]
+
+    def people(self, text: str, people: list[Place]) -> list[Place]:
+        """Those who did what a question asks about, or had it done to them."""
+        by = [one for one in people if text.endswith("by ", 0, one[0])]
+        asked = FORMS["doing"].match(self.question)
+        if asked is None or concept(asked["verb"]) not in concepts(text):
+            return [] if asked else by or people
+        verb = concept(asked["verb"])
+        spots = [one for one in re.finditer(r"\w+", text) if concept(one[0]) == verb]
+        begin, end = spots[0].span()
+        if asked["did"]:
+            return [one for one in people if one[0] > end and one not in by]
+        if FORMS["passive"].search(text[:begin]):
+            return [one for one in people if re.search(r"\bby\b", text[end : one[0]])]
+        return [one for one in people if one[0] < begin]
 
     def foreign(self, sentence: Sentence, at: int) -> bool:
         """Whether the sentence says it of somebody or something else than was asked about."""
