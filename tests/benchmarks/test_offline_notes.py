@@ -1,4 +1,4 @@
-"""The offline rules over foreign notes, of which one half was never looked at: no wrong statement."""
+"""The offline rules over foreign notes, one half of which was never looked at."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import pytest
 from benchmarks.offline.__main__ import outcomes, told
 from benchmarks.offline.cases import Case, halves
 from benchmarks.offline.judge import judge
-from clew.events import Usage
+from clew.events import Status, Usage
 from clew.result import Result
 
 
@@ -41,9 +41,11 @@ def test_the_set_is_as_the_page_says() -> None:
         ("declined", "I found nothing about it.", "denied"),
     ],
 )
-def test_the_judge_tells_a_statement_from_a_passage(status: str, answer: str, verdict: str) -> None:
+def test_the_judge_tells_a_statement_from_a_passage(
+    status: Status, answer: str, verdict: str
+) -> None:
     case = Case("a", "date", "When was it bought?", ("1999",), (("bought", "1999"),))
-    result = Result("run", status, "", answer, Usage(), 1)  # type: ignore[arg-type] – a parameter
+    result = Result("run", status, "", answer, Usage(), 1)
     assert judge(case, result) == verdict
 
 
