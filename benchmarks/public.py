@@ -1,31 +1,40 @@
-"""Texts of others for the benchmarks: read from the folder of the recordings, halved by a hash.
+"""Texts of others for the benchmarks: read from the folder `public` of the recordings.
 
-A row says its source and licence. Rows that share a claim, a passage or a beginning have one
-`group`, and a group lies in one half: what was tuned on tells nothing of the other half.
+One JSON object a line, gzipped, with its source and licence. Rows that share a claim, a passage or
+a beginning have one `group`, and the first byte of the SHA-256 of a group puts it in one of two
+halves: what was tuned on tells nothing of the other half.
 """
 
+import gzip
 import hashlib
+import json
+from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from recordings.data import VARIABLE, files, folder, records
+from recordings.data import VARIABLE, folder
 
 Row: TypeAlias = dict[str, Any]
 Half: TypeAlias = Literal["seen", "unseen"]
 HALVES: Final[tuple[Half, ...]] = ("seen", "unseen")
 
 
+def file(name: str) -> Path:
+    """Where a corpus lies, whether it is there or not."""
+    return folder() / "public" / f"{name}.jsonl.gz"
+
+
 def half(row: Row) -> Half:
-    """By the first byte of the SHA-256 of its group: odd is unseen."""
+    """Which half a row belongs to: an odd byte is unseen."""
     return "unseen" if hashlib.sha256(row["group"].encode()).digest()[0] % 2 else "seen"
 
 
-def rows(kind: str, wanted: Half) -> list[Row]:
+def rows(name: str, wanted: Half) -> list[Row]:
     """The rows of one half of a corpus."""
-    return [row for row in records(kind) if half(row) == wanted]
+    with gzip.open(file(name), "rt", encoding="utf-8") as lines:
+        return [row for row in map(json.loads, lines) if half(row) == wanted]
 
 
-def missing(kind: str) -> str:
+def missing(name: str) -> str:
     """Why there is nothing to measure; empty where the corpus is there."""
-    if files(kind):
-        return ""
-    return f"no {kind}.jsonl.gz in {folder()}: name its folder in {VARIABLE}"
+    path = file(name)
+    return "" if path.exists() else f"no {path}: name the folder above `public` in {VARIABLE}"

@@ -81,7 +81,7 @@ _ADDRESSED: Final = Rule(
 
 _OTHERS: Final = Rule(
     "others",
-    r"(?:\b(?:to|our|their|his|her|its)|\b(?:not|never|without|cannot|n.?t|no one may|"
+    r"(?:\b(?:to|our|their|his|her|its)|\b(?:not|never|without|cannot|(?:do|does|did|must|should|would|could|ca|wo)n.?t|no one may|"
     r"nobody should)(?: \w{1,20})?|\bthat|\bwho|\bwhich) $",
     words=False,
 )
@@ -95,6 +95,23 @@ _NAMED: Final = Rule(
     words=False,
 )
 """The end of a lead that names what follows as a phrase."""
+
+
+_KEPT: Final = re.compile(
+    r"(?:(?:\b(?:n|ne|non|no|nao|не|ne pas)[^\w\n]{1,3}|不要|别|請勿|请勿|勿|\bلا )(?=$)"
+    r"|(?:vergiss|vergesst|vergessen sie)(?: \w{1,8})?,? nicht\b"
+    r"|忘れ(?=(?:ない|ず))|忘れ(?=\x00(?:ない|ず)))"
+)
+"""What is not to be forgotten: a denial at the end of a lead, or around the word itself."""
+
+_FORGET: Final = re.compile(r"(?:oubli|olvid|dimentic|esque|забу|忘|تنس|انس)")
+
+_ELSEWHERE: Final = re.compile(
+    r"[^\w\n]{0,3}(?:(?:of|for|in|on|from|von|der|meiner|fur|de|du|di|del|della|da|do|para|pour)\s+)"
+    r"(?:\w+\s+){0,3}?(?:shell|bash|zsh|fish|terminal|powershell|cmd|dos|console|konsole|consola|windows|linux|"
+    r"macos|vim|emacs|recipe|game|book|novel|exam|manual|contract)\b"
+)
+"""Behind a system prompt: whose it is, and that is no model's."""
 
 
 class Context(NamedTuple):
@@ -122,10 +139,21 @@ def mentioned(within: Context, start: int, end: int, *, broken: bool) -> bool:
     lead = near[max((found.end() for found in _SENTENCE.finditer(near)), default=0) :]
     if _says(_ADDRESSED, lead, broken=broken) or _says(_OBEY, lead, broken=broken):
         return False
+    if _kept(lead, text[start:end], text[end : end + 4]) or _ELSEWHERE.match(
+        text[end : end + NEAR]
+    ):
+        return True
     if _says(_NAMED, lead, broken=broken) or _says(_OTHERS, lead, broken=broken):
         return True
     asks = _ASKS.plain.match(lead) or (broken and _ASKS.broken.match(lead))
     return bool(asks) and not _NEXT.plain.search(lead)
+
+
+def _kept(lead: str, found: str, after: str) -> bool:
+    """Whether it is said not to forget the instructions."""
+    if _FORGET.match(found) and (denied := _KEPT.search(lead)) and denied.end() == len(lead):
+        return True
+    return _KEPT.search(f"{found}\0{after}") is not None
 
 
 def _says(words: Rule, text: str, *, broken: bool) -> bool:

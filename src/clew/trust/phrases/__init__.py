@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from clew.trust.phrases import eastern, english, european, marks
+from clew.trust.phrases import eastern, english, european, marks, orders
 from clew.trust.rules import Rule
 
 RULES: Final[tuple[Rule, ...]] = (
-    *english.RULES, *european.RULES, *eastern.RULES, *marks.RULES,
+    *english.RULES, *european.RULES, *eastern.RULES, *orders.RULES, *marks.RULES,
 )  # fmt: skip
 
 STEMS: Final[frozenset[str]] = frozenset(
