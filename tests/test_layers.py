@@ -32,6 +32,7 @@ LAYERS = {
     "trajectory": 1,
     "inbox": 2,  # which words from outside may enter a record
     "protocols": 2,
+    "arguments": 2,  # long ones lie in blobs
     "bounds": 3,
     "budget": 3,  # what the next model call is expected to take
     "codecs": 3,

@@ -73,11 +73,13 @@ class Action(Value, frozen=True):
     """One thing the model wants done: a tool's name and its arguments.
 
     `fault` says why the arguments could not be read; then `args` is empty and nothing is called.
+    In the record long arguments lie in the blob `blob`.
     """
 
     name: str
     args: dict[str, Json] = {}
     fault: str = ""
+    blob: str = ""
 
 
 class Prints(Value, frozen=True):

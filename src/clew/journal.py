@@ -14,6 +14,7 @@ from typing import Any, Final, Self
 import anyio
 import msgspec
 
+from clew.arguments import BLOB_BYTES, put, whole_thought, without_arguments
 from clew.errors import (
     RunExistsError,
     RunNotFoundError,
@@ -32,6 +33,7 @@ from clew.events import (
     Setting,
     Started,
     Stop,
+    Thought,
     barrier,
     decode,
     encode,
@@ -40,9 +42,6 @@ from clew.inbox import admitted
 from clew.protocols import Append, Base, Line, Listener, Store
 from clew.redaction import needles, redacted
 from clew.trajectory import Trajectory
-
-BLOB_BYTES: Final = 16_384
-"""Observations whose content is longer lie in a blob, once per content."""
 
 LOG: Final = logging.getLogger("clew")
 LOG.addHandler(logging.NullHandler())  # whether anything is shown is up to the program
@@ -106,6 +105,8 @@ async def _event(store: Store, run_id: str, line: Line) -> AnyEvent:
         event = decode(line.body)
         if isinstance(event, Observation) and (event.blob or event.images):
             event = await _whole(store, event)
+        elif isinstance(event, Thought):
+            event = await whole_thought(store, event)
     except (ValueError, RecursionError) as error:  # no event, no JSON, no text
         message = f"run {run_id}: entry {line.seq} is not readable here ({error}); update clew"
         raise StoreError(message) from error
@@ -123,16 +124,9 @@ async def _whole(store: Store, event: Observation) -> Observation:
     return msgspec.structs.replace(event, images=tuple(images))
 
 
-def _put(data: bytes, blobs: dict[str, bytes]) -> str:
-    """Add a blob, and give its digest."""
-    digest = hashlib.sha256(data).hexdigest()
-    blobs[digest] = data
-    return digest
-
-
 def _without_brief(event: AnyEvent, setting: Setting, blobs: dict[str, bytes]) -> AnyEvent:
     """The event with the brief of its setting in a blob, which all runs of one agent share."""
-    digest = _put(encode(setting.brief), blobs)
+    digest = put(encode(setting.brief), blobs)
     setting = msgspec.structs.replace(setting, brief=None, brief_blob=digest)
     return msgspec.structs.replace(event, setting=setting)
 
@@ -140,13 +134,13 @@ def _without_brief(event: AnyEvent, setting: Setting, blobs: dict[str, bytes]) -
 def _lay_out(event: Observation, blobs: dict[str, bytes]) -> tuple[Observation, Observation]:
     """The observation as it may be kept, and as it is written, with its long parts in `blobs`."""
     replace = msgspec.structs.replace
-    images = tuple(replace(image, blob=_put(image.data, blobs)) for image in event.images)
+    images = tuple(replace(image, blob=put(image.data, blobs)) for image in event.images)
     event = replace(event, images=images)
     written = replace(event, images=tuple(replace(image, data=b"") for image in images))
     content = encode(event.content)
     if len(content) <= BLOB_BYTES:
         return event, written
-    digest = _put(content, blobs)
+    digest = put(content, blobs)
     return replace(event, blob=digest), replace(written, blob=digest, content="")
 
 
@@ -379,6 +373,8 @@ class Journal:
         if isinstance(event, Observation) and (event.images or len(body) > BLOB_BYTES):
             event, written = _lay_out(event, blobs)
             return event, encode(written)
+        if isinstance(event, Thought) and len(body) > BLOB_BYTES:
+            return event, encode(without_arguments(event, blobs))
         setting = getattr(event, "setting", None)
         if isinstance(setting, Setting) and setting.brief is not None:
             event = _without_brief(event, setting, blobs)

@@ -73,12 +73,14 @@ class Usage(Value, frozen=True):
 class RawCall(Value, frozen=True):
     """A call as the provider wrote it: its id, the tool's name and the arguments' text, verbatim.
 
-    `arguments` is None when the provider left the key out.
+    `arguments` is None when the provider left the key out; in the record long ones lie in the blob
+    `blob`.
     """
 
     name: str
     arguments: str | None = None
     id: str = ""
+    blob: str = ""
 
 
 class Wire(Value, frozen=True):

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Collection, Iterator, Sequence
 
 from clew.errors import StoreError, StoreNewerError
-from clew.events import SCHEMA, AnyEvent, Changed, Forked, Observation, Started, decode
+from clew.events import SCHEMA, AnyEvent, Changed, Forked, Observation, Started, Thought, decode
 from clew.journal import chain
 from clew.protocols import Line
 
@@ -57,6 +57,8 @@ def blobs_of(event: AnyEvent) -> Iterator[str]:
     """The digests of the blobs that an event names."""
     if isinstance(event, Observation):
         yield from filter(None, (event.blob, *(image.blob for image in event.images)))
+    elif isinstance(event, Thought):
+        yield from filter(None, (part.blob for part in (*event.actions, *event.reply.calls)))
     elif isinstance(event, Started | Forked | Changed) and event.setting.brief_blob:
         yield event.setting.brief_blob
 

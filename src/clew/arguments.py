@@ -1,0 +1,60 @@
+"""Long arguments of a thought: in the record they lie in blobs, once per content."""
+
+import hashlib
+from contextlib import suppress
+from typing import Any, Final
+
+import msgspec
+
+from clew.events import Thought, encode
+from clew.protocols import Store
+
+BLOB_BYTES: Final = 16_384
+"""Contents of observations and arguments that are longer lie in a blob, once per content."""
+
+
+def put(data: bytes, blobs: dict[str, bytes]) -> str:
+    """Add a blob, and give its digest."""
+    digest = hashlib.sha256(data).hexdigest()
+    blobs[digest] = data
+    return digest
+
+
+def without_arguments(event: Thought, blobs: dict[str, bytes]) -> Thought:
+    """The thought as it is written, with its long arguments in `blobs`.
+
+    What a codec read lies in the blob of the text it stood in, where that says no more.
+    """
+    replace = msgspec.structs.replace
+    texts: dict[bytes, str] = {}  # blobs of texts by what they say
+    calls = list(event.reply.calls)
+    for place, call in enumerate(calls):
+        if call.arguments is not None and len(call.arguments) > BLOB_BYTES:
+            digest = put(data := call.arguments.encode(), blobs)
+            calls[place] = replace(call, arguments="", blob=digest)
+            with suppress(ValueError, RecursionError):  # it is no JSON, and was mended or refused
+                texts[encode(msgspec.json.decode(data))] = digest
+    actions = list(event.actions)
+    for place, action in enumerate(actions):
+        if len(args := encode(action.args)) > BLOB_BYTES:
+            digest = texts.get(args) or put(args, blobs)
+            actions[place] = replace(action, args={}, blob=digest)
+    return replace(event, actions=tuple(actions), reply=replace(event.reply, calls=tuple(calls)))
+
+
+async def whole_thought(store: Store, event: Thought) -> Thought:
+    """The thought with the arguments that lie in blobs put back."""
+    replace = msgspec.structs.replace
+    for place, action in enumerate(event.actions):
+        if action.blob:
+            args = msgspec.json.decode(await store.blob(action.blob), type=dict[str, Any])
+            actions = list(event.actions)
+            actions[place] = replace(action, args=args, blob="")
+            event = replace(event, actions=tuple(actions))
+    for place, call in enumerate(event.reply.calls):
+        if call.blob:
+            text = (await store.blob(call.blob)).decode()
+            calls = list(event.reply.calls)
+            calls[place] = replace(call, arguments=text, blob="")
+            event = replace(event, reply=replace(event.reply, calls=tuple(calls)))
+    return event
