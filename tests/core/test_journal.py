@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from clew import Agent, FencedError, MemoryStore, StoreError, open_store, run
+from clew.arguments import BLOB_BYTES
 from clew.events import (
     Action,
     AnyEvent,
@@ -34,7 +35,7 @@ from clew.events import (
     Wire,
     encode,
 )
-from clew.journal import BLOB_BYTES, Journal, chain, load, new_run_id
+from clew.journal import Journal, chain, load, new_run_id
 from clew.protocols import Append, Base, Line, Store
 from clew.testing.models import ScriptedModel, act, say
 

@@ -58,7 +58,8 @@ def blobs_of(event: AnyEvent) -> Iterator[str]:
     if isinstance(event, Observation):
         yield from filter(None, (event.blob, *(image.blob for image in event.images)))
     elif isinstance(event, Thought):
-        yield from filter(None, (part.blob for part in (*event.actions, *event.reply.calls)))
+        yield from filter(None, (action.blob for action in event.actions))
+        yield from filter(None, (call.blob for call in event.reply.calls))
     elif isinstance(event, Started | Forked | Changed) and event.setting.brief_blob:
         yield event.setting.brief_blob
 
