@@ -38,10 +38,10 @@ class _Turn(TypedDict, total=False):
 
 class _Run(TypedDict, total=False):
     id: Name
-    task: Words
+    task: Words | None
     turns: list[_Turn]
     tools_ref: str
-    max_steps: Number
+    max_steps: Number | None
     memory: str | None
     first_user: Words | None
     ticket: Words | None
@@ -61,6 +61,11 @@ class _Exchange(TypedDict, total=False):
 class _Wire(TypedDict, total=False):
     id: Name
     interactions: list[_Exchange]
+
+
+def like(record: object) -> str:
+    """The kind that a record is like, whether all its fields are as they have to be or not."""
+    return _like(record) if isinstance(record, dict) else UNKNOWN
 
 
 def strange(record: object) -> str:

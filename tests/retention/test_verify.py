@@ -59,6 +59,20 @@ async def test_an_end_that_was_cut_off_whole_is_known_by_the_expected_hash_alone
     assert (found.ok, found.expected, found.entries) == (True, len(lines), len(lines) + 1)
 
 
+async def test_an_entry_that_was_taken_out_of_the_middle_is_missing(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "runs.sqlite")
+    await run(store, "r", Note("one"), Note("two"))
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / "runs.sqlite")) as file, file:
+        keys = [key for (key,) in file.execute("SELECT key FROM entries ORDER BY key")]
+        file.execute("DELETE FROM entries WHERE key = ?", (keys[1],))
+    store = SqliteStore(tmp_path / "runs.sqlite")
+    found = await one(store, "r")
+    await store.close()
+    assert not found.ok
+    assert "entry 2: it is missing: entry 3 stands in its place" in str(found)
+
+
 async def line(store: Store, run_id: str, *bodies: bytes, epochs: tuple[int, ...] = ()) -> None:
     """A run with these events, chained as they should be."""
     before, lines = b"", list[Line]()
