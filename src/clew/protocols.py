@@ -530,17 +530,13 @@ class Store(Protocol):
     ) -> list[RunInfo]:
         """Runs that have an entry of their own, the last written first: `most` of them, or all.
 
-        `after` is the last run of the page before. With a `status`, those whose last line is such
-        a stop, or `open` for those whose last line is none. A page is not to cost more in a store
-        where many runs have stopped.
+        `after` ended the page before. With a `status`, those whose last line is such a stop, or
+        is none (`open`). A page is not to cost more where many runs have stopped.
         """
         ...
 
     async def ids(self, part: str, most: int = 20) -> list[str]:
-        """Ids, in their order, of runs that have an entry: those that begin with a text.
-
-        Where none does, those that end with it.
-        """
+        """Ids, in order, of runs with an entry that begin with a text; or else end with it."""
         ...
 
     async def close(self) -> None:

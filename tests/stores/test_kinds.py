@@ -1,5 +1,6 @@
 """Errors of a store have kinds, so that nobody takes a locked file for a run that is there."""
 
+import shutil
 import sqlite3
 from collections.abc import Generator
 from contextlib import closing
@@ -15,14 +16,18 @@ from clew import (
     SqliteStore,
     StoreBusyError,
     StoreDamagedError,
+    StoreError,
+    StoreUnreachableError,
     read,
     run,
+    tool,
 )
 from clew.begin import begun, start
 from clew.protocols import Base
 from clew.strategies import vote
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.tools.calc import calc
+from tests.cli.shell import clew
 
 pytestmark = pytest.mark.anyio
 
@@ -99,3 +104,48 @@ async def test_a_store_takes_its_place_as_a_string(tmp_path: Path) -> None:
     ]
     assert (tmp_path / "a.sqlite").is_file()
     assert repr(store) != repr(SqliteStore(str(tmp_path / "a.sqlite"))), "which name their places"
+
+
+@pytest.mark.parametrize("name", ["runs.sqlite", "folder/"])
+async def test_a_store_that_is_removed_in_mid_run_is_told(name: str, tmp_path: Path) -> None:
+    """Whatever is written into a removed file is lost: a run must not end as answered there."""
+    place = tmp_path / name.rstrip("/")
+
+    @tool(effect="read")
+    def remove() -> str:
+        """Remove the store."""
+        if place.is_dir():
+            shutil.rmtree(place)
+        else:
+            for path in tmp_path.glob("runs.sqlite*"):
+                path.unlink()
+        return "removed"
+
+    agent = Agent(model=ScriptedModel([act("remove"), finish("done")]), tools=[remove])
+    with pytest.raises(StoreError) as told:
+        await run(agent, "Well?", store=f"{tmp_path}/{name}")
+    assert "\n" not in str(told.value)
+
+
+async def test_a_file_that_was_replaced_is_told(tmp_path: Path) -> None:
+    """By a copy, say: the run would go on in the file that nobody finds any more."""
+    place = tmp_path / "runs.sqlite"
+
+    @tool(effect="unsafe")
+    def replace() -> str:
+        """Put a copy in the place of the store."""
+        shutil.copy(place, tmp_path / "copy")
+        (tmp_path / "copy").replace(place)
+        return "replaced"
+
+    agent = Agent(model=ScriptedModel([act("replace"), finish("done")]), tools=[replace])
+    with pytest.raises(StoreUnreachableError, match="was removed or replaced"):
+        await run(agent, "Well?", store=place)
+
+
+@pytest.mark.parametrize("votes", ["-2", "0"])
+def test_votes_are_one_or_more(votes: str) -> None:
+    """What cannot be is refused as usage, before there is a record."""
+    done = clew("ask", "Well?", "--model", "offline", "--votes", votes)
+    assert (done.code, done.out) == (2, "")
+    assert "the record is open" not in done.err

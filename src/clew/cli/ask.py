@@ -38,7 +38,7 @@ Exit codes: 0 answered, 2 usage, 3 stopped at a bound, 4 held for a ruling,
 @click.option(
     "--votes",
     metavar="K",
-    type=int,
+    type=click.IntRange(min=1),
     help="Let K runs answer at once under the limits of one, and decide among their answers.",
 )
 @click.option(

@@ -12,6 +12,7 @@ from clew.errors import (
     StoreDamagedError,
     StoreError,
     StoreNewerError,
+    StoreUnreachableError,
 )
 from clew.protocols import Append, Base
 
@@ -97,6 +98,14 @@ def failed(place: object, error: OSError) -> StoreError:
         return StoreError(f"{place} lies under a file, not a folder: name another store")
     reason = os.strerror(error.errno) if error.errno else str(error)
     return StoreError(f"{place} cannot be used as a store ({reason}): name another one")
+
+
+def gone(place: object) -> StoreUnreachableError:
+    """The file was removed, or another put in its place, while it was in use."""
+    return StoreUnreachableError(
+        f"{place} was removed or replaced while it was in use, and what is written now would be "
+        "lost: put it back and resume, or ask anew"
+    )
 
 
 def locked(place: object) -> StoreBusyError:

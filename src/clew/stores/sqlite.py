@@ -21,9 +21,9 @@ from clew.errors import StoreDamagedError, StoreError
 from clew.protocols import Append, Base, Line, RunInfo, Store
 from clew.stores.claims import FileClaims
 from clew.stores.listing import matching, page
-from clew.stores.refusals import known_run, missing_blob, no_base, refusal, unknown_run
-from clew.stores.sqlite_due import BEGIN, DUE, END, ORDER, begun, ended, page_of
-from clew.stores.sqlite_file import beside, connect, explain, indexed
+from clew.stores.refusals import gone, known_run, missing_blob, no_base, refusal, unknown_run
+from clew.stores.sqlite_due import DUE, ORDER, begun, ended, ids_of, page_of
+from clew.stores.sqlite_file import beside, connect, explain, identity, indexed
 from clew.stores.sqlite_forget import forget, keep, size
 from clew.stores.sqlite_group import Group, Waiting
 from clew.stores.sqlite_salvage import salvaged
@@ -88,12 +88,11 @@ class SqliteStore:
     task that waits for it. Raises `StoreError` when the file cannot be used.
     """
 
-    __slots__ = ("_claims", "_connection", "_durability", "_group", "_lock", "path", "patience")
-
     def __init__(self, path: Path | str, patience: float = 5.0) -> None:
         self.path = Path(path)
         self.patience = patience
         self._connection = connect(self.path, patience)
+        self._identity = identity(self.path)
         self._claims = FileClaims(beside(self.path, ".claims"), self.path)
         self._lock = threading.Lock()
         self._group = Group()
@@ -130,6 +129,8 @@ class SqliteStore:
         return self._told(partial(self._place, run_id))[1]
 
     async def append(self, append: Append) -> bool:
+        if append.barrier and identity(self.path) != self._identity:
+            raise gone(self.path)
         group = self._group
         # Cheaper than the turn of the loop in which others could come along; and waiting for them
         # would march many runs in step, all at work and then all waiting for a model.
@@ -198,7 +199,7 @@ class SqliteStore:
 
     async def ids(self, part: str, most: int = 20) -> list[str]:
         try:
-            return self._told(partial(self._ids, part, most))
+            return self._told(partial(ids_of, self._connection, part, most))
         except StoreDamagedError:
             return matching([run.run_id for run in await self.runs()], part, most)
 
@@ -272,13 +273,6 @@ class SqliteStore:
             return self._listing(f"ORDER BY {ORDER}")
         place = (after.run_id, after.last.at) if after is not None else None
         return self._listing(*page_of(self._connection, most, place, status))
-
-    def _ids(self, part: str, most: int) -> list[str]:
-        given = {"part": part, "most": most}
-        for query in (BEGIN, END):
-            if found := [run_id for (run_id,) in self._connection.execute(query, given)]:
-                break
-        return found
 
     def _listing(
         self, further: str, values: Mapping[str, str | int] | None = None

@@ -64,11 +64,11 @@ _STOP: Final = "INSERT OR REPLACE INTO stopped_runs (number, at, status) VALUES 
 
 _WRITTEN: Final = """
     EXISTS (SELECT 1 FROM entries WHERE key BETWEEN number << 32 AND (number << 32) + 4294967295)"""
-BEGIN: Final = f"""
+_BEGIN: Final = f"""
     SELECT run_id FROM runs
     WHERE run_id >= :part AND run_id < :part || char(1114111) AND {_WRITTEN}
     ORDER BY run_id LIMIT :most"""  # noqa: S608 - it is put together from constants
-END: Final = f"""
+_END: Final = f"""
     SELECT run_id FROM runs
     WHERE substr(run_id, -length(:part)) = :part AND {_WRITTEN}
     ORDER BY run_id LIMIT :most"""  # noqa: S608 - the same
@@ -116,3 +116,12 @@ def page_of(
     else:
         which, values["status"] = _STOPPED.format("AND status = :status"), status
     return _PAGE.format(which) + ORDER, values
+
+
+def ids_of(connection: sqlite3.Connection, part: str, most: int) -> list[str]:
+    """Ids that begin with a text; where none does, those that end with it."""
+    given = {"part": part, "most": most}
+    for query in (_BEGIN, _END):
+        if found := [run_id for (run_id,) in connection.execute(query, given)]:
+            break
+    return found

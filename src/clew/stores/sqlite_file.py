@@ -143,6 +143,18 @@ def _opened(path: Path, patience: float, how: str = "") -> sqlite3.Connection:
     return connection
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """What tells the file from another that has its place since; None where there is none.
+
+    SQLite goes on in a file that was removed, and whatever it writes is lost.
+    """
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def beside(path: Path, suffix: str) -> Path:
     """A file that stands beside a store: of a link beside what that leads to, as SQLite has it."""
     real = path.resolve()
