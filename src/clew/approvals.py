@@ -4,12 +4,13 @@ import contextlib
 import logging
 from typing import Final
 
-from clew.begin import Where, begun, opened
+from clew.begin import Where, begun, opened, secrets
 from clew.errors import ConfigError, RunNotFoundError, StoreError
 from clew.events import AnyEvent, Cancel, Json, Ruling, decode, encode
 from clew.journal import load
 from clew.portal import twin
 from clew.protocols import Store
+from clew.redaction import Redaction
 from clew.trajectory import Call, Trajectory
 from clew.waiting import Held, ancestors, held_here, waits_below
 
@@ -111,7 +112,7 @@ async def rule(
     async with opened(store) as place:
         record = await load(place, run_id)
         waiting = record.call(call)
-        word = Ruling(call, allow, args, why, by, seen or waiting.question)
+        word = _hidden(Ruling(call, allow, args, why, by, seen or waiting.question))
         first = await word_on(place, record, waiting)
         if first is None:
             _check(record, waiting, word)
@@ -120,6 +121,13 @@ async def rule(
     if first is not None and _meant(first) != _meant(word):
         message = f"{call} of run {run_id} was ruled on already, and the first word counts"
         raise ConfigError(message)
+
+
+def _hidden(word: Ruling) -> Ruling:
+    """The word as it may lie in the inbox; arguments that held a secret are marked."""
+    redaction = Redaction(secrets())
+    hidden = redaction.event(word) if redaction.finds(encode(word)) else word
+    return hidden if isinstance(hidden, Ruling) else word
 
 
 async def word_on(store: Store, record: Trajectory, call: Call) -> Ruling | None:

@@ -1,10 +1,11 @@
 """How a record is begun and taken up again: where it lies, whose agent it is, what it must hide."""
 
 import os
+import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import anyio
 
@@ -23,14 +24,23 @@ from clew.events import (
 )
 from clew.journal import Journal, load, new_run_id
 from clew.protocols import Listener, Store, Unmetered
+from clew.redaction import Redaction
 from clew.seal import sealed
 from clew.stores import open_store
 from clew.trajectory import Call, Trajectory
 from clew.waiting import ancestors
 
 Where: TypeAlias = Store | str | Path | None
+T = TypeVar("T")
 
-SECRET_NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+SECRET_NAMES: Final = re.compile(
+    r"(?:^|.*_)(?:API_?KEY|(?:SECRET|ACCESS|PRIVATE|ACCOUNT)_?KEY|AUTH|TOKEN|SECRET|PASSWORD|PASSWD|PASS"
+    r"|PASSPHRASE|CREDENTIALS)$|^PGPASSWORD$|.*_KEY_SECRET$|^AWS_SECRET_ACCESS_KEY$",
+    re.IGNORECASE,
+)
+"""Names of variables whose values are secrets; so are passwords in addresses, of any name."""
+
+_PASSWORD: Final = re.compile(r"://[^\s/:@]*:([^\s/@]+)@")
 
 
 LOST: Final = "a worker may have asked for a thought, and nobody saw the reply"
@@ -40,8 +50,14 @@ FAILED: Final = "the model, or the store, failed the worker"
 
 def secrets() -> tuple[str, ...]:
     """Values of the environment that must not get into a record: keys, tokens, passwords."""
-    values = [os.environ[name] for name in os.environ if name.endswith(SECRET_NAMES)]
+    values = [text for name, text in os.environ.items() if SECRET_NAMES.match(name)]
+    values += [found[1] for text in os.environ.values() if (found := _PASSWORD.search(text))]
     return tuple(value for value in values if len(value) > 7)
+
+
+def kept(value: T) -> T:
+    """The value as a record has it: without the secrets of the environment."""
+    return Redaction(secrets()).cleaned(value)
 
 
 @asynccontextmanager
@@ -88,7 +104,7 @@ async def start(
         message = "the question is empty: say what you want to know"
         raise ConfigError(message)
     run_id = run_id or new_run_id()
-    made_of = sealed(run_id, origin) if origin else {}
+    made_of = sealed(run_id, kept(origin)) if origin else {}
     started = Started(goal, agent.setting, SCHEMA, agent.seed, parent, made_of, queue, grant, trust)
     return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
 
@@ -119,7 +135,7 @@ async def take_up(
     if _may_have_asked(journal) and _pays_next(agent, so_far, other=bool(different)):
         events.append(Charged(agent.budget.expected(so_far), LOST))
     if different:
-        made_of = sealed(run_id, origin) if origin else {}
+        made_of = sealed(run_id, kept(origin)) if origin else {}
         events.append(Changed(agent.setting, different, made_of))
     if events:
         await journal.record(*events)
@@ -194,7 +210,7 @@ async def refuse_sub_run(store: Store, so_far: Trajectory) -> None:
 
 def _changes(agent: Agent, so_far: Trajectory, *, accepted: bool) -> tuple[str, ...]:
     """In what the agent differs from the record's. Raises `ConfigError` where it may not."""
-    different = changes(so_far.setting or so_far.started.setting, agent.setting)
+    different = changes(so_far.setting or so_far.started.setting, kept(agent.setting))
     if different and not accepted:
         message = (
             f"the agent differs from the record's in {', '.join(different)}: accept the change"

@@ -36,6 +36,10 @@ IN_DOUBT: Final = (
     "{tool} was begun, but nobody saw how it ended: it may or may not have happened. "
     "Check that before anything else; it will not be repeated by itself."
 )
+NOT_KEPT: Final = (
+    "the arguments held a secret, which the record does not keep, and the worker that knew it has "
+    "left: nothing was called; call it again"
+)
 PROBE_SECONDS: Final = 30.0
 LATE_CHARS: Final = 2_000
 
@@ -55,6 +59,9 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
         if settled is not None:
             await journal.record(settled)
             return
+    if (whole := journal.whole(call)) is None:
+        await journal.record(refusal(call, "invalid_arguments", NOT_KEPT))
+        return
     number, after = len(call.attempts), ""
     if number:
         after = "nobody saw the end of the attempt before"
@@ -64,7 +71,7 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
         most = agent.budget.deadline(tool, journal.trajectory)
         if tool.effect in EFFECTFUL or number > 1:
             await journal.record(Attempt(call.key, tool.name, call.hash, most, number, after))
-        observation = await _once(agent, tool, call, journal, most)
+        observation = await _once(agent, tool, whole, journal, most)
         if observation.ok or number > tool.retry.times or not _repeatable(tool, observation):
             await journal.record(observation)
             return

@@ -74,12 +74,14 @@ class Action(Value, frozen=True):
 
     `fault` says why the arguments could not be read; then `args` is empty and nothing is called.
     In the record long arguments lie in the blob `blob`.
+    Where they held a secret they are `redacted` here: only the worker that heard them knows them.
     """
 
     name: str
     args: dict[str, Json] = {}
     fault: str = ""
     blob: str = ""
+    redacted: bool = False
 
 
 class Prints(Value, frozen=True):
@@ -265,6 +267,7 @@ class Verdict(Value, frozen=True):
     reason: str
     args: dict[str, Json] | None = None
     code: Code = "denied"
+    redacted: bool = False  # as the arguments of an action
 
 
 class Judged(Event, frozen=True):
@@ -289,6 +292,7 @@ class Ruling(Event, frozen=True):
     why: str = ""
     by: str = ""
     hash: str = ""
+    redacted: bool = False  # as the arguments of an action
 
 
 class Attempt(Event, frozen=True):

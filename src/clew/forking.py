@@ -5,6 +5,7 @@ from typing import Any
 
 from clew.agent import Agent, changes
 from clew.api import Where, opened, secrets, twin
+from clew.begin import kept
 from clew.cut import cut
 from clew.events import AnyEvent, Forked, Json, Note
 from clew.journal import Journal, load, new_run_id
@@ -63,7 +64,7 @@ async def start_fork(
         *(f"observation {key}" for key in observations or {}),
     )
     new_id = new_id or new_run_id()
-    made_of = sealed(new_id, origin) if origin else {}
+    made_of = sealed(new_id, kept(origin)) if origin else {}
     first = Forked(place.parent, at, agent.setting, what, place.done, len(again), made_of)
     return await Journal.fork(
         store, place.base, place.shared, (first, *again), new_id,

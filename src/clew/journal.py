@@ -40,8 +40,8 @@ from clew.events import (
 )
 from clew.inbox import admitted
 from clew.protocols import Append, Base, Line, Listener, Store
-from clew.redaction import needles, redacted
-from clew.trajectory import Trajectory
+from clew.redaction import Redaction
+from clew.trajectory import Call, Trajectory
 
 LOG: Final = logging.getLogger("clew")
 LOG.addHandler(logging.NullHandler())  # whether anything is shown is up to the program
@@ -198,7 +198,7 @@ class Journal:
         self.words: deque[str] = deque()
         self._epoch = epoch
         self._clock = clock
-        self._secrets = tuple(needles(secrets))
+        self._redaction = Redaction(secrets)
         self._queue: list[_Waiting] = []
         self._writing = False
         self.quiet = False
@@ -367,8 +367,8 @@ class Journal:
         except RecursionError as error:
             message = f"run {self.run_id}: a value is nested too deeply to be written: flatten it"
             raise StoreError(message) from error
-        if self._secrets and any(needle in body for _, needle in self._secrets):
-            event = redacted(event, [secret for secret, _ in self._secrets])
+        if self._redaction.finds(body):
+            event = self._redaction.event(event, len(self.trajectory.steps) + 1)
             body = encode(event)
         if isinstance(event, Observation) and (event.images or len(body) > BLOB_BYTES):
             event, written = _lay_out(event, blobs)
@@ -380,6 +380,10 @@ class Journal:
             event = _without_brief(event, setting, blobs)
             return event, encode(event)
         return event, body
+
+    def whole(self, call: Call) -> Call | None:
+        """The call as it is to be made; None where what was blotted out of it is not known here."""
+        return self._redaction.whole(call)
 
     async def receive(self) -> None:
         """Move what outsiders left in the inbox, and late words, into the record."""

@@ -90,7 +90,7 @@ async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
     """Record every verdict other than a plain yes; a refused call is closed with it."""
     for call in calls:
         if not call.held and not call.child and (call.again or not call.attempts):
-            events = await judge_call(agent, journal.trajectory, call)
+            events = await judge_call(agent, journal.trajectory, journal.whole(call) or call)
             if events:
                 await journal.record(*events)
 

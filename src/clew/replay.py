@@ -20,6 +20,7 @@ import msgspec
 from clew.agent import Agent, changes
 from clew.delegation import SUB_RUN
 from clew.diff import first_difference
+from clew.effects import NOT_KEPT
 from clew.errors import ReplayError, one_error
 from clew.events import (
     INPUTS,
@@ -43,6 +44,7 @@ from clew.events import (
 from clew.journal import Journal
 from clew.loop import run
 from clew.protocols import OnText, Prompt, Store, SubRun, Tool
+from clew.redaction import marked_as
 from clew.steps import first_args_hash
 from clew.trajectory import Call, Trajectory
 
@@ -63,8 +65,8 @@ async def replay(
     compared. Raises `ReplayError` with step and field of the first divergence.
     """
     given, setting, passed_over = _given(record)
-    skipped = {"codec", *apart}
-    if different := [name for name in changes(setting, agent.setting) if name not in skipped]:
+    differ = changes(setting, agent.setting)
+    if different := [name for name in differ if name not in {"codec", *apart}]:
         message = f"the agent has another {different[0]} than the record"
         raise ReplayError(0, f"setting.{different[0]}", message)
     same_codec = setting.codec == agent.setting.codec
@@ -110,8 +112,7 @@ class _Replaying(Journal):
         super().__init__(store, 0, Trajectory(record.run_id), clock=lambda: 1 << 62)
         self.scope = anyio.CancelScope()
         self._recorded = record.entries
-        self._ends = {entry.epoch: entry.event for entry in record.entries}
-        self._same_codec = same_codec
+        self._ends, self._same_codec = {e.epoch: e.event for e in record.entries}, same_codec
         self._moved = anyio.Event()
 
     @property
@@ -180,12 +181,14 @@ class _Replaying(Journal):
         return lost or any(_matches(event, other) for other in self.later())
 
     def _compare(self, old: AnyEvent, new: AnyEvent) -> None:
-        if isinstance(old, Thought) and isinstance(new, Thought) and not self._same_codec:
-            new = msgspec.structs.replace(new, prints=old.prints)
+        if isinstance(old, Thought) and isinstance(new, Thought):
+            new = marked_as(old, new)
+            new = new if self._same_codec else msgspec.structs.replace(new, prints=old.prints)
         if isinstance(old, Observation) and isinstance(new, Observation):
-            new = msgspec.structs.replace(new, blob=old.blob)  # where its content lay, not what
-            if old.trust == "untrusted":  # as all failures once were, and whatever came after them
-                new = msgspec.structs.replace(new, trust="untrusted")
+            trust = (
+                old.trust if old.trust == "untrusted" else new.trust
+            )  # as all failures once were
+            new = msgspec.structs.replace(new, blob=old.blob, trust=trust)
         if isinstance(old, Attempt) and isinstance(new, Attempt):
             # it may have been cut to what the clock of the time left of the run
             new = msgspec.structs.replace(new, timeout=old.timeout)
@@ -196,6 +199,11 @@ class _Replaying(Journal):
             return
         field = first_difference(msgspec.to_builtins(old), msgspec.to_builtins(new)) or "event"
         raise self.diverged(field, "the loop derives another value than the record has")
+
+    def whole(self, call: Call) -> Call | None:
+        """The call as it stands, unless the worker of the time did not know what is blotted out."""
+        seen = _next_about(self, call.key) if call.redacted else None
+        return None if isinstance(seen, Observation) and seen.text.endswith(NOT_KEPT) else call
 
     def diverged(self, field: str, message: str) -> ReplayError:
         """The error that names this place of the record."""

@@ -81,12 +81,19 @@ class Call(msgspec.Struct, eq=False, gc=False):
     """The arguments a verdict or a person last put in the place of the model's."""
     revision: str = ""
     """What the model is told of them."""
+    blotted: bool = False
+    """Whether those arguments held a secret, which the record does not keep."""
     _hash: str = ""
 
     @property
     def args(self) -> dict[str, Json]:
         """The arguments as last ruled or amended, else as the model wrote them."""
         return self.action.args if self.revised is None else self.revised
+
+    @property
+    def redacted(self) -> bool:
+        """Whether the arguments are not those that it is to be made with: they held a secret."""
+        return self.action.redacted if self.revised is None else self.blotted
 
     @property
     def hash(self) -> str:
@@ -111,10 +118,10 @@ class Call(msgspec.Struct, eq=False, gc=False):
             said.append(self.revision)
         return said
 
-    def revise(self, args: dict[str, Json] | None, why: str) -> None:
+    def revise(self, args: dict[str, Json] | None, why: str, *, redacted: bool = False) -> None:
         """Put other arguments, if these are others, in the place of those it has."""
-        if args is not None and not _same(args, self.args):
-            self.revised, self._hash = args, ""
+        if args is not None and (redacted != self.redacted or not _same(args, self.args)):
+            self.revised, self.blotted, self._hash = args, redacted, ""
             self.revision = f"the arguments were changed to {encode(args).decode()}{why}"
 
     @property

@@ -251,7 +251,7 @@ class Trajectory:
                 call = self.call(event.call)
                 call.ruling = event
                 call.again = event.allow
-                call.revise(event.args, " by a person")
+                call.revise(event.args, " by a person", redacted=event.redacted)
                 self.stop = self.landing = None
             case Forked():
                 self._fork(event)
@@ -298,7 +298,7 @@ class Trajectory:
         else:
             call.verdict = event
             why = " ".join(event.verdict.reason.split())
-            call.revise(event.verdict.args, f": {why}")
+            call.revise(event.verdict.args, f": {why}", redacted=event.verdict.redacted)
             if event.verdict.kind == "hold":
                 call.ruling = None
 

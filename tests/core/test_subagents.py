@@ -305,7 +305,7 @@ async def test_whoever_watches_sees_the_sub_run_and_its_origin_is_recorded() -> 
     store = MemoryStore()
     await of(Agent(model=scripted(act("go", task="x"), say("done")), tools=[made]), store)
     assert seen == [("r-1.1", "Started"), ("r-1.1", "Thought"), ("r-1.1", "Stop")]
-    assert (await read("r-1.1", store=store)).started.origin == {"file": "go.toml"}
+    assert (await read("r-1.1", store=store)).started.origin["file"] == "go.toml"
 
 
 # ---------------------------------------------------------------- the budget

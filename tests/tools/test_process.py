@@ -495,3 +495,20 @@ def test_a_module_s_own_function_is_found(jobs: ModuleType) -> None:
     assert load("clew.tools.calc:calculate") is calculate
     found: Json = process_tool(jobs.renamed).parameters
     assert found == process_tool(jobs.grow).parameters
+
+
+async def test_a_process_knows_little_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MY_API_KEY", "sk-secret-enough")
+    monkeypatch.setenv("COLOUR", "red")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "looking.py").write_text(
+        "import os\ndef look() -> list[str]:\n    '''Look.'''\n    return sorted(os.environ)\n"
+    )
+    bare = process_tool("looking:look", effect="read")
+    known = await bare.call({}, "r:1.1")
+    assert "PATH" in known
+    assert not {"MY_API_KEY", "COLOUR"} & {*known}
+    named = process_tool("looking:look", effect="read", env=["COLOUR"])
+    assert "COLOUR" in await named.call({}, "r:1.1")

@@ -114,6 +114,7 @@ class Apart(Part, frozen=True):
     cpu: int = 0
     memory: int = 0
     version: str = "1"
+    env: tuple[str, ...] = ()
 
     @property
     def called(self) -> str:

@@ -16,6 +16,7 @@ from clew.agent_files import (
     spec_of,
     with_model,
 )
+from clew.begin import kept
 from clew.drivers.carry import Agents
 from clew.errors import ConfigError
 from clew.events import Setting, encode
@@ -67,7 +68,7 @@ class _Known:
     async def __call__(self, record: Trajectory) -> Agent:
         setting = record.setting or record.started.setting
         for agent in self.given.values():
-            if not changes(setting, agent.setting):
+            if not changes(setting, kept(agent.setting)):
                 return agent
         spec = spec_of(record) if self.recorded else None
         if spec is None:
@@ -75,7 +76,7 @@ class _Known:
         if not self.trusting and is_foreign(record):
             raise ConfigError(FOREIGN.format(setting=_named(setting), names=_outside(spec)))
         agent = self._make(spec)
-        if different := changes(setting, agent.setting):
+        if different := changes(setting, kept(agent.setting)):
             what = f"{_named(setting)} differs in {', '.join(different)} from what is made of it"
             message = f"the agent {what} here: the run is left to a worker that has it"
             raise ConfigError(message)

@@ -11,7 +11,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Unpack, overload
 
@@ -21,7 +21,7 @@ from clew.errors import ConfigError, ToolError
 from clew.events import EFFECTFUL, Code, Effect, Json, Observation, Outcome, encode
 from clew.protocols import Tool
 from clew.tools.function import Options, settings
-from clew.tools.running import SLACK, run_process
+from clew.tools.running import SLACK, environment, run_process
 from clew.tools.schema import checked
 from clew.tools.signature import read
 
@@ -67,10 +67,12 @@ class Last(msgspec.Struct, frozen=True):
 class ProcessOptions(Options, total=False):
     """What may be said of a tool in a process: `Options`, and its limits.
 
-    `cpu` is in whole seconds. `memory` is in bytes, beyond what the process has before it loads the
+    `env` names variables of the environment that it gets. `cpu` is in whole seconds. `memory` is in
+    bytes, beyond what the process has before it loads the
     function's module.
     """
 
+    env: Sequence[str]
     cpu: int
     memory: int
 
@@ -86,6 +88,7 @@ class Elsewhere:
     cpu: int
     memory: int
     function: Callable[..., Any] = field(repr=False)
+    variables: tuple[str, ...] = field(default=(), repr=False)
 
     async def __call__(self, args: dict[str, Json], key: str) -> Any:
         worker = os.getpid()
@@ -95,6 +98,7 @@ class Elsewhere:
             seconds=self.seconds,
             limit=LIMIT,
             stdin=encode(asked),
+            env=environment(self.variables, python=True),
         )
         printed = ran.stderr.decode(errors="replace")
         if ran.code is None:
@@ -174,7 +178,8 @@ def process_tool(
     Options are those of `@tool`, `cpu` and `memory`. `timeout` (30 s) counts from the start of the
     process, which takes some tenths of a second; then it is ended with its children, as when it
     breaks a limit, and when the worker dies. (`Tool.timeout` is a few seconds more, to end it in.)
-    The process inherits environment, folder and `sys.path`. Raises `ConfigError` for what has no
+    The process inherits folder and `sys.path`, and of the environment no more than Python needs
+    (`running.ENVIRONMENT`) and the variables named in `env`. Raises `ConfigError` for what has no
     name in a module (a lambda, a function in a function, a bound method, anything in `__main__`),
     for limits that this system cannot hold it to, and where `@tool` would.
     """
@@ -192,13 +197,15 @@ def _made(options: ProcessOptions, target: str | Callable[..., Any]) -> Tool:
     cpu = _limit(named, "cpu", options.get("cpu", 0))
     memory = _limit(named, "memory", options.get("memory", 0))
     said = settings(read(function), options)
-    said = {name: value for name, value in said.items() if name not in {"cpu", "memory"}}
+    said = {name: value for name, value in said.items() if name not in {"cpu", "memory", "env"}}
     name, effect, seconds = (
         said["name"],
         said.get("effect", "unsafe"),
         said.get("timeout", _SECONDS),
     )
-    call = Elsewhere(named, name, effect, seconds, cpu, memory, function)
+    call = Elsewhere(
+        named, name, effect, seconds, cpu, memory, function, tuple(options.get("env", ()))
+    )
     return replace(checked(Tool(call=call, **said)), timeout=seconds + SLACK)
 
 

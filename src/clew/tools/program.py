@@ -1,6 +1,5 @@
 """A command-line program as a tool: an argument list, never a shell."""
 
-import os
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,11 +10,8 @@ from typing import Final
 from clew.errors import ConfigError, ToolError
 from clew.events import EFFECTFUL, Effect, Json, Observation, encode
 from clew.protocols import Parameters, Tool
-from clew.tools.running import SLACK, Ran, run_process
+from clew.tools.running import SLACK, Ran, environment, run_process
 from clew.tools.schema import checked
-
-ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT")
-"""Variables every program gets; keys and tokens are not among them."""
 
 RESULT: Final[Parameters] = {
     "type": "object",
@@ -53,11 +49,11 @@ def program(
     element (`{{` and `}}` are braces). `parameters` gives their schemas (text where none is given;
     with a `default` a parameter may be left out). A value that begins with "-" is refused where it
     would begin its element, unless the parameter is among `dashes` or a literal "--" comes before.
-    The program is looked up now and gets only the variables of `ENVIRONMENT` and those named in
-    `env`. The result is `{exit_code, stdout, stderr}`, whatever the exit code; of each stream the
-    first and last half of `limit` bytes are kept, and bytes that are no UTF-8 become U+FFFD. At the
-    deadline its process group is ended, and what it wrote so far is shown. (`Tool.timeout` is a few
-    seconds more, to end it in.) Raises `ConfigError` where something does not fit.
+    The program is looked up now and gets only the variables of `running.ENVIRONMENT` and those
+    named in `env`. The result is `{exit_code, stdout, stderr}`, whatever the exit code; of each
+    stream the first and last half of `limit` bytes are kept, and bytes that are no UTF-8 become
+    U+FFFD. At the deadline its process group is ended, and what it wrote so far is shown.
+    (`Tool.timeout` is a few seconds more.) Raises `ConfigError` where something does not fit.
     """
     if not argv:
         message = f"program {name}: argv is empty; its first element is the program"
@@ -79,7 +75,7 @@ def program(
         effect=effect,
         seconds=timeout,
         cwd=_directory(name, cwd),
-        variables=(*ENVIRONMENT, *env),
+        variables=tuple(env),
         limit=limit,
     )
     made = checked(Tool(name, description, schema, call, effect, timeout, result=RESULT))
@@ -109,7 +105,7 @@ class _Call:
                 seconds=self.seconds,
                 limit=self.limit,
                 cwd=self.cwd,
-                env={v: os.environ[v] for v in self.variables if v in os.environ},
+                env=environment(self.variables),
             )
         except (OSError, ValueError) as error:
             message = f"{self.name} could not be started: {error}"

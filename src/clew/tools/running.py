@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -14,6 +14,12 @@ from anyio.abc import ByteReceiveStream, Process
 
 GRACE: Final = 1.0
 """Seconds a process has to end after SIGTERM, and a pipe to run dry after the process."""
+
+ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT")
+"""Variables every process gets; keys and tokens are not among them."""
+
+_PYTHON: Final = ("PYTHON", "COVERAGE_", "VIRTUAL_ENV")
+"""So the names of those begin that a Python of ours reads, and what measures it."""
 
 SLACK: Final = 3 * GRACE
 """Seconds by which the deadline of a tool lies behind that of its process: time to end it."""
@@ -52,6 +58,16 @@ class Kept:
         """All that was kept, with a mark where something was left out."""
         mark = f"\n[… {self.cut} bytes left out …]\n".encode() if self.cut else b""
         return bytes(self._head) + mark + bytes(self._tail)
+
+
+def environment(named: Iterable[str], *, python: bool = False) -> dict[str, str]:
+    """What a process may know of the environment: little, and the variables that were `named`."""
+    known = {*ENVIRONMENT, *named}
+    return {
+        name: text
+        for name, text in os.environ.items()
+        if name in known or (python and name.startswith(_PYTHON))
+    }
 
 
 async def run_process(

@@ -1,0 +1,199 @@
+"""Secrets: what is blotted out, in which forms, and what a tool is called with all the same."""
+
+import base64
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from clew import Agent, MemoryStore, Verdict, read, replay, resume, rule, run, tool
+from clew.agent_files import make_agent, origin
+from clew.agent_files.spec import Spec
+from clew.begin import start
+from clew.events import Action, Attempt, Note, Observation, Ruling, Started
+from clew.journal import Journal
+from clew.loop import advance
+from clew.seal import begun_here
+from clew.testing.models import ScriptedModel, act, say
+
+SECRET = "p4ss/Wörd+#1"
+CALLED: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def _known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_PASSWORD", SECRET)
+    CALLED.clear()
+
+
+@tool(effect="unsafe")
+def log_in(password: str) -> str:
+    """Log in."""
+    CALLED.append(password)
+    return "welcome"
+
+
+async def hold(call: Any, so_far: Any) -> Verdict | None:
+    return Verdict("hold", "ask first")
+
+
+def agent(*moves: Any, **parts: Any) -> Agent:
+    return Agent(model=ScriptedModel([*moves]), tools=[log_in], **parts)
+
+
+async def bodies(store: MemoryStore, run_id: str = "r") -> str:
+    return b"".join(line.body for line in await store.read(run_id)).decode()
+
+
+RAW = SECRET.encode()
+FORMS = {
+    "plain": SECRET,
+    "upper": SECRET.upper(),
+    "hex": RAW.hex(),
+    "hex, upper": RAW.hex().upper(),
+    "base64": base64.b64encode(RAW).decode(),
+    "base64 behind a name": base64.b64encode(b"me:" + RAW).decode(),
+    "base64 behind two signs": base64.b64encode(b"a:" + RAW).decode(),
+    "base64 for URLs": base64.urlsafe_b64encode(b"x" + RAW).decode(),
+    "URL": quote(SECRET, safe=""),
+    "JSON": json.dumps(SECRET)[1:-1],
+    "JSON in JSON": json.dumps(json.dumps(SECRET)[1:-1])[1:-1],
+}
+SHAPES = {
+    "AKIAIOSFODNN7EXAMPLE": "AKIAIOSFODNN7EXAMPLE",
+    "Authorization: Bearer abcdefghij0123456789": "abcdefghij0123456789",
+    "postgres://me:hunter22@db/x": "hunter22",
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----": "MIIE",
+    "ghp_" + "a1" * 18: "a1a1a1",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_a_known_secret_is_blotted_out_in_any_form(form: str) -> None:
+    store = MemoryStore()
+    await run(agent(say(f"It is {FORMS[form]}, so.")), "Which?", store=store, run_id="r")
+    assert FORMS[form][4:-4].lower() not in (await bodies(store)).lower()
+    assert "[redacted]" in await bodies(store)
+
+
+@pytest.mark.parametrize("text", SHAPES)
+async def test_what_has_the_shape_of_a_secret_is_blotted_out(text: str) -> None:
+    store = MemoryStore()
+    await run(agent(say(f"It is {text} .")), "Which?", store=store, run_id="r")
+    assert SHAPES[text] not in await bodies(store)
+
+
+@pytest.mark.parametrize(
+    "text", ["http://host:8000/a@b", "the bearer of news", "task-oriented", "AKIA", "https://a.b/c"]
+)
+async def test_what_is_no_secret_stays(text: str) -> None:
+    store = MemoryStore()
+    assert (await run(agent(say(text)), "Which?", store=store, run_id="r")).answer == text
+
+
+NAMES = {
+    "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI", "PGPASSWORD": "elephant-9", "SMTP_PASS": "letter-99",
+    "STRIPE_SECRET_KEY": "stripe-1234", "NPM_TOKEN": "npm-123456",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_names_of_secrets(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, NAMES[name])
+    store = MemoryStore()
+    await run(agent(say(f"<{NAMES[name]}>")), "Which?", store=store, run_id="r")
+    assert NAMES[name] not in await bodies(store)
+
+
+async def test_passwords_in_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://me:sesame-open@db/runs")
+    store = MemoryStore()
+    await run(agent(say("It is sesame-open!")), "Which?", store=store, run_id="r")
+    assert "sesame" not in await bodies(store)
+
+
+async def test_a_tool_is_called_with_the_secret_that_its_record_does_not_hold() -> None:
+    store, made = MemoryStore(), agent(act("log_in", password=SECRET), say("done"))
+    await run(made, "Log in", store=store, run_id="r")
+    assert CALLED == [SECRET]
+    record = await read("r", store=store)
+    assert record.call("1.1").action == Action("log_in", {"password": "[redacted]"}, redacted=True)
+    await replay(made, "r", store=store)
+
+
+async def test_a_person_s_word_with_a_secret_is_not_left_in_the_inbox() -> None:
+    store = MemoryStore()
+    made = agent(act("log_in", password="guess"), say("done"), guards=[hold])
+    await run(made, "Log in", store=store, run_id="r")
+    await rule("r", "1.1", allow=True, args={"password": SECRET}, store=store)
+    await rule("r", "1.1", allow=True, args={"password": SECRET}, store=store)  # the same word
+    ((_, word),) = await store.inbox("r")
+    assert SECRET.encode() not in word
+    await resume(made, "r", store=store)
+    assert CALLED == []  # nobody who goes on knows it
+    told = (await read("r", store=store)).call("1.1").observation
+    assert told is not None
+    assert "held a secret, which the record does not keep" in told.text
+    await replay(made, "r", store=store)
+
+
+async def test_a_pending_call_whose_secret_is_lost_is_refused_in_a_line() -> None:
+    store, made = MemoryStore(), agent(act("log_in", password=SECRET), say("done"))
+    await advance(made, await start(made, "Log in", store, run_id="r"))  # then its worker is gone
+    result = await resume(made, "r", store=store)
+    assert (result.answer, CALLED) == ("done", [])
+    assert not [e for e in (await read("r", store=store)).entries if isinstance(e.event, Attempt)]
+    await replay(made, "r", store=store)
+
+
+async def test_a_guard_sees_and_changes_what_the_tool_is_called_with() -> None:
+    seen: list[str] = []
+
+    async def lower(call: Any, so_far: Any) -> Verdict | None:
+        seen.append(call.args["password"])
+        return Verdict("amend", "lower", args={"password": call.args["password"] + " "})
+
+    store = MemoryStore()
+    made = agent(act("log_in", password=SECRET), say("done"), guards=[lower])
+    await run(made, "Log in", store=store, run_id="r")
+    assert (seen, CALLED) == ([SECRET], [f"{SECRET} "])
+    assert SECRET not in await bodies(store)
+    await replay(made, "r", store=store)
+
+
+async def test_a_ruling_in_the_same_process_is_called_as_it_was_given() -> None:
+    store = MemoryStore()
+    made = agent(act("log_in", password="guess"), say("done"), guards=[hold])
+    journal = await start(made, "Log in", store, run_id="r")
+    for _ in range(2):
+        await advance(made, journal)
+    await journal.record(Ruling("1.1", allow=True, args={"password": SECRET}))
+    await advance(made, journal)
+    assert CALLED == [SECRET]
+
+
+async def test_an_agent_whose_prompt_holds_a_secret_goes_on() -> None:
+    store = MemoryStore()
+    made = agent(say("one"), say("two"), prompt=f"Use {SECRET}.")
+    await run(made, "First?", store=store, run_id="r")
+    assert (await resume(made, "r", say="And?", store=store)).answer == "two"
+    assert SECRET not in await bodies(store)
+
+
+async def test_an_origin_that_held_a_secret_is_known_again() -> None:
+    spec = Spec(model="offline", prompt=f"Use {SECRET}.")
+    journal = await start(make_agent(spec), "Who?", MemoryStore(), run_id="r", origin=origin(spec))
+    started = journal.trajectory.started
+    assert isinstance(started, Started)
+    assert begun_here(started.origin, ["r"])
+
+
+async def test_a_bare_journal_has_only_shapes_to_look_for() -> None:
+    store = MemoryStore()
+    made = agent(say("x"))
+    journal = await Journal.create(store, Started("g", made.setting), "r")
+    await journal.record(Note(SECRET), Note("AKIAIOSFODNN7EXAMPLE"))
+    said = [e.event.text for e in journal.trajectory.entries if isinstance(e.event, Note)]
+    assert said == [SECRET, "[redacted]"]
+    assert not [e for e in journal.trajectory.entries if isinstance(e.event, Observation)]
