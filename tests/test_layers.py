@@ -27,9 +27,12 @@ LAYERS = {
     "extras": 0,  # how an optional part is added
     "events": 0,
     "replies": 0,  # the values of events that are a model's words
+    "tasks": 0,  # what a user's part awaits, in a task of its own
+    "parts": 1,  # how every part that is a user's own is called
     "redaction": 1,  # known secrets are blotted out of events
     "steps": 1,  # what a trajectory is made of
     "trajectory": 1,
+    "layout": 1,  # how an event lies in a line and blobs
     "inbox": 2,  # which words from outside may enter a record
     "protocols": 2,
     "arguments": 2,  # long ones lie in blobs
@@ -59,6 +62,7 @@ LAYERS = {
     "seal": 4,  # who began a run
     "sent": 4,  # the prompt of any thought, made again from the record
     "result": 4,  # what a run came to, for the agent that ran
+    "thought": 4,  # one thought: prompt, reply, and that as it is read
     "waiting": 4,  # what waits for a person, in a run and its sub-runs
     "begin": 5,  # how a record is begun and taken up, for the faces above and for sub-runs
     "loop": 5,
@@ -188,7 +192,7 @@ def hidden_imports(path: Path, package: Path) -> Iterator[str]:
 def sizes(path: Path, package: Path) -> Iterator[str]:
     text = path.read_text("utf-8")
     place = path.relative_to(package).as_posix()
-    most = 199 if place == "loop.py" else 640 if place in LONG else 400
+    most = 199 if place == "loop.py" else 660 if place in LONG else 400
     if (lines := len(text.splitlines())) > most:
         yield f"{place} has {lines} lines, and may have {most}"
     for node in ast.walk(ast.parse(text)):

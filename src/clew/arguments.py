@@ -1,23 +1,13 @@
 """Long arguments of a thought: in the record they lie in blobs, once per content."""
 
-import hashlib
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from clew.events import Thought, encode
+from clew.layout import BLOB_BYTES, put
 from clew.protocols import Store
-
-BLOB_BYTES: Final = 16_384
-"""Contents of observations and arguments that are longer lie in a blob, once per content."""
-
-
-def put(data: bytes, blobs: dict[str, bytes]) -> str:
-    """Add a blob, and give its digest."""
-    digest = hashlib.sha256(data).hexdigest()
-    blobs[digest] = data
-    return digest
 
 
 def without_arguments(event: Thought, blobs: dict[str, bytes]) -> Thought:

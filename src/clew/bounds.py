@@ -21,7 +21,7 @@ from clew.trajectory import Call, Trajectory
 DEFAULT_COST = 1.0
 """US dollars a run may cost where prices are known and nothing else was said."""
 
-_PARTED: Final = frozenset({"cost", "seconds"})
+_PARTED: Final = frozenset({"cost", "seconds", "part_seconds", "reply_seconds", "grace"})
 """Limits that need not be whole numbers."""
 
 
@@ -174,6 +174,10 @@ class Limits:
     one call's excess at most. `depth` is how deep sub-runs may nest. A call whose arguments have
     more bytes of JSON than `argument_bytes` is refused; of an observation `observation_bytes` stay.
 
+    In seconds: `part_seconds` is the deadline of a guard, check, screen, probe or retrieval of your
+    own, `reply_seconds` that of one thought of a model of your own (those that ship keep deadlines
+    themselves), and `grace` what any of these, or a tool, has to end once it was stopped.
+
     `cost` in US dollars: None means `DEFAULT_COST` where the model's price is known, and no bound
     on cost where it is not (tokens still bound the run).
     """
@@ -189,6 +193,9 @@ class Limits:
     depth: int = field(default=3, repr=False)  # the record names these where they are others
     argument_bytes: int = field(default=1_000_000, repr=False)
     observation_bytes: int = field(default=10_000_000, repr=False)
+    part_seconds: float = field(default=30.0, repr=False)  # these change nothing on record
+    reply_seconds: float = field(default=3600.0, repr=False)
+    grace: float = field(default=2.0, repr=False)
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a limit that bounds nothing or forbids everything."""

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from clew.events import EFFECTFUL, Json, Note, Reply, Started, Usage, encode
+from clew.parts import shaped_text
 from clew.protocols import Prompt, Shape, Tool
 from clew.steps import in_part
 from clew.trajectory import Step, Trajectory
@@ -206,7 +207,7 @@ class Budget(msgspec.Struct, frozen=True):
         said = sum(len(aside.text) for aside in step.asides if isinstance(aside, Note))
         for seen in [call.observation for call in step.calls if call.observation is not None]:
             text = seen.text
-            text = text if self.shape is None else self.shape(text)
+            text = text if self.shape is None else shaped_text(self.shape, text)
             said += len(text if whole else in_part(text))
             said += len(seen.images) * IMAGE * CHARACTERS
         return said

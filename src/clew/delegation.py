@@ -10,11 +10,11 @@ from typing import Final
 import msgspec
 
 from clew.agent import Agent
-from clew.errors import ConfigError, ToolError
+from clew.errors import ConfigError, ToolError, message_of
 from clew.events import AnyEvent, Attempt, Grant, Judged, Observation, Thought, Verdict
 from clew.journal import Journal
 from clew.judging import refusal
-from clew.observed import failed, line, observed
+from clew.observed import failed, observed
 from clew.protocols import SubRun, Tool
 from clew.trajectory import Call, Trajectory
 
@@ -107,7 +107,7 @@ async def _end(journal: Journal, tool: Tool, call: Call, close: str = "") -> Obs
     try:
         return await tool.sub(sub)
     except ToolError as error:
-        return failed(tool, call, "tool_error", line(error), "not_done")
+        return failed(tool, call, "tool_error", message_of(error), "not_done")
 
 
 async def _denied(agent: Agent, journal: Journal, tool: Tool, call: Call, why: str) -> Observation:

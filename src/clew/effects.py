@@ -5,10 +5,8 @@ ends done, not done or unknown; what is unknown is never made again by the machi
 is idempotent, has a probe that says it did not happen, or a person allowed it.
 """
 
-import math
-import sys
-import traceback
 from collections.abc import Awaitable, Callable
+from contextvars import copy_context
 from functools import partial
 from typing import Any, Final
 
@@ -16,7 +14,7 @@ import anyio
 
 from clew.agent import Agent
 from clew.delegation import hand_on
-from clew.errors import ToolError
+from clew.errors import ToolError, described, message_of, writable
 from clew.events import (
     EFFECTFUL,
     Attempt,
@@ -24,12 +22,15 @@ from clew.events import (
     Judged,
     Observation,
     Outcome,
+    Trust,
     Verdict,
 )
 from clew.journal import Journal
 from clew.judging import refusal
-from clew.observed import failed, line, observed, trust_of
+from clew.observed import failed, observed, traced, trust_of
+from clew.parts import ask, copied, text_of
 from clew.protocols import LATE, RECORD, Tool
+from clew.tasks import Ended, settle
 from clew.trajectory import Call
 
 IN_DOUBT: Final = (
@@ -40,7 +41,6 @@ NOT_KEPT: Final = (
     "the arguments held a secret, which the record does not keep, and the worker that knew it has "
     "left: nothing was called; call it again"
 )
-PROBE_SECONDS: Final = 30.0
 LATE_CHARS: Final = 2_000
 
 
@@ -123,63 +123,72 @@ async def _probe(
     """
     left = (call.deadline - journal.now()) / 1000
     await anyio.sleep(min(max(0, left), call.attempts[-1].timeout))  # a clock may be set back
+    key, what = f"{journal.run_id}:{call.key}", f"the probe of the tool {tool.name}"
     try:
-        with anyio.fail_after(PROBE_SECONDS):
-            found = await probe(call.args, f"{journal.run_id}:{call.key}")
-    except Exception:  # noqa: BLE001 - whatever a probe raises, the call stays in doubt
+        found = await ask(what, agent.patience, probe, copied(call.args), key)
+    except Exception as error:  # noqa: BLE001 - whatever a probe raises, the call stays in doubt
         text = IN_DOUBT.format(tool=tool.name)
-        return failed(tool, call, "unknown", text, "unknown", traceback.format_exc())
+        return failed(tool, call, "unknown", text, "unknown", traced(error))
     return None if found is None else observed(agent, journal.trajectory, tool, call, found)
 
 
 async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal, most: float) -> Observation:
     """One attempt, in its deadline; whatever the tool raises is an observation."""
-    effectful = tool.effect in EFFECTFUL
     trust = trust_of(tool, journal.trajectory)
-    value: Any = None
-    with anyio.move_on_after(most) as scope:
-        heard = LATE.set(partial(_leave_word, journal, tool, call))  # by whatever it starts
-        seen = RECORD.set(journal.trajectory)
-        try:
-            value = await tool.call(call.args, f"{journal.run_id}:{call.key}")
-        except ToolError as error:
-            return failed(tool, call, "tool_error", line(error), "not_done", trust=trust)
-        except (Exception, anyio.get_cancelled_exc_class()) as error:
-            if not isinstance(error, Exception) and _being_cancelled():
-                raise
-            text = f"{type(error).__name__}: {line(error)}"
-            outcome: Outcome = "unknown" if effectful else "not_done"
-            return failed(tool, call, "crashed", text, outcome, traceback.format_exc(), trust=trust)
-        finally:
-            LATE.reset(heard)
-            RECORD.reset(seen)
-    if scope.cancelled_caught:
-        return _late(tool, call, most)
+    context, leave_word = copy_context(), partial(_leave_word, journal, tool, call)
+    context.run(LATE.set, leave_word)  # by whatever it starts
+    context.run(RECORD.set, journal.trajectory)
+    key = f"{journal.run_id}:{call.key}"
+    try:
+        value = context.run(tool.call, copied(call.args), key)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is what came of the call
+        return _raised(tool, call, error, trust)
+    if hasattr(value, "__await__"):
+        heard = partial(_hear, leave_word)
+        ended = await settle(value, most, agent.limits.grace, heard, context)
+        if ended.late:
+            return _late(tool, call, most, ended, leave_word)
+        if ended.error is not None:
+            return _raised(tool, call, ended.error, trust)
+        value = ended.value
     return observed(agent, journal.trajectory, tool, call, value)
 
 
-def _being_cancelled() -> bool:
-    """Whether it is us who are cancelled, or a tool raised the cancellation of something else."""
-    if anyio.current_effective_deadline() == -math.inf:
-        return True
-    # On trio nobody can raise it by hand. So this is asyncio, loaded by whoever runs its loop:
-    # imported here, it would be a tenth of what `import clew` takes.
-    task = sys.modules["asyncio"].current_task()
-    return task is not None and bool(task.cancelling())
+def _raised(tool: Tool, call: Call, error: BaseException, trust: Trust) -> Observation:
+    """What a tool raised; a real Ctrl-C, which hits whatever is at work, is raised on."""
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    if isinstance(error, ToolError):
+        return failed(tool, call, "tool_error", message_of(error), "not_done", trust=trust)
+    outcome: Outcome = "unknown" if tool.effect in EFFECTFUL else "not_done"
+    return failed(tool, call, "crashed", described(error), outcome, traced(error), trust=trust)
 
 
 def _leave_word(journal: Journal, tool: Tool, call: Call, text: str) -> None:
-    """From the thread of a call that ended after its deadline: its result, for the journal."""
-    short = " ".join(text.split())[:LATE_CHARS]
+    """From a call that ended after its deadline, be it in a thread: its result, for the journal."""
+    short = " ".join(writable(text).split())[:LATE_CHARS]
     journal.words.append(f"{tool.name} (call {call.key}) ended after its deadline: {short}")
 
 
-def _late(tool: Tool, call: Call, most: float) -> Observation:
+def _hear(leave_word: Callable[[str], None], ended: Ended) -> None:
+    """Leave word of how a call ended that did not heed its deadline."""
+    leave_word(text_of(ended.value) if ended.error is None else described(ended.error))
+
+
+def _late(
+    tool: Tool, call: Call, most: float, ended: Ended, leave_word: Callable[[str], None]
+) -> Observation:
     why = " (all that is left of the run's time)" if most < tool.timeout else ""
+    text = f"{tool.name} did not end in {most:g} s{why}"
+    if ended.left:
+        text += ", nor when it was stopped: it was left alone"
+    elif not ended.heeded:
+        text += ", and ignored that it was stopped: how it ended is told apart"
+        _hear(leave_word, ended)
     if tool.effect not in EFFECTFUL and tool.stoppable:
-        text = f"{tool.name} did not end in {most:g} s{why} and was stopped: ask for less"
+        text += " and was stopped: ask for less" if ended.heeded else ". Ask for less"
         return failed(tool, call, "timeout", text, "not_done", trust="trusted")
-    text = f"{tool.name} did not end in {most:g} s{why}. "
+    text += ". "
     if tool.effect in EFFECTFUL:
         text += IN_DOUBT.format(tool="It")
     else:

@@ -12,6 +12,7 @@ ClewError
 │   ├── StoreNewerError        a later clew wrote it
 │   ├── ReplayError            a replay came to another result than the record
 │   └── FencedError            another worker has opened the run; this one must stop
+├── PartError        a guard, check, format or another part of your own broke; the record resumes
 └── ToolError        raised *by* a tool: the message is for the model, and the call is not done
 """
 
@@ -76,6 +77,10 @@ class FencedError(StoreError):
     """Another worker opened the run after this one did; nothing more may be appended here."""
 
 
+class PartError(ClewError):
+    """A part of your own broke: it raised, hung, or gave what it must not. The run stays open."""
+
+
 class ToolError(ClewError):
     """Raise it in a tool to tell the model what is wrong. It promises that nothing was done."""
 
@@ -88,3 +93,22 @@ def one_error() -> Generator[None]:
     except BaseExceptionGroup as group:
         with one_error():  # the first may be a group itself
             raise group.exceptions[0] from group
+
+
+def message_of(error: BaseException) -> str:
+    """The error's message on one line; its class where it has none, or none that can be read."""
+    try:
+        text = " ".join(writable(str(error)).split())
+    except BaseException as worse:  # noqa: BLE001 - its own __str__ may raise whatever it likes
+        text = f"(its message cannot be read: {type(worse).__name__})"
+    return text or type(error).__name__
+
+
+def described(error: BaseException) -> str:
+    """The error's class and message on one line."""
+    return f"{type(error).__name__}: {message_of(error)}"
+
+
+def writable(text: str) -> str:
+    """The text as a plain one, with a mark for each half of a character: no record holds those."""
+    return str.encode(text, "utf-8", "replace").decode()

@@ -22,8 +22,9 @@ SCHEMA: Final = 3
 """Version of the events' encoding and of what they mean, written with every `Started`.
 
 1: a bound is looked at only when it is used up. 2: model calls are reserved beforehand (`Charged`,
-`Setting.rates`). 3: of a long observation a model is shown the beginning and the end. A run goes on
-by the rules it was begun with.
+`Setting.rates`). 3: of a long observation a model is shown the beginning and the end; an answer
+whose arguments are wrong, or that a guard denies, counts as rejected. A run goes on by the rules it
+was begun with.
 """
 
 FINISH: Final = "finish"

@@ -1,24 +1,216 @@
 """Whether the parts of an agent fit together: said when it is made, before any model call."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import difflib
+import inspect
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, cast
 
-from clew.errors import ConfigError
+from clew.errors import ConfigError, described
 from clew.events import FINISH, Json
-from clew.protocols import Codec, Describes, Example, Finder, Tool
+from clew.parts import PASSED, shown
+from clew.prompts import Instructions
+from clew.protocols import Codec, Describes, Example, Finder, Model, Tool
+from clew.tools.function import tool
 from clew.tools.schema import checked
+
+ELSEWHERE: Final[Mapping[str, str]] = {
+    "system_prompt": "prompt",
+    "system": "prompt",
+    "instructions": "prompt",
+    "llm": "model",
+    "functions": "tools",
+    "output_type": "answer",
+    "response_format": "answer",
+    "max_steps": "limits=Limits(steps=…)",
+    "max_iterations": "limits=Limits(steps=…)",
+    "max_tokens": "limits=Limits(tokens=…)",
+    "temperature": 'model=resolve(name, params={"temperature": …})',
+    "store": "run(agent, goal, store=…)",
+}
+"""What other libraries call the fields of an agent, and what they are here."""
+
+ASKED: Final[Mapping[str, tuple[str, ...]]] = {
+    "guard": ("call", "trajectory"),
+    "check": ("answer", "trajectory"),
+    "screen": ("words",),
+    "bound": ("trajectory",),
+    "tail": ("trajectory", "left"),
+    "shape": ("text",),
+    "repair": ("arguments",),
+    "probe": ("arguments", "key"),
+}
+"""What each kind of function is called with."""
+
+AT_ONCE: Final = frozenset({"bound", "tail", "shape", "repair"})
+"""Those that nobody awaits."""
+
+
+def check_prompt(prompt: object) -> None:
+    """Raise `ConfigError` for what is neither a text nor instructions."""
+    if isinstance(prompt, (str, Instructions)):
+        if isinstance(prompt, Instructions) and prompt.tail is not None:
+            check_function("tail", prompt.tail)
+        return
+    hint = "a text or Instructions"
+    if callable(prompt):
+        hint = "the text it returns, or Instructions(persona=…, tail=function) for words said anew"
+    message = f"prompt is {shown(prompt)}: give {hint}"
+    raise ConfigError(message)
+
+
+class Tools:
+    """The field `tools` of an agent: given as tools or plain functions, had as tools."""
+
+    def __get__(self, agent: object, kind: type) -> tuple[Tool, ...]:
+        return () if agent is None else agent.__dict__["tools"]
+
+    def __set__(self, agent: object, given: Iterable[Tool | Callable[..., Any]]) -> None:
+        agent.__dict__["tools"] = _as_tools(given)
+
+
+def _as_tools(given: object) -> tuple[Tool, ...]:
+    """The tools, plain functions made into some. Raises `ConfigError` for what can be none."""
+    if isinstance(given, str) or callable(given) or not isinstance(given, Iterable):
+        message = f"tools is {shown(given)}: give a list of functions and tools"
+        raise ConfigError(message)
+    made: list[Tool] = []
+    for each in cast("Iterable[object]", given):
+        if isinstance(each, Tool):
+            made.append(each)
+        elif inspect.isroutine(each):
+            made.append(tool(each))
+        else:
+            what = "is a class" if isinstance(each, type) else "is no tool"
+            message = f"{shown(each)} {what}: give a function, or make a Tool"
+            raise ConfigError(message)
+    return tuple(made)
+
+
+def check_names(given: Collection[str], fields: Collection[str], *, modelled: bool) -> None:
+    """Raise `ConfigError` for settings that an agent does not have, and say which was meant."""
+    for name in given:
+        if name in fields:
+            continue
+        near = difflib.get_close_matches(name, fields, n=1)
+        meant = ELSEWHERE.get(name) or (near[0] if near else "")
+        hint = f"say {meant}" if meant else f"there are {', '.join(fields)}"
+        message = f"an agent has no {name!r}: {hint}"
+        raise ConfigError(message)
+    if not modelled and "model" not in given:
+        message = 'an agent needs a model: name one, such as model="offline"'
+        raise ConfigError(message)
+
+
+@contextmanager
+def fitting(what: str) -> Generator[None]:
+    """Whatever a part raises while the agent is made, this part cannot be used."""
+    try:
+        yield
+    except PASSED:
+        raise
+    except BaseException as error:
+        message = f"{what} failed when the agent was made: {described(error)}; mend it"
+        raise ConfigError(message) from error
+
+
+def check_functions(kind: str, given: object) -> None:
+    """Raise `ConfigError` for what is no list of functions of this kind."""
+    if isinstance(given, str) or callable(given) or not isinstance(given, Iterable):
+        message = f"{kind}s is {shown(given)}: give a list of functions"
+        raise ConfigError(message)
+    for part in cast("Iterable[object]", given):
+        check_function(kind, part)
+
+
+def check_function(kind: str, part: object) -> None:
+    """Raise `ConfigError` for what cannot be called as a part of this kind is."""
+    if isinstance(part, type):
+        message = f"the {kind} {part.__name__} is a class: give an instance, {part.__name__}(…)"
+        raise ConfigError(message)
+    if isinstance(part, Tool) or not callable(part):
+        message = f"{shown(part)} is no {kind}: give a function of ({', '.join(ASKED[kind])})"
+        raise ConfigError(message)
+    name = getattr(part, "__qualname__", None) or type(part).__name__
+    given = ASKED[kind]
+    try:
+        inspect.signature(part).bind(*given)
+    except TypeError as error:
+        message = f"the {kind} {name} is called with ({', '.join(given)}): {error}; mend it"
+        raise ConfigError(message) from error
+    except ValueError:  # written in C, it does not tell what it takes
+        return
+    awaited = any(map(inspect.iscoroutinefunction, (part, getattr(part, "__call__", None))))  # noqa: B004 - whether that is async
+    if awaited and kind in AT_ONCE:
+        message = f"the {kind} {name} is async, and has to answer at once: make it a plain def"
+        raise ConfigError(message)
+
+
+def check_model(model: Model | str) -> None:
+    """Raise `ConfigError` for what is no model; one that is only named is looked for later."""
+    if isinstance(model, str):
+        return
+    wanted: Mapping[str, Callable[[object], bool]] = {
+        "name": lambda value: isinstance(value, str),
+        "params": lambda value: isinstance(value, Mapping),
+        "priced": lambda value: isinstance(value, bool),
+        "complete": callable,
+    }
+    _check_door("model", model, wanted, 'name one ("provider:model"), or see clew.protocols.Model')
+
+
+def check_codec(codec: Codec | str | None) -> None:
+    """Raise `ConfigError` for what is no format."""
+    if codec is None or isinstance(codec, str):
+        return
+    wanted: dict[str, Callable[[object], bool]] = {
+        "name": lambda value: isinstance(value, str),
+        "stop": lambda value: isinstance(value, tuple),
+        "native": lambda value: isinstance(value, bool),
+    }
+    wanted |= dict.fromkeys(("head", "render", "tail", "form", "parse", "cut"), callable)
+    _check_door("format", codec, wanted, "see clew.protocols.Codec")
+
+
+def check_finder(finder: Finder | None) -> None:
+    """Raise `ConfigError` for what is no retrieval."""
+    if finder is None:
+        return
+    wanted: Mapping[str, Callable[[object], bool]] = {
+        "always": lambda value: isinstance(value, Sequence) and not isinstance(value, str),
+        "find": callable,
+    }
+    _check_door("retrieval", finder, wanted, "see clew.protocols.Finder")
+
+
+def _check_door(
+    what: str, part: object, wanted: Mapping[str, Callable[[object], bool]], help_: str
+) -> None:
+    if isinstance(part, type):
+        message = f"the {what} {part.__name__} is a class: give an instance, {part.__name__}(…)"
+        raise ConfigError(message)
+    for name, fits in wanted.items():
+        with fitting(f"{name} of the {what}"):
+            value = getattr(part, name, None)
+        if not fits(value):
+            message = f"the {what} {shown(part)} has {name} = {shown(value)}: {help_}"
+            raise ConfigError(message)
 
 
 def check_tools(tools: Sequence[Tool]) -> None:
     """Raise `ConfigError` where two tools have a name, or one has that of finish, or is none."""
-    names = [tool.name for tool in tools]
+    names = [each.name for each in tools]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         message = f"two tools are called {', '.join(twice)}: rename one"
         raise ConfigError(message)
     if FINISH in names:
         message = f"{FINISH!r} is the tool that ends a run: call yours something else"
         raise ConfigError(message)
-    for tool in tools:
-        checked(tool)
+    for each in tools:
+        checked(each)
+        for kind in ("repair", "probe"):
+            if (part := getattr(each, kind)) is not None:
+                check_function(kind, part)
 
 
 def check_cost(limit: float | None, tools: Sequence[Tool]) -> None:
@@ -49,8 +241,8 @@ def check_choice(name: str, value: object, known: Collection[str]) -> None:
 
 def check_retrieval(retrieval: Finder, tools: Sequence[Tool], codec: Codec) -> None:
     """Raise `ConfigError` where tools cannot be shown as they are found."""
-    shown = {tool.name for tool in tools if not tool.hidden}
-    if strange := [name for name in retrieval.always if name not in shown]:
+    seen = {each.name for each in tools if not each.hidden}
+    if strange := [name for name in retrieval.always if name not in seen]:
         message = f"there is no tool {strange[0]!r} to be always shown: add it, or leave it out"
         raise ConfigError(message)
     if not codec.native and not isinstance(codec, Describes):

@@ -14,13 +14,15 @@ from typing import Any, Final, Self
 import anyio
 import msgspec
 
-from clew.arguments import BLOB_BYTES, put, whole_thought, without_arguments
+from clew.arguments import whole_thought, without_arguments
 from clew.errors import (
+    PartError,
     RunExistsError,
     RunNotFoundError,
     StoreDamagedError,
     StoreError,
     StoreNewerError,
+    message_of,
 )
 from clew.events import (
     SCHEMA,
@@ -39,6 +41,7 @@ from clew.events import (
     encode,
 )
 from clew.inbox import admitted
+from clew.layout import BLOB_BYTES, lay_out, without_brief
 from clew.protocols import Append, Base, Line, Listener, Store
 from clew.redaction import Redaction
 from clew.trajectory import Call, Trajectory
@@ -124,32 +127,19 @@ async def _whole(store: Store, event: Observation) -> Observation:
     return msgspec.structs.replace(event, images=tuple(images))
 
 
-def _without_brief(event: AnyEvent, setting: Setting, blobs: dict[str, bytes]) -> AnyEvent:
-    """The event with the brief of its setting in a blob, which all runs of one agent share."""
-    digest = put(encode(setting.brief), blobs)
-    setting = msgspec.structs.replace(setting, brief=None, brief_blob=digest)
-    return msgspec.structs.replace(event, setting=setting)
-
-
-def _lay_out(event: Observation, blobs: dict[str, bytes]) -> tuple[Observation, Observation]:
-    """The observation as it may be kept, and as it is written, with its long parts in `blobs`."""
-    replace = msgspec.structs.replace
-    images = tuple(replace(image, blob=put(image.data, blobs)) for image in event.images)
-    event = replace(event, images=images)
-    written = replace(event, images=tuple(replace(image, data=b"") for image in images))
-    content = encode(event.content)
-    if len(content) <= BLOB_BYTES:
-        return event, written
-    digest = put(content, blobs)
-    return replace(event, blob=digest), replace(written, blob=digest, content="")
-
-
 async def _is_empty(store: Store, run_id: str) -> bool:
     """Whether there is such a run, without an entry."""
     try:
         return not await store.read(run_id)
     except RunNotFoundError:
         return False
+
+
+def _giver(event: AnyEvent) -> str:
+    """Whose the values of an event are."""
+    if isinstance(event, Thought):
+        return f"what the model {event.reply.model} said, or the format made of it"
+    return f"what is to be recorded ({type(event).__name__})"
 
 
 class _Waiting:
@@ -317,7 +307,9 @@ class Journal:
             LOG.warning("run %s: attempt %d of %s", self.run_id, event.number, event.tool)
         elif isinstance(event, Stop):
             LOG.info("run %s: stopped, %s", self.run_id, event.status)
-        self._tell(lambda listener: listener.entry(entry))
+        if self.listener is not None:
+            shown = msgspec.structs.replace(entry, event=decode(encode(event)))  # its own copy
+            self._tell(lambda listener: listener.entry(shown))
 
     def token(self, text: str) -> None:
         """Show a piece of a reply on its way to whoever listens."""
@@ -329,7 +321,9 @@ class Journal:
             return
         try:
             show(self.listener)
-        except Exception:
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
             LOG.exception("run %s: a listener failed; the run goes on", self.run_id)
 
     async def _commit(self, batch: Sequence[_Waiting]) -> list[Entry]:
@@ -361,23 +355,30 @@ class Journal:
         """The event as it may be kept, and its bytes; long contents go to `blobs`."""
         try:
             body = encode(event)
+            event = decode(body)  # what is folded is what will be read, and nobody's but ours
         except UnicodeEncodeError as error:
-            message = f"run {self.run_id}: a text holds half a character ({error.reason}): mend it"
+            why = f"a text holds half a character ({error.reason}): mend it"
+            message = f"run {self.run_id}: {_giver(event)}: {why}"
             raise StoreError(message) from error
         except RecursionError as error:
-            message = f"run {self.run_id}: a value is nested too deeply to be written: flatten it"
+            why = "a value is nested too deeply to be written: flatten it"
+            message = f"run {self.run_id}: {_giver(event)}: {why}"
             raise StoreError(message) from error
+        except Exception as error:
+            why = f"no record can hold this ({message_of(error)}): mend it and resume the run"
+            message = f"run {self.run_id}: {_giver(event)}: {why}"
+            raise PartError(message) from error
         if self._redaction.finds(body):
             event = self._redaction.event(event, len(self.trajectory.steps) + 1)
             body = encode(event)
         if isinstance(event, Observation) and (event.images or len(body) > BLOB_BYTES):
-            event, written = _lay_out(event, blobs)
+            event, written = lay_out(event, blobs)
             return event, encode(written)
         if isinstance(event, Thought) and len(body) > BLOB_BYTES:
             return event, encode(without_arguments(event, blobs))
         setting = getattr(event, "setting", None)
         if isinstance(setting, Setting) and setting.brief is not None:
-            event = _without_brief(event, setting, blobs)
+            event = without_brief(event, setting, blobs)
             return event, encode(event)
         return event, body
 

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.agent import Agent
-from clew.errors import ConfigError
+from clew.agent import OWN_GUARDS, Agent
+from clew.errors import PartError, message_of
 from clew.events import (
     FINISH,
     Action,
@@ -21,8 +21,10 @@ from clew.events import (
     Verdict,
     encode,
 )
+from clew.parts import ask, broken, copied, of_kind, text_from, using, words, wrong
 from clew.protocols import Tool
 from clew.tools.schema import example, nearest
+from clew.tools.typed import plain
 from clew.trajectory import Call, Step, Trajectory
 
 ANOTHER: Final = "only one answer of a reply is looked at, and this is another"
@@ -85,12 +87,29 @@ async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEv
         return [refusal(call, "invalid_arguments", text)]
     events: list[AnyEvent] = []
     args = call.args
-    if call.ruling is None and tool.repair is not None and (mended := tool.repair(args)):
+    if call.ruling is None and (mended := _repaired(tool, args)) is not None:
         args, what = mended
         events.append(Judged(call.key, Verdict("amend", what, args=args), by=f"{tool.name}.repair"))
     if problems := agent.problems(tool, args):
         return [*events, _teach(call, tool, "; ".join(problems), so_far.trust)]
     return [*events, *await _ask_guards(agent, so_far, call, tool, args)]
+
+
+def _repaired(tool: Tool, args: dict[str, Json]) -> tuple[dict[str, Json], str] | None:
+    """What the tool's own repair made of the arguments. Raises `PartError` for anything else."""
+    if tool.repair is None:
+        return None
+    who = f"the repair of the tool {tool.name}"
+    with using(who):
+        mended: Any = tool.repair(copied(args))
+    if not mended:
+        return None
+    match mended:
+        case (dict(), str(what)):
+            with using(who):
+                return plain(mended[0]), what
+        case _:
+            raise wrong(who, mended, "(arguments, words), or None")
 
 
 async def _ask_guards(
@@ -110,9 +129,15 @@ async def _ask_guards(
     for name, guard in agent.named_guards:
         if approved and name == held_by:
             continue
-        if (verdict := await guard(asked, so_far)) is None:
+        if isinstance(guard, OWN_GUARDS):
+            verdict = await guard(asked, so_far)
+        else:
+            seen = Call(call.key, Action(call.action.name, copied(args)))
+            verdict = whole(
+                await ask(f"the guard {name}", agent.patience, guard, seen, so_far), name
+            )
+        if verdict is None:
             continue
-        verdict = whole(verdict, name)
         match verdict.kind:
             case "hint":
                 if (hint := Judged(call.key, verdict, by=name)) not in call.hints:
@@ -136,13 +161,20 @@ async def _ask_guards(
     return [*events, msgspec.structs.replace(held, verdict=verdict)]
 
 
-def whole(verdict: Verdict, guard: str) -> Verdict:
-    """The verdict, if a record can hold it. Raises `ConfigError` where the guard made up words."""
+def whole(verdict: object, name: str, what: str = "guard") -> Verdict | None:
+    """The verdict, if a record can hold it. Raises `PartError` where it cannot."""
+    if verdict is None:
+        return None
+    who = f"the {what} {name}"
     try:
-        return msgspec.convert(msgspec.to_builtins(verdict), Verdict)
-    except msgspec.ValidationError as error:
-        message = f"guard {guard} gave a verdict that is none: {error}"
-        raise ConfigError(message) from error
+        return msgspec.convert(plain(of_kind(who, verdict, Verdict, "a Verdict or None")), Verdict)
+    except PartError:
+        raise
+    except Exception as error:
+        message = (
+            f"{who} gave a verdict that is none: {message_of(error)}; mend it and resume the run"
+        )
+        raise PartError(message) from error
 
 
 async def judge_words(agent: Agent, so_far: Trajectory) -> list[AnyEvent]:
@@ -158,9 +190,10 @@ async def judge_words(agent: Agent, so_far: Trajectory) -> list[AnyEvent]:
     events: list[AnyEvent] = []
     held: list[AnyEvent] = []
     for name, screen in agent.named_screens:
-        if (verdict := await screen(text)) is None:
+        said = await ask(f"the screen {name}", agent.patience, screen, text)
+        if (verdict := whole(said, name, "screen")) is None:
             continue
-        judged = Judged(key, whole(verdict, name), by=name)
+        judged = Judged(key, verdict, by=name)
         match verdict.kind:
             case "hint":
                 events.append(judged)
@@ -169,21 +202,33 @@ async def judge_words(agent: Agent, so_far: Trajectory) -> list[AnyEvent]:
             case "deny":
                 return [*events, judged, Stop("refused", verdict.reason)]
             case _:
-                message = f"screen {name} would change a person's words: it may only judge them"
-                raise ConfigError(message)
+                message = (
+                    f"the screen {name} would change a person's words: it may only judge them; "
+                    "mend it and resume the run"
+                )
+                raise PartError(message)
     return [*events, *held]
 
 
 async def judge_answer(agent: Agent, so_far: Trajectory, value: Json) -> str | None:
     """What is wrong with an answer, by its type and the agent's checks; None if nothing is."""
-    try:
-        answer: Any = agent.decode(value)
-    except ValueError as error:
-        return str(error)
-    for check in agent.checks:
-        if (problem := await check(answer, so_far)) is not None:
-            return problem
+    for check in agent.checks or [_no_check]:
+        try:
+            answer: Any = agent.decode(copied(value))  # anew for each: one may change it
+        except ValueError as error:
+            return message_of(error)
+        except Exception as error:
+            raise broken("the answer's type", error) from error
+        who = f"the check {words(check)}"
+        problem = await ask(who, agent.patience, check, answer, so_far)
+        if problem is None:
+            continue
+        return text_from(who, problem, "what is wrong with the answer, or None")
     return None
+
+
+def _no_check(answer: Any, so_far: Trajectory) -> None:
+    """Nothing is wrong with an answer of its type."""
 
 
 def _unknown(agent: Agent, so_far: Trajectory, action: Action) -> str:

@@ -14,12 +14,11 @@ from clew.delegation import hand_out
 from clew.effects import perform
 from clew.ending import interrupt
 from clew.errors import one_error
-from clew.events import FINISH, Json, Landing, Note, Status, Stop, Thought
+from clew.events import Json, Landing, Note, Status, Stop
 from clew.journal import Journal
 from clew.judging import closed, comes_before, judge_answer, judge_call, judge_words
-from clew.protocols import Calls, OnText, Parsed
+from clew.thought import next_thought
 from clew.trajectory import Call, Step, Trajectory
-from clew.view import View
 
 
 async def run(agent: Agent, journal: Journal) -> Trajectory:
@@ -59,19 +58,7 @@ async def advance(agent: Agent, journal: Journal) -> None:
 
 async def think(agent: Agent, journal: Journal) -> None:
     """Ask the model for the next thought; in a landing, for the last one, without calls."""
-    so_far = journal.trajectory
-    landing = so_far.landing is not None
-    said, shown = agent.reminders(so_far), await agent.newly_shown(so_far)
-    calls: Calls = "none" if landing else "auto"
-    prompt, prints = _view(agent, journal).prompt(so_far, said, calls, shown)
-    reply = await agent.thinker.complete(prompt, _listen(agent, journal))
-    declined = reply.finish == "declined"  # nothing in such a text is a call
-    read = Parsed(answer=reply.text) if declined else agent.format.parse(agent.brief, reply)
-    if landing and any(action.name != FINISH for action in read.actions):
-        read = Parsed(text=read.text, fault="no call can be made any more: only an answer counts")
-    await journal.record(Thought(
-        reply, prints, read.text, read.actions, read.answer, read.fault, read.repairs, said, shown,
-    ))  # fmt: skip
+    await journal.record(await next_thought(agent, journal))
 
 
 async def act(agent: Agent, journal: Journal) -> None:
@@ -159,20 +146,6 @@ async def land(agent: Agent, journal: Journal, reached: str) -> None:
     else:
         why = f"{reached}; what is left holds no landing" if agent.landing else reached
         await journal.record(Stop("bound", why, agent.fallback, fallback=True))
-
-
-def _view(agent: Agent, journal: Journal) -> View:
-    """The run's view, kept between steps; made anew whenever it is not there."""
-    view = journal.folds.get("view")
-    goal, params = journal.trajectory.asked, agent.thinker.params
-    if not isinstance(view, View) or view.brief is not agent.brief or view.goal != goal:
-        view = journal.folds["view"] = View(agent.format, agent.brief, goal, params)
-    return view
-
-
-def _listen(agent: Agent, journal: Journal) -> OnText | None:
-    """Where tokens go on their way: to the listener, as far as they count for the codec."""
-    return None if journal.listener is None else agent.format.cut(journal.token)
 
 
 def _answer(agent: Agent, step: Step) -> Json:

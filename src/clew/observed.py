@@ -1,11 +1,14 @@
 """What came of a call, as the one observation it will ever have."""
 
+import traceback
 from typing import Any, Final
 
 import msgspec
 
 from clew.agent import Agent
+from clew.errors import message_of, writable
 from clew.events import Code, Evidence, Image, Json, Observation, Outcome, Trust, decode, encode
+from clew.parts import shown
 from clew.protocols import Tool
 from clew.tools.typed import plain
 from clew.trajectory import Call, Trajectory
@@ -15,14 +18,9 @@ DETAIL_HEAD: Final = 2_000
 ROOM: Final = 1_000  # bytes that are kept for what is said of an observation that was cut
 
 
-def line(error: BaseException) -> str:
-    """The error's message on one line; its class where it has none."""
-    return " ".join(writable(str(error)).split()) or type(error).__name__
-
-
-def writable(text: str) -> str:
-    """The text with a mark for each half of a character, which no record can hold."""
-    return text.encode("utf-8", "replace").decode()
+def traced(error: BaseException) -> str:
+    """The error's traceback, for people."""
+    return "".join(traceback.format_exception(error))
 
 
 def failed(
@@ -68,9 +66,9 @@ def observed(
         content = plain(told.content)
         told = _plainly(told)
         size = _size(told, content)
-    except ValueError as error:
-        text = f"{tool.name} returned what JSON cannot carry: {line(error)}"
-        return failed(tool, call, "bad_output", text, "done", repr(type(value)))
+    except Exception as error:  # noqa: BLE001 - asked what it holds, an object may raise anything
+        text = f"{tool.name} returned what JSON cannot carry: {message_of(error)}"
+        return failed(tool, call, "bad_output", text, "done", shown(type(value)))
     if so_far.capped and size > (most := agent.limits.observation_bytes):
         return _cut(tool, call, content, size, most)
     if told.ok and (problems := agent.result_problems(tool, content)):
@@ -82,9 +80,9 @@ def observed(
     if isinstance(value, (Observation, Image)):  # what a tool says itself must be readable again
         try:
             decode(encode(observation))
-        except (msgspec.ValidationError, UnicodeEncodeError) as error:
-            text = f"{tool.name} returned an observation that is none: {line(error)}"
-            return failed(tool, call, "bad_output", text, "done", repr(type(value)))
+        except Exception as error:  # noqa: BLE001 - each of its fields may be anything
+            text = f"{tool.name} returned an observation that is none: {message_of(error)}"
+            return failed(tool, call, "bad_output", text, "done", shown(type(value)))
         return msgspec.structs.replace(observation, detail=_shortened(observation.detail))
     return observation
 

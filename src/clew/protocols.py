@@ -9,10 +9,11 @@ from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import msgspec
 
+from clew.errors import ConfigError
 from clew.events import (
     Action,
     Effect,
@@ -31,6 +32,9 @@ from clew.events import (
 )
 from clew.trajectory import Call, Step, Trajectory
 
+Said = TypeVar("Said")
+Answering: TypeAlias = Awaitable[Said] | Said  # given at once, or once it is awaited
+
 # ---------------------------------------------------------------- tools
 
 
@@ -46,8 +50,7 @@ class Retry:
     most: float = 8.0
 
 
-Parameters: TypeAlias = dict[str, Json]
-"""A JSON Schema of type object."""
+Parameters: TypeAlias = dict[str, Json]  # a JSON Schema of type object
 
 
 @dataclass(frozen=True)
@@ -60,9 +63,10 @@ class Tool:
     cancelling the call really ends the work. `probe(args, key)` is asked, after the deadline of an
     attempt nobody saw the end of, what became of it: an answer like a call's, or None for "it did
     not happen". `repair(args)` may mend arguments before validation and says what it did: (new
-    arguments, words). `result` is a JSON Schema the result must meet. A `hidden` tool is not shown
-    but still answered. With `sub` the work is done in a run of its own, which is granted at `most`
-    so much of the budget; `call` and `timeout` are not used.
+    arguments, words). Each is given arguments of its own, to change as it likes. `result` is a JSON
+    Schema the result must meet. A `hidden` tool is not shown but still answered. With `sub` the
+    work is done in a run of its own, which is granted at `most` so much of the budget; `call` and
+    `timeout` are not used. A tool that was made of a `function` can be called as that.
     """
 
     name: str
@@ -82,6 +86,13 @@ class Tool:
     examples: tuple[dict[str, Json], ...] = ()
     sub: "Callable[[SubRun], Awaitable[Observation | Verdict]] | None" = None
     most: Grant | None = None
+    function: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """Call the function it was made of."""
+        if self.function is None:
+            raise ConfigError(f"the tool {self.name} was made of no function: await its call")
+        return self.function(*args, **named)
 
     def __repr__(self) -> str:
         """Its name, its parameters and what it does to the world."""
@@ -294,7 +305,7 @@ class Finder(Protocol):
         """The names of the tools that are shown from the start."""
         ...
 
-    async def find(self, tools: Sequence[Tool], so_far: Trajectory) -> Sequence[str]:
+    def find(self, tools: Sequence[Tool], so_far: Trajectory) -> Answering[Sequence[str]]:
         """Names of tools to show from the next thought on; the record keeps what it said."""
         ...
 
@@ -388,13 +399,13 @@ class Left(msgspec.Struct, frozen=True, gc=False):
 Tail: TypeAlias = Callable[[Trajectory, Left], str]
 """What is said anew at the end of each prompt; "" for nothing. Pure: a replay asks again."""
 
-Guard: TypeAlias = Callable[[Call, Trajectory], Awaitable[Verdict | None]]
+Guard: TypeAlias = Callable[[Call, Trajectory], Answering[Verdict | None]]
 """Judges one call before it is made; None is a plain yes."""
 
-Screen: TypeAlias = Callable[[str], Awaitable[Verdict | None]]
+Screen: TypeAlias = Callable[[str], Answering[Verdict | None]]
 """Judges a person's words before a model sees them: deny, hold, hint (a mark); None for a yes."""
 
-Check: TypeAlias = Callable[[Any, Trajectory], Awaitable[str | None]]
+Check: TypeAlias = Callable[[Any, Trajectory], Answering[str | None]]
 """Says what is wrong with a (decoded) answer, or None."""
 
 Entailment: TypeAlias = Literal["entails", "contradicts", "neither"]

@@ -7,6 +7,7 @@ from typing import Any
 
 from clew.agent import Agent
 from clew.events import Evidence, Json, Status, Usage
+from clew.parts import using, words
 from clew.protocols import Audits, Store
 from clew.trajectory import Trajectory
 from clew.waiting import Held, held_here, held_in
@@ -65,7 +66,7 @@ def _decoded(agent: Agent, answer: Json) -> Any:
     """The answer in the agent's type; as recorded, if it was given to an agent of another."""
     try:
         return agent.decode(answer)
-    except ValueError:
+    except Exception:  # noqa: BLE001 - a user's own type may raise anything
         return answer
 
 
@@ -74,7 +75,8 @@ def _audited(agent: Agent, so_far: Trajectory, answer: Json) -> Any:
     checks: Sequence[object] = agent.checks
     for check in checks:
         if isinstance(check, Audits):
-            return check.audit(_decoded(agent, answer), so_far)
+            with using(f"the audit of {words(check)}"):
+                return check.audit(_decoded(agent, answer), so_far)
     return None
 
 

@@ -15,7 +15,7 @@ from clew.agent import Agent
 from clew.begin import begun, start, take_up
 from clew.bounds import DEFAULT_COST
 from clew.ending import interrupt
-from clew.errors import ConfigError, StoreError, ToolError
+from clew.errors import ConfigError, StoreError, ToolError, message_of
 from clew.events import (
     EFFECTFUL,
     Cancel,
@@ -34,7 +34,6 @@ from clew.events import (
 )
 from clew.journal import Journal, load
 from clew.loop import run as go
-from clew.observed import line
 from clew.protocols import Listener, Parameters, Store, SubRun, Tool
 from clew.result import result
 from clew.tools.schema import checked
@@ -207,7 +206,7 @@ class Delegation(msgspec.Struct, frozen=True):
         except ToolError:
             raise
         except Exception as error:
-            message = f"no task could be made of this ({type(error).__name__}: {line(error)})"
+            message = f"no task could be made of this ({type(error).__name__}: {message_of(error)})"
             raise ToolError(message) from error
         if not text.strip():
             raise ToolError("the task is empty: say what is to be done")

@@ -17,6 +17,7 @@ from clew.events import (
     Cancel,
     Changed,
     Charged,
+    Code,
     Entry,
     Evidence,
     Forked,
@@ -45,6 +46,10 @@ _CAPPED: Final = 3  # the first schema of which that is so
 
 GLANCE: Final = 60
 """Characters of a goal that tell which run it is."""
+
+_REJECTED: Final[frozenset[Code]] = frozenset({"rejected"})
+_REFUSED: Final[frozenset[Code]] = frozenset({"rejected", "invalid_arguments", "denied"})
+"""What an answer was sent back for that counts as a try."""
 
 _NOTHING: Final = Grant(steps=0, tool_calls=0, tokens=0, seconds=0.0, cost=0.0)
 
@@ -354,7 +359,7 @@ class Trajectory:
             if piece.score > best.score:
                 self._evidence[piece.doc_id] = piece
         if call.action.name == FINISH:
-            if observation.code == "rejected":
+            if observation.code in (_REFUSED if self.started.schema > 2 else _REJECTED):
                 self.rejected.append(observation.text)
         elif not call.attempts and observation.made:
             self._count(call)

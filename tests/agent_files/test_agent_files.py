@@ -169,7 +169,7 @@ async def test_an_agent_of_another_file_is_a_tool(tmp_path: Path) -> None:
     await replay(plain, "r", store=store)
     with pytest.raises(ConfigError, match=r"nobody to work on n-1\.1: this agent was made for"):
         await run(plain, "Ask.", store=store, run_id="n")
-    assert stand_ins(spec, below, None, partial(bare, asked, model))[0].tools != []
+    assert stand_ins(spec, below, None, partial(bare, asked, model))[0].tools != ()
     inner = agent.by_name["clerk"].sub
     assert isinstance(inner, Delegation)
     assert inner.agent.thinker.name.startswith("offline")  # that of the file that names it

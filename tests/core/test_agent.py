@@ -24,13 +24,14 @@ from clew import (
     rule,
     run,
 )
-from clew.agent import changes, words
+from clew.agent import changes
 from clew.bounds import Caps, Cost, Seconds, Steps, Tokens, ToolCalls
 from clew.events import Json, Reply, Started, Stop
 from clew.guards import NoProgress
 from clew.journal import Journal
 from clew.loop import run as go
 from clew.models.anthropic import anthropic_messages
+from clew.parts import words
 from clew.protocols import OnText, Prompt
 from clew.result import result
 from clew.stores import MemoryStore

@@ -444,7 +444,7 @@ class TestLost:
         await start(rules, "What is 6 * 7?", store, run_id="run")  # and its worker dies
         journal = await take_up(rules, "run", store)
         await leave(rules, journal)
-        assert charges(journal.trajectory) == []
+        assert [each.usage.tokens for each in charges(journal.trajectory)] == [0]
 
     async def test_where_no_thought_was_due_nothing_is_charged(self) -> None:
         landed = self.who.but(limits=Limits(steps=1))

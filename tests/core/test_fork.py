@@ -31,12 +31,12 @@ from clew import (
     run_sync,
 )
 from clew.api import start
-from clew.arguments import BLOB_BYTES
 from clew.codecs import by_name
 from clew.cut import DONE_CHARS, cut
 from clew.events import AnyEvent, Done, Forked, Note, Prints, Reply, Thought, decode
 from clew.forking import start_fork
 from clew.journal import Journal, load
+from clew.layout import BLOB_BYTES
 from clew.loop import run as go
 from clew.protocols import Append, OnText, Prompt, Store
 from clew.testing.models import ScriptedModel, act, acts, finish, say

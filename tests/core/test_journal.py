@@ -12,7 +12,6 @@ import msgspec
 import pytest
 
 from clew import Agent, FencedError, MemoryStore, StoreError, open_store, run
-from clew.arguments import BLOB_BYTES
 from clew.events import (
     Action,
     AnyEvent,
@@ -36,6 +35,7 @@ from clew.events import (
     encode,
 )
 from clew.journal import Journal, chain, load, new_run_id
+from clew.layout import BLOB_BYTES
 from clew.protocols import Append, Base, Line, Store
 from clew.testing.models import ScriptedModel, act, say
 

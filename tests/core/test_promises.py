@@ -18,6 +18,7 @@ from clew import (
     Limits,
     MemoryStore,
     Observation,
+    PartError,
     ReplayError,
     StoreError,
     Tool,
@@ -208,7 +209,7 @@ async def test_a_verdict_in_words_there_are_not_is_the_guards_mistake() -> None:
     agent = Agent(
         model=ScriptedModel([act("work", v=1), say("ok")]), tools=[made(Work())], guards=[asks]
     )
-    with pytest.raises(ConfigError, match="gave a verdict that is none"):
+    with pytest.raises(PartError, match="gave a verdict that is none"):
         await run(agent, "Work!", store=store, run_id="run")
     assert (await resume(agent.but(guards=[]), "run", store=store, accept_change=True)).ok
 

@@ -23,11 +23,11 @@ from clew import (
     open_store,
     run,
 )
-from clew.arguments import BLOB_BYTES
 from clew.diff import first_difference
 from clew.errors import ModelError
 from clew.events import Attempt, Landing, Stop, Thought
 from clew.journal import load
+from clew.layout import BLOB_BYTES
 from clew.protocols import OnText, Prompt
 from clew.replay import replay
 from clew.stores import MemoryStore

@@ -5,7 +5,18 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, ConfigError, MemoryStore, ModelError, Verdict, fork, resume, rule, run
+from clew import (
+    Agent,
+    ConfigError,
+    MemoryStore,
+    ModelError,
+    PartError,
+    Verdict,
+    fork,
+    resume,
+    rule,
+    run,
+)
 from clew.api import cancel, prompt_of, start
 from clew.events import Judged, Note, Stop, Thought
 from clew.journal import load
@@ -193,7 +204,7 @@ async def test_a_screen_may_not_change_words() -> None:
     async def polite(text: str) -> Verdict | None:
         return Verdict("amend", "politer", args={"text": "please"})
 
-    with pytest.raises(ConfigError, match="it may only judge them"):
+    with pytest.raises(PartError, match="it may only judge them"):
         await run(Agent(model=Watched(), screens=[polite]), "now", store=MemoryStore())
 
 

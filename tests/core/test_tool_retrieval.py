@@ -15,6 +15,7 @@ from clew import (
     ConfigError,
     Limits,
     MemoryStore,
+    PartError,
     Tool,
     Verdict,
     fork,
@@ -348,7 +349,9 @@ async def test_a_finder_that_makes_up_names_is_told() -> None:
             return ["dream"]
 
     who, _ = agent(retrieval=Dreamer())
-    with pytest.raises(ConfigError, match="the retrieval found 'dream', which is no tool"):
+    with pytest.raises(
+        PartError, match=r"gave 'dream' .*: it must give names of tools that it was given"
+    ):
         await run(who, "?", store=MemoryStore())
 
 

@@ -15,7 +15,6 @@ from clew.events import (
     Started,
     Thought,
 )
-from clew.protocols import Guard
 from clew.tools import problems
 from clew.tools.person import HoldQuestions, answered, ask_person
 from clew.trajectory import Call, Trajectory
@@ -35,7 +34,7 @@ def ask(*args: dict[str, str]) -> Thought:
     return Thought(Reply(), PRINTS, actions=tuple(Action("ask_person", dict(one)) for one in args))
 
 
-async def judged(guard: Guard, so_far: Trajectory, key: str) -> tuple[str, str] | None:
+async def judged(guard: HoldQuestions, so_far: Trajectory, key: str) -> tuple[str, str] | None:
     call = so_far.call(key)
     verdict = await guard(Call(key, Action(call.action.name, call.args)), so_far)
     return None if verdict is None else (verdict.kind, verdict.code)

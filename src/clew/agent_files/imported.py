@@ -109,7 +109,7 @@ def imported_tools(name: str, folder: str = "") -> list[Tool]:
 def imported_function(name: str, what: str, folder: str = "") -> Any:
     """A function (or another object that can be called). Raises `ConfigError`."""
     found = imported(name, what, folder)
-    if not callable(found):
+    if not callable(found) or isinstance(found, Tool):
         message = f"the {what} {name!r} is of type {type(found).__name__}: name a function"
         raise ConfigError(message)
     return found

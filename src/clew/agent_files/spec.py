@@ -70,6 +70,9 @@ class Numbers(Part, frozen=True):
     depth: int | None = None
     argument_bytes: int | None = None
     observation_bytes: int | None = None
+    part_seconds: float | None = None
+    reply_seconds: float | None = None
+    grace: float | None = None
 
     @property
     def limits(self) -> Limits:

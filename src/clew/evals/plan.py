@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace as altered
 
 import clew
-from clew.agent import Agent, words
+from clew.agent import Agent
 from clew.errors import ConfigError
 from clew.evals.case import Case
 from clew.evals.golds import needs_judge, needs_reward
@@ -21,6 +21,7 @@ from clew.evals.world import Episode, World, quiet
 from clew.events import Json, encode
 from clew.evidence import Grounded
 from clew.models.prices import Price
+from clew.parts import words
 from clew.protocols import Audits
 from clew.strategies import Verifier
 from clew.strategies.vote import plan as planned_vote

@@ -113,6 +113,15 @@ class NoProgress:
     reworded: int = 16
     polling: frozenset[str] = frozenset()
 
+    def __repr__(self) -> str:
+        """As records name it: what came later, only where it is another than the usual."""
+        later = "".join(
+            f", {name}={getattr(self, name)}"
+            for name in ("reworded_hint", "reworded")
+            if getattr(self, name) != getattr(NoProgress, name)
+        )
+        return f"NoProgress(hint={self.hint}, refuse={self.refuse}, polling={self.polling}{later})"
+
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """A verdict on a call that repeats itself to no avail."""
         if call.action.name in self.polling or call.action.name == FINISH:
@@ -136,7 +145,12 @@ class NoProgress:
         return self._reworded(call.action.name, so_far)
 
     def _reworded(self, name: str, so_far: Trajectory) -> Verdict | None:
-        """A verdict on a call that may be another, of a tool that says the same to all of them."""
+        """A verdict on a call that may be another, of a tool that says the same to all of them.
+
+        A run that an older clew began goes on by the rules it was begun with.
+        """
+        if not so_far.capped:
+            return None
         steps = alike(so_far, name, self.reworded)
         if steps + 1 >= self.reworded:
             reason = (

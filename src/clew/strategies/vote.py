@@ -10,13 +10,14 @@ from typing import Any
 
 import msgspec
 
-from clew.agent import Agent, words
+from clew.agent import Agent
 from clew.begin import Where, begun, opened, start, take_up
 from clew.bounds import DEFAULT_COST, Limits
 from clew.errors import ConfigError, RunExistsError
 from clew.events import EFFECTFUL, Changed, Json, Usage
 from clew.journal import Journal, load
 from clew.loop import run as go
+from clew.parts import words
 from clew.portal import twin
 from clew.protocols import Listener, Store
 from clew.result import Result, result

@@ -7,8 +7,9 @@ from typing import Any, TypedDict, Unpack, overload
 
 import anyio
 
-from clew.errors import ConfigError
+from clew.errors import ConfigError, described
 from clew.events import Effect, Json, Trust
+from clew.parts import text_of
 from clew.protocols import LATE, Parameters, Retry, Tool
 from clew.tools.schema import checked
 from clew.tools.signature import Key, Signature, read, returned, unfit
@@ -56,7 +57,11 @@ def tool(
     """
     if function is not None:
         return as_tool(function, options)
-    return lambda decorated: as_tool(decorated, options)
+
+    def decorate(decorated: Callable[..., Any]) -> Tool:
+        return as_tool(decorated, options)
+
+    return decorate
 
 
 def as_tool(function: Callable[..., Any], options: Options) -> Tool:
@@ -81,7 +86,8 @@ def as_tool(function: Callable[..., Any], options: Options) -> Tool:
             value = await _in_thread(function, given)
         return returned(signature.name, value)
 
-    return checked(Tool(call=call, stoppable=awaited, **settings(signature, options)))
+    said = settings(signature, options)
+    return checked(Tool(call=call, stoppable=awaited, function=function, **said))
 
 
 def settings(signature: Signature, options: Options) -> dict[str, Any]:
@@ -107,10 +113,10 @@ async def _in_thread(function: Callable[..., Any], given: dict[str, Any]) -> Any
             value = function(**given)
         except BaseException as error:
             if left.is_set():
-                LATE.get()(f"{type(error).__name__}: {error}")
+                LATE.get()(described(error))
             raise
         if left.is_set():
-            LATE.get()(str(value))
+            LATE.get()(text_of(value))
         return value
 
     try:

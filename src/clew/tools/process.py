@@ -206,7 +206,7 @@ def _made(options: ProcessOptions, target: str | Callable[..., Any]) -> Tool:
     call = Elsewhere(
         named, name, effect, seconds, cpu, memory, function, tuple(options.get("env", ()))
     )
-    return replace(checked(Tool(call=call, **said)), timeout=seconds + SLACK)
+    return replace(checked(Tool(call=call, function=function, **said)), timeout=seconds + SLACK)
 
 
 def load(target: str) -> Callable[..., Any]:

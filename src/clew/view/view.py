@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from clew.events import FINISH, Json, Note, Prints, encode
+from clew.parts import shaped_text
 from clew.protocols import (
     Brief,
     Calls,
@@ -51,7 +52,7 @@ def shaped(step: Step, shape: Shape | None, *, whole: bool) -> Step:
         if call.observation is None or call.action.name == FINISH:
             return call
         text = call.observation.text
-        seen = text if shape is None else shape(text)
+        seen = text if shape is None else shaped_text(shape, text)
         seen = seen if whole else in_part(seen)
         if seen is text and shape is None:
             return call

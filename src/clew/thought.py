@@ -1,0 +1,110 @@
+"""One thought: a prompt of the record, the model's reply to it, and that as the format reads it."""
+
+from collections.abc import Awaitable
+from typing import Any
+
+import msgspec
+
+from clew.agent import Agent
+from clew.errors import ModelError, described, message_of
+from clew.events import FINISH, Reply, Thought, encode
+from clew.journal import Journal
+from clew.parts import PASSED, broken, of_kind, shown, using
+from clew.protocols import Calls, OnText, Parsed, Prompt
+from clew.tasks import settle
+from clew.view import View
+
+
+async def next_thought(agent: Agent, journal: Journal) -> Thought:
+    """Ask the model for the next thought; in a landing, for the last one, without calls.
+
+    Raises `ModelError` where the model fails, `PartError` where another part does.
+    """
+    so_far = journal.trajectory
+    landing = so_far.landing is not None
+    said, new = agent.reminders(so_far), await agent.newly_shown(so_far)
+    calls: Calls = "none" if landing else "auto"
+    with using(who := f"the format {agent.format.name}"):
+        prompt, prints = _view(agent, journal).prompt(so_far, said, calls, new)
+        hear = None if journal.listener is None else agent.format.cut(journal.token)
+    reply = await _reply(agent, prompt, hear)
+    read = _read(agent, reply, who)
+    if landing and any(action.name != FINISH for action in read.actions):
+        read = Parsed(text=read.text, fault="no call can be made any more: only an answer counts")
+    return Thought(
+        reply, prints, read.text, read.actions, read.answer, read.fault, read.repairs, said, new,
+    )  # fmt: skip
+
+
+def _read(agent: Agent, reply: Reply, who: str) -> Parsed:
+    """The reply as the format reads it; in a text that declines nothing is a call."""
+    if reply.finish == "declined":
+        return Parsed(answer=reply.text)
+    try:
+        read = agent.format.parse(agent.brief, reply)
+    except PASSED:
+        raise
+    except BaseException as error:
+        _check_reply(agent, reply)  # it may be that which cannot be read
+        raise broken(who, error) from error
+    return of_kind(who, read, Parsed, "what it read (clew.protocols.Parsed)")
+
+
+async def _reply(agent: Agent, prompt: Prompt, hear: OnText | None) -> Reply:
+    """What the model says. Raises `ModelError` for whatever else it does."""
+    model = agent.thinker
+    try:
+        if type(model).__module__.partition(".")[0] == "clew":  # it keeps its own deadlines
+            reply: Any = await model.complete(prompt, hear)
+        else:
+            reply = await _watched(agent, model.complete(prompt, hear))
+    except PASSED:
+        raise
+    except Exception as error:
+        raise _failed(agent, error) from error
+    if isinstance(reply, Reply):
+        return reply
+    message = f"the model {model.name} gave {shown(reply)}, which is no Reply: mend it"
+    raise ModelError(message)
+
+
+async def _watched(agent: Agent, work: Awaitable[Any]) -> Any:
+    """What a user's own model says, before its deadline."""
+    seconds = agent.limits.reply_seconds
+    ended = await settle(work, seconds, agent.limits.grace)
+    if ended.late:
+        message = (
+            f"the model {agent.thinker.name} gave no reply in {seconds:g} s: resume the run, or "
+            "raise the limit reply_seconds"
+        )
+        raise ModelError(message)
+    if isinstance(ended.error, PASSED):
+        raise ended.error
+    if ended.error is not None:
+        raise _failed(agent, ended.error) from ended.error
+    return ended.value
+
+
+def _failed(agent: Agent, error: BaseException) -> ModelError:
+    message = (
+        f"the model {agent.thinker.name} failed: {described(error)}; mend it and resume the run"
+    )
+    return ModelError(message)
+
+
+def _check_reply(agent: Agent, reply: Reply) -> None:
+    """Raise `ModelError` where the fields of a reply are not what they should be."""
+    try:
+        msgspec.json.decode(encode(reply), type=Reply)
+    except Exception as error:
+        message = f"the model {agent.thinker.name} gave no true Reply: {message_of(error)}; mend it"
+        raise ModelError(message) from error
+
+
+def _view(agent: Agent, journal: Journal) -> View:
+    """The run's view, kept between steps; made anew whenever it is not there."""
+    view = journal.folds.get("view")
+    goal, params = journal.trajectory.asked, agent.thinker.params
+    if not isinstance(view, View) or view.brief is not agent.brief or view.goal != goal:
+        view = journal.folds["view"] = View(agent.format, agent.brief, goal, params)
+    return view
