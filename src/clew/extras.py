@@ -18,12 +18,13 @@ def install(extra: str) -> str:
 
 def _requirement(extra: str) -> str:
     said = _came_from()
-    url = said.get("url", "")
+    url = str(said.get("url", ""))
+    folder = unquote(urlsplit(url).path)
     match said:
         case {"dir_info": {"editable": True}}:
-            return f"-e '{unquote(urlsplit(url).path)}[{extra}]'"
+            return f"-e '{folder}[{extra}]'"
         case {"dir_info": _}:
-            return f"'{unquote(urlsplit(url).path)}[{extra}]'"
+            return f"'{folder}[{extra}]'"
         case {"vcs_info": {"vcs": vcs, "commit_id": commit}}:
             return f"'clew[{extra}] @ {vcs}+{url}@{commit}'"
         case {"archive_info": _}:

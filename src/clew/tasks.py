@@ -60,6 +60,7 @@ async def settle(
         if await mine.over(grace):
             return Ended(mine.value, mine.error, late=True, heeded=mine.scope.cancelled_caught)
     except anyio.get_cancelled_exc_class():
+        over = False
         mine.scope.cancel()
         with anyio.CancelScope(shield=True):
             over = await mine.over(grace)

@@ -12,10 +12,20 @@ from typing import Any, Final
 import anyio
 import pytest
 
-from clew import Agent, ClewError, ConfigError, Instructions, Limits, Tool, Trajectory, Verdict
+from clew import (
+    Agent,
+    Call,
+    ClewError,
+    ConfigError,
+    Instructions,
+    Limits,
+    Tool,
+    Trajectory,
+    Verdict,
+)
 from clew.api import resume, run, start
 from clew.codecs import Native
-from clew.events import Entry, Reply
+from clew.events import Entry, Reply, Thought
 from clew.journal import load
 from clew.loop import run as go
 from clew.prompts import Variant
@@ -185,10 +195,10 @@ def _spoil(args: Sequence[Any]) -> None:
         if isinstance(value, dict):
             value["key"] = "spoiled"
             value["more"] = [1]
-        if isinstance(value, Entry) and hasattr(value.event, "actions"):
+        if isinstance(value, Entry) and isinstance(value.event, Thought):
             for action in value.event.actions:
                 action.args["key"] = "spoiled"
-        if hasattr(value, "action"):
+        if isinstance(value, Call):
             value.action.args["key"] = "spoiled"
 
 

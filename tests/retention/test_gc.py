@@ -13,7 +13,7 @@ from clew.drivers.claiming import claim
 from clew.errors import ConfigError, StoreError
 from clew.events import Note, encode
 from clew.journal import Journal
-from clew.protocols import Base, Store
+from clew.protocols import Base, RunInfo, Store
 from clew.retention import Swept, Told, gc, gc_sync
 from clew.stores import MemoryStore
 from tests.retention.records import (
@@ -282,7 +282,7 @@ async def test_whatever_goes_nothing_that_stays_lacks_anything(
 def test_errors_of_the_store_come_out() -> None:
     class Failing(MemoryStore):
         @override
-        async def runs(self, *page: Any) -> Any:
+        async def runs(self, most: int = 0, after: RunInfo | None = None, status: str = "") -> Any:
             message = "no"
             raise StoreError(message)
 

@@ -190,7 +190,11 @@ async def test_evidence_of_such_texts_is_recorded_plain() -> None:
     assert seen.evidence == (Evidence("d_1", "tall", 0.5, "https://a.example/"),)
 
 
-@pytest.mark.parametrize("evidence", ["none", (3,), (Evidence("d", "t", 0.5, STRANGE),)], ids=repr)
+@pytest.mark.parametrize(
+    "evidence",
+    ["none", (3,), (Evidence("d", "t", 0.5, STRANGE),)],
+    ids=["text", "number", "strange"],
+)
 async def test_evidence_that_is_none_is_told(evidence: Any) -> None:
     @tool(effect="read")
     def give(query: str) -> Observation:
