@@ -32,6 +32,17 @@ def without_arguments(event: Thought, blobs: dict[str, bytes]) -> Thought:
     return replace(event, actions=tuple(actions), reply=replace(event.reply, calls=tuple(calls)))
 
 
+def without_blobs(event: Thought) -> Thought:
+    """The thought, where a model or a format named blobs, without them: only the journal does."""
+    replace = msgspec.structs.replace
+    if any(call.blob for call in event.reply.calls):
+        calls = tuple(replace(call, blob="") for call in event.reply.calls)
+        event = replace(event, reply=replace(event.reply, calls=calls))
+    if any(action.blob for action in event.actions):
+        event = replace(event, actions=tuple(replace(each, blob="") for each in event.actions))
+    return event
+
+
 async def whole_thought(store: Store, event: Thought) -> Thought:
     """The thought with the arguments that lie in blobs put back."""
     replace = msgspec.structs.replace

@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 import anyio
 import msgspec
 
-from clew.arguments import whole_thought, without_arguments
+from clew.arguments import whole_thought, without_arguments, without_blobs
 from clew.errors import (
     PartError,
     RunExistsError,
@@ -368,6 +368,8 @@ class Journal:
             why = f"no record can hold this ({message_of(error)}): mend it and resume the run"
             message = f"run {self.run_id}: {_giver(event)}: {why}"
             raise PartError(message) from error
+        if isinstance(event, Thought) and (given := without_blobs(event)) is not event:
+            event, body = given, encode(given)
         if self._redaction.finds(body):
             event = self._redaction.event(event, len(self.trajectory.steps) + 1)
             body = encode(event)

@@ -4,6 +4,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 import anyio
@@ -23,10 +24,11 @@ from clew import (
     tool,
 )
 from clew.api import run, run_sync, start
+from clew.codecs import Native
 from clew.events import Note, Observation, Reply, Started
 from clew.journal import Journal, load
 from clew.loop import run as go
-from clew.protocols import OnText, Prompt
+from clew.protocols import Brief, OnText, Parsed, Prompt
 from clew.replay import replay
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, finish, say
@@ -157,6 +159,35 @@ async def test_what_a_deaf_tool_comes_to_in_the_end_is_a_note() -> None:
     notes = [entry.event.text for entry in record.entries if isinstance(entry.event, Note)]
     assert notes == ["work (call 1.1) ended after its deadline: sent after all"]
     assert (await replay(agent, record, MemoryStore())).trajectory.entries == record.entries
+
+
+async def test_a_late_result_may_have_no_words() -> None:
+    class Mute:
+        def __str__(self) -> str:
+            raise Own
+
+    async def hurried(args: dict[str, Any], key: str) -> Any:
+        with suppress(anyio.get_cancelled_exc_class()):
+            await anyio.sleep_forever()
+        return Mute()
+
+    _, record = await seen([work(hurried, timeout=0.05)], limits=Limits(grace=5.0))
+    [note] = [entry.event.text for entry in record.entries if isinstance(entry.event, Note)]
+    assert note.startswith("work (call 1.1) ended after its deadline: ")
+    assert note.endswith("(Mute)")
+
+
+async def test_what_a_tool_gives_while_the_run_is_cancelled_is_kept() -> None:
+    async def last(args: dict[str, Any], key: str) -> str:
+        scope.cancel()
+        return "sent"
+
+    store = MemoryStore()
+    with anyio.CancelScope() as scope:
+        await run(Agent(SCRIPT, [work(last, effect="unsafe")]), "Work!", store=store, run_id="run")
+    observation = (await load(store, "run")).call("1.1").observation
+    assert observation is not None
+    assert (observation.text, observation.outcome) == ("sent", "done")
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -373,6 +404,27 @@ def test_what_cannot_work_is_refused_when_the_agent_is_made(said: Any, why: str)
 def test_an_agent_without_a_model_says_so() -> None:
     with pytest.raises(ConfigError, match="an agent needs a model: name one"):
         Agent(tools=[double])  # type: ignore[call-arg]  # the point of it
+
+
+def test_a_part_may_say_itself_why_it_cannot_be_used() -> None:
+    class Keyless(ScriptedModel):
+        def __getattribute__(self, name: str) -> Any:
+            if name == "params":
+                raise ConfigError("no key: set KEY")
+            return super().__getattribute__(name)
+
+    with pytest.raises(ConfigError, match=r"^no key: set KEY$"):
+        Agent(Keyless([]))
+
+
+async def test_a_format_may_say_itself_why_it_cannot_read() -> None:
+    class Strict(Native):
+        def parse(self, brief: Brief, reply: Reply) -> Parsed:
+            raise PartError("the model is too new for this format: update it")
+
+    agent = Agent(ScriptedModel([say("done")]), codec=Strict())
+    with pytest.raises(PartError, match=r"^the model is too new"):
+        await run(agent, "Work!", store=MemoryStore())
 
 
 def test_what_does_not_tell_its_arguments_is_taken_on_trust() -> None:
