@@ -20,6 +20,7 @@ import msgspec
 
 from clew.errors import ConfigError
 from clew.events import Json
+from clew.private import make_folder
 from clew.stores import default_place
 
 SEAL: Final = "seal"
@@ -80,7 +81,7 @@ def _folder() -> Path:
 
 def _private(name: str, flag: int) -> int:
     """A file of the data folder opened to be written, for nobody else to read."""
-    _folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(_folder())
     return os.open(_folder() / name, os.O_CREAT | os.O_WRONLY | flag, 0o600)
 
 

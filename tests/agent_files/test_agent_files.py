@@ -19,6 +19,7 @@ from clew.agent_files import (
 )
 from clew.agent_files.lines import line_of
 from clew.agent_files.spec import Apart, Spec
+from clew.evidence import CANNOT_ANSWER, Grounded
 from clew.models.endpoint import Endpoint
 from clew.models.pace import Rate, pace_of
 from clew.subagents import Delegation
@@ -234,6 +235,16 @@ def test_a_database_is_no_path_and_has_no_password_in_a_file(tmp_path: Path) -> 
         with pytest.raises(ConfigError, match="has a password in it: leave it out") as caught:
             load_agent(file)
         assert "word@" not in str(caught.value)
+
+
+def test_a_text_format_and_grounded_answers_are_set_up(tmp_path: Path) -> None:
+    text = 'model = "offline"\ngrounded = true\nscreens = []\n'
+    agent, _ = load_agent(written(tmp_path, text))
+    assert agent.checks == [Grounded()]
+    assert agent.fallback == CANNOT_ANSWER
+    text = 'format = "json"\nchecks = ["own_parts:short"]\n[grounded]\nthreshold = 0.5'
+    agent, _ = load_agent(written(tmp_path, text), model=ScriptedModel([]))
+    assert repr(agent.checks[0]) == repr(Grounded(0.5))
 
 
 def test_a_model_given_by_name_takes_the_place_of_the_files(tmp_path: Path) -> None:

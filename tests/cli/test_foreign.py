@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from clew import SqliteStore
 from clew.agent_files import make_agent, origin, read_agent_file
 from clew.begin import start
+from clew.cli.errors import DECLINED
 from clew.journal import Journal, load
 from clew.loop import advance
 from clew.loop import run as go
@@ -215,10 +216,10 @@ async def test_what_is_trusted_once_is_remembered(
 ) -> None:
     await attack(theirs, monkeypatch)
     clew("import", str(theirs / "attack.clew"))
-    assert clew("resume", "attack", "--trust-origin", "--quiet").code == 0
+    assert clew("resume", "attack", "--trust-origin", "--quiet").code == DECLINED
     assert marks(theirs) == ["imported", "paid", "touched", "apart"]
     again = clew("resume", "attack", "--quiet")
-    assert (again.code, again.err) == (0, "")
+    assert (again.code, again.err) == (DECLINED, "")
     for name in ("key", "trusted"):
         file = Path.home() / ".local/share/clew" / name
         assert stat.S_IMODE(file.stat().st_mode) == 0o600

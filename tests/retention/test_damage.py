@@ -157,6 +157,7 @@ async def test_a_damaged_file_is_only_read() -> None:
     for work in (
         left.create("new"),
         left.open("plain"),
+        left.epoch("plain"),
         left.append(append("plain", 9, 8)),
         left.post("plain", b"1"),
     ):
@@ -196,6 +197,22 @@ async def test_what_is_wrong_but_not_broken_is_told_as_it_was() -> None:
     for work in (store.runs(), store.salvage(), export_runs(io.BytesIO(), store=store)):
         with pytest.raises(StoreError, match="closed database"):
             await work
+
+
+async def test_a_run_whose_stop_is_lost_may_have_lost_more() -> None:
+    path = Path("endless.sqlite")
+    store = SqliteStore(path)
+    journal = await run(store, "r")
+    await run(store, "whole")
+    end = len(journal.trajectory)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("DELETE FROM entries WHERE key = (1 << 32) + ?", (end,))
+    done = await export_runs(io.BytesIO(), store=store)
+    assert done.runs == ("whole",)
+    file, lost = [told.why for told in done.unreadable]
+    assert file == "endless.sqlite is damaged: run 'r' has lost its end"
+    assert lost == f"run 'r' may have lost what stood behind entry {end - 1}"
+    await store.close()
 
 
 async def test_a_fork_whose_base_is_lost_says_so() -> None:

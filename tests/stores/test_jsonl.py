@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import StoreError
-from clew.events import Note, decode, encode
+from clew.events import Note, Stop, decode, encode
 from clew.protocols import Append, Base, Line
 from clew.stores import JsonlStore
 from clew.stores.jsonl_forget import DAY
@@ -358,3 +358,16 @@ async def test_a_hash_that_is_none_is_damage(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace('"hash":"', '"hash":"x'))
     with pytest.raises(StoreError, match="entry 1 was changed after it was written"):
         await JsonlStore(tmp_path).read("r")
+
+
+async def test_a_stopped_run_with_a_damaged_inbox_is_due_so_that_it_is_told(tmp_path: Path) -> None:
+    store = JsonlStore(tmp_path)
+    for name in ("quiet", "spoken to"):
+        stop = Line(1, 5, 1, encode(Stop("answered")), b"h")
+        await store.append(Append(name, await store.create(name), (stop,)))
+    await store.post("spoken to", b'"hello"')
+    (inbox,) = (tmp_path / "inbox").iterdir()
+    inbox.write_bytes(b"rust\n" + inbox.read_bytes())
+    with pytest.raises(StoreError):
+        await store.inbox("spoken to")
+    assert [info.run_id for info in await store.due()] == ["spoken to"]

@@ -1,0 +1,146 @@
+"""Agents of somebody else's records: what they name is told, and a replay does without it."""
+
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from clew import ConfigError, MemoryStore, SqliteStore
+from clew.agent_files import (
+    ORIGIN,
+    ForeignOriginError,
+    Spec,
+    make_agent,
+    origin,
+    read_agent_file,
+    refuse_foreign,
+    spec_of,
+    stand_ins,
+)
+from clew.begin import start
+from clew.events import Json
+from clew.journal import load
+from clew.loop import run as go
+from clew.replay import replay
+from clew.testing.models import ScriptedModel, act, finish
+from clew.view.brief import recorded_brief
+
+PARTS = '''
+from dataclasses import dataclass, replace
+from clew import tool
+
+def capital(args):
+    city = args["city"]
+    return None if city.istitle() else ({"city": city.title()}, "a name is written large")
+
+@tool(effect="pure")
+def visit(city: str) -> str:
+    """Visit a city."""
+    return f"seen {city}"
+
+visit = replace(visit, repair=capital)
+
+def enough(so_far):
+    return "enough: one visit will do" if len(so_far.calls) > 1 else None
+
+@dataclass
+class Said:
+    text: str
+
+def letters(texts):
+    return [[float(text.count(letter)) for letter in "aeiou"] for text in texts]
+'''
+AGENT = """
+model = "offline"
+tools = ["their_parts:visit"]
+bounds = ["their_parts:enough"]
+answer = "their_parts:Said"
+docs = "notes"
+[retrieval]
+embed = "their_parts:letters"
+[connection]
+base_url = "http://their.example/v1"
+headers = { X-Key = "theirs" }
+[[agents]]
+name = "other"
+description = "Asks another."
+file = "other.toml"
+"""
+
+
+def theirs(folder: Path, text: str) -> Spec:
+    (folder / "notes").mkdir()
+    (folder / "their_parts.py").write_text(PARTS)
+    (folder / "agent.toml").write_text(text)
+    return read_agent_file(folder / "agent.toml")
+
+
+async def test_all_that_an_agent_names_is_told_until_it_is_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = theirs(tmp_path, AGENT)
+    mine = Path.home()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    store = MemoryStore()
+    await start(make_agent(Spec(model="offline")), "Go.", store, run_id="r", origin=origin(spec))
+    monkeypatch.setenv("HOME", str(mine))
+    record = await load(store, "r")
+    with pytest.raises(ForeignOriginError, match="r was not begun by you") as caught:
+        refuse_foreign(record, spec)
+    assert [note.strip() for note in caught.value.__notes__] == [
+        f"module their_parts:Said (answer) from {tmp_path}",
+        f"module their_parts:visit (tools) from {tmp_path}",
+        f"module their_parts:enough (bounds) from {tmp_path}",
+        f"module their_parts:letters (embed) from {tmp_path}",
+        f"agent file {tmp_path / 'other.toml'}",
+        f"documents {tmp_path / 'notes'}",
+        "server http://their.example/v1",
+        "header X-Key: theirs",
+    ]
+    refuse_foreign(record, spec, trusted=True)
+    refuse_foreign(record, spec)  # it is remembered
+
+
+RUN = """
+model = "offline"
+tools = ["their_parts:visit"]
+bounds = ["their_parts:enough"]
+answer = "their_parts:Said"
+landing = {}
+[retrieval]
+always = ["visit"]
+"""
+MOVES = (act("visit", city="oslo"), act("visit", city="bergen"), finish({"text": "Both."}))
+
+
+@pytest.mark.parametrize("landing", ["true", "false"])
+async def test_a_replay_needs_no_part_that_the_record_names(tmp_path: Path, landing: str) -> None:
+    spec = theirs(tmp_path, RUN.format(landing))
+    store = SqliteStore(tmp_path / "runs.sqlite")
+    agent = make_agent(spec, model=ScriptedModel([*MOVES]))
+    journal = await start(agent, "Go.", store, run_id="r", origin=origin(spec))
+    await go(agent, journal)
+    record = await load(store, "r")
+    (tmp_path / "their_parts.py").unlink()
+    del sys.modules["their_parts"]
+    brief = recorded_brief(await store.blob(record.started.setting.brief_blob))[0]
+    make = partial(make_agent, model=ScriptedModel([*MOVES]))
+    bare, apart = stand_ins(spec, record, brief, make)
+    assert apart == {"tools.visit", "parts.answer", "parts.retrieval"}
+    await replay(bare, record, MemoryStore(), apart)
+    probe = bare.by_name["visit"].probe
+    assert probe is not None
+    with pytest.raises(ConfigError, match="only stands in for another was called"):
+        await probe({"city": "Rome"}, "k")
+    with pytest.raises(ConfigError, match="did not keep the schema of visit: say with --agent"):
+        stand_ins(spec, record, None, make)
+    await store.close()
+
+
+async def test_an_origin_of_another_clew_is_told() -> None:
+    store = MemoryStore()
+    said: dict[str, Json] = {ORIGIN: {"model": 3}}
+    await start(make_agent(Spec(model="offline")), "Go.", store, run_id="r", origin=said)
+    with pytest.raises(ConfigError, match="r was begun with options this clew does not know: Exp"):
+        spec_of(await load(store, "r"))
