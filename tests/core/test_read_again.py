@@ -206,6 +206,16 @@ class Stopped:
 
 
 @pytest.mark.anyio
+async def test_words_that_nobody_listens_to_are_no_failure(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    journal = await Journal.create(MemoryStore(), STARTED, "it")
+    caplog.clear()
+    journal.token("word")
+    assert caplog.messages == []
+
+
+@pytest.mark.anyio
 async def test_a_real_interrupt_of_a_listener_is_nobodys_fault() -> None:
     store = MemoryStore()
     journal = await Journal.create(store, STARTED, "it", listener=Stopped())
