@@ -105,6 +105,13 @@ async def test_what_the_passage_says_otherwise_is_objected_to(
         ("Captain Reyes was on board", "Not long after, Captain Reyes was on board."),
         ("The red door is open", "On Monday the door is open."),
         ("The tower is 90 m high", "The tower is 40 m wide and, beyond walls, 90 m tall at best."),
+        ("From 1868 to 1890 the mill stood", "The mill opened in 1868. It closed in 1890."),
+        (
+            "The tower burned in 1890",
+            "In 1890, after rain and hard storms, the tower burned. The clock tower is of 1868.",
+        ),
+        ("Guests praised warm meals loudly", "Guests praised it."),
+        ("Skarn, by the sea, has 40 doors", "By the sea lies Skarn, a town with 40 doors."),
         ("!", "Nothing."),
     ],
 )

@@ -279,6 +279,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 @given(st.text(max_size=60) | st.text('"*^:+-(){} NEARORANDNOTabtitle', max_size=40))
 @example('"')
+@example("?!")
 @example("title : lighthouse NOT (rock)")
 @example("ª º ² 𝟘 \x00 \ud800")
 @example(" ".join(f"w{n}" for n in range(300)))

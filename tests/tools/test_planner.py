@@ -215,6 +215,13 @@ def test_only_the_given_tools_are_named() -> None:
     assert [step["tool"] for step in plan("Who wrote Emma?", ())["steps"]] == [""]
 
 
+def test_a_long_chain_is_followed_so_far_and_the_rest_is_looked_up_in_one() -> None:
+    steps = dos("When was " + "the father of " * 8 + "Emma born?")
+    assert steps[0] == "the father of Emma"
+    assert all(step == f"the father of #{n}" for n, step in enumerate(steps[1:6], start=1))
+    assert steps[-1].count("the father of") == 2
+
+
 @pytest.mark.parametrize(
     ("question", "lesson"),
     [
