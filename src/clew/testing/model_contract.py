@@ -121,7 +121,8 @@ async def enough_is_enough(maker: Maker) -> None:
         at = next((n for n in range(len(pieces)) if " " in "".join(pieces[: n + 1])), len(pieces))
         expect(len(pieces[at + 1 :]), 0, "pieces that came after it was enough")
         expect(reply.text, "".join(pieces), "the text of the reply")
-        expect(reply.finish, "stop", "how the reply ended")
+        if reply.finish != "declined":  # a model may decline whatever it is asked here
+            expect(reply.finish, "stop", "how the reply ended")
 
 
 async def a_prompt_is_left_as_it_was(maker: Maker) -> None:
