@@ -30,6 +30,9 @@ settings.load_profile("ci" if os.environ.get("CI") else "desk")
 # A shell starts what it starts with `&` deaf to Ctrl-C, and our children would be too.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# What `nohup` starts is deaf to a terminal that is closed, and so would our children be.
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(params=["asyncio", "trio"], scope="module")

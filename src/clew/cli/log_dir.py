@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from clew.cli.markdown import markdown
-from clew.cli.render import pieces, shown
+from clew.cli.origins import pieces_with_origin
+from clew.cli.render import shown
 from clew.errors import ConfigError
 from clew.events import FINISH, Entry, Json, Note, Observation, Started, Stop, Thought, encode
 from clew.journal import Journal
@@ -48,7 +49,7 @@ def logged(journal: Journal, folder: str | None) -> Generator[None]:
                 yield
             finally:
                 journal.listener = files.beside
-                write_text(place / "chat.md", markdown(record, pieces(record)))
+                write_text(place / "chat.md", markdown(record, pieces_with_origin(record)))
                 told = "".join(f"{encode(line).decode()}\n" for line in chat(record))
                 write_text(place / "chat.jsonl", told)
     except OSError as error:
