@@ -193,7 +193,7 @@ def test_a_model_that_cannot_be_reached_leaves_the_vote_open_and_says_what_it_to
     ("words", "said"),
     [
         (["--verifier", "offline"], "--verifier chooses among several answers: say how many"),
-        (["--votes", "0"], "k is 0: give a whole number of runs, 1 or more"),
+        (["--votes", "0"], "0 is not in the range x>=1"),
         (["--votes", "3", "--log-dir", "logs"], "a log folder is for one run"),
         (["--votes", "3", "--tools", "own:pay"], "3 runs would each do what pay does"),
         (["--votes", "3", "--max-tokens", "2"], "limit tokens is 2, too few for 3 runs"),

@@ -34,6 +34,10 @@ from clew.evidence.opposites import (
 from clew.evidence.stems import stem
 from clew.evidence.words import Word, flat, words
 
+ARTICLES: Final = frozenset({"a", "an", "the"})
+LINKS: Final = ARTICLES | {"and", "or", "of"}
+NAMES: Final = 3
+"""Content words of an answer that may be names and nothing else."""
 ENOUGH: Final = 0.4
 """This share of a claim's words must stand in a sentence for both to speak of the same thing."""
 ALIKE: Final = 0.5
@@ -162,10 +166,17 @@ def _polarity(said: Sentence, other: Sentence) -> str:
         return ""
     if (mine + theirs + len(turned)) % 2 == 0:
         return ""
+    if not turned and not mine and _names_only(said):
+        return ""
     if turned:
         word, opposed = next(iter(turned.items()))
         return f"says {word!r} where the passage says {opposed[0]!r}"
     return "denies what the passage says" if mine > theirs else "says what the passage denies"
+
+
+def _names_only(said: Sentence) -> bool:
+    """Whether it is a few names without a verb, as an answer to "which?": it asserts no deed."""
+    return len(said.content) <= NAMES and not (said.keys & FUNCTION) - LINKS
 
 
 def _amount(said: Sentence, other: Sentence) -> str:
@@ -216,15 +227,19 @@ def _roles(said: Sentence, other: Sentence) -> str:
 
 
 def _acts(sentence: Sentence) -> dict[tuple[str, str, str], bool]:
-    """Name, a word between, next name; and whether a `by` makes it passive."""
+    """Name, a word between, next name; and whether a `by` makes it passive.
+
+    What an article stands before is no deed: "a smuggler in The Ninth Tide".
+    """
     found: dict[tuple[str, str, str], bool] = {}
-    first, between, passive = "", list[str](), False
+    first, between, passive, before = "", list[str](), False, ""
     for word, base in zip(sentence.words, sentence.stems, strict=True):
+        named, before = before in ARTICLES, word.key
         if base and word.capital:
             if first:
                 found.update({(first, verb, word.key): passive for verb in between})
             first, between, passive = word.key, [], False
-        elif base:
+        elif base and not named:
             between.append(base)
         else:
             passive = passive or word.key in {"by", "von", "por", "par", "da"}
