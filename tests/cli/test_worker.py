@@ -74,7 +74,8 @@ def news(done: Done) -> list[tuple[str, str]]:
 
 def entries(run_id: str) -> list[dict[str, Any]]:
     shown = clew("show", run_id, "--jsonl")
-    return [json.loads(line) for line in shown.out.splitlines()]
+    lines = [json.loads(line) for line in shown.out.splitlines()]
+    return [line for line in lines if line["event"] != "final"]  # which is no entry
 
 
 def until_stopped(run_id: str) -> None:
