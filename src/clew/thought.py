@@ -80,8 +80,10 @@ async def _watched(agent: Agent, work: Awaitable[Any]) -> Any:
         raise ModelError(message)
     if isinstance(ended.error, PASSED):
         raise ended.error
-    if ended.error is not None:
+    if isinstance(ended.error, Exception):
         raise _failed(agent, ended.error) from ended.error
+    if ended.error is not None:  # no provider that is away raises that: to try again is no use
+        raise broken(f"the model {agent.thinker.name}", ended.error) from ended.error
     return ended.value
 
 
