@@ -1,16 +1,19 @@
 """Secrets: what is blotted out, in which forms, and what a tool is called with all the same."""
 
 import base64
+import dataclasses
 import json
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
 import pytest
 
-from clew import Agent, MemoryStore, Verdict, read, replay, resume, rule, run, tool
+from clew import Agent, MemoryStore, ReplayError, Verdict, read, replay, resume, rule, run, tool
 from clew.agent_files import make_agent, origin
 from clew.agent_files.spec import Spec
 from clew.begin import start
+from clew.codecs import Native
 from clew.events import Action, Attempt, Note, Observation, Ruling, Started
 from clew.journal import Journal
 from clew.loop import advance
@@ -197,3 +200,26 @@ async def test_a_bare_journal_has_only_shapes_to_look_for() -> None:
     said = [e.event.text for e in journal.trajectory.entries if isinstance(e.event, Note)]
     assert said == [SECRET, "[redacted]"]
     assert not [e for e in journal.trajectory.entries if isinstance(e.event, Observation)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Deaf:
+    """The usual format, but for the calls of a reply."""
+
+    inner: Any = dataclasses.field(default_factory=Native)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def parse(self, brief: Any, reply: Any) -> Any:
+        read = self.inner.parse(brief, reply)
+        return msgspec.structs.replace(read, actions=read.actions[1:])
+
+
+async def test_a_format_that_reads_fewer_calls_is_told_by_a_replay() -> None:
+    """Marks of what was hidden go from call to call, and here there is one less."""
+    store = MemoryStore()
+    agent = Agent(model=ScriptedModel([act("nowhere"), say("Done.")]))
+    found = await run(agent, "Go.", store=store)
+    with pytest.raises(ReplayError, match="actions"):
+        await replay(agent.but(codec=Deaf()), found.run_id, store=store)

@@ -337,6 +337,21 @@ async def test_names_that_cannot_be_used_are_told(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["taken"]
 
 
+async def test_a_run_whose_last_write_was_cut_off_is_exported_as_far_as_it_goes(
+    tmp_path: Path,
+) -> None:
+    store = JsonlStore(tmp_path / "runs")
+    await run(store, "r")
+    await run(store, "whole")
+    with (tmp_path / "runs" / "r.jsonl").open("ab") as file:
+        file.write(b'{"seq":')
+    found = await export_runs(tmp_path / "archive", store=store)
+    assert set(found.runs) == {"r", "whole"}
+    (told,) = found.unreadable
+    assert told.run_id == "r"
+    assert told.why == "its end was cut off: 7 bytes behind entry 4 are no whole entry"
+
+
 class Ending(MemoryStore):
     """Reading its second run ends everything."""
 
