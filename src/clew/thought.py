@@ -3,6 +3,7 @@
 from collections.abc import Awaitable
 from typing import Any
 
+import anyio
 import msgspec
 
 from clew.agent import Agent
@@ -80,7 +81,7 @@ async def _watched(agent: Agent, work: Awaitable[Any]) -> Any:
         raise ModelError(message)
     if isinstance(ended.error, PASSED):
         raise ended.error
-    if isinstance(ended.error, Exception):
+    if isinstance(ended.error, (Exception, anyio.get_cancelled_exc_class())):
         raise _failed(agent, ended.error) from ended.error
     if ended.error is not None:  # no provider that is away raises that: to try again is no use
         raise broken(f"the model {agent.thinker.name}", ended.error) from ended.error

@@ -15,7 +15,9 @@ from clew.events import Json, Ruling
 from clew.tools.person import ASK
 from clew.waiting import Held
 
-CHOICES: Final = "[y]es, [n]o, [e]dit the arguments, or nothing to decide later: "
+CHOICES: Final = "[y]es, [n]o, [e]dit the arguments, or nothing to decide later"
+PROMPT: Final = "? "
+"""Short: what a plain terminal has no room for, it would scroll away."""
 
 
 def arguments(text: str) -> dict[str, Json]:
@@ -48,11 +50,13 @@ def decide(each: Held) -> Ruling | None:
     """
     name = f"{inert(each.call)} {inert(each.tool)}"
     if each.tool == ASK:
-        said = input(f"Your answer to {inert(each.call)}, or nothing to decide later: ")
+        click.echo(f"Your answer to {inert(each.call)}, or nothing to decide later:")
+        said = input(PROMPT)
         args: dict[str, Json] = {**each.args, "answer": said.strip()}
         return Ruling(each.call, allow=True, args=args) if readable(said, empty=True) else None
     while True:
-        match input(f"Allow {name}? {CHOICES}").strip().lower():
+        click.echo(f"Allow {name}? {CHOICES}:")
+        match input(PROMPT).strip().lower():
             case "y" | "yes":
                 return Ruling(each.call, allow=True)
             case "n" | "no":

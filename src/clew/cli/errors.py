@@ -207,6 +207,9 @@ def leave(code: int) -> Never:
         sys.stderr.flush()
     except BrokenPipeError:
         nobody_reads()
+    except OSError as error:  # such as a full disk; the run's own end was told already
+        nobody_reads()
+        code = code or tell(error, debug=False)
     mine = threading.main_thread()
     if any(not other.daemon for other in threading.enumerate() if other is not mine):
         os._exit(code)
