@@ -66,7 +66,8 @@ class Tools:
         return () if agent is None else agent.__dict__["tools"]
 
     def __set__(self, agent: object, given: Iterable[Tool | Callable[..., Any]]) -> None:
-        agent.__dict__["tools"] = _as_tools(given)
+        tools = _as_tools(given)
+        agent.__dict__["tools"] = tuple(_among(each, tools) for each in tools)
 
 
 def _as_tools(given: object) -> tuple[Tool, ...]:
@@ -85,6 +86,18 @@ def _as_tools(given: object) -> tuple[Tool, ...]:
             message = f"{shown(each)} {what}: give a function, or make a Tool"
             raise ConfigError(message)
     return tuple(made)
+
+
+def _among(tool: Tool, tools: tuple[Tool, ...]) -> Tool:
+    """What a tool becomes beside the others. Raises `ConfigError` where that is not possible."""
+    if tool.among is None:
+        return tool
+    with fitting(f"the tool {tool.name}"):
+        made = cast("object", tool.among(tools))
+    if not isinstance(made, Tool) or made.name != tool.name:
+        message = f"the tool {tool.name} must stay a tool of that name among others: it became "
+        raise ConfigError(message + shown(made))
+    return made
 
 
 def check_names(given: Collection[str], fields: Collection[str], *, modelled: bool) -> None:

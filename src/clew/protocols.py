@@ -66,7 +66,8 @@ class Tool:
     arguments, words). Each is given arguments of its own, to change as it likes. `result` is a JSON
     Schema the result must meet. A `hidden` tool is not shown but still answered. With `sub` the
     work is done in a run of its own, which is granted at `most` so much of the budget; `call` and
-    `timeout` are not used. A tool that was made of a `function` can be called as that.
+    `timeout` are not used. A tool that was made of a `function` can be called as that. Where a tool
+    depends on the others of its agent, `among(tools)` is what it becomes beside these.
     """
 
     name: str
@@ -87,6 +88,9 @@ class Tool:
     sub: "Callable[[SubRun], Awaitable[Observation | Verdict]] | None" = None
     most: Grant | None = None
     function: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
+    among: "Callable[[Sequence[Tool]], Tool] | None" = field(
+        default=None, repr=False, compare=False
+    )
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Call the function it was made of."""

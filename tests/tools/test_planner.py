@@ -1,11 +1,23 @@
 import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clew.errors import ToolError
-from clew.tools.planner import plan, planner
+from clew import Agent, MemoryStore, read, run
+from clew.agent_files.make import SHIPPED, shipped
+from clew.errors import ConfigError, ToolError
+from clew.protocols import Tool
+from clew.testing.models import ScriptedModel, act, finish
+from clew.tools import tool
+from clew.tools.docs import docs_tools
+from clew.tools.plan import plan
+from clew.tools.planner import planner
+
+pytestmark = pytest.mark.anyio
 
 
 def dos(question: str) -> list[str]:
@@ -205,14 +217,15 @@ def test_a_comparison_it_cannot_measure_is_left_whole() -> None:
     assert dos("Who is better, Ann or Bob?") == ["who is better, Ann or Bob"]
 
 
-def test_only_the_given_tools_are_named() -> None:
+async def test_only_the_given_tools_are_named() -> None:
     question = "What is Emma's year minus 3?"
-    named = plan(question, ("planner", "wiki_search", "docs", "calc", "finish"))
-    assert [step["tool"] for step in named["steps"]] == ["wiki_search", "calc"]
-    bare = plan(question, ("docs",))
+    named = ("planner", "wiki_search", "docs", "calc", "finish")
+    answer = await planner(named).call({"question": question}, "run:1.1")
+    assert [step["tool"] for step in answer["steps"]] == ["wiki_search", "calc"]
+    bare = plan(question, "docs", "")
     assert [step["tool"] for step in bare["steps"]] == ["docs", ""]
     assert "without a tool" in bare["note"]
-    assert [step["tool"] for step in plan("Who wrote Emma?", ())["steps"]] == [""]
+    assert [step["tool"] for step in plan("Who wrote Emma?", "")["steps"]] == [""]
 
 
 def test_a_long_chain_is_followed_so_far_and_the_rest_is_looked_up_in_one() -> None:
@@ -274,3 +287,159 @@ async def test_the_tool_answers_with_a_structure() -> None:
     assert (tool.name, tool.effect, tool.trust) == ("planner", "pure", "trusted")
     answer = await tool.call({"question": "What is 1 + 1?"}, "run:1.1")
     assert answer["note"] == "no plan needed"
+
+
+# ------------------------------------------------------------------- what an agent can follow
+
+FACTS_AND_SUMS = "What is the birth year of the author of Emma minus 3?"
+
+
+async def planned(agent: Agent, question: str) -> Any:
+    """What the planner of an agent says in a run."""
+    store = MemoryStore()
+    model = ScriptedModel([act("planner", question=question), finish("so")])
+    result = await run(agent.but(model=model), "?", store=store)
+    seen = (await read(result.run_id, store=store)).calls[0].observation
+    assert seen is not None
+    return seen.content
+
+
+async def steps_with(tools: Sequence[Tool], question: str = FACTS_AND_SUMS) -> list[str]:
+    """The tools that a plan names."""
+    answer = await planned(Agent("offline", tools), question)
+    return [step["tool"] for step in answer["steps"]]
+
+
+@tool(effect="read")
+def archive(query: str, year: int = 0) -> str:
+    """Search the town's archive."""
+    return f"{query} {year}"
+
+
+@tool(effect="read")
+def weather(city: str) -> str:
+    """Forecast the weather."""
+    return city
+
+
+@tool
+def order(query: str) -> str:
+    """Order what is found first."""
+    return query
+
+
+@tool(effect="pure")
+def sums(expression: str) -> str:
+    """Work an expression out."""
+    return expression
+
+
+@pytest.mark.parametrize(
+    ("names", "named"),
+    [
+        ((), ["", "", ""]),
+        (("calc",), ["", "", "calc"]),
+        (("search", "lookup"), ["search", "search", ""]),
+        (("lookup", "search", "calc"), ["search", "search", "calc"]),
+        (("fetch_page", "wiki_search", "web_search"), ["wiki_search", "wiki_search", ""]),
+        (("ask_person", "lookup", "fetch_page"), ["", "", ""]),
+    ],
+)
+async def test_a_plan_names_only_tools_that_the_agent_has(
+    names: tuple[str, ...], named: list[str]
+) -> None:
+    tools = [shipped("planner"), *map(shipped, names)]
+    assert await steps_with(tools) == named
+
+
+async def test_tools_of_ones_own_are_named_by_what_they_take() -> None:
+    assert await steps_with([planner(), weather, order, archive, sums]) == [
+        *("archive", "archive", "sums")
+    ]
+    assert await steps_with([planner(), weather, order]) == ["", "", ""]
+    assert await steps_with([planner(), replace(archive, hidden=True)]) == ["", "", ""]
+
+
+@pytest.mark.parametrize("name", [name for name in SHIPPED if name not in {"docs", "planner"}])
+async def test_beside_any_tool_alone_no_other_is_named(name: str) -> None:
+    assert set(await steps_with([shipped(name), planner()])) <= {name, ""}
+
+
+async def test_ones_own_documents_come_before_what_others_search(tmp_path: Any) -> None:
+    tools = [shipped("wiki_search"), planner(), *docs_tools(tmp_path), shipped("calc")]
+    assert await steps_with(tools) == ["docs", "docs", "calc"]
+
+
+async def test_a_plan_follows_the_agent_when_its_tools_change() -> None:
+    agent = Agent("offline", [planner(), shipped("calc"), archive])
+    fewer = agent.but(tools=[one for one in agent.tools if one is not archive])
+    answers = [await planned(one, FACTS_AND_SUMS) for one in (agent, fewer, agent)]
+    assert [answer["steps"][0]["tool"] for answer in answers] == ["archive", "", "archive"]
+
+
+async def test_tools_that_were_named_are_taken_where_the_agent_has_them() -> None:
+    tools = [archive, shipped("wiki_search"), shipped("calc")]
+    assert await steps_with([*tools, planner(("wiki_search",))]) == ["wiki_search"] * 2 + [""]
+    with pytest.raises(ConfigError, match="the planner names docs, which the agent does not have"):
+        Agent("offline", [*tools, planner(("docs", "calc"))])
+
+
+@pytest.mark.parametrize("made", [None, archive, "planner"])
+def test_what_a_tool_becomes_among_others_is_still_that_tool(made: Any) -> None:
+    odd = replace(weather, among=lambda _: made)
+    with pytest.raises(ConfigError, match="the tool weather must stay a tool of that name"):
+        Agent("offline", [odd])
+
+
+def test_what_fails_among_others_is_told_when_the_agent_is_made() -> None:
+    odd = replace(weather, among=lambda tools: tools[1])
+    with pytest.raises(ConfigError, match="the tool weather failed when the agent was made: Index"):
+        Agent("offline", [odd])
+
+
+# ------------------------------------------------------------------------------ pronouns
+
+PEOPLE = [
+    "Orwell", "George Orwell", "Orwell's wife", "the wife of Orwell", "the author", "the king",
+    "the son of Ada Holm", "the sister of the author", "he", "the man who wrote Emma",
+]  # fmt: skip
+EVENTS = ["it came out", "it was published", "they built it", "it and its sequel appeared"]
+
+
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("who", PEOPLE)
+async def test_it_is_never_taken_for_a_person(who: str, event: str) -> None:
+    agent = Agent("offline", [planner(), archive])
+    answer = await planned(agent, f"How old was {who} when {event}?")
+    steps = [step["do"] for step in answer["steps"]]
+    assert steps[-1].endswith(f"when {event}")
+    assert "put the name in the place of “it”" in answer["note"]
+
+
+@pytest.mark.parametrize("who", PEOPLE[:-1])
+def test_it_is_no_part_of_a_person(who: str) -> None:
+    assert dos(f"Where was {who} when it came out?")[-1].endswith("when it came out")
+
+
+@pytest.mark.parametrize(
+    ("who", "thing"),
+    [
+        ("the author of Emma", "Emma"),
+        ("Emma's author", "Emma"),
+        ("the inventor of the telephone", "the telephone"),
+        ("the wife of the architect of the town hall", "the town hall"),
+        ('the writer of "It"', '"It"'),
+    ],
+)
+def test_it_is_the_work_that_a_person_made(who: str, thing: str) -> None:
+    answer = plan(f"How old was {who} when it came out?")
+    steps = [step["do"] for step in answer["steps"]]
+    assert f"the year {thing} came out" in steps
+    assert "“it”" not in answer["note"]
+
+
+def test_he_is_the_person() -> None:
+    assert dos("How old was Orwell when he died?")[1] == "the year Orwell died"
+    assert dos("How old was the author of Emma when she published it?") == [
+        "the author of Emma", "the year #1 was born", "the year #1 published Emma", "#3 - #2",
+    ]  # fmt: skip
