@@ -22,7 +22,6 @@ import pytest
 from clew import Agent, Verdict, tool
 from clew.approvals import rule
 from clew.begin import start
-from clew.drivers import dbos_worker
 from clew.drivers.agents import agents_of
 from clew.drivers.dbos import DbosDriver, version_of
 from clew.drivers.dbos_tickets import Tickets, place_of
@@ -241,9 +240,8 @@ async def idle(driver: DbosDriver) -> list[News]:
 
 @ASYNCIO
 async def test_what_failed_is_tried_again_and_what_is_not_here_is_left_to_who_has_it(
-    store: PostgresStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: PostgresStore, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(dbos_worker, "FIRST", 0.1)
     flaky = Agent(model=Flaky([say("here again")], name=str(tmp_path / "up")))
     other = Agent(model=ScriptedModel([say("other")]), prompt="Another one.")
     mine, others = driver(store, flaky), driver(store, other)
@@ -256,7 +254,7 @@ async def test_what_failed_is_tried_again_and_what_is_not_here_is_left_to_who_ha
     failed, *_ = await idle(mine)
     assert (failed.what, failed.text) == (
         "failed",
-        "the provider is away (it is tried again in 0 s)",
+        "the provider is away (it is tried again in 1 s)",
     )
     assert await mine.status(run_id) == "waiting"
     (tmp_path / "up").touch()
