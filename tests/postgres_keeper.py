@@ -14,7 +14,7 @@ from pathlib import Path
 from signal import SIGQUIT
 from typing import Any
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 def started(folder: Path, uid: str, command: list[str]) -> subprocess.Popen[bytes]:

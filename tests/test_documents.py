@@ -27,6 +27,7 @@ from types import ModuleType
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.warm import Process
 
 ROOT = Path(__file__).parent.parent
@@ -123,7 +124,7 @@ def run_command(command: Command, block: Block, name: str) -> None:
         else:
             code = subprocess.run(
                 ["sh", "-c", command.text], env=env, stdin=subprocess.DEVNULL, stdout=fd, stderr=fd,
-                timeout=120, check=False,
+                timeout=PATIENCE, check=False,
             ).returncode  # fmt: skip
         both.seek(0)
         said = both.read()

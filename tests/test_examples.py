@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.test_documents import alike
 
 ROOT = Path(__file__).parents[1]
@@ -37,7 +38,7 @@ def test_an_example_prints_what_it_says(path: Path, tmp_path: Path) -> None:
         env=keyless | home | {"PYTHONIOENCODING": "utf-8"},
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -80,6 +80,12 @@ class Process:
                     self.said[stream] = file.read().decode()
         return self.returncode
 
+    def so_far(self, stream: int) -> str:
+        """What it has written to a stream that is a file."""
+        if self.returncode is not None:
+            return self.said[stream]
+        return os.pread(self._files[stream].fileno(), 1 << 20, 0).decode(errors="replace")
+
     def poll(self) -> int | None:
         """How it ended, if it has."""
         with suppress(subprocess.TimeoutExpired):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import clew as package
+from tests.patience import PATIENCE
 from tests.warm import Process
 
 SOURCE = str(Path(package.__file__).parent.parent)
@@ -93,7 +94,7 @@ def clew(
             pipe.write(stdin.encode() if isinstance(stdin, str) else stdin)
     finally:
         os.close(reading)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE)
     done = Done(process.wait(), out, err)
     assert "--debug" in words or "Traceback" not in done.err, done.err
     return done
@@ -107,6 +108,13 @@ def begin(*words: str, **env: str) -> Process:
 def until(path: str, process: Process | subprocess.Popen[str]) -> None:
     """Wait until the process has made the file."""
     while not Path(path).exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+
+
+def until_told(process: Process, words: str) -> None:
+    """Wait until the process has written these words to its stderr."""
+    while words not in process.so_far(2):
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
 

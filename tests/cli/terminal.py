@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tests.cli.shell import COMMAND, environment
+from tests.patience import PATIENCE
 from tests.warm import Process
 
 
@@ -52,7 +53,7 @@ class Terminal:
                     break
             except OSError:
                 break
-        return self.process.wait(60)
+        return self.process.wait(PATIENCE)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from clew.cli import GROUPS
 from clew.testing.openai_server import Fail, OpenAIServer, Say, Turn
 from tests.cli.shell import RUN_ID, clew, environment, until
 from tests.otel.collector import collector
+from tests.patience import PATIENCE
 
 KEY = "sk-very-secret-0123456789"
 BASH = shutil.which("bash")
@@ -41,7 +42,7 @@ def completed(*lines: str) -> list[list[str]]:
     )
     done = subprocess.run(
         [BASH, "--norc", "-c", code, "bash", *lines],
-        capture_output=True, env=program(), text=True, check=True, timeout=60,
+        capture_output=True, env=program(), text=True, check=True, timeout=PATIENCE,
     )  # fmt: skip
     assert "Traceback" not in done.stderr
     return [line.split() for line in done.stdout.split("\n")[: len(lines)]]
@@ -227,7 +228,7 @@ def test_ctrl_c_before_anything_is_there_is_no_traceback(module: str) -> None:
     )  # fmt: skip
     until("begun", process)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (130, "", "clew: interrupted\n")
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from clew.testing.openai_server import OpenAIServer, Say
 from tests.cli.shell import COMMAND, RUN_ID, begin, clew, environment, own_tools, until
+from tests.patience import PATIENCE
 from tests.warm import Process
 
 KEY = "sk-very-secret-0123456789"
@@ -21,7 +22,7 @@ def with_model(server: OpenAIServer) -> dict[str, str]:
 
 def stopped(process: Process, how: signal.Signals) -> tuple[int, str, str]:
     process.send_signal(how)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     return process.wait(), out, err
 
 
@@ -133,7 +134,7 @@ def unread(*words: str, **env: str) -> tuple[int, str]:
     os.close(reading)
     process = Process([*COMMAND[1:], *words], environment(**env), stdout=writing)
     os.close(writing)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     return process.wait(), err
 
 
@@ -153,6 +154,6 @@ def test_ctrl_c_while_the_parts_are_imported_leaves_nothing_behind(command: list
     until("begun", process)
     process.send_signal(signal.SIGINT)
     Path("go").touch()
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err.strip()) == (130, "clew: interrupted")
     assert clew("show", "last").out == before

@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from clew import open_store
 from clew.testing.openai_server import OpenAIServer, Say
 from tests.cli.shell import RUN_ID, begin, clew, library, own_tools, until
+from tests.patience import PATIENCE
 
 KEY = "sk-very-secret-0123456789"
 
@@ -119,9 +121,10 @@ def test_a_vote_that_was_cut_off_goes_on_and_pays_nothing_again(
         until("begun", process)
         while len(server.requests) < 3:
             assert process.poll() is None
+            time.sleep(0.01)
         until_recorded(3)
         process.send_signal(how)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == code
         if how is signal.SIGINT:
             assert re.search(rf"the record is open, go on with: clew resume {RUN_ID}$", err.strip())

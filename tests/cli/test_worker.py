@@ -6,7 +6,6 @@ import pty
 import re
 import signal
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -20,7 +19,18 @@ from clew.drivers.serving import News
 from clew.extras import install
 from clew.testing.models import ScriptedModel, say
 from clew.testing.openai_server import OpenAIServer, Say
-from tests.cli.shell import COMMAND, RUN_ID, Done, begin, clew, environment, own_tools, until
+from tests.cli.shell import (
+    COMMAND,
+    RUN_ID,
+    Done,
+    begin,
+    clew,
+    environment,
+    own_tools,
+    until,
+    until_told,
+)
+from tests.patience import PATIENCE
 from tests.warm import Process
 
 TOOLS = ("--model", "openai:test", "--tools", "own:wait,own:pay,own:send")
@@ -62,7 +72,7 @@ def started(*words: str, **env: str) -> Process:
 def ended(process: Process, how: signal.Signals | None = None) -> Done:
     if how is not None:
         process.send_signal(how)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     return Done(process.wait(), out, err)
 
 
@@ -80,10 +90,8 @@ def entries(run_id: str) -> list[dict[str, Any]]:
 
 def until_stopped(run_id: str) -> None:
     """Wait until a run has stopped; whoever works on it is another process."""
-    deadline = time.monotonic() + 60
     while entries(run_id)[-1]["event"] != "stop":
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+        assert any(process.poll() is None for process in STARTED)
 
 
 def test_what_is_submitted_is_answered_by_a_worker_and_can_be_waited_for() -> None:
@@ -144,8 +152,7 @@ def test_a_second_ctrl_c_breaks_off() -> None:
         first = worker(env)
         until("sent", first)
         first.send_signal(signal.SIGINT)
-        assert first.poll() is None
-        time.sleep(0.1)  # two signals of one kind that come at once are one
+        until_told(first, "leaving when")  # two signals of one kind that come at once are one
         assert ended(first, signal.SIGINT).code == 130
         assert entries(run_id)[-1]["event"] == "attempt"
         assert clew("worker", "--until-idle", env=env).code == 0

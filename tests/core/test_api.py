@@ -48,6 +48,7 @@ from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, finish, recorded, say
 from tests.core.play import events
 from tests.core.scenarios import Ledger, effect_tools, hold_sends, lookup
+from tests.patience import PATIENCE
 
 
 def agent(*script: Any, **options: Any) -> Agent:
@@ -340,7 +341,7 @@ except KeyboardInterrupt:
     print("interrupted")
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=PATIENCE
     )
     assert (done.stdout, done.stderr) == ("interrupted\n", "")
     assert events(read_sync("run", store=place)) == ["Started"]

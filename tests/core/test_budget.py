@@ -59,6 +59,7 @@ from clew.testing.models import FaultyModel, ScriptedModel, act, acts, finish, s
 from clew.trajectory import Spent
 from tests.core.play import copy
 from tests.core.scenarios import TOOLS, by_name, lookup
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
@@ -350,10 +351,10 @@ class TestTime:
 
         model = ScriptedModel([act("wait"), say("nothing came")])
         who = Agent(model=model, tools=[wait], limits=Limits(seconds=1.0))
-        with anyio.fail_after(20):
+        with anyio.fail_after(PATIENCE):
             _, record = await played(who)
         (again,) = record.call("1.1").attempts
-        assert 0.9 < again.timeout <= LEAST
+        assert again.timeout == LEAST  # the one second that there was, less what is used up
         seen = record.call("1.1").observation
         assert seen
         assert seen.code == "timeout"

@@ -145,7 +145,7 @@ async def test_a_sync_read_over_its_deadline_may_still_be_at_work() -> None:
     @tool(name="work", effect="read", timeout=0.01)
     def sleepy() -> str:
         """Sleep."""
-        end.wait(10)
+        end.wait()
         return "late"
 
     observation = seen(await once(sleepy))

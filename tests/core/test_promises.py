@@ -41,6 +41,7 @@ from clew.testing.models import ScriptedModel, act, acts, finish, say
 from clew.trajectory import Call, effects
 from tests.core.play import copy
 from tests.core.scenarios import Ledger, effect_tools, lookup
+from tests.patience import PATIENCE
 
 
 def made(work: Any, **options: Any) -> Tool:
@@ -302,7 +303,7 @@ async def test_a_writer_that_is_ended_leaves_nobody_waiting() -> None:
         except BaseException as error:  # noqa: BLE001 - that is what this is about
             seen.append(type(error))
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(PATIENCE):
         async with anyio.create_task_group() as group:
             group.start_soon(write, "one")
             group.start_soon(write, "two")
@@ -348,7 +349,7 @@ async def test_a_probe_waits_no_longer_than_the_deadline_when_the_clock_is_set_b
     )
     store = await cut_after_attempt(agent)
     journal = await Journal.open(store, "run", clock=lambda: 0)
-    with anyio.fail_after(20):
+    with anyio.fail_after(PATIENCE):
         so_far = await go(agent, journal)
     observation = so_far.call("1.1").observation
     assert observation

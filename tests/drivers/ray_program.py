@@ -29,6 +29,7 @@ from clew.errors import ConfigError
 from clew.journal import load
 from tests.drivers.network import listening
 from tests.drivers.ray_agents import clerk, reader
+from tests.patience import PATIENCE
 
 CLERK, READER = "tests.drivers.ray_agents:clerk", "tests.drivers.ray_agents:reader"
 SURVEY = [f"letter number {number}" for number in range(48)]
@@ -184,7 +185,7 @@ async def cancelled(store: str) -> dict[str, Any]:
         for name in ("late-1", "late-2"):
             await start(clerk(), name, place, run_id=name, queue="default")
             await driver.submit(name)
-        with anyio.fail_after(60):
+        with anyio.fail_after(PATIENCE):
             while await driver.status("late-1") in {"waiting", "working"}:
                 await anyio.sleep(0.02)
         group.cancel_scope.cancel()
@@ -218,7 +219,7 @@ async def second(store: str) -> dict[str, Any]:
         found["refusals"] = await refusals(store)
     found["refusals"] |= await refusals(store, {"nowhere": "127.0.0.1:1", "client": "ray://x:1"})
     found["left behind"] = len(set(processes("ray")) - before)
-    with anyio.fail_after(60):
+    with anyio.fail_after(PATIENCE):
         results = await batch(clerk(), SURVEY, store="memory:", at_once=48)
     found["in process"] = [[it.status, it.answer, it.steps] for it in results]
     return found
@@ -242,7 +243,7 @@ def main() -> None:
 
 async def nobody_left() -> None:
     """Wait until what a killed program had started has ended; two agents of Ray's take a minute."""
-    with anyio.fail_after(60):
+    with anyio.fail_after(PATIENCE):
         while processes("raylet") or processes("gcs_server") or processes("ray::Actor"):
             await anyio.sleep(0.05)
 

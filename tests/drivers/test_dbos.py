@@ -37,6 +37,7 @@ from clew.trajectory import Call, Trajectory
 from tests import warm
 from tests.core.scenarios import Ledger
 from tests.drivers.dbos_program import agent_of
+from tests.patience import PATIENCE
 from tests.postgres import Server
 
 ASYNCIO = pytest.mark.parametrize("anyio_backend", ["asyncio"], scope="module")
@@ -113,11 +114,11 @@ async def working(store: str, folder: Path, **orders: Any) -> AsyncGenerator[Wor
         async with anyio.create_task_group() as together:
             together.start_soon(listen)
             try:
-                with anyio.fail_after(60):
+                with anyio.fail_after(PATIENCE):
                     yield Worker(process, mine_in, receive)
             finally:
                 process.kill()
-                process.wait(60)
+                process.wait(PATIENCE)
                 sys.stderr.write(process.said[2])  # is shown if the test fails
                 os.close(mine_in)
 
@@ -154,11 +155,11 @@ async def test_the_runs_of_a_killed_worker_go_on_elsewhere_and_nothing_is_done_t
             async with working(address, tmp_path, name="two") as third:
                 news = await third.news.receive()
                 assert (news.what, "choose another name" in news.text) == ("failed", True)
-                assert third.process.wait(60) == 0
+                assert third.process.wait(PATIENCE) == 0
             one.process.kill()
             assert set(await two.hear(*["answered"] * 4)) == set(runs)
             two.tell("leave")
-            assert await anyio.to_thread.run_sync(two.process.wait, 60) == 0
+            assert await anyio.to_thread.run_sync(two.process.wait, PATIENCE) == 0
     for run_id in runs:
         record = await load(store, run_id)
         assert {call.observation and call.observation.outcome for call in record.calls} == {"done"}
@@ -205,7 +206,7 @@ async def test_a_drained_worker_hands_over_and_a_frozen_one_that_was_replaced_ad
             drained.tell("go")
             assert set(await drained.hear("left", "left")) == runs
             assert set(await frozen.hear("waits")) < runs  # as many as it may have at once
-            assert await anyio.to_thread.run_sync(drained.process.wait, 60) == 0
+            assert await anyio.to_thread.run_sync(drained.process.wait, PATIENCE) == 0
             os.kill(frozen.process.pid, signal.SIGSTOP)
             async with working(address, tmp_path, name="last", take_over=True) as last:
                 assert set(await last.hear("answered", "answered")) == runs
@@ -214,7 +215,7 @@ async def test_a_drained_worker_hands_over_and_a_frozen_one_that_was_replaced_ad
                 frozen.tell("leave")
                 frozen.tell("go")
                 assert set(await frozen.hear("lost")) < runs
-                assert await anyio.to_thread.run_sync(frozen.process.wait, 60) == 0
+                assert await anyio.to_thread.run_sync(frozen.process.wait, PATIENCE) == 0
                 assert [await store.read(run_id) for run_id in runs] == before
     done = effects(tmp_path)
     assert (len(done), set(done.values())) == (2 * 6, {1})
@@ -233,7 +234,7 @@ async def idle(driver: DbosDriver) -> list[News]:
     """Serve here until nothing is left to do; what was told."""
     told: list[News] = []
     orders = dataclasses.replace(driver.orders, until_idle=True, tell=told.append)
-    with anyio.fail_after(60):
+    with anyio.fail_after(PATIENCE):
         await dataclasses.replace(driver, orders=orders).work(anyio.Event())
     return [news for news in told if news.what not in {"serving", "taken"}]
 
@@ -266,7 +267,7 @@ async def test_what_failed_is_tried_again_and_what_is_not_here_is_left_to_who_ha
         if news.what == "ended":
             leaving.set()
 
-    with anyio.fail_after(60):
+    with anyio.fail_after(PATIENCE):
         await dataclasses.replace(mine, orders=dataclasses.replace(mine.orders, tell=tell)).work(
             leaving
         )
@@ -362,7 +363,7 @@ async def test_serve_leaves_when_cancelled_and_one_process_has_one_dbos(
 
     served = driver(store, agent, name="one", tell=tell)
     [run_id] = await begun(store, agent)
-    with anyio.fail_after(60):
+    with anyio.fail_after(PATIENCE):
         async with anyio.create_task_group() as together:
             together.start_soon(served.serve)
             await ended.wait()

@@ -45,8 +45,7 @@ from clew.events import Cancel, Note, Observation, Stop, encode
 from clew.protocols import Append, Prompt, Store, Tool
 from clew.testing.models import Line, ScriptedModel, act, say
 from clew.trajectory import Call, Trajectory
-
-PATIENCE = 20
+from tests.patience import PATIENCE
 
 
 @dataclass
@@ -123,15 +122,18 @@ async def standing(store: Store, run_id: str) -> str:
 
 
 async def test_runs_are_carried_so_many_at_once() -> None:
-    store, now, most = MemoryStore(), 0, 0
+    store, now, most, three = MemoryStore(), 0, 0, anyio.Event()
 
     @tool(effect="read")
     async def look() -> str:
-        """Look."""
+        """Look, and wait until three do: then a fourth has had the time to come too."""
         nonlocal now, most
         now += 1
         most = max(most, now)
-        await anyio.sleep(0.01)
+        if now == 3:
+            await anyio.wait_all_tasks_blocked()
+            three.set()
+        await three.wait()
         now -= 1
         return "seen"
 

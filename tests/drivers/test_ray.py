@@ -22,6 +22,7 @@ from clew.drivers.ray_actor import Orders
 from clew.journal import load
 from clew.trajectory import Trajectory
 from tests.drivers.network import run_alone, why_not
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 GOALS = [f"letter number {number}" for number in range(48)]
@@ -49,7 +50,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
         env.pop(name, None)  # drivers are not held to a coverage, which would slow all of Ray down
     command = [sys.executable, "-m", "tests.drivers.ray_program", str(folder)]
     try:
-        done = run_alone(command, env=env, timeout=300)
+        done = run_alone(command, env=env, timeout=2 * PATIENCE)
         assert done.returncode == 0, done.stderr
         assert done.stderr.strip() in {"", "Killed"}  # what `sh` says of the program that was
         records = anyio.run(read, folder / "runs.sqlite")
@@ -194,6 +195,6 @@ def test_a_program_of_its_own_network_is_seen_to_listen() -> None:
         "print(len(listening()))"
     )
     done = run_alone(
-        [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=60
+        [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=PATIENCE
     )
     assert done.stdout.strip() == "1", done.stderr

@@ -18,6 +18,7 @@ pytest.importorskip("ray", reason="the extra `ray` is not installed")
 from clew.drivers.ray_actor import Actor, End, Orders
 from clew.drivers.ray_crew import Crew
 from clew.drivers.ray_service import Service
+from tests.patience import PATIENCE
 
 
 class Here:
@@ -60,7 +61,7 @@ async def test_a_refused_run_that_was_spoken_to_is_not_sent_at_every_look(tmp_pa
     await store.post(run_id, encode(Note("a word")))
     serving = Serving(place, only=True, until_idle=True)
     service = Service(store, cast(Crew, crew), serving, told.append, anyio.Event())
-    with anyio.fail_after(20):
+    with anyio.fail_after(PATIENCE):
         await service.go_on()
     assert crew.sent == [run_id]
     assert [news.what for news in told] == ["serving", "taken", "refused"]

@@ -22,6 +22,7 @@ from durability.report import page
 from durability.storm import Storm, Weather, asyncio_run, begin, blow, ids, with_store
 from recordings.part import Part
 from recordings.report import failures
+from tests.patience import PATIENCE
 
 RUNS = 4
 
@@ -160,7 +161,7 @@ async def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
         argv, cwd=ROOT, env=env, stderr=subprocess.PIPE, start_new_session=True
     ) as program:
         assert program.stderr is not None
-        with anyio.fail_after(60):
+        with anyio.fail_after(PATIENCE):
             while b"kills" not in await program.stderr.receive():
                 pass
             assert len(theirs(tmp_path)) > 2  # itself, the nursery, workers

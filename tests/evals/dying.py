@@ -22,7 +22,7 @@ class Deadly(Lamp):
 
 async def play(store: str) -> None:
     """Play until death."""
-    _, there = lamps(Deadly, timeout=0.2)
+    _, there = lamps(Deadly, timeout=3)
     async with there.open(there.cases[0]) as episode:
         agent = player(episode, "take lamp", "go to hall")
         await run(agent, there.cases[0].question, store=store, run_id="r")

@@ -124,7 +124,7 @@ async def test_what_fails_changes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("catch_up", [True, False])
 async def test_every_cut_of_a_record_comes_to_the_same_end(tmp_path: Path, catch_up: bool) -> None:
-    there = world("database", tasks(tmp_path, MAIL), **SAID, timeout=0.5)
+    there = world("database", tasks(tmp_path, MAIL), **SAID, timeout=3)
     together = acts(
         act("set_email", member="ada", email="ada@new.example"), act("get_member", member="ada")
     )

@@ -186,7 +186,7 @@ async def test_a_game_that_is_another_one_makes_no_move(tmp_path: Path) -> None:
 
 
 async def test_every_cut_of_a_record_comes_to_the_same_end() -> None:
-    _, there = lamps(BatchLamp, timeout=0.5)
+    _, there = lamps(BatchLamp, timeout=3)
     store = MemoryStore()
     whole, _ = await played(there, *WON, finish("lit"), store=store)
     lines = await store.read("r")
@@ -207,7 +207,7 @@ async def test_a_move_in_which_the_process_died_is_made_in_the_new_one(tmp_path:
         [sys.executable, "-m", "tests.evals.dying", str(store)], cwd=ROOT, check=False
     )
     assert done.returncode == -9
-    made, there = lamps(timeout=0.2)
+    made, there = lamps(timeout=3)
     record, reward = await gone_on(there, *WON, finish("lit"), store=store)
     assert (reward, made[-1].log) == (1.0, WON)
     assert [len(call.attempts) for call in record.calls] == [1, 2, 1, 0]

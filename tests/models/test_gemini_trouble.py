@@ -167,9 +167,10 @@ async def test_nobody_listens_at_the_address() -> None:
 
 @pytest.mark.parametrize("streamed", CASES)
 async def test_a_server_that_does_not_answer_is_left(streamed: bool) -> None:
-    async with over([Stall(), OK], timeout=0.2) as (model, _, waits):
+    async with over([Stall(), *[OK] * 20], timeout=0.2, retries=few(20)) as (model, _, waits):
         answer = await model.complete(ask(), watcher(streamed=streamed))
-        assert (answer.text, len(waits)) == ("Ok.", 1)
+        assert answer.text == "Ok."
+        assert waits  # more than one where the machine is too busy to answer in time
 
 
 SAID = Say("One two three.", calls=[("search", '{"query": "x"}')])

@@ -198,16 +198,18 @@ async def test_being_asked_too_much_uses_up_patience_and_no_tries(
 
 
 async def test_a_server_that_hangs_is_not_waited_for_at_every_try() -> None:
-    async with over([Fail(500), Stall(), OK], timeout=0.2, total=30.0) as (model, server, _):
+    script: list[Turn] = [Fail(500), Stall(), *[OK] * 20]
+    async with over(script, timeout=0.2, total=60.0, retries=few(20)) as (model, _, waits):
         assert (await model.complete(ask())).text == "Ok."
-    async with over([Stall(), Stall(), OK], timeout=0.5, total=0.9) as (model, server, _):
-        with pytest.raises(ModelError, match=r"did not answer within 0.9 s, over all tries"):
+        assert len(waits) >= 2  # more where the machine is too busy to answer in time
+    async with over([Stall(), Stall(), OK], timeout=2.0, total=3.0) as (model, server, _):
+        with pytest.raises(ModelError, match=r"did not answer within 3 s, over all tries"):
             await model.complete(ask())
         assert len(server.requests) == 2
 
 
 async def test_a_stream_that_has_begun_may_take_longer() -> None:
-    async with over([Stall(SAID, 700)], timeout=0.3, total=0.3) as (model, server, _):
+    async with over([Stall(SAID, 700)], timeout=2.0, total=2.0) as (model, server, _):
         reply = await model.complete(ask(), listener([]))
         assert (reply.text, reply.finish) == ("One two ", "cut")
         assert len(server.requests) == 1  # for another there was no time left
@@ -237,9 +239,10 @@ async def test_nobody_listens_at_the_address() -> None:
 
 @pytest.mark.parametrize("streamed", CASES)
 async def test_a_server_that_does_not_answer_is_left(streamed: bool) -> None:
-    async with over([Stall(), OK], timeout=0.2) as (model, _, waits):
+    async with over([Stall(), *[OK] * 20], timeout=0.2, retries=few(20)) as (model, _, waits):
         reply = await model.complete(ask(), watcher(streamed=streamed))
-        assert (reply.text, len(waits)) == ("Ok.", 1)
+        assert reply.text == "Ok."
+        assert waits  # more than one where the machine is too busy to answer in time
     async with over([Stall()], timeout=0.2, retries=few(0)) as (model, _, _):
         with pytest.raises(ModelError, match=r"did not answer within 0.2 s"):
             await model.complete(ask(), watcher(streamed=streamed))

@@ -24,6 +24,7 @@ from clew.stores.postgres_tables import STEPS, bring_up
 from clew.testing.store_claims import CLAIMS, a_killed_process_loses_its_claims
 from clew.testing.store_contract import CONTRACT, Check, append, blob, numbers, refused
 from clew.testing.store_prunes import AT_ONCE
+from tests.patience import PATIENCE
 from tests.postgres import Server
 
 _SCHEMAS = count(1)
@@ -110,7 +111,7 @@ async def test_a_store_that_is_closed_while_a_claim_is_asked_for_lets_go_of_it(
         await asyncio.sleep(0)
         await one.close()
         assert await asking
-        with anyio.fail_after(20):
+        with anyio.fail_after(PATIENCE):
             while not (await other.claim("r") and await other.claim("kept")):
                 await other.release("r")
 
@@ -212,7 +213,7 @@ async def test_wakes_tell_of_lines_and_messages_whoever_wrote_them(
         for run_id in ids:
             await writer.create(run_id)
         async with looker.wakes() as wakes:
-            with anyio.fail_after(20):
+            with anyio.fail_after(PATIENCE):
                 postgres_server.execute(f"NOTIFY {looker.place.schema}, 'not of ours'")
                 await writer.post("x" * 9_000, b"{}")
                 await writer.post("before", b"{}")
@@ -237,7 +238,7 @@ async def test_wakes_go_on_after_the_connection_was_lost(
 
                 group.start_soon(listen)
                 assert end_sessions(postgres_server, "LISTEN%") == 1
-                with anyio.fail_after(20):
+                with anyio.fail_after(PATIENCE):
                     for seq in count(1):
                         await writer.append(append("r", 1, seq))
                         with anyio.move_on_after(0.05):
@@ -265,7 +266,7 @@ async def test_claims_are_taken_again_when_their_connection_is_lost(
         assert await one.claim("s"), "this finds the connection lost, and makes a new one"
         assert not await other.claim("r"), "taken again"
         assert not await one.claim("r")
-        with anyio.fail_after(20):
+        with anyio.fail_after(PATIENCE):
             while not await other.claim("r"):  # until it is faster than the first one
                 end_sessions(postgres_server, "%pg_try_advisory_lock%")
         end_sessions(postgres_server, "SELECT true%")
@@ -321,7 +322,7 @@ async def test_readers_that_lose_their_connections_get_new_ones(
                 for _ in range(7):  # more than there are connections
                     group.start_soon(store.read, "r")
                 waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
-                with anyio.fail_after(20):
+                with anyio.fail_after(PATIENCE):
                     while postgres_server.execute(waiting) != [(4,)]:
                         await anyio.sleep(0.005)
                 assert end_sessions(postgres_server, "%WITH RECURSIVE part%") == 4
@@ -332,7 +333,7 @@ async def test_readers_that_lose_their_connections_get_new_ones(
 
 
 async def test_readers_that_wait_too_long_say_so(address: str, postgres_server: Server) -> None:
-    async with stores(f"{address}&patience=0.3") as (store,):
+    async with stores(f"{address}&patience=2") as (store,):
         await store.create("r")
         with psycopg.connect(postgres_server.address()) as locker:
             locker.execute(f"LOCK TABLE {store.place.schema}.entries".encode())
@@ -370,7 +371,7 @@ async def test_claims_are_taken_again_without_being_asked(
         held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
         before = postgres_server.execute(held)
         end_sessions(postgres_server, "%pg_try_advisory_lock%")
-        with anyio.fail_after(20):
+        with anyio.fail_after(PATIENCE):
             while postgres_server.execute(held) != [(before[0][0] - 1,)]:
                 await anyio.sleep(0.005)
             while postgres_server.execute(held) != before:
@@ -389,7 +390,7 @@ async def test_a_blob_is_never_forgotten_under_a_run_that_brings_it(address: str
                 assert await store.blob(digest) == body
                 await store.forget(run_id)
 
-        with anyio.fail_after(60):
+        with anyio.fail_after(PATIENCE):
             await asyncio.gather(
                 come_and_go(one, "a"), come_and_go(other, "b"), come_and_go(third, "c")
             )
@@ -409,7 +410,7 @@ async def test_a_blob_that_is_being_removed_is_brought_anew(
                 remover.execute(f"DELETE FROM {schema}.{table}".encode())
             appended = asyncio.create_task(store.append(append("r", 1, 2, blobs={digest: body})))
             waiting = "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted"
-            with anyio.fail_after(20):
+            with anyio.fail_after(PATIENCE):
                 while postgres_server.execute(waiting) != [(True,)]:
                     await anyio.sleep(0.005)
             remover.commit()
@@ -430,7 +431,7 @@ async def test_a_group_that_is_chosen_to_give_way_is_made_again(
             other.execute(lock, ("b",))
             both = asyncio.gather(*(store.append(append(run_id, 1, 1)) for run_id in "ab"))
             waiting = "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted"
-            with anyio.fail_after(20):
+            with anyio.fail_after(PATIENCE):
                 while postgres_server.execute(waiting) != [(True,)]:
                     await anyio.sleep(0)
                 # It has a and waits for b; now each waits for the other.

@@ -18,6 +18,7 @@ import pytest
 from clew.errors import StoreError
 from clew.stores.postgres import PostgresStore
 from clew.testing.store_contract import append, blob, numbers, text_of
+from tests.patience import PATIENCE
 from tests.postgres import Server
 from tests.stores.test_processes import hear, started, tell
 
@@ -214,7 +215,7 @@ async def test_the_server_is_restarted_in_the_middle(
         await anyio.to_thread.run_sync(postgres_server.restart, how)
         back.set()
 
-    with anyio.fail_after(60):
+    with anyio.fail_after(PATIENCE):
         await at_once(*(work(run_id) for run_id in ids), look(), restart())
     for run_id in ids:
         lines = await store.read(run_id)
@@ -228,7 +229,7 @@ async def test_the_server_is_restarted_in_the_middle(
 async def test_a_server_that_stays_away_is_told_in_one_line(
     address: str, postgres_server: Server
 ) -> None:
-    store = PostgresStore(f"{address}&patience=0.2")
+    store = PostgresStore(f"{address}&patience=2")
     epoch = await store.create("r")
     await store.append(append("r", epoch, 1))
     assert await store.claim("r")
@@ -285,7 +286,7 @@ async def test_a_frozen_worker_can_be_fenced_off(address: str) -> None:
         for _ in range(20):
             hear(process)
         process.send_signal(signal.SIGSTOP)  # wherever it is, a commit perhaps
-        with anyio.fail_after(20):
+        with anyio.fail_after(PATIENCE):
             assert await store.open("r") == 3
         head = len(await store.read("r"))
         await store.append(append("r", 3, head + 1, barrier=True))
@@ -326,6 +327,6 @@ async def test_the_server_of_a_killed_test_ends_too() -> None:
     killed = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
     assert killed.returncode == -signal.SIGKILL
     folder = Path("/proc") / killed.stdout.strip()
-    with anyio.fail_after(20):
+    with anyio.fail_after(PATIENCE):
         while folder.exists():
             await anyio.sleep(0.01)

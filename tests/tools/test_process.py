@@ -15,6 +15,7 @@ from clew.protocols import Tool
 from clew.tools import problems
 from clew.tools.calc import calculate
 from clew.tools.process import load, process_tool
+from tests.patience import PATIENCE, once_begun
 
 KEY = "run-1:1.1"
 MODULE = '''
@@ -128,7 +129,7 @@ def leave_behind(line: str) -> str:
     return "left"
 
 
-@process_tool(effect="pure", timeout=20, cpu=20, memory=2_000_000_000)
+@process_tool(effect="pure", timeout=200, cpu=20, memory=2_000_000_000)
 def apart(number: int) -> list[int]:
     """Say who works on a number.
 
@@ -219,7 +220,7 @@ async def test_a_function_runs_elsewhere_with_its_own_types(jobs: ModuleType) ->
 
 
 async def test_a_function_may_be_given_itself(jobs: ModuleType) -> None:
-    tool = process_tool(jobs.later, name="echo", timeout=20)
+    tool = process_tool(jobs.later, name="echo", timeout=200)
     assert (tool.name, tool.effect) == ("echo", "unsafe")
     assert await tool.call({"word": "a"}, KEY) == "aa"
     assert await process_tool(jobs.Shop.price).call({"count": 2}, KEY) == 6
@@ -290,12 +291,17 @@ async def test_at_its_deadline_it_is_really_ended_with_its_children(
     line = tmp_path / "line"
     os.mkfifo(line)
     reader = os.open(line, os.O_RDONLY | os.O_NONBLOCK)
-    found = await process_tool(jobs.hang, timeout=5).call({"line": str(line)}, KEY)
+    found, seconds = await once_begun(
+        lambda seconds: process_tool(jobs.hang, timeout=seconds).call({"line": str(line)}, KEY),
+        "begun",
+    )
     assert not await _gone(reader)
     assert await _gone(reader)
     os.close(reader)
     assert (found.ok, found.code, found.outcome) == (False, "timeout", "unknown")
-    assert "hang did not end in 5 s and was stopped with its children; part of" in found.text
+    assert (
+        f"hang did not end in {seconds} s and was stopped with its children; part of" in found.text
+    )
     assert found.text.endswith("It had printed: imported\nbegun\n")
 
 
@@ -352,7 +358,7 @@ async def test_it_ends_with_the_worker_that_is_killed(jobs: ModuleType, tmp_path
     async with await anyio.open_process(argv) as worker:
         assert not await _gone(reader)
         worker.kill()
-    with anyio.fail_after(60):
+    with anyio.fail_after(PATIENCE):
         assert await _gone(reader)
     os.close(reader)
 

@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from clew.protocols import Tool
 from clew.tools import problems
 from clew.tools.program import program
 from clew.tools.running import Kept, run_process
+from tests.patience import once_begun
 
 ECHO = "import json, sys; print(json.dumps(sys.argv[1:]))"
 PYTHON = (sys.executable, "-S", "-c")
@@ -204,23 +206,28 @@ async def test_standard_input_is_empty() -> None:
 async def test_at_the_deadline_the_whole_group_is_ended_and_its_output_kept(
     tmp_path: Path, effect: Effect, outcome: str, words: str
 ) -> None:
-    tool = family(effect=effect, timeout=2)
+    line = str(tmp_path / "line")
     async with lifeline(tmp_path / "line") as reader:
-        found = await came(tool, line=str(tmp_path / "line"))
+        found, seconds = await once_begun(
+            lambda seconds: came(family(effect=effect, timeout=seconds), line=line), "trouble"
+        )
         assert await next_word(reader) == b"begun"
         assert await next_word(reader) == b""
     assert isinstance(found, Observation)
     assert (found.ok, found.code, found.outcome) == (False, "timeout", outcome)
-    assert found.text.startswith("ERROR: timeout: run did not end in 2 s and was stopped")
+    assert found.text.startswith(f"ERROR: timeout: run did not end in {seconds} s and was stopped")
     assert words in found.text
     assert found.text.endswith("begun\n\ntrouble\n")
-    assert tool.timeout > 2
+    assert family(effect=effect, timeout=2).timeout > 2
 
 
 async def test_who_ignores_the_first_signal_gets_the_second(tmp_path: Path) -> None:
-    tool = family(before="signal.signal(signal.SIGTERM, signal.SIG_IGN)", timeout=2)
+    deaf = partial(family, before="signal.signal(signal.SIGTERM, signal.SIG_IGN)")
+    line = str(tmp_path / "line")
     async with lifeline(tmp_path / "line") as reader:
-        found = await came(tool, line=str(tmp_path / "line"))
+        found, _ = await once_begun(
+            lambda seconds: came(deaf(timeout=seconds), line=line), "trouble"
+        )
         assert await next_word(reader) == b"begun"
         assert await next_word(reader) == b""
     assert found.code == "timeout"

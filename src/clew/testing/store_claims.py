@@ -21,7 +21,7 @@ from clew.testing.store_lines import Check, Make, append
 STOP: Final = b'{"event":"stop","status":"answered"}'
 NOTE: Final = b'{"event":"note","text":"go on"}'
 
-PATIENCE: Final = 10.0
+PATIENCE: Final = 60.0
 """Seconds after which a claim that is not freed counts as kept."""
 
 
