@@ -16,7 +16,6 @@ from clew.fit import (
     check_choice,
     check_codec,
     check_cost,
-    check_example,
     check_finder,
     check_function,
     check_functions,
@@ -27,6 +26,7 @@ from clew.fit import (
     check_retrieval,
     check_tools,
     fitting,
+    worked,
 )
 from clew.guards import AlreadyDone, NoProgress, Stuck
 from clew.models.resolve import resolve
@@ -93,7 +93,7 @@ class Agent:
     `screens` judge a person's words before the model sees them. With `retrieval` the tools may be
     thousands: a model is shown those it names, and the others as they are found.
     `tell_left` says when the model is told how many steps and calls are left. `answer` is the type
-    of the answer.
+    of the answer. `examples` are shown first; a number is so many of those that ship and fit.
     An answer that fails a check goes back to the model `tries` times, then `fallback` stands in.
     `landing` says whether a tripped bound still asks for one last thought. `unknown` says what
     follows an unsafe call nobody saw the end of: "tell" the model, or "hold" for a person. `seed`
@@ -117,7 +117,7 @@ class Agent:
     screens: Sequence[Screen] = ()
     retrieval: Finder | None = None
     no_progress: NoProgress | None = field(default_factory=NoProgress)
-    examples: Sequence[Example] = ()
+    examples: Sequence[Example] | int = ()
     thought: bool | None = None
     tell_left: Literal["near", "always", "never"] = "near"
     landing: bool = True
@@ -149,8 +149,6 @@ class Agent:
         with fitting(f"the format {self.format.name}"):
             _ = first_prompt(self.format, self.brief)
         _ = (self.setting, self.all_bounds, self.warnings, self._validators)
-        for number, example in enumerate(self.examples, start=1):
-            check_example(number, example, self._validators)
         if isinstance(self.thinker, Choosy):
             self.thinker.check(first_prompt(self.format, self.brief))
             if more := self.brief.more:
@@ -191,17 +189,18 @@ class Agent:
     def brief(self) -> Brief:
         """What the codec may know."""
         schema, variant = answer_schema(self.answer), self.variant
+        finish = finish_tool(schema)
         varied = None if variant is None else variant.thought
         shown = [described(tool, variant) for tool in self.tools if not tool.hidden]
         first = {tool.name for tool in shown} if self.retrieval is None else self.retrieval.always
         return Brief(
             prompt=prompt_text(self.prompt, variant),
             tools=tuple(tool for tool in shown if tool.name in first),
-            finish=finish_tool(schema),
+            finish=finish,
             answer=schema,
             known=frozenset(tool.name for tool in self.tools),
             thought=next((said for said in (self.thought, varied) if said is not None), True),
-            examples=tuple(self.examples),
+            examples=worked(self.examples, (*self.tools, finish)),
             shape=None if variant is None else variant.shape,
             more=tuple(tool for tool in shown if tool.name not in first),
         )
@@ -343,7 +342,7 @@ class Agent:
             "bounds": [words(bound) for bound in self.all_bounds],
             "guards": [name for name, guard in self.named_guards if guard is not ALREADY_DONE],
             "checks": [words(check) for check in self.checks],
-            "examples": len(self.examples),
+            "examples": len(self.brief.examples),
             "thought": self.brief.thought,
             "landing": self.landing,
             "unknown": self.unknown,

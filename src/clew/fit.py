@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from typing import Any, Final, cast
 
 from clew.errors import ConfigError, described
-from clew.events import FINISH, Json
+from clew.events import FINISH
 from clew.parts import PASSED, shown
-from clew.prompts import Instructions
+from clew.prompts import DEMONSTRATIONS, Instructions
 from clew.protocols import Codec, Describes, Example, Finder, Model, Tool
 from clew.tools.function import tool
-from clew.tools.schema import checked
+from clew.tools.schema import checked, problems
 
 ELSEWHERE: Final[Mapping[str, str]] = {
     "system_prompt": "prompt",
@@ -266,21 +266,49 @@ def check_retrieval(retrieval: Finder, tools: Sequence[Tool], codec: Codec) -> N
         raise ConfigError(message)
 
 
-def check_example(
-    number: int, example: Example, problems: Mapping[str, Callable[[Json], list[str]]]
-) -> None:
-    """Raise `ConfigError` where an example makes a call, and sees it done, that cannot be made.
+def worked(given: Sequence[Example] | int, tools: Sequence[Tool]) -> tuple[Example, ...]:
+    """The examples that are shown: the agent's own, or so many of those that ship and fit it.
 
-    `problems` says of each tool's arguments, by the tool's name, what is wrong with them.
+    `tools` are all of the agent's, `finish` last. Raises `ConfigError` where one does not fit, or
+    too few do.
     """
+    if isinstance(given, int):
+        return _shipped(given, [tool for tool in tools if not tool.hidden])
+    said = cast("object", given)
+    if isinstance(said, str) or not isinstance(said, Iterable):
+        message = f"examples is {shown(given)}: give a number of those that ship, or Examples"
+        raise ConfigError(message)
+    for number, example in enumerate(given, start=1):
+        if wrong := _misfit(example, tools):
+            raise ConfigError(f"example {number} calls {wrong}")
+    return tuple(given)
+
+
+def _shipped(count: int, tools: Sequence[Tool]) -> tuple[Example, ...]:
+    check_number("examples", count, least=0)
+    found = [example for example in DEMONSTRATIONS if not _misfit(example, tools)]
+    if len(found) < count:
+        *others, finish = tools
+        has = ", ".join(tool.name for tool in others) or "none"
+        kind = "no text" if problems(finish.parameters, {"answer": ""}) else "text"
+        message = (
+            f"examples is {count}, and of the demonstrations that ship {len(found)} fit this agent "
+            f"(its tools: {has}; its answer: {kind}): "
+            f"{f'ask for {len(found)}' if found else 'leave them out'}, or give some of your own"
+        )
+        raise ConfigError(message)
+    return tuple(found[:count])
+
+
+def _misfit(example: Example, tools: Sequence[Tool]) -> str:
+    """Which call an example makes, and sees done, that cannot be made; empty where all can."""
+    schemas = {tool.name: tool.parameters for tool in tools}
     for call in (call for step in example.steps for call in step.calls):
         name, args = call.action.name, call.action.args
         if call.observation is not None and not call.observation.ok:
             continue
-        if name not in problems:
-            has = ", ".join(problems)
-            message = f"example {number} calls {name}, which the agent does not have; it has {has}"
-            raise ConfigError(message)
-        if wrong := problems[name](args):
-            message = f"example {number} calls {name} wrongly: {wrong[0]}"
-            raise ConfigError(message)
+        if name not in schemas:
+            return f"{name}, which the agent does not have; it has {', '.join(schemas)}"
+        if wrong := problems(schemas[name], args):
+            return f"{name} wrongly: {wrong[0]}"
+    return ""

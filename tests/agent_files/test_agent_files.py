@@ -402,9 +402,12 @@ async def test_worked_examples_that_ship_are_counted(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     text = 'model = "offline"\ndocs = "notes"\nexamples = 6\n'
     agent, _ = load_agent(written(tmp_path, text))
-    assert len(agent.examples) == 6
+    assert len(agent.brief.examples) == 6
     typed = written(tmp_path, text + 'answer = "own_parts:Said"\n')
-    with pytest.raises(ConfigError, match=r"my.toml: example 1 calls finish wrongly"):
+    with pytest.raises(
+        ConfigError,
+        match=r"my.toml, line 3: examples is 6, and of .* 0 fit .*; its answer: no text",
+    ):
         load_agent(typed)
 
 

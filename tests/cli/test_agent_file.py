@@ -74,3 +74,23 @@ def test_what_is_wrong_is_one_line_with_file_and_line() -> None:
     assert failed.err.count("\n") == 1
     assert "my.toml, line 4: the tool 'parts:absent' cannot be imported" in failed.err
     assert "absent.toml cannot be read" in clew("ask", "Why?", "--agent", "absent.toml").err
+
+
+OWN_SEARCH = """
+from clew import tool
+
+@tool(effect="read")
+def search(entity: str) -> str:
+    "Search."
+    return entity
+"""
+
+
+def test_demonstrations_with_tools_of_ones_own_are_replayed_without_them() -> None:
+    Path("ownsearch.py").write_text(OWN_SEARCH)
+    tools = 'tools = ["ownsearch:search", "calc"]'
+    Path("my.toml").write_text(f'model = "offline"\n{tools}\nexamples = 3\n')
+    assert clew("ask", "What is 17 * 23?", "--agent", "my.toml").code == 0
+    Path("ownsearch.py").unlink()
+    replayed = clew("replay", "last")
+    assert (replayed.code, replayed.err) == (0, "")

@@ -343,7 +343,7 @@ async def test_demonstrations_are_shown_and_are_nothing_that_happened(
         "\n".join([part.text, *(call.arguments or "" for call in part.calls)])
         for part in model.sent[0].head
     )
-    for place, example in enumerate(DEMONSTRATIONS):
+    for place, example in enumerate(demonstrations(6)):
         assert (example.goal in text) is (place < count)
         for step in example.steps:
             for call in step.calls:
@@ -382,7 +382,9 @@ def test_there_are_six_demonstrations_and_fewer_with_fewer_tools() -> None:
     assert demonstrations(1) == DEMONSTRATIONS[:1]
     (calculation,) = demonstrations(1, ["calc"])
     assert calculation.steps[0].calls[0].action.name == "calc"
-    with pytest.raises(ConfigError, match="there are 6 demonstrations, not 7"):
+    with pytest.raises(
+        ConfigError, match="6 demonstrations with no more tools than docs, calc, not 7"
+    ):
         demonstrations(7)
     with pytest.raises(ConfigError, match="1 demonstrations with no more tools than calc, not 2"):
         demonstrations(2, ["calc"])

@@ -26,7 +26,7 @@ def test_every_configuration_is_tried_with_every_model_that_it_fits(plan: Plan) 
         tried = {one.name for one in plan.configurations if one.model == f"simulated:{name}"}
         assert tried == {*plan.names}
     assert {one.votes for one in plan.configurations} == {1, 3, 5}
-    assert {len(one.agent.examples) for one in plan.configurations} == {0, 1, 6}
+    assert {len(one.agent.brief.examples) for one in plan.configurations} == {0, 1, 6}
     assert {one.agent.brief.thought for one in plan.configurations} == {True, False}
     prompts = {one.agent.brief.prompt for one in plan.configurations}
     assert len(prompts) == 2

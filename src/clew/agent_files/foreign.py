@@ -47,7 +47,7 @@ def named(spec: Spec) -> Iterator[str]:
         yield f"program {program.name}: {[*program.argv]} in {place}"
     for function in spec.processes:
         yield f"module {function.function} in a process"
-    parts = {"answer": (spec.answer,), "tools": spec.tools, "screens": spec.screens}
+    parts = {"answer": (spec.answer,), "tools": spec.named_tools, "screens": spec.screens}
     parts |= {"guards": spec.guards, "bounds": spec.bounds, "checks": spec.checks}
     if spec.retrieval is not None:
         parts["embed"] = (spec.retrieval.embed,)

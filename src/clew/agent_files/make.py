@@ -27,8 +27,8 @@ from clew.models.fitting import check_header, check_settings
 from clew.models.pace import read_rate
 from clew.models.prices import Price
 from clew.models.resolve import OFFLINE, resolve
-from clew.prompts import Instructions, demonstrations
-from clew.protocols import Check, Choosy, Example, Guard, Model, Part, Prompt, Screen, Tool
+from clew.prompts import Instructions
+from clew.protocols import Check, Choosy, Guard, Model, Part, Prompt, Screen, Tool
 from clew.tools.calc import calc
 from clew.tools.docs import Library, OnProgress, docs_tools
 from clew.tools.finish import answer_schema
@@ -109,7 +109,6 @@ def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
         "guards": _guards(spec),
         "bounds": [_function(spec, "bounds", name) for name in spec.bounds],
         "checks": [*_grounded(spec), *(_function(spec, "checks", name) for name in spec.checks)],
-        "examples": _examples(spec, found),
     }
     for name, number in msgspec.to_builtins(spec.limits).items():
         with part("limits", name):
@@ -136,7 +135,9 @@ def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
         if getattr(spec, name) is not None
     }
     with part():
-        return Agent(**fields, **said)
+        agent = Agent(**fields, **said)
+    with part("examples"):
+        return agent.but(examples=spec.examples) if spec.examples else agent
 
 
 def make_library(spec: Spec, on_progress: OnProgress | None = None) -> Library | None:
@@ -178,7 +179,7 @@ def make_tools(spec: Spec, docs: Library | None) -> list[Tool]:
 
 def _placed(spec: Spec, docs: Library | None) -> Iterator[tuple[Where, list[Tool]]]:
     """The tools, with the places in the spec that ask for them."""
-    for name in dict.fromkeys(spec.tools):
+    for name in dict.fromkeys(spec.named_tools):
         with part("tools", name):
             if name == DOCS:
                 if docs is None:
@@ -299,9 +300,9 @@ def _retrieval(spec: Spec, tools: Iterable[Tool]) -> Retrieval | None:
 def _guards(spec: Spec) -> list[Guard]:
     """The user's own, and those without which a shipped tool does not work."""
     guards = [_function(spec, "guards", name) for name in spec.guards]
-    if ASK in spec.tools:
+    if ASK in spec.named_tools:
         guards.append(HoldQuestions())
-    if LOOKUP in spec.tools:
+    if LOOKUP in spec.named_tools:
         with part("tools", LOOKUP):
             guards.append(imported_web("KeepPlace")())
     return guards
@@ -319,11 +320,6 @@ def _grounded(spec: Spec) -> list[Check]:
 def _function(spec: Spec, kind: str, name: str) -> Any:
     with part(kind, name):
         return imported_function(name, kind.removesuffix("s"), spec.folder)
-
-
-def _examples(spec: Spec, tools: list[Tool]) -> tuple[Example, ...]:
-    with part("examples"):
-        return demonstrations(spec.examples, [tool.name for tool in tools] or ["finish"])
 
 
 def _prompt(words: str | Words) -> str | Instructions:

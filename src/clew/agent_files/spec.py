@@ -10,7 +10,7 @@ from clew.bounds import Limits
 from clew.events import Effect, Json
 
 USUAL: Final = ("calc", "planner")
-"""The tools of an agent that names none."""
+"""The tools of an agent that says nothing of tools."""
 
 SCREENS: Final = ("injections",)
 """What looks through a person's words where nothing else was said: in files and commands."""
@@ -151,7 +151,8 @@ class Spec(Part, frozen=True):
     `model` is `provider:model`, or empty for the first that is usable. `docs` and `store` are
     places; `tools` are names of those that ship and `module:name` of a user's own, looked for
     beside `file` first (the agent file; empty: in the working folder), as are `screens`, `guards`,
-    `bounds`, `checks` and the type `answer`. What is left out is as `Agent` has it.
+    `bounds`, `checks` and the type `answer`. What is left out is as `Agent` has it, but for the
+    tools: `named_tools`.
     """
 
     model: str = ""
@@ -159,7 +160,7 @@ class Spec(Part, frozen=True):
     prompt: str | Words | None = None
     docs: str = ""
     store: str = ""
-    tools: tuple[str, ...] = USUAL
+    tools: tuple[str, ...] | None = None
     programs: tuple[Program, ...] = ()
     processes: tuple[Apart, ...] = ()
     agents: tuple[Other, ...] = ()
@@ -181,6 +182,11 @@ class Spec(Part, frozen=True):
     unknown: Literal["tell", "hold"] | None = None
     tell_left: Literal["near", "always", "never"] | None = None
     file: str = ""
+
+    @property
+    def named_tools(self) -> tuple[str, ...]:
+        """The tools by name: where nothing is said of them, the usual ones."""
+        return USUAL if self.tools is None else self.tools
 
     @property
     def folder(self) -> str:

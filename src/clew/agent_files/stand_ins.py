@@ -52,7 +52,8 @@ def stand_ins(
     apart = {f"tools.{name}" for name in lacking} | {f"parts.{name}" for name in parts}
     tools = sorted(found.values(), key=lambda tool: order.index(tool.name))
     own = [_Bound(name, record) for name in bounds]
-    return agent.but(tools=tools, bounds=own, **parts), frozenset(apart)
+    agent = agent.but(tools=tools, bounds=own, examples=spec.examples, **parts)
+    return agent, frozenset(apart)
 
 
 def _handed(spec: Spec, setting: Setting) -> Iterator[Tool]:
@@ -77,18 +78,19 @@ def _most(setting: Setting, name: str) -> Grant | None:
 
 def _shipped(spec: Spec, recorded: Spec) -> Spec:
     """The spec without what the record names outside of clew; no document is read either."""
+    theirs = recorded.named_tools
     return msgspec.structs.replace(
         spec,
-        tools=tuple(name for name in spec.tools if ":" not in name or name not in recorded.tools),
+        tools=tuple(one for one in spec.named_tools if ":" not in one or one not in theirs),
         screens=tuple(name for name in spec.screens if ":" not in name),
         docs=str(Path.cwd()) if spec.docs else "",
         programs=(), processes=(), agents=(), guards=(), bounds=(), checks=(),
-        answer="", retrieval=None,
+        answer="", retrieval=None, examples=0,
     )  # fmt: skip
 
 
 def _has_own(spec: Spec) -> bool:
-    own = any(":" in name for name in spec.tools)
+    own = any(":" in name for name in spec.named_tools)
     return bool(own or spec.programs or spec.processes)
 
 

@@ -41,7 +41,7 @@ tools = ["calc", "planner"]
 # The type of the answer, as module:name of a dataclass or model. Left out: text.
 # answer = "my_types:Invoice"
 # tries = 2             # how often an answer that fails a check goes back
-# examples = 0          # worked examples shown first, of those that ship: 0 to 6
+# examples = 0          # worked examples shown first: so many of those that ship and fit the tools
 # thought = true        # ask for a thought before each action
 # landing = true        # at a limit, ask for the best answer so far
 # tell_left = "near"    # tell the model what is left: near, always, never

@@ -32,7 +32,7 @@ def tools(*, as_json: bool, debug: bool, **given: Json) -> int:
     """
     del debug
     wanted = options(given) if any(given.values()) else Spec(tools=_usable())
-    listed = DOCS in wanted.tools
+    listed = DOCS in wanted.named_tools
     # No folder is read to list its tools.
     found = make_tools(wanted, Library(Path.cwd()) if listed else None)
     if as_json:

@@ -117,9 +117,11 @@ class Maker:
         """One configuration with one model."""
         spec = self._spec(varied, place, base, model)
         spec, rest = left_out(spec, varied.leave_out)
+        later = spec.examples if self.world.open is not quiet else 0
+        bare = msgspec.structs.replace(spec, examples=spec.examples - later)
         with self.source.at("configurations", place):
             try:
-                agent = make_agent(spec, self._library(spec), self._model(spec))
+                agent = make_agent(bare, self._library(spec), self._model(spec))
             except PartError as error:
                 where = _where(varied, place, base, model, error)
                 raise self.source.wrong(where, str(error)) from error
@@ -136,6 +138,7 @@ class Maker:
                 votes=varied.votes,
                 verifier=self._verifier(varied, place, spec),
                 leave_out=tuple(rest),
+                examples=later,
                 price=_price(agent, spec),
                 origin={} if rest else self._origin(spec, varied),
             )
@@ -175,7 +178,10 @@ class Maker:
             raise self.source.wrong(("configurations", place, "set", *where), why) from error
         here = settled(spec, self.source.place, screened=True)  # places that are named here
         known = {path[0] for path, _ in values_in(varied.set)}
-        changed = {name: getattr(here, name) for name in ("docs", "programs") if name in known}
+        places = ("docs", "programs")
+        changed: dict[str, Any] = {name: getattr(here, name) for name in places if name in known}
+        if spec.tools is None and self.world.open is not quiet:
+            changed["tools"] = ()  # what can be done there is what the world lets be done
         return msgspec.structs.replace(spec, **changed)
 
     def _library(self, spec: Spec) -> Library | None:
@@ -266,7 +272,9 @@ def left_out(spec: Spec, names: Iterable[str]) -> tuple[Spec, list[str]]:
     for name in names:
         programs = tuple(each for each in spec.programs if each.name != name)
         processes = tuple(each for each in spec.processes if each.called != name)
-        tools = tuple(each for each in spec.tools if each != name)
+        tools = spec.tools
+        if name in spec.named_tools:
+            tools = tuple(each for each in spec.named_tools if each != name)
         docs = "" if name == DOCS else spec.docs
         changed = msgspec.structs.replace(
             spec, programs=programs, processes=processes, tools=tools, docs=docs

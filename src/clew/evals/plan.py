@@ -42,8 +42,9 @@ class Configuration:
 
     `model` is what reports call its model, by default the model's own name; configurations of one
     name with several models are the same for reports. `leave_out` are tools of the world that it
-    does not get. `price` is for the estimate, where the dated table does not know it. `origin` is
-    written into its records, for those who want to make the agent again.
+    does not get, and `examples` so many demonstrations as fit the agent with those that it gets.
+    `price` is for the estimate, where the dated table does not know it. `origin` is written into
+    its records, for those who want to make the agent again.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Configuration:
     votes: int = 1
     verifier: Verifier | None = None
     leave_out: tuple[str, ...] = ()
+    examples: int = 0
     price: Price | None = None
     origin: dict[str, Json] = field(default_factory=dict[str, Json])
 
@@ -101,11 +103,15 @@ class Configuration:
             )
             raise ConfigError(message)
         given = [tool for tool in episode.tools if tool.name not in self.leave_out]
-        return self.agent.but(
-            tools=[*self.agent.tools, *given],
-            guards=[*self.agent.guards, *episode.guards],
-            seed=seed,
-        )
+        try:
+            return self.agent.but(
+                tools=[*self.agent.tools, *given],
+                guards=[*self.agent.guards, *episode.guards],
+                examples=self.examples or self.agent.examples,
+                seed=seed,
+            )
+        except ConfigError as error:
+            raise ConfigError(f"configuration {self.name!r}: {error}") from error
 
 
 @dataclass(frozen=True)

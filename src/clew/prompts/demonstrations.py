@@ -55,6 +55,32 @@ def _piece(number: int, score: float, path: str, snippet: str) -> dict[str, Json
     }
 
 
+def _entity(title: str, doc_id: str, paragraph: str) -> tuple[Action, Json]:
+    """A `search` of the paper that finds the article."""
+    found: list[Json] = [_article(doc_id, title, paragraph)]
+    return Action("search", {"entity": title}), {"results": found}
+
+
+def _no_entity(name: str, similar: str) -> tuple[Action, Json]:
+    note = f"there is no article {name!r}: search one of the similar names"
+    return Action("search", {"entity": name}), {"results": [], "similar": [similar], "note": note}
+
+
+def _word(word: str, title: str, doc_id: str, sentence: str) -> tuple[Action, Json]:
+    """A `lookup` of the paper in the article that was searched last."""
+    found: list[Json] = [_article(doc_id, title, sentence)]
+    return Action("lookup", {"word": word}), {"results": found, "number": 1, "of": 1}
+
+
+def _no_word(word: str, title: str) -> tuple[Action, Json]:
+    note = f"no sentence of {title!r} has {word!r}: look up another word, or search another entity"
+    return Action("lookup", {"word": word}), {"results": [], "of": 0, "note": note}
+
+
+def _article(doc_id: str, title: str, snippet: str) -> dict[str, Json]:
+    return {"doc_id": doc_id, "score": 1.0, "title": title, "snippet": snippet, "url": ""}
+
+
 def _work_out(expression: str, result: str) -> tuple[Action, Json]:
     return Action("calc", {"expression": expression}), {
         "expression": expression,
@@ -200,23 +226,129 @@ _COMPARED: Final = _example(
     ),
 )  # fmt: skip
 
-DEMONSTRATIONS: Final = (
-    _LOOKUP, _MULTI_HOP, _CALCULATION, _REPHRASED, _NOT_FOUND, _COMPARED
+_ENTITY: Final = _example(
+    "In which year was the Hollin Viaduct opened?",
+    _act(
+        "I search the viaduct.",
+        _entity(
+            "Hollin Viaduct", "text_fyfkw_yf5qv",
+            "The Hollin Viaduct is a railway bridge over the Sene, designed by the engineer Marta "
+            "Quist and opened in 1911.",
+        ),
+    ),
+    _finish("The first paragraph says so.", "1911 [text_fyfkw_yf5qv]"),
 )  # fmt: skip
 
+_ENTITIES: Final = _example(
+    "Where was the engineer born who designed the Hollin Viaduct?",
+    _act(
+        "First I need to know who designed it.",
+        _entity(
+            "Hollin Viaduct", "text_fyfkw_yf5qv",
+            "The Hollin Viaduct is a railway bridge over the Sene, designed by the engineer Marta "
+            "Quist and opened in 1911.",
+        ),
+    ),
+    _act(
+        "It was Marta Quist. Now I need the place of her birth.",
+        _entity(
+            "Marta Quist", "text_woczf_thl6r",
+            "Marta Quist was an engineer. She was born in Ostrand and taught at its school of "
+            "mines.",
+        ),
+    ),
+    _finish("Both links are found.", "Ostrand [text_fyfkw_yf5qv] [text_woczf_thl6r]"),
+)  # fmt: skip
 
-def demonstrations(count: int = 1, tools: Collection[str] | None = None) -> tuple[Example, ...]:
-    """The first `count` of the six worked examples that ship, for `Agent(examples=…)`.
+_WORD: Final = _example(
+    "Who was the last keeper of Varn Light?",
+    _act(
+        "I search the lighthouse.",
+        _entity(
+            "Varn Light", "text_j6v6e_lo2ii",
+            "Varn Light is a lighthouse on the Isle of Orra, first lit on 12 May 1868.",
+        ),
+    ),
+    _act(
+        "The first paragraph names no keeper. I look the word up in the article.",
+        _word(
+            "keeper", "Varn Light", "text_j6v6e_uh4pv", "The last keeper, Edda Lowe, left in 1974."
+        ),
+    ),
+    _finish("That sentence names her.", "Edda Lowe [text_j6v6e_uh4pv]"),
+)  # fmt: skip
 
-    They use the tools `docs` and `calc`. With `tools`, names of tools, only those examples count
-    that use no others. Raises `ConfigError` where there are not as many.
+_SIMILAR: Final = _example(
+    "When did the first book of the poet Nils Aker come out?",
+    _act("I search the poet.", _no_entity("Nils Aker", "Nils Aker (poet)")),
+    _act(
+        "The article is called otherwise: I search that name.",
+        _entity(
+            "Nils Aker (poet)", "text_52muf_iwghc",
+            "Nils Aker was a poet and a ship's doctor. His first book came out in 1902.",
+        ),
+    ),
+    _finish("That is the year.", "1902 [text_52muf_iwghc]"),
+)  # fmt: skip
+
+_LARGER: Final = _example(
+    "Which is larger, Lake Tamar or Lake Issel?",
+    _act(
+        "I need both areas. First Lake Tamar.",
+        _entity(
+            "Lake Tamar", "text_n37ov_uumyl",
+            "Lake Tamar is a mountain lake with an area of 14 square kilometres.",
+        ),
+    ),
+    _act(
+        "It has 14 square kilometres. Now Lake Issel.",
+        _entity(
+            "Lake Issel", "text_ag4t3_yrnbf",
+            "Lake Issel is a reservoir with an area of 9 square kilometres.",
+        ),
+    ),
+    _finish("14 is more than 9.", "Lake Tamar [text_n37ov_uumyl] [text_ag4t3_yrnbf]"),
+)  # fmt: skip
+
+_NO_WORD: Final = _example(
+    "How many inhabitants does Brannoch have?",
+    _act(
+        "I search the place.",
+        _entity(
+            "Brannoch", "text_zqnne_e7vnu",
+            "Brannoch is a fishing village. Its harbour was built in 1840.",
+        ),
+    ),
+    _act(
+        "That gives no number. I look the word up in the article.",
+        _no_word("inhabitants", "Brannoch"),
+    ),
+    _finish(
+        "The article does not say, and I do not guess a number.",
+        "The article on Brannoch, a fishing village [text_zqnne_e7vnu], does not say how many "
+        "inhabitants it has.",
+    ),
+)  # fmt: skip
+
+DEMONSTRATIONS: Final = (
+    _LOOKUP, _MULTI_HOP, _CALCULATION, _REPHRASED, _NOT_FOUND, _COMPARED,
+    _ENTITY, _ENTITIES, _WORD, _SIMILAR, _LARGER, _NO_WORD,
+)  # fmt: skip
+"""Six with the tools `docs` and `calc`, six with those of the paper, `search` and `lookup`."""
+
+
+def demonstrations(
+    count: int = 1, tools: Collection[str] = ("docs", "calc")
+) -> tuple[Example, ...]:
+    """The first `count` of the worked examples that ship and use no other tools than these.
+
+    `Agent(examples=count)` takes the first that fit its own tools. Raises `ConfigError` where there
+    are not as many.
     """
-    found = [
-        example for example in DEMONSTRATIONS if tools is None or _used(example) <= {*tools, FINISH}
-    ]
+    found = [example for example in DEMONSTRATIONS if _used(example) <= {*tools, FINISH}]
     if not 0 <= count <= len(found):
-        among = "" if tools is None else f" with no more tools than {', '.join(tools) or 'none'}"
-        message = f"there are {len(found)} demonstrations{among}, not {count}"
+        among = f"with no more tools than {', '.join(tools) or 'none'}"
+        message = f"there are {len(found)} demonstrations {among}, not {count}"
         raise ConfigError(message)
     return tuple(found[:count])
 

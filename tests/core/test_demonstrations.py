@@ -1,0 +1,162 @@
+"""The worked examples that ship: an agent shows those that fit it, or says that there are none."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew import Agent, ConfigError, MemoryStore, demonstrations, read, run, tool
+from clew.agent_files import load_agent
+from clew.agent_files.make import SHIPPED, shipped
+from clew.events import FINISH
+from clew.prompts.demonstrations import DEMONSTRATIONS
+from clew.protocols import Tool
+from clew.testing.models import ScriptedModel, act, finish
+from clew.tools.docs import docs_tools
+from clew.tools.web import KeepPlace, paper_tools
+from tests.core.watched import CODECS, watched
+
+pytestmark = pytest.mark.anyio
+
+PAPER = ("search", "lookup")
+TEXTS = {
+    "Varn Light": "Varn Light is a lighthouse on the Isle of Orra, first lit on 12 May 1868.\n\n"
+    "Its lamp was replaced in 1931. The last keeper, Edda Lowe, left in 1974.",
+    "Hollin Viaduct": "The Hollin Viaduct is a railway bridge over the Sene, designed by the "
+    "engineer Marta Quist and opened in 1911.",
+    "Marta Quist": "Marta Quist was an engineer. She was born in Ostrand and taught at its school "
+    "of mines.",
+    "Nils Aker (poet)": "Nils Aker was a poet and a ship's doctor. His first book came out in "
+    "1902.",
+    "Lake Tamar": "Lake Tamar is a mountain lake with an area of 14 square kilometres.",
+    "Lake Issel": "Lake Issel is a reservoir with an area of 9 square kilometres.",
+    "Brannoch": "Brannoch is a fishing village. Its harbour was built in 1840.",
+}
+
+
+def tools_of(names: Sequence[str], folder: Path) -> list[Tool]:
+    found: list[Tool] = []
+    for name in names:
+        found += docs_tools(folder) if name == "docs" else [shipped(name)]
+    return found
+
+
+def used(agent: Agent) -> set[str]:
+    steps = [step for example in agent.brief.examples for step in example.steps]
+    return {call.action.name for step in steps for call in step.calls}
+
+
+@pytest.mark.parametrize(
+    ("names", "most"),
+    [
+        *(((name,), {"calc": 1, "docs": 4, "search": 4}.get(name, 0)) for name in SHIPPED),
+        (PAPER, 6),
+        ((*PAPER, "calc", "planner"), 7),
+        (("docs", "calc"), 6),
+        ((*PAPER, "docs", "calc"), 12),
+        (("web_search", "fetch_page"), 0),
+        ((), 0),
+    ],
+)  # fmt: skip
+def test_demonstrations_fit_the_agents_tools_or_it_says_so(
+    names: tuple[str, ...], most: int, tmp_path: Path
+) -> None:
+    tools = tools_of(names, tmp_path)
+    for count in range(most + 1):
+        agent = Agent("offline", tools, examples=count)
+        assert len(agent.brief.examples) == count
+        assert used(agent) <= {*names, FINISH}
+    with pytest.raises(ConfigError) as caught:
+        Agent("offline", tools, examples=most + 1)
+    said = str(caught.value)
+    has = ", ".join(one.name for one in tools) or "none"
+    advice = f"ask for {most}" if most else "leave them out"
+    assert said == (
+        f"examples is {most + 1}, and of the demonstrations that ship {most} fit this agent (its "
+        f"tools: {has}; its answer: text): {advice}, or give some of your own"
+    )
+
+
+@pytest.mark.parametrize("codec", CODECS)
+async def test_the_papers_agent_is_shown_demonstrations_with_its_own_tools(codec: str) -> None:
+    tools = paper_tools({"Emma": "Emma is a novel."})
+    model = watched(act("search", entity="Emma"), finish("a novel"), codec=codec, tools=tools)
+    agent = Agent(model=model, tools=tools, codec=codec, guards=[KeepPlace()], examples=2)
+    store = MemoryStore()
+    result = await run(agent, "What is Emma?", store=store)
+    text = "\n".join(
+        "\n".join([part.text, *(call.arguments or "" for call in part.calls)])
+        for part in model.sent[0].head
+    )
+    for example in DEMONSTRATIONS:
+        assert (example.goal in text) is (example in agent.brief.examples)
+    assert "Hollin Viaduct" in text
+    record = await read(result.run_id, store=store)
+    assert (result.answer, record.started.setting.parts["examples"]) == ("a novel", 2)
+
+
+async def test_what_the_papers_tools_find_there_is_what_they_would_find() -> None:
+    tools = paper_tools(TEXTS)
+    agent = Agent("offline", tools, guards=[KeepPlace()], examples=6)
+    for example in agent.brief.examples:
+        script = [
+            act(call.action.name, **call.action.args) for s in example.steps for call in s.calls
+        ]
+        store = MemoryStore()
+        lived = agent.but(model=ScriptedModel(script), examples=())
+        result = await run(lived, example.goal, store=store)
+        record = await read(result.run_id, store=store)
+        shown = [call for step in example.steps for call in step.calls]
+        assert len(record.calls) == len(shown)
+        for call, told in zip(record.calls[:-1], shown, strict=False):
+            assert (call.observation and call.observation.content) == (
+                told.observation and told.observation.content
+            )
+        assert len(result.cited) == result.answer.count("[") > 0
+
+
+def test_they_are_chosen_anew_when_the_agent_changes(tmp_path: Path) -> None:
+    agent = Agent("offline", tools_of(["docs", "calc"], tmp_path), examples=2)
+    assert used(agent) == {"docs", FINISH}
+    assert used(agent.but(tools=tools_of(PAPER, tmp_path))) == {"search", FINISH}
+    with pytest.raises(ConfigError, match="0 fit this agent"):
+        agent.but(answer=int)
+
+
+@tool(effect="read")
+def search(phrase: str) -> str:
+    """Search otherwise than the paper."""
+    return phrase
+
+
+def test_a_tool_of_that_name_that_takes_something_else_is_another_tool(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="0 fit this agent"):
+        Agent("offline", [search], examples=1)
+    hidden = [Tool(**{**vars(one), "hidden": True}) for one in tools_of(PAPER, tmp_path)]
+    with pytest.raises(ConfigError, match="0 fit this agent"):
+        Agent("offline", hidden, examples=1)
+
+
+@pytest.mark.parametrize("count", [-1, True, 1.0, "two", None])
+def test_what_is_neither_a_number_nor_examples_is_told(count: Any) -> None:
+    with pytest.raises(ConfigError, match="examples is "):
+        Agent("offline", examples=count)
+
+
+def test_an_agent_file_asks_by_number(tmp_path: Path) -> None:
+    file = tmp_path / "paper.toml"
+    file.write_text(
+        'model = "vllm:m"\nformat = "paper"\ntools = ["search", "lookup"]\nexamples = 2'
+    )
+    assert used(load_agent(file).agent) == {"search", FINISH}
+    file.write_text('model = "offline"\ntools = ["fetch_page"]\nexamples = 2')
+    with pytest.raises(ConfigError, match=r"paper.toml, line 3: examples is 2, and of the dem"):
+        load_agent(file)
+
+
+def test_they_can_be_had_by_themselves() -> None:
+    assert demonstrations(6) == demonstrations(6, ["docs", "calc"]) == DEMONSTRATIONS[:6]
+    assert demonstrations(6, PAPER) == DEMONSTRATIONS[6:]
+    with pytest.raises(ConfigError, match="6 demonstrations with no more tools than search, look"):
+        demonstrations(7, PAPER)
