@@ -13,9 +13,8 @@ from recordings.allowed import forbidden
 from recordings.native_drive import Driven
 from recordings.native_talks import NOBODY, Talk, Turn, name_of, parameters
 
-NOTHING: Final = "(nothing)"
 UNREAD: Final = "ERROR: unreadable reply"
-"""What clew puts in the place of an empty reply, and how its own word about it begins."""
+"""How clew's own word about a reply that counts for nothing begins."""
 
 Message: TypeAlias = tuple[str, str, tuple[tuple[str, str, str], ...], str]
 """Role, text, calls (name, arguments, id), and the id of the call that is answered."""
@@ -166,7 +165,8 @@ def expected(talk: Talk) -> Iterator[Message]:
     for step, turn in enumerate(talk.turns[:-1], start=1):
         calls = _written(turn.reply.calls, step)
         if turn.unread:
-            yield "assistant", turn.reply.text.strip() or NOTHING, (), ""
+            if text := turn.reply.text.strip():  # an empty reply is no turn
+                yield "assistant", text, (), ""
             yield "user", UNREAD, (), ""
             continue
         yield "assistant", turn.reply.text.strip(), calls, ""

@@ -23,6 +23,7 @@ PACKAGE = ROOT / "src" / "clew"
 
 # Imports point down: to a lower layer, or to a neighbour. Layer 3 has no neighbours, only rooms.
 LAYERS = {
+    "characters": 0,  # half characters, which no record can hold
     "errors": 0,
     "extras": 0,  # how an optional part is added
     "events": 0,
@@ -34,6 +35,7 @@ LAYERS = {
     "trajectory": 1,
     "layout": 1,  # how an event lies in a line and blobs
     "inbox": 2,  # which words from outside may enter a record
+    "prompt_parts": 2,  # the steps of a prompt, as they grow
     "protocols": 2,
     "arguments": 2,  # long ones lie in blobs
     "bounds": 3,
@@ -61,6 +63,7 @@ LAYERS = {
     "observed": 4,  # what a call returned, as its observation
     "seal": 4,  # who began a run
     "sent": 4,  # the prompt of any thought, made again from the record
+    "reading": 4,  # what a reply says: the codec's word, and what is no answer
     "result": 4,  # what a run came to, for the agent that ran
     "thought": 4,  # one thought: prompt, reply, and that as it is read
     "waiting": 4,  # what waits for a person, in a run and its sub-runs

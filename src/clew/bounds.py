@@ -5,10 +5,8 @@ again. `Limits` holds the numbers of every axis; each bound is a frozen value, s
 can stand in the record. A reason reads "name: detail".
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from itertools import takewhile
 from typing import Final
 
 import msgspec
@@ -137,14 +135,8 @@ class Caps(msgspec.Struct, frozen=True):
         name = call.action.name
         if name == FINISH:
             return None
-        let_through, waiting = 0, Counter[str]()
-        for other in takewhile(lambda other: other.key != call.key, so_far.step.calls):
-            if let_through == self.per_step:  # whatever came then was refused
-                break
-            if other.action.name != FINISH and (not other.observation or other.observation.made):
-                let_through += 1
-                waiting[other.action.name] += not other.observation and not other.attempts
-        soon = so_far.lent.tool_calls + waiting.total()
+        tally, place = so_far.tally, call.place
+        soon = so_far.lent.tool_calls + tally.waiting(place)
         if so_far.spent.tool_calls + soon >= self.total:
             return _over(
                 f"all {self.total} tool calls of this run are used: answer with what is known"
@@ -154,10 +146,10 @@ class Caps(msgspec.Struct, frozen=True):
                 f"all {so_far.grant.tool_calls} tool calls granted are used: "
                 "answer with what is known"
             )
-        if let_through >= self.per_step:
+        if tally.let_through(place) >= self.per_step:
             return _over(f"only {self.per_step} call(s) a step: make this one in the next step")
         most = self.per_tool.get(name)
-        if most is not None and so_far.spent.calls[name] + waiting[name] >= most:
+        if most is not None and so_far.spent.calls[name] + tally.waiting(place, name) >= most:
             return _over(f"{name} may be called {most} times in a run and was: use what it gave")
         return None
 

@@ -44,6 +44,7 @@ from clew.events import (
 from clew.journal import Journal
 from clew.loop import run
 from clew.protocols import OnText, Prompt, Store, SubRun, Tool
+from clew.reading import as_read, same_format
 from clew.redaction import marked_as
 from clew.steps import first_args_hash
 from clew.trajectory import Call, Trajectory
@@ -70,7 +71,8 @@ async def replay(
         message = f"the agent has another {different[0]} than the record"
         raise ReplayError(0, f"setting.{different[0]}", message)
     same_codec = setting.codec == agent.setting.codec
-    journal = _Replaying(store, record, same_codec=same_codec)
+    older = not same_codec and same_format(setting.codec, agent.setting.codec)
+    journal = _Replaying(store, record, same_codec=same_codec, older=older)
     stand_in = _with_recorded_world(agent, journal)
     for _ in range(given):
         journal.follow()
@@ -86,6 +88,8 @@ async def replay(
             raise journal.diverged("event", "the loop stops here, the record goes on")
     if not same_codec:
         passed_over.append(f"prompts: rendered by {setting.codec} then")
+    if journal.read_otherwise:
+        passed_over.append(f"replies: as {setting.codec} read them then")
     return Replayed(journal.trajectory, tuple(passed_over))
 
 
@@ -108,11 +112,12 @@ def _given(record: Trajectory) -> tuple[int, Setting, list[str]]:
 class _Replaying(Journal):
     """A journal that writes nothing: it checks what is recorded against what was, in its order."""
 
-    def __init__(self, store: Store, record: Trajectory, *, same_codec: bool) -> None:
+    def __init__(self, store: Store, record: Trajectory, *, same_codec: bool, older: bool) -> None:
         super().__init__(store, 0, Trajectory(record.run_id), clock=lambda: 1 << 62)
         self.scope = anyio.CancelScope()
         self._recorded = record.entries
         self._ends, self._same_codec = {e.epoch: e.event for e in record.entries}, same_codec
+        self._older, self.read_otherwise = older, False  # whether the older one read a reply so
         self._moved = anyio.Event()
 
     @property
@@ -184,10 +189,10 @@ class _Replaying(Journal):
         if isinstance(old, Thought) and isinstance(new, Thought):
             new = marked_as(old, new)
             new = new if self._same_codec else msgspec.structs.replace(new, prints=old.prints)
+            if self._older:
+                self.read_otherwise |= new != (new := as_read(old, new))
         if isinstance(old, Observation) and isinstance(new, Observation):
-            trust = (
-                old.trust if old.trust == "untrusted" else new.trust
-            )  # as all failures once were
+            trust = old.trust if old.trust == "untrusted" else new.trust  # as failures once were
             new = msgspec.structs.replace(new, blob=old.blob, trust=trust)
         if isinstance(old, Attempt) and isinstance(new, Attempt):
             # it may have been cut to what the clock of the time left of the run
@@ -241,17 +246,13 @@ async def _watch(journal: _Replaying) -> None:
 
 def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
     """The agent with everything that reaches outside taken from the record."""
+    model, finder = agent.thinker, agent.retrieval
+    given = agent.named_guards[: len(agent.guards)]
     return agent.but(
-        model=_RecordedModel(
-            agent.thinker.name, agent.thinker.params, agent.thinker.priced, journal
-        ),
+        model=_RecordedModel(model.name, model.params, model.priced, journal),
         tools=[_recorded_tool(tool, journal) for tool in agent.tools],
-        guards=[
-            _RecordedGuard(name, journal) for name, _ in agent.named_guards[: len(agent.guards)]
-        ],
-        retrieval=None
-        if agent.retrieval is None
-        else _RecordedFinder(agent.retrieval.always, journal),
+        guards=[_RecordedGuard(name, journal) for name, _ in given],
+        retrieval=None if finder is None else _RecordedFinder(finder.always, journal),
         screens=[_RecordedScreen(name, journal) for name, _ in agent.named_screens],
         checks=[_recorded_check(journal)] if agent.checks else [],
     )
@@ -340,10 +341,8 @@ class _RecordedGuard(msgspec.Struct, frozen=True):
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """The recorded verdict of this guard on this call, if it is among the next entries."""
-        for event in self.journal.later():
-            if not isinstance(event, Judged):
-                break
-            if (event.call, event.by) == (call.key, self.name):
+        for event in takewhile(lambda event: isinstance(event, Judged), self.journal.later()):
+            if isinstance(event, Judged) and (event.call, event.by) == (call.key, self.name):
                 return event.verdict
         return None
 

@@ -95,6 +95,7 @@ class Reply(Value, frozen=True):
     """What a model sent back, before any codec read it.
 
     `reasoning` is thinking that came as text of its own; it is kept for people and never sent back.
+    `mended` names what had to be mended so that it could be read at all.
     """
 
     text: str = ""
@@ -104,3 +105,4 @@ class Reply(Value, frozen=True):
     model: str = ""
     wire: Wire | None = None
     reasoning: str = ""
+    mended: tuple[str, ...] = ()

@@ -1,7 +1,9 @@
 """What a fold is made of: calls, the steps they belong to, and what work took."""
 
 import hashlib
+from bisect import bisect_left, insort
 from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import Final, TypeAlias
 
 import msgspec
@@ -125,6 +127,11 @@ class Call(msgspec.Struct, eq=False, gc=False):
             self.revision = f"the arguments were changed to {encode(args).decode()}{why}"
 
     @property
+    def place(self) -> int:
+        """Its place in its step, from 1; 0 for a person's words."""
+        return int(self.key.partition(".")[2])
+
+    @property
     def held(self) -> bool:
         """Whether it waits for a person's ruling."""
         return (
@@ -175,6 +182,53 @@ class Spent(msgspec.Struct):
         self.steps += took.steps
         self.below += took.tool_calls
         self.usage += took.usage
+
+
+class Tally:
+    """The calls of the current step by their places, from 1, in order: what came before a call is
+    counted by a search in them, and not by walking the step for each of its calls.
+
+    `closed` have an observation, `refused` are those of them that were not made, and `begun` have
+    an observation or an attempt; finish is in none of them.
+    """
+
+    def __init__(self, actions: Sequence[Action] = ()) -> None:
+        self.closed: list[int] = []
+        self.refused: list[int] = []
+        self.begun: list[int] = []
+        self.places: dict[str, list[int]] = {}
+        """All of them by the name of their tool, finish too."""
+        self.begun_by: dict[str, list[int]] = {}
+        for place, action in enumerate(actions, start=1):
+            self.places.setdefault(action.name, []).append(place)
+
+    def begin(self, place: int, name: str) -> None:
+        """A call was begun, or closed without."""
+        insort(self.begun, place)
+        insort(self.begun_by.setdefault(name, []), place)
+
+    def close(self, call: Call, *, made: bool) -> None:
+        """A call has its observation."""
+        if call.action.name == FINISH:
+            return
+        insort(self.closed, call.place)
+        if not made:
+            insort(self.refused, call.place)
+        if not call.attempts:
+            self.begin(call.place, call.action.name)
+
+    def let_through(self, place: int) -> int:
+        """How many calls before that place were not refused, or not yet."""
+        finishing = bisect_left(self.places.get(FINISH, ()), place)
+        return place - 1 - finishing - bisect_left(self.refused, place)
+
+    def waiting(self, place: int, name: str = "") -> int:
+        """How many calls before that place, of a tool or of all, are neither begun nor refused."""
+        if name:
+            begun = bisect_left(self.begun_by.get(name, ()), place)
+            return bisect_left(self.places.get(name, ()), place) - begun
+        finishing = bisect_left(self.places.get(FINISH, ()), place)
+        return place - 1 - finishing - bisect_left(self.begun, place)
 
 
 class Step(msgspec.Struct, gc=False):
@@ -232,3 +286,14 @@ class Step(msgspec.Struct, gc=False):
         if (call := self.finish) is not None:
             return call
         return self.thought.answer if self.thought is not None and self.answered else None
+
+
+def together(grants: Collection[Grant]) -> Grant:
+    """What several grants come to; seconds pass for all of them at once."""
+    return Grant(
+        steps=sum(grant.steps for grant in grants),
+        tool_calls=sum(grant.tool_calls for grant in grants),
+        tokens=sum(grant.tokens for grant in grants),
+        seconds=0.0,
+        cost=sum(grant.cost or 0.0 for grant in grants),
+    )

@@ -10,9 +10,11 @@ from clew.agent import Agent
 from clew.errors import ModelError, described, message_of
 from clew.events import FINISH, Reply, Thought, encode
 from clew.journal import Journal
-from clew.parts import PASSED, broken, of_kind, shown, using
+from clew.parts import PASSED, broken, shown, using
 from clew.protocols import Calls, OnText, Parsed, Prompt
+from clew.reading import read, received
 from clew.tasks import settle
+from clew.trajectory import Trajectory
 from clew.view import View
 
 
@@ -29,26 +31,26 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought:
         prompt, prints = _view(agent, journal).prompt(so_far, said, calls, new)
         hear = None if journal.listener is None else agent.format.cut(journal.token)
     reply = await _reply(agent, prompt, hear)
-    read = _read(agent, reply, who)
-    if landing and any(action.name != FINISH for action in read.actions):
-        read = Parsed(text=read.text, fault="no call can be made any more: only an answer counts")
+    parsed = _read(agent, so_far, reply, who)
+    if landing and any(action.name != FINISH for action in parsed.actions):
+        parsed = Parsed(
+            text=parsed.text, fault="no call can be made any more: only an answer counts"
+        )
     return Thought(
-        reply, prints, read.text, read.actions, read.answer, read.fault, read.repairs, said, new,
+        reply, prints, parsed.text, parsed.actions, parsed.answer, parsed.fault, parsed.repairs,
+        said, new,
     )  # fmt: skip
 
 
-def _read(agent: Agent, reply: Reply, who: str) -> Parsed:
-    """The reply as the format reads it; in a text that declines nothing is a call."""
-    if reply.finish == "declined":
-        return Parsed(answer=reply.text)
+def _read(agent: Agent, so_far: Trajectory, reply: Reply, who: str) -> Parsed:
+    """What the reply says; whatever the format does wrong is an error that names it."""
     try:
-        read = agent.format.parse(agent.brief, reply)
+        return read(agent, so_far, reply)
     except PASSED:
         raise
     except BaseException as error:
         _check_reply(agent, reply)  # it may be that which cannot be read
         raise broken(who, error) from error
-    return of_kind(who, read, Parsed, "what it read (clew.protocols.Parsed)")
 
 
 async def _reply(agent: Agent, prompt: Prompt, hear: OnText | None) -> Reply:
@@ -64,7 +66,7 @@ async def _reply(agent: Agent, prompt: Prompt, hear: OnText | None) -> Reply:
     except Exception as error:
         raise _failed(agent, error) from error
     if isinstance(reply, Reply):
-        return reply
+        return _received(agent, reply)
     message = f"the model {model.name} gave {shown(reply)}, which is no Reply: mend it"
     raise ModelError(message)
 
@@ -95,13 +97,25 @@ def _failed(agent: Agent, error: BaseException) -> ModelError:
     return ModelError(message)
 
 
+def _received(agent: Agent, reply: Reply) -> Reply:
+    """The reply as a record can hold it. Raises `ModelError` where none can."""
+    try:
+        return received(reply)
+    except Exception as error:
+        raise _untrue(agent, error) from error
+
+
 def _check_reply(agent: Agent, reply: Reply) -> None:
     """Raise `ModelError` where the fields of a reply are not what they should be."""
     try:
         msgspec.json.decode(encode(reply), type=Reply)
     except Exception as error:
-        message = f"the model {agent.thinker.name} gave no true Reply: {message_of(error)}; mend it"
-        raise ModelError(message) from error
+        raise _untrue(agent, error) from error
+
+
+def _untrue(agent: Agent, error: Exception) -> ModelError:
+    message = f"the model {agent.thinker.name} gave no true Reply: {message_of(error)}; mend it"
+    return ModelError(message)
 
 
 def _view(agent: Agent, journal: Journal) -> View:

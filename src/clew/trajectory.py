@@ -34,7 +34,7 @@ from clew.events import (
     Trust,
     Usage,
 )
-from clew.steps import Aside, Call, Spent, Step, args_hash
+from clew.steps import Aside, Call, Spent, Step, Tally, args_hash, together
 
 REQUEST: Final = "request"
 """Stands in the place of a tool's name where a person's words are judged."""
@@ -92,6 +92,9 @@ class Trajectory:
         """The tools that were shown on the way, in order: not those shown from the start."""
         self.clean = True
         """Whether nothing untrusted has been observed, nor its goal made from any."""
+        self.tally = Tally()
+        """The calls of the current step by their places."""
+        self._lent: dict[str, Grant] = {}
         self._calls: dict[str, Call] = {}
         self._evidence: dict[str, Evidence] = {}
         for entry in entries:
@@ -169,16 +172,7 @@ class Trajectory:
     @property
     def lent(self) -> Grant:
         """What open sub-runs may take together: spent, until their observations return the rest."""
-        grants = [call.grant for call in self.step.calls if call.grant is not None]
-        if not grants:  # as a rule, and asked at every step
-            return _NOTHING
-        return Grant(
-            steps=sum(grant.steps for grant in grants),
-            tool_calls=sum(grant.tool_calls for grant in grants),
-            tokens=sum(grant.tokens for grant in grants),
-            seconds=0.0,  # passes for all of them at once
-            cost=sum(grant.cost or 0.0 for grant in grants),
-        )
+        return together(self._lent.values()) if self._lent else _NOTHING  # asked for every call
 
     @property
     def held(self) -> list[Call]:
@@ -332,6 +326,8 @@ class Trajectory:
         self.shown += thought.shown
         self.steps.append(step)
         self.step = step
+        self.tally = Tally(thought.actions)
+        self._lent = {}
         for spent in (self.total, self.spent):
             spent.steps += not landing
             spent.usage += thought.reply.usage
@@ -341,7 +337,10 @@ class Trajectory:
         call = self.call(attempt.call)
         if not call.attempts:
             self._count(call)
+            self.tally.begin(call.place, call.action.name)
         call.attempts += (attempt,)
+        if attempt.grant is not None:
+            self._lent[call.key] = attempt.grant
         call.deadline = self.entries[-1].at + int(attempt.timeout * 1000)
         call.again = False
 
@@ -352,6 +351,8 @@ class Trajectory:
     def _observe(self, observation: Observation) -> None:
         call = self.call(observation.call)
         call.observation = observation
+        self._lent.pop(call.key, None)
+        self.tally.close(call, made=observation.made)
         if call.action.name != FINISH:  # what that is told comes from clew and the person's checks
             self.clean = self.clean and observation.trust == "trusted"
         for piece in observation.evidence:

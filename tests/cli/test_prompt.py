@@ -29,11 +29,12 @@ def test_the_prompt_of_the_last_thought_is_shown_whole() -> None:
         f"Prompt of thought 2 in run {run_id}: exactly what was sent: every section has its "
         "recorded fingerprint"
     )
-    assert lines[1] == "scripted:test, native/1, calls: auto"
+    assert lines[1] == "scripted:test, native/2, calls: auto"
     places = [line for line in lines if line.startswith("===")]
     assert places == [
         "=== head: system ===",
         "=== head: user ===",
+        "=== steps: user ===",
         "=== steps: assistant ===",
         "=== steps: tool peek, answering call_1_1 ===",
         "=== tail: user ===",
@@ -42,7 +43,8 @@ def test_the_prompt_of_the_last_thought_is_shown_whole() -> None:
     assert PROMPT.text in done.out
     assert '[call call_1_1: peek {"key":"a"}]' in lines
     assert "the value of a\\x1b[31m" in lines
-    assert "This is the last step: finish now." in lines
+    assert "NOTE: 2 steps are left." in lines
+    assert "NOTE: This is the last step: finish now." in lines
     assert "peek: Peek under a key." in lines
 
 
@@ -61,7 +63,7 @@ def test_a_step_is_chosen_and_programs_get_json() -> None:
     }
     assert last["parts"][1]["text"] == "the value of a\x1b[31m"
     assert [one["name"] for one in last["tools"]] == ["peek", "finish"]
-    assert (last["model"], last["format"], last["calls"]) == ("scripted:test", "native/1", "auto")
+    assert (last["model"], last["format"], last["calls"]) == ("scripted:test", "native/2", "auto")
 
 
 def test_a_landing_of_a_text_format_shows_its_stop_sequences_and_no_tools() -> None:
@@ -70,7 +72,7 @@ def test_a_landing_of_a_text_format_shows_its_stop_sequences_and_no_tools() -> N
     agent = Agent(model=model, tools=[peek], codec="paper", limits=Limits(steps=1))
     run_sync(agent, "What is there?")
     shown = clew("show", "last", "--prompt").out
-    assert '\nscripted:test, paper/1, calls: none, stop: ["\\nObservation ' in shown
+    assert '\nscripted:test, paper/2, calls: none, stop: ["\\nObservation ' in shown
     assert 'parameters: {"temperature":0}\n' in shown
     assert "=== tools ===" not in shown
 

@@ -269,6 +269,6 @@ def test_a_form_that_could_not_be_read_back_is_refused(form: str, why: str) -> N
 
 @pytest.mark.parametrize("dialect", ["", "a/b", "a\nb"])
 def test_a_dialect_has_a_name_for_the_record(dialect: str) -> None:
-    assert WEB.name == "commands:web/1"
+    assert WEB.name == "commands:web/2"
     with pytest.raises(ConfigError, match="named by a word"):
         Commands((), dialect)

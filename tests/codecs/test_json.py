@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import jsonschema_rs
+import msgspec
 import pytest
 from hypothesis import example as such_as
 from hypothesis import given
@@ -11,10 +12,10 @@ from hypothesis import strategies as st
 
 from clew.codecs import JsonObject
 from clew.codecs.scan import WIDTH
-from clew.events import Action, Note, Observation, Reply
+from clew.events import Action, Note, Observation, Reply, Thought
 from clew.protocols import Parsed
-from clew.trajectory import Step
-from tests.codecs.samples import POINT, TEXT, TOOLS, brief, example, step, tool
+from clew.trajectory import Call, Step
+from tests.codecs.samples import POINT, PRINTS, TEXT, TOOLS, brief, example, step, tool
 
 CODEC = JsonObject()
 PARIS = Action("search", {"query": "Paris"})
@@ -352,4 +353,24 @@ def test_the_head_shows_tools_and_examples_as_they_are_called() -> None:
 
 
 def test_names_and_stop_sequences() -> None:
-    assert (CODEC.name, CODEC.native, CODEC.stop) == ("json/1", False, ("\nObservation:",))
+    assert (CODEC.name, CODEC.native, CODEC.stop) == ("json/2", False, ("\nObservation:",))
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ('{ "thought": "I look.",\n  "action": "search", "args": { "query": "Ada" } }', True),
+        ('{"action": "search", "args": {"query": "Ada"},}', False),
+        ('```json\n{"action": "search", "args": {"query": "Ada"}}\n```', False),
+    ],
+)
+def test_a_reply_that_was_not_mended_goes_back_to_the_letter(said: str, kept: bool) -> None:
+    parsed = CODEC.parse(brief(), Reply(said))
+    thought = Thought(Reply(said), PRINTS, parsed.text, parsed.actions, repairs=parsed.repairs)
+    call = Call("1.1", parsed.actions[0], observation=Observation("1.1", "London"))
+    turn, seen = CODEC.render(brief(), Step(1, thought, (call,)))
+    assert (turn.text == said) is kept
+    assert CODEC.parse(brief(), Reply(turn.text)).actions == parsed.actions
+    assert (turn.role, seen.text) == ("assistant", "Observation: London")
+    native = msgspec.structs.replace(thought, reply=Reply("I look."))
+    assert CODEC.render(brief(), Step(1, native, (call,)))[0].text.startswith('{"')

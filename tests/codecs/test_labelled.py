@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from clew.codecs import Dialect, Labelled, by_name
-from clew.events import Action, Reply
+from clew.events import Action, RawCall, Reply
 from clew.protocols import Parsed
 from tests.codecs.samples import POINT, brief
 
@@ -132,7 +132,13 @@ def test_arguments(given: str, name: str, args: dict[str, Any]) -> None:
         ("Action: move\nAction Input: a to b", "move takes source, target"),
         ("Action: now\nAction Input: today", "now takes no arguments"),
         ('Thought: like {"name": "search", "arguments": {"query": "x"}}', "nothing of the form"),
-        ("Observation: done\nFinal Answer: x", "ahead of an observation it invented"),
+        ("I see.\nObservation: done\nFinal Answer: x", "ahead of an observation it invented"),
+        ("Observation: done", "nothing of the form"),
+        (f"Final Answer: 4 so far. Now computing.\nAction: search\n{INPUT}", "beside an action"),
+        (f"Final: 4. Next:\nAction: search\n{INPUT}\nObservation: 5", "beside an action"),
+        ("Final Answer: 4.\nAction: now", "beside an action"),
+        ("Final Answer: 4.\nAction: search[Paris]", "beside an action"),
+        (f"Final Answer: 4.\nAction: teleport\n{INPUT}", "beside an action"),
     ],
 )
 def test_a_fault_says_what_was_wrong_and_shows_the_right_form(text: str, says: str) -> None:
@@ -140,6 +146,40 @@ def test_a_fault_says_what_was_wrong_and_shows_the_right_form(text: str, says: s
     assert parsed.actions == ()
     assert says in parsed.fault.split("\n")[0]
     assert parsed.fault.endswith('\nAction: search\nAction Input: {"query":"<query>"}')
+
+
+WHOLE = [
+    "First I add: 2.\nFinal Answer: True",
+    "It is A.\n\nQuestion: Is it?\nThought: It is.\nFinal: A",
+    "Three steps.\nAction: call the bank\nAction: write to the landlord",
+    "Done.\nAction: None\nAction Input: None",
+    "Done.\nAction Input: is what tools are given.",
+    "Done.\nAction: search",
+]
+
+
+@pytest.mark.parametrize("answer", WHOLE[:-1])
+def test_all_that_follows_the_label_of_an_answer_belongs_to_it(answer: str) -> None:
+    parsed = parse(f"Thought: Done.\nFinal Answer: {answer}")
+    assert parsed == Parsed("Done.", (Action("finish", {"answer": answer}),))
+    cut = parse(f"Thought: Done.\nFinal Answer: {answer}\nObservation: invented")
+    assert cut.actions == parsed.actions
+    assert cut.repairs == ("invented observation dropped",)
+
+
+def test_an_answer_beside_a_native_call_is_a_fault() -> None:
+    reply = Reply("Final Answer: Paris", calls=(RawCall("search", "{}", "c1"),))
+    parsed = Labelled().parse(brief(), reply)
+    assert parsed.actions == ()
+    assert "stands beside an action" in parsed.fault
+
+
+def test_a_result_said_again_ahead_of_an_answer_is_no_invention() -> None:
+    parsed = parse("Observation: Paris is in France.\nThought: I see.\nFinal Answer: Paris")
+    assert (parsed.fault, parsed.actions) == ("", (Action("finish", {"answer": "Paris"}),))
+    assert parsed.text == "Paris is in France.\nI see."
+    acting = parse(f"Observation: Paris is in France.\nAction: search\n{INPUT}")
+    assert "ahead of an observation it invented" in acting.fault
 
 
 def test_no_action_beside_an_answer_means_the_answer() -> None:
@@ -197,5 +237,5 @@ def test_dialects_differ_in_words_only() -> None:
 
 def test_names_and_stop_sequences() -> None:
     codec = by_name("labelled")
-    assert (codec.name, codec.native, codec.stop) == ("labelled/1", False, ("\nObservation:",))
-    assert by_name("labelled:final").name == "labelled:final/1"
+    assert (codec.name, codec.native, codec.stop) == ("labelled/2", False, ("\nObservation:",))
+    assert by_name("labelled:final").name == "labelled:final/2"

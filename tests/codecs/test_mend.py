@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.codecs.mend import DEPTH, UnreadableError, first_value, whole_value
+from clew.codecs.mend import (
+    DEPTH,
+    UnreadableError,
+    first_value,
+    repeated_key,
+    whole_value,
+)
 
 JSON = st.recursive(
     st.none()
@@ -81,7 +87,6 @@ def test_what_is_mended(text: str, value: Any, repairs: list[str]) -> None:
         ("NaN", "NaN is no JSON value"),
         ("[1e999]", "too large"),
         ("9" * 5000, "cannot be read"),
-        ('"\\ud800"', "surrogate"),
         ("[" * (DEPTH + 1) + "]" * (DEPTH + 1), "nested too deeply"),
         ("[" * 100_000, "nested too deeply"),
         ("plain words", "is wrong at"),
@@ -94,6 +99,14 @@ def test_what_is_not(text: str, says: str) -> None:
     assert says in str(caught.value)
 
 
+def test_half_a_character_is_replaced_and_named() -> None:
+    found = first_value(r'{"a": "cut \ud83d", "b": "\ud83d\ude00"} and more')
+    assert found.value == {"a": "cut \ufffd", "b": "\U0001f600"}
+    assert (found.end, found.repairs) == (40, ("half a character replaced by U+FFFD",))
+    mended = first_value(r"{'a': 'cut \ud83d'}")
+    assert (mended.value, len(mended.repairs)) == ({"a": "cut \ufffd"}, 2)
+
+
 def test_deep_nesting_is_read_up_to_the_limit() -> None:
     assert first_value("[" * DEPTH + "]" * DEPTH).end == 2 * DEPTH
 
@@ -101,3 +114,8 @@ def test_deep_nesting_is_read_up_to_the_limit() -> None:
 def test_a_whole_value_has_nothing_behind_it() -> None:
     with pytest.raises(UnreadableError, match="text behind"):
         whole_value("1 2")
+
+
+def test_a_key_that_is_given_twice_is_named_and_no_json_names_none() -> None:
+    assert '"a"' in repeated_key('{"b": {"a": 1, "a": 2}}')
+    assert repeated_key("{a: 1, b: 2}") == repeated_key('{"a": 1, "b": {"a": 2}}') == ""

@@ -42,8 +42,10 @@ def step(reply: Reply, number: int = 1, answer: type = str) -> Step:
         TAGGED.format("lookup") + TAGGED.format("unknown"),
     ],
 )
-def test_tags_that_hold_no_whole_call_are_text(text: str) -> None:
-    assert CODEC.parse(brief(), Reply(text=text)).answer == text
+def test_tags_that_hold_no_whole_call_are_a_fault_that_teaches(text: str) -> None:
+    read = CODEC.parse(brief(), Reply(text=text))
+    assert (read.answer, read.actions) == (None, ())
+    assert 'Call a tool by function calling, not in text: lookup with {"key":"<key>"}' in read.fault
 
 
 def test_several_tagged_calls_are_several_actions() -> None:
@@ -67,7 +69,7 @@ def test_the_end_of_a_tag_in_an_argument_ends_no_tag() -> None:
 def test_tags_that_are_never_closed_are_looked_at_once() -> None:
     """Looked at anew from each of them, this takes minutes."""
     text = "<tool_call>{" * 60_000
-    assert CODEC.parse(brief(), Reply(text=text)).answer == text
+    assert CODEC.parse(brief(), Reply(text=text)).fault.startswith("the call cannot be read")
 
 
 def test_each_call_goes_back_with_an_id_of_its_own_and_arguments_that_are_json() -> None:
@@ -119,8 +121,12 @@ def test_what_is_said_after_a_step_follows_it() -> None:
 
 def test_an_unreadable_reply_goes_back_as_text_with_what_was_wrong() -> None:
     parts = CODEC.render(brief(), step(Reply(finish="length")))
-    assert parts[0].text == "(nothing)"
-    assert "length limit" in parts[1].text
+    assert [part.role for part in parts] == ["user"]  # nothing was said, and none is put in
+    assert "length limit" in parts[0].text
+    cut = CODEC.render(brief(), step(Reply("Half a", finish="length")))
+    assert [(part.role, part.text[:6]) for part in cut] == [
+        ("assistant", "Half a"), ("user", "ERROR:"),
+    ]  # fmt: skip
 
 
 def test_a_typed_answer_must_be_json() -> None:

@@ -217,7 +217,7 @@ def test_without_tools_the_example_finishes() -> None:
 
 def test_names_and_stop_sequences() -> None:
     codec = Paper()
-    assert (codec.name, codec.native) == ("paper/1", False)
+    assert (codec.name, codec.native) == ("paper/2", False)
     assert codec.stop == ("\nObservation ", "\nObservation:")
 
 

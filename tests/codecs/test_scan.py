@@ -49,7 +49,7 @@ def streamed(codec: Codec, pieces: list[str]) -> tuple[str, bool]:
 def test_a_stream_shows_what_the_parser_keeps_however_it_is_cut(text: str, data: Any) -> None:
     borders = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=12)))
     pieces = [text[a:b] for a, b in zip([0, *borders], [*borders, len(text)], strict=True)]
-    labels = {"paper/1": CODECS[0], "labelled/1": CODECS[1]}
+    labels = {"paper/2": CODECS[0], "labelled/2": CODECS[1]}
     for codec in labels.values():
         shown, ended = streamed(codec, pieces)
         assert (shown, ended) == streamed(codec, [text]) == streamed(codec, list(text))
@@ -144,9 +144,9 @@ def test_why_text_was_dropped() -> None:
     assert scan(LABELS, first + "Action Input: b").dropped == "second input dropped"
     assert scan(LABELS, first + "Thought: b").dropped == "trailing text dropped"
     assert scan(LABELS, first + "Question: b").dropped == "trailing text dropped"
-    assert scan(LABELS, "Final Answer: a\nFinal Answer: b").dropped == "trailing text dropped"
-    assert scan(LABELS, "Final Answer: a\nAction: b").dropped == "second action dropped"
-    assert scan(LABELS, "Final Answer: a\nAction Input: b").dropped == "second input dropped"
+    for rest in ("Final Answer: b", "Action: b", "Action Input: b", "Thought: b", "Question: b"):
+        assert scan(LABELS, f"Final Answer: a\n{rest}").dropped == ""
+    assert scan(LABELS, "Final Answer: a\nObservation: b").dropped == "invented observation dropped"
 
 
 def calls_made(work: Callable[[], object]) -> int:

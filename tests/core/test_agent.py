@@ -219,9 +219,9 @@ class TestBounds:
         await play([look, look, look, look, say("ok")], limits=limits)
         assert tails == [
             "",
-            "3 steps are left.",
-            "2 steps are left. 3 tool calls are left.".replace(". ", ".\n"),
-            "This is the last step: finish now.\n2 tool calls are left.",
+            "NOTE: 3 steps are left.",
+            "NOTE: 2 steps are left. 3 tool calls are left.".replace(". ", ".\n"),
+            "NOTE: This is the last step: finish now.\n2 tool calls are left.",
         ]
 
     def test_sub_runs_may_be_ruled_out_and_the_usual_depth_goes_unsaid(self) -> None:
@@ -431,7 +431,7 @@ class TestResult:
             return act("lookup", key=f"{len(tails)}" + "x" * 15_000)
 
         await play([look, look, look, say("ok")])
-        assert tails == ["", "", "The question again: What?"]
+        assert tails == ["", "", "NOTE: The question again: What?"]
 
     async def test_after_a_further_word_that_word_is_what_is_restated(self) -> None:
         tails: list[str] = []
@@ -444,7 +444,7 @@ class TestResult:
         agent, store = Agent(model=ScriptedModel(script), tools=TOOLS), MemoryStore()
         await run(agent, "What?", store=store, run_id="r")
         await resume(agent, "r", say="And why?", store=store)
-        assert tails == ["", "", "", "", "The person's last words again: And why?"]
+        assert tails == ["", "", "", "", "NOTE: The person's last words again: And why?"]
 
 
 def test_a_model_that_can_say_what_it_cannot_take_is_asked_beforehand() -> None:
@@ -453,7 +453,7 @@ def test_a_model_that_can_say_what_it_cannot_take_is_asked_beforehand() -> None:
     strange = Tool("strange", "Odd.", odd, lambda args, key: anyio.sleep(0))
     with pytest.raises(ConfigError, match=r"'strange' has the property 'a b'"):
         Agent(model=model, tools=[strange])
-    assert Agent(model=model, tools=[strange], codec="paper").format.name == "paper/1"
+    assert Agent(model=model, tools=[strange], codec="paper").format.name == "paper/2"
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,9 @@ UNHELD: Final[Mapping[str, Callable[[], Any]]] = {
 }
 """What no record can hold."""
 
+MENDED: Final = {("model", UNHELD["half a character"])}
+"""What is no misdeed: a server cut a reply between two bytes (test_odd_replies.py)."""
+
 
 def misdeeds(name: str) -> Sequence[Callable[[], Any]]:
     """What a part does for a misdeed: gives a value, or raises."""
@@ -355,6 +358,7 @@ CASES: Final = [
     for name, outcome in zip(MISDEEDS, outcomes, strict=True)
     if outcome != "–"
     for number, bad in enumerate(misdeeds(name))
+    if (kind, bad) not in MENDED
 ]  # fmt: skip
 
 

@@ -212,9 +212,9 @@ PROBES = [
         made=[("search", "a")],
     ),
     Probe(
-        "a call as text to a tool that is not there is no call",
-        ['<tool_call>{"name": "rm", "arguments": {}}</tool_call>'],
-        answer='<tool_call>{"name": "rm", "arguments": {}}</tool_call>',
+        "a call as text to a tool that is not there is a fault",
+        ['<tool_call>{"name": "rm", "arguments": {}}</tool_call>', say("ok")],
+        told="rm is no tool",
     ),
     Probe(
         "arguments cut by the length limit are never executed",

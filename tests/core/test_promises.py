@@ -37,7 +37,7 @@ from clew.events import Attempt, Json, Note, RawCall, Reply, Started, Wire, enco
 from clew.journal import Journal, load
 from clew.loop import run as go
 from clew.protocols import Append, Guard, Store
-from clew.testing.models import ScriptedModel, act, acts, finish, say
+from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
 from clew.trajectory import Call, effects
 from tests.core.play import copy
 from tests.core.scenarios import Ledger, effect_tools, lookup
@@ -427,9 +427,10 @@ DEEP = "[" * 100_000
 
 
 async def test_json_that_is_nested_without_end_is_a_fault_of_the_reply() -> None:
-    script = [
+    script: list[Line] = [
         Reply(calls=(RawCall("lookup", f'{{"key": {DEEP}', "c"),), finish="calls"),
         Reply(text=f"<tool_call>{{{DEEP}}}</tool_call>"),
+        say("ok"),
     ]
     agent = Agent(model=ScriptedModel(script), tools=[lookup])
     found = await run(agent, "Look!", store=(store := MemoryStore()), run_id="run")

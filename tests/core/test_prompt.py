@@ -144,7 +144,7 @@ async def test_what_is_left_is_told_at_the_end(tell_left: Any, said: list[list[s
         steps = "This is the last step: finish now." if steps == "L" else f"{steps} steps are left."
         return f"{steps}\n{calls} tool calls are left."
 
-    expected = [[one if "left" in one else full(one) for one in tail] for tail in said]
+    expected = [[f"NOTE: {one if 'left' in one else full(one)}" for one in tail] for tail in said]
     assert tails(model) == expected
 
 
@@ -171,7 +171,7 @@ async def test_a_tail_is_said_before_each_thought_and_is_in_the_record() -> None
         "1/29/8985 left after 1; the last.",
         "0/28/8970 left after 2.",
     ]
-    assert tails(model) == [[line] for line in expected]
+    assert tails(model) == [[f"NOTE: {line}"] for line in expected]
     record = await read(result.run_id, store=store)
     thoughts = [e.event for e in record.entries if isinstance(e.event, Thought)]
     assert [thought.reminders for thought in thoughts] == [(line,) for line in expected]
@@ -211,7 +211,11 @@ def test_a_tail_without_a_name_is_refused() -> None:
         ("ollama:llama3.2:1b-instruct", "small, native", "small, text"),
         ("llamacpp:Qwen2.5-1.5B-Instruct-Q4_K_M.gguf", "small, native", "small, text"),
         ("lmstudio:mistral-7b-instruct", "small, native", "small, text"),
+        ("vllm:Qwen/Qwen2.5-7B-Instruct", "small, native", "small, text"),
+        ("openai:qwen2.5-coder-1.5b-instruct", "small, native", "small, text"),
+        ("together:mistralai/7b-instruct", "small, native", "small, text"),
         ("ollama:llama3.3:70b", None, "llama"),
+        ("groq:mixtral-8x7b-32768", None, None),
         ("ollama:qwen2.5:72b", "qwen", None),
         ("dashscope:qwen-plus", "qwen", None),
         ("groq:llama-3.3-70b-versatile", None, "llama"),
@@ -234,7 +238,7 @@ def test_the_variants_that_ship_fit_their_families(
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_a_variant_that_ships_is_in_the_setting_and_changes_the_head(variant: Variant) -> None:
-    pattern = variant.match[0].replace("[:_-]", ":").replace("[0-9]", "7")
+    pattern = variant.match[0].replace("[:/_-]", ":").replace("[0-9]", "7")
     model = named(pattern.replace("*", "x"))
     codec = "paper" if variant.native is False else "native"
     agent = Agent(model=model, tools=TOOLS, codec=codec)
@@ -264,20 +268,20 @@ def test_one_pattern_in_the_place_of_several_is_refused() -> None:
 def test_a_users_own_variant_comes_first_and_what_the_agent_says_comes_before_it() -> None:
     model = named("scripted:gpt-x")
     agent = Agent(model=model, variants=(OWN, *VARIANTS))
-    assert agent.format.name == "paper/1"
+    assert agent.format.name == "paper/2"
     assert not agent.brief.thought
     assert (
         agent.setting.prompt
         == PROMPT.but(persona="You are terse.", constraints=(*PROMPT.constraints, "Be brief.")).text
     )
     explicit = agent.but(codec="native", thought=True, prompt=Instructions("I decide.", ("Mine.",)))
-    assert explicit.format.name == "native/1"
+    assert explicit.format.name == "native/2"
     assert explicit.brief.thought
     assert explicit.setting.prompt == "I decide.\n- Mine.\n- Be brief."
     assert agent.but(codec=Paper(), variants=(replace(OWN, native=True),)).variant is None
     usual = agent.but(variants=(replace(OWN, persona="", codec=None, thought=None),))
     assert usual.setting.prompt == f"{PROMPT.text}\n- Be brief."
-    assert (usual.format.name, usual.brief.thought) == ("native/1", True)
+    assert (usual.format.name, usual.brief.thought) == ("native/2", True)
 
 
 def shouting(tool: Tool) -> str:

@@ -23,12 +23,13 @@ from clew import (
     open_store,
     run,
 )
+from clew.codecs import Native
 from clew.diff import first_difference
 from clew.errors import ModelError
-from clew.events import Attempt, Landing, Stop, Thought
+from clew.events import Attempt, Landing, Reply, Stop, Thought
 from clew.journal import load
 from clew.layout import BLOB_BYTES
-from clew.protocols import OnText, Prompt
+from clew.protocols import Brief, OnText, Parsed, Prompt
 from clew.replay import replay
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, recorded, say
@@ -227,6 +228,30 @@ async def test_prompts_of_an_older_codec_are_passed_over_and_said(tmp_path: Path
     agent = by_name("one call").agent(tmp_path)
     replayed = await replay(agent, with_entries(record, *old), MemoryStore())
     assert replayed.passed_over == ("prompts: rendered by native/0 then",)
+
+
+class Before(Native):
+    """The format as it once might have been: an answer had one line."""
+
+    @property
+    def name(self) -> str:
+        return "native/1"
+
+    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+        return Parsed(answer=reply.text.partition("\n")[0])
+
+
+async def test_replies_that_an_older_codec_read_otherwise_are_replayed_as_it_read_them() -> None:
+    agent = Agent(model=ScriptedModel([say("42\nmen")]), tools=[lookup], codec=Before())
+    store = MemoryStore()
+    assert (await run(agent, "What?", store=store, run_id="run")).answer == "42"
+    replayed = await replay(agent.but(codec="native"), await load(store, "run"), MemoryStore())
+    assert replayed.trajectory.stop is not None
+    assert replayed.trajectory.stop.answer == "42"
+    assert replayed.passed_over == (
+        "prompts: rendered by native/1 then",
+        "replies: as native/1 read them then",
+    )
 
 
 async def test_retries_replay_without_waiting() -> None:

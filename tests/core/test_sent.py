@@ -136,13 +136,13 @@ async def test_a_format_of_ones_own_is_named_and_can_be_given() -> None:
     own = Labelled(Dialect("plan", thought="Plan"))
     model = watched("Plan: say it\nFinal Answer: ok")
     result = await run(Agent(model=model, codec=own), "What?", store=store)
-    with pytest.raises(ConfigError, match=r"by the format 'labelled:plan/1', which does not ship"):
+    with pytest.raises(ConfigError, match=r"by the format 'labelled:plan/2', which does not ship"):
         await prompt_of(result.run_id, store=store)
     given = await prompt_of(result.run_id, store=store, codec=own)
     assert told(given.prompt) == told(model.sent[0])
     wrong = await prompt_of(result.run_id, store=store, codec=codec_by_name("paper"))
     assert wrong.differs == ("head", "params")
-    assert wrong.reason == "it was rendered by labelled:plan/1, here it is by paper/1"
+    assert wrong.reason == "it was rendered by labelled:plan/2, here it is by paper/2"
 
 
 async def test_what_a_record_does_not_say_is_said() -> None:
@@ -160,7 +160,7 @@ async def test_what_a_record_does_not_say_is_said() -> None:
 
 async def test_a_record_of_before_is_readable_and_says_that_it_kept_no_prompts() -> None:
     store = MemoryStore()
-    started = Started("What?", Setting("f", "m:x", "native/1", "Be brief."))
+    started = Started("What?", Setting("f", "m:x", "native/2", "Be brief."))
     journal = await Journal.create(store, started, "old")
     await journal.record(Thought(Reply("ok"), Prints("", "", "", ""), answer="ok"))
     assert len((await read("old", store=store)).steps) == 1

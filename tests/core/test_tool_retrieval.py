@@ -329,7 +329,7 @@ def test_what_cannot_be_is_said_when_the_agent_is_made() -> None:
     with pytest.raises(ConfigError, match="there is no tool 'open_page' to be always shown"):
         agent(retrieval=Retrieval(always=["open_page"]), tools=[open_page])
     silent: Any = _Silent()
-    with pytest.raises(ConfigError, match="paper/1 cannot describe tools in the midst of a run"):
+    with pytest.raises(ConfigError, match="paper/2 cannot describe tools in the midst of a run"):
         Agent(model=ScriptedModel([]), tools=TOOLS, codec=silent, retrieval=Retrieval())
 
 

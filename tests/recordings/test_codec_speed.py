@@ -17,11 +17,11 @@ def test_every_shape_is_read_and_streamed() -> None:
     one = Read("own", form.codec, form.brief, [Reply("a\nAction 1: search[b]")], "Action: search[")
     part = measured([one], 0.001)
     assert [figure.what for figure in part.figures] == [
-        "recorded: own (paper/1)",
-        "hostile: paper/1, read, slowest",
-        "hostile: paper/1, read, growth",
-        "hostile: paper/1, streamed, slowest",
-        "hostile: paper/1, streamed, growth",
+        "recorded: own (paper/2)",
+        "hostile: paper/2, read, slowest",
+        "hostile: paper/2, read, growth",
+        "hostile: paper/2, streamed, slowest",
+        "hostile: paper/2, streamed, growth",
     ]
     assert part.figures[0].of == "1 replies, 0.00 MB"
     assert len(part.misses) == 2

@@ -504,6 +504,8 @@ def _loop() -> list[Any]:
         ({"a": [float("inf")]}, "inf"),
         ("\udcff", "surrogates"),
         (_loop(), "holds itself"),
+        ({1: 2, "1": 3}, "two keys of a dict are '1' as text"),
+        ([{"a": ({"b": 1, 2: 3, "2": 4},)}], "two keys of a dict are '2' as text"),
     ],
 )
 async def test_what_json_cannot_carry_is_bad_output_of_a_call_that_is_done(

@@ -66,7 +66,7 @@ class Commands:
     @property
     def name(self) -> str:
         """`name/version`."""
-        return f"commands:{self.dialect}/1"
+        return f"commands:{self.dialect}/2"
 
     @property
     def stop(self) -> tuple[str, ...]:

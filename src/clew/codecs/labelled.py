@@ -2,6 +2,7 @@
 `Final Answer:`; and its dialects, which differ in these words only.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -72,7 +73,7 @@ class Labelled:
     @property
     def name(self) -> str:
         """`name/version`."""
-        return f"labelled:{self.dialect.name}/1" if self.dialect.name else "labelled/1"
+        return f"labelled:{self.dialect.name}/2" if self.dialect.name else "labelled/2"
 
     @property
     def stop(self) -> tuple[str, ...]:
@@ -150,6 +151,11 @@ class Labelled:
             raise UnreadableError(wording.nothing(reply, found, form))
         if not found.final:
             raise UnreadableError(f"nothing stands behind {words.final}:")
+        if reply.calls or _acts(brief, found):
+            raise UnreadableError(
+                f"{words.final}: stands beside an action, and neither counted: give the action "
+                f"alone and wait for its {words.observation}, or the answer alone"
+            )
         if brief.answers_text:
             return Action(FINISH, {"answer": found.final}), []
         value, repairs = _answer(brief, found.final)
@@ -190,6 +196,15 @@ class Labelled:
 
 def _told(tool: Tool) -> str:
     return wording.described(tool, tool.name, (encode(one).decode() for one in tool.examples))
+
+
+def _acts(brief: Brief, found: Sections) -> bool:
+    """Whether an action stands within the answer: with an input, or as a call of a known tool."""
+    if found.beside is None:
+        return False
+    name = re.match(r"[\"'*`]*([\w./-]{1,64})[\"'*`]*\s*(?=[\[({]|$)", found.beside, re.MULTILINE)
+    named = name is not None and (name[1] in brief.known or tool_named(brief, name[1]) is not None)
+    return named if not found.given else not void(found.beside.partition("\n")[0])
 
 
 def _action(brief: Brief, text: str, given: str | None, words: Dialect) -> tuple[Action, list[str]]:

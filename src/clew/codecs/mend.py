@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from clew.characters import HALF, mended_json
 from clew.events import Json, encode
 
 DEPTH: Final = 64
@@ -18,6 +19,10 @@ DEPTH: Final = 64
 
 class UnreadableError(Exception):
     """What is wrong with something the model wrote: one line, for the model."""
+
+
+class _HalfError(UnreadableError):
+    """A string holds half a character, as an escape."""
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -60,12 +65,17 @@ def first_value(text: str) -> Value:
     start = len(text) - len(text.lstrip())
     try:
         return _read(text, start)
+    except _HalfError:
+        found = first_value(mended_json(text))
+        return Value(found.value, found.end, (*found.repairs, HALF))
     except ValueError as strict:
         mended, end, repairs = _mend(text, start)
         if not repairs:
             raise UnreadableError(_complaint(text, strict)) from strict
         try:
             return Value(_read(mended, 0).value, end, repairs)
+        except _HalfError:
+            return Value(_read(mended_json(mended), 0).value, end, (*repairs, HALF))
         except ValueError as still:
             raise UnreadableError(_complaint(mended, still)) from still
 
@@ -89,7 +99,7 @@ def _read(text: str, start: int) -> Value:
     except RecursionError:
         raise UnreadableError("the JSON is nested too deeply") from None
     except (UnicodeEncodeError, msgspec.EncodeError):
-        raise UnreadableError("a string holds half a surrogate pair") from None
+        raise _HalfError("a string holds half a character") from None
     return Value(value, end)
 
 
@@ -98,6 +108,19 @@ def _check(value: Json) -> None:
     if deep(value):
         raise RecursionError
     encode(value)
+
+
+def repeated_key(text: str) -> str:
+    """The first key that is given twice in an object of a JSON text; "" where none is."""
+    if text.count(":") < 2:
+        return ""
+    try:
+        json.loads(text, object_pairs_hook=_object)
+    except UnreadableError as error:
+        return str(error)
+    except (ValueError, RecursionError):
+        return ""
+    return ""
 
 
 def deep(value: Json) -> bool:

@@ -12,9 +12,11 @@ from typing import Any, Final
 
 import msgspec
 
+from clew.characters import HALF, mended_json
 from clew.codecs.effects import GONE_ON, already_done
-from clew.codecs.mend import DEPTH, deep
-from clew.events import FINISH, Action, Changed, Finish, Forked, Json, Note, RawCall, Reply, encode
+from clew.codecs.mend import DEPTH, deep, repeated_key
+from clew.codecs.text_answer import as_calls
+from clew.events import Action, Changed, Finish, Forked, Json, Note, RawCall, Reply, encode
 from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part
 from clew.trajectory import Aside, Call, Step
 
@@ -25,6 +27,9 @@ CUT: Final[dict[Finish, str]] = {
     "cut": "the connection was lost before the reply was complete: reply again",
 }
 """What the model is told of a reply that did not end by itself."""
+
+UNREADABLE: Final = "ERROR: unreadable reply:"
+"""How the model is told that a reply counted for nothing."""
 
 _OPEN: Final = re.compile(r"<tool_call>\s*(?=\{)")
 _CLOSE: Final = re.compile(r"\}\s*</tool_call>")
@@ -38,7 +43,7 @@ class Native:
     @property
     def name(self) -> str:
         """`name/version`."""
-        return "native/1"
+        return "native/2"
 
     @property
     def stop(self) -> tuple[str, ...]:
@@ -76,11 +81,9 @@ class Native:
         if thought is None:
             return []
         if thought.fault:
-            said = thought.reply.text.strip() or "(nothing)"
-            return [
-                Part("assistant", said),
-                Part("user", f"ERROR: unreadable reply: {thought.fault}"),
-            ]
+            told = Part("user", f"{UNREADABLE} {thought.fault}")
+            said = thought.reply.text.strip()
+            return [Part("assistant", said), told] if said else [told]
         wire = None if thought.repairs else thought.reply.wire  # signed is what was not mended
         if thought.answer is not None:
             return [Part("assistant", thought.answer, wire=wire)]
@@ -96,8 +99,8 @@ class Native:
         return parts
 
     def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
-        """One message with what must be said anew."""
-        return (Part("user", "\n".join(notes)),) if notes else ()
+        """One message with what must be said anew: it stays, and is no word of the person's."""
+        return (Part("user", "\n".join(["NOTE: " + notes[0], *notes[1:]])),) if notes else ()
 
     def form(self, brief: Brief, calls: Calls) -> Parameters | None:
         """Where no call may be made, the text is the answer: it must meet a typed one's schema."""
@@ -114,12 +117,7 @@ class Native:
             if tagged:
                 repairs.append("the calls stood in the text too: they count once")
             return Parsed(text=text.strip(), actions=actions, repairs=tuple(dict.fromkeys(repairs)))
-        text, tagged = _untagged(reply.text)
-        if calls := _tagged_calls(tagged, brief):
-            return Parsed(
-                text.strip(), calls, repairs=("calls written as text were read as calls",)
-            )
-        return _text_answer(reply.text, brief)
+        return as_calls(brief, reply.text) or _text_answer(reply.text, brief)
 
     def cut(self, show: Callable[[str], None]) -> OnText:
         """Everything counts: native replies have no invented tail."""
@@ -138,9 +136,12 @@ def _text_answer(text: str, brief: Brief) -> Parsed:
     if not brief.answers_text:
         try:
             _read(answer, Any)
+            wrong = repeated_key(answer) and "gives a key twice"
         except msgspec.DecodeError as error:
+            wrong = f"is not JSON ({error})"
+        if wrong:
             schema = encode(brief.answer).decode()
-            fault = f"the answer is not JSON ({error}): call finish, or reply with JSON of {schema}"
+            fault = f"the answer {wrong}: call finish, or reply with JSON of {schema}"
             return Parsed(text=answer, fault=fault)
     return Parsed(answer=answer)
 
@@ -150,11 +151,27 @@ def _action(call: RawCall, repairs: list[str]) -> Action:
         repairs.append("a call without arguments was read as having none")
         return Action(call.name)
     try:
-        return Action(call.name, _read(call.arguments, dict[str, Json]))
+        args, mended = _mended(call.arguments, dict[str, Json])
     except msgspec.ValidationError:
         return Action(call.name, fault="the arguments must be one JSON object")
     except msgspec.DecodeError as error:
         return Action(call.name, fault=f"the arguments are not JSON: {error}")
+    repairs += mended
+    if twice := repeated_key(call.arguments):
+        return Action(call.name, fault=f"{twice} in the arguments: give each once")
+    return Action(call.name, args)
+
+
+def _mended(text: str, kind: Any) -> tuple[Any, list[str]]:
+    """JSON as a type, half characters in it mended. Raises `msgspec.DecodeError`."""
+    try:
+        return _read(text, kind), []
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        if (whole := mended_json(text)) == text:
+            raise
+        return _read(whole, kind), [HALF]
 
 
 def _read(text: str, kind: Any) -> Any:
@@ -177,25 +194,6 @@ def _untagged(text: str) -> tuple[str, list[str]]:
         blocks.append(text[begun.end() : ended.start() + 1])
         at = ended.end()
     return "".join(rest) + text[at:], blocks
-
-
-def _tagged_calls(tagged: list[str], brief: Brief) -> tuple[Action, ...]:
-    """Calls in Hermes tags: all of them name declared tools and are well formed, or none counts."""
-    actions: list[Action] = []
-    for block in tagged:
-        try:
-            call = msgspec.convert(_read(block, dict[str, Json]), _Tagged)
-        except msgspec.DecodeError:
-            return ()
-        if call.name not in brief.known and call.name != FINISH:
-            return ()
-        actions.append(Action(call.name, call.arguments))
-    return tuple(actions)
-
-
-class _Tagged(msgspec.Struct):
-    name: str
-    arguments: dict[str, Json]
 
 
 def _raw_calls(step: Step, prefix: str) -> tuple[RawCall, ...]:

@@ -37,7 +37,7 @@ class Paper:
     @property
     def name(self) -> str:
         """`name/version`."""
-        return "paper/1"
+        return "paper/2"
 
     @property
     def stop(self) -> tuple[str, ...]:

@@ -25,6 +25,17 @@ _PEEK: Final = 24
 _VOID: Final = frozenset({"", "none", "n/a", "null", "nil", "no action", "nothing", "-"})
 
 
+_DROPPED: Final[dict[Role, str]] = {
+    "observation": "invented observation dropped",
+    "action": "second action dropped",
+    "final": "answer beside an action dropped",
+    "input": "second input dropped",
+    "thought": "trailing text dropped",
+    "question": "trailing text dropped",
+}
+"""What a section was, by its label, where it began the tail."""
+
+
 class Maybe(Enum):
     """Too little of a line has been seen to say whether it begins with a label."""
 
@@ -98,6 +109,7 @@ class Scan(msgspec.Struct):
     _held: str = ""
     _fresh: bool = True
     _peek: str = ""
+    _echoed: bool = False
 
     @property
     def ended(self) -> bool:
@@ -143,33 +155,43 @@ class Scan(msgspec.Struct):
             self._peek = (self._peek + text).lstrip()[:_PEEK]
 
     def _enter(self, at: int, mark: Mark) -> bool:
-        """Begin a section, or the tail; False says that it is the tail."""
+        """Begin a section, or the tail; False says that it is the tail.
+
+        Behind an answer only an invented observation is one: all else may belong to the answer,
+        but for an action with its input, which is kept for the parser to refuse.
+        """
         if self._role == "action" and void(self._peek):
             self._seen.discard("action")
-        acted, answered = "action" in self._seen, "final" in self._seen
-        match mark.role:
-            case "observation":
-                self.dropped = "invented observation dropped"
-            case "action" if acted or answered:
-                self.dropped = "second action dropped"
-            case "final" if acted:
-                self.dropped = "answer beside an action dropped"
-            case "input" if answered or "input" in self._seen:
-                self.dropped = "second input dropped"
-            case "thought" | "question" | "final" if acted or answered:
-                self.dropped = "trailing text dropped"
-            case "question":  # a thought may ask itself something
-                return True
-            case "action":
-                self._seen -= {"input"}
-            case _:
-                pass
+        answered, role = "final" in self._seen, mark.role
+        if role == "question" or (answered and role not in {"action", "input", "observation"}):
+            if not answered and "action" in self._seen:
+                self.dropped = _DROPPED["question"]
+            return not self.ended
+        if role == "observation" and not answered and not self.marks and not self._peek:
+            self._echoed, mark = True, Mark("thought", mark.body, mark.closing)
+        elif not answered or role == "observation":
+            self.dropped = self._tail(role)
         if not self.ended:
             self.marks.append((at, mark))
-            self._seen.add(mark.role)
+            self._seen.add("final" if answered else mark.role)
             self._role = mark.role
             self._peek = ""
         return not self.ended
+
+    def _tail(self, role: Role) -> str:
+        """Why a section of this kind is the tail, or "".
+
+        A result that is said again ahead of an answer is none, but ahead of an action it is: what
+        the action rests on was invented.
+        """
+        acted = "action" in self._seen
+        if role == "observation" or (role == "action" and self._echoed):
+            return _DROPPED["observation"]
+        if role == "input":
+            return _DROPPED["input"] if "input" in self._seen else ""
+        if role == "action" and not acted:
+            self._seen -= {"input"}
+        return _DROPPED[role] if acted else ""
 
 
 def scan(labels: Labels, text: str) -> Scan:

@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from clew.codecs.scan import Labels, Role, Scan, scan, void
+from clew.codecs.scan import Labels, Mark, Role, scan, void
 
 _FENCE: Final = re.compile(r"\s*`{3,}[\w+-]{0,20}\s*")
 
@@ -17,8 +17,9 @@ Place: TypeAlias = Role | Literal["prose"]
 class Sections(msgspec.Struct, frozen=True):
     """What a reply holds, each text stripped; None where there is no such label.
 
-    `prose` tells that no label but prose was found. `whole` tells that a tail followed, so that
-    what counts cannot have been cut. `early` is an input that came ahead of its action.
+    `whole` tells that a tail followed, so that what counts cannot have been cut. `early` is an
+    input that came ahead of its action, `beside` what stands behind the label of an action within
+    the answer, and `given` whether that has an input.
     """
 
     thought: str = ""
@@ -26,6 +27,8 @@ class Sections(msgspec.Struct, frozen=True):
     input: str | None = None
     final: str | None = None
     early: bool = False
+    beside: str | None = None
+    given: bool = False
     whole: bool = False
     repairs: tuple[str, ...] = ()
 
@@ -33,7 +36,8 @@ class Sections(msgspec.Struct, frozen=True):
 def sections(labels: Labels, text: str) -> Sections:
     """Take a reply apart. Total, and linear in its length."""
     scanned = scan(labels, text)
-    pieces, repairs = _unfenced(_pieces(scanned, text))
+    marks, beside = _answer_last(scanned.marks)
+    pieces, repairs = _unfenced(_pieces(marks, scanned.kept, text))
     thoughts = [piece for place, piece in pieces if place in {"prose", "thought"} and piece]
     action = given = final = None
     early = False
@@ -53,7 +57,12 @@ def sections(labels: Labels, text: str) -> Sections:
         repairs.append("several thoughts joined")
     if scanned.dropped:
         repairs.append(scanned.dropped)
+    acts = [
+        text[at + mark.body : scanned.kept].strip() for at, mark in beside if mark.role == "action"
+    ]
     return Sections(
+        beside=acts[0] if acts else None,
+        given=bool(acts) and any(mark.role == "input" for _, mark in beside),
         thought="\n".join(thoughts),
         action=action,
         input=given,
@@ -69,11 +78,21 @@ def kept(labels: Labels, text: str) -> str:
     return text[: scan(labels, text).kept]
 
 
-def _pieces(scanned: Scan, text: str) -> list[tuple[Place, str]]:
+Marks: TypeAlias = Sequence[tuple[int, Mark]]
+
+
+def _answer_last(marks: Marks) -> tuple[Marks, Marks]:
+    """The marks up to that of the answer, which takes all that follows, and those within it."""
+    places = [place for place, (_, mark) in enumerate(marks, 1) if mark.role == "final"]
+    end = places[0] if places else len(marks)
+    return marks[:end], marks[end:]
+
+
+def _pieces(marks: Marks, kept: int, text: str) -> list[tuple[Place, str]]:
     """The reply in order, prose first (it may be empty)."""
-    first, *ends = [*(at for at, _ in scanned.marks), scanned.kept]
+    first, *ends = [*(at for at, _ in marks), kept]
     pieces: list[tuple[Place, str]] = [("prose", text[:first])]
-    for (start, mark), end in zip(scanned.marks, ends, strict=True):
+    for (start, mark), end in zip(marks, ends, strict=True):
         body = text[start + mark.body : end].removeprefix(mark.closing)
         pieces.append((mark.role, body))
     return [(place, body.replace("\r\n", "\n").strip()) for place, body in pieces]

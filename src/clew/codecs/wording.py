@@ -28,6 +28,10 @@ CUT: Final[dict[Finish, str]] = {
 """What the model is told of a reply that did not end by itself."""
 
 
+UNREADABLE: Final = "That reply could not be read, and nothing was done:"
+"""How the model is told that a reply counted for nothing."""
+
+
 class Form(msgspec.Struct, frozen=True):
     """What a text format writes, for the parts of a prompt that all of them share.
 
@@ -193,10 +197,8 @@ def _faulty(form: Form, thought: Thought) -> list[Part]:
     said = kept(form.labels, thought.reply.text).strip()
     if len(said) > FAULTY_CHARS:
         said = f"{said[: FAULTY_CHARS - 1]}…"
-    return [
-        Part("assistant", said or "(nothing that counts)"),
-        Part("user", f"That reply could not be read, and nothing was done: {thought.fault}"),
-    ]
+    told = Part("user", f"{UNREADABLE} {thought.fault}")
+    return [Part("assistant", said), told] if said else [told]
 
 
 def _aside(form: Form, brief: Brief, number: int, aside: Aside) -> Part:

@@ -8,7 +8,7 @@ same in other words: that counts too, and is borne longer. The ladder is hint, r
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import ClassVar, Final
 
 import msgspec
@@ -33,10 +33,11 @@ def _closed(so_far: Trajectory, most: int) -> list[Call]:
     """The last calls that have an observation, at most so many, oldest first."""
     found: list[Call] = []
     for step in backwards(so_far):
-        found += [
-            call for call in reversed(step.calls)
-            if call.observation is not None and call.action.name != FINISH
-        ]  # fmt: skip
+        if step is so_far.step:  # which may have many that are not closed
+            last = (step.calls[place - 1] for place in reversed(so_far.tally.closed))
+        else:
+            last = (call for call in reversed(step.calls) if call.action.name != FINISH)
+        found += islice((call for call in last if call.observation is not None), most)
         if len(found) >= most:
             break
     return found[:most][::-1]

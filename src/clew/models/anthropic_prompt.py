@@ -6,7 +6,7 @@ A part becomes blocks of content, and neighbours of one side one message: the re
 pictures they showed and what was said since are all one message of the user's. What this very model
 sent goes back as it came, block by block, thinking with its signature; newer models also check that
 nothing before the thinking has changed, so what was said anew at the end of that prompt stands
-before it again.
+before it again, where the prompt itself does not keep it there.
 """
 
 import base64
@@ -87,7 +87,7 @@ class Written:
 
     `ends` are the places of the pieces that requests ended with: the last is that of this one,
     before what is said anew. `print` takes the prints of all pieces, and `before` is what it came
-    to before what is said anew.
+    to before what is said anew. `said` is what the user said last, each with the print before it.
     """
 
     print: Any = None
@@ -96,6 +96,7 @@ class Written:
     ends: list[int] = field(default_factory=list[int])
     side: str = ""
     before: str = ""
+    said: list[tuple[bytes, Any]] = field(default_factory=list[tuple[bytes, Any]])
 
     def add(self, side: str, blocks: bytes) -> None:
         """Add blocks that the user or the assistant said."""
@@ -103,6 +104,9 @@ class Written:
             return
         if side == "assistant" and self.side != "user":
             self.add("user", GO_ON)
+        self.said = (
+            [*self.said, (blocks, self.print and self.print.copy())] if side == "user" else []
+        )
         if side == self.side:
             self._put(b",")
         else:
@@ -119,9 +123,12 @@ class Written:
         if self.print is not None:
             self.before = self.so_far()
 
-    def so_far(self) -> str:
-        """The print of all pieces up to here; sha256 is what processors have an instruction for."""
-        print_: str = self.print.hexdigest()
+    def so_far(self, last: int = 0) -> str:
+        """The print of all pieces up to here, or up to the `last` that the user said.
+
+        sha256 is what processors have an instruction for.
+        """
+        print_: str = (self.said[-last][1] if last else self.print).hexdigest()
         return print_[:PRINT]
 
     def _put(self, piece: bytes) -> None:
@@ -175,16 +182,16 @@ def _add_reply(
 ) -> None:
     """Add what a model said: whole if it was this one, else its text and calls."""
     kept = _kept(part, manner)
-    if manner.moved and "after" in kept and kept["after"] != written.so_far():
-        kept = {}
+    tail = list(filter(None, (_texts([text]) for text in kept.get("tail") or ())))
+    stands = bool(tail) and [blocks for blocks, _ in written.said[-len(tail) :]] == tail
+    before = len(tail) if stands else 0
+    if manner.moved and "after" in kept and kept["after"] != written.so_far(before):
+        kept, tail = {}, []
     own = f"{key}|bare" if part.wire is not None and not kept else key
     if ids:
         own = f"{own}|{','.join(ids.values())}"
-    if tail := kept.get("tail"):
-        last = f"{key}|tail"
-        if (blocks := part.encoded.get(last)) is None:
-            blocks = part.encoded[last] = _texts(tail)
-        written.add("user", blocks)
+    for said in () if stands else tail:
+        written.add("user", said)
     if (blocks := part.encoded.get(own)) is None:
         blocks = part.encoded[own] = _reply(part, kept, manner.box, ids)
     written.add("assistant", blocks)

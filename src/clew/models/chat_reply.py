@@ -34,7 +34,7 @@ _CACHED: Final = (
 _JOINED: Final = frozenset({"text", "summary", "data"})
 """Keys of a numbered item that come in pieces."""
 
-_CALL: Final = frozenset({"id", "type", "function", "index"})
+_CALL: Final = frozenset({"id", "type", "function", "custom", "index"})
 _FINISH: Final[Mapping[str, Finish]] = {
     "length": "length",
     "content_filter": "filter",
@@ -43,11 +43,17 @@ _FINISH: Final[Mapping[str, Finish]] = {
 
 
 class Choice(msgspec.Struct):
-    """The first choice of a body (`message`) or of a chunk (`delta`)."""
+    """A choice of a body (`message`) or of a chunk (`delta`); only the first, 0, is wanted."""
 
     message: dict[str, Any] | None = None
     delta: dict[str, Any] | None = None
     finish_reason: str | None = None
+    index: int | None = None
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether it says why there is no message: Azure's filter sends none."""
+        return self.finish_reason in _FINISH
 
 
 class Body(msgspec.Struct):
@@ -60,9 +66,10 @@ class Body(msgspec.Struct):
 
 
 class Block(msgspec.Struct):
-    """A block of content; blocks of thinking have no `text`."""
+    """A block of content: text, or thinking, which is text or blocks of it (at Mistral)."""
 
     text: str | None = None
+    thinking: "str | list[Block] | None" = None
 
 
 class Function(msgspec.Struct):
@@ -72,12 +79,27 @@ class Function(msgspec.Struct):
     arguments: Any = None
 
 
+class Custom(msgspec.Struct):
+    """What a call of a custom tool calls; its input is any text."""
+
+    name: str | None = None
+    input: str | None = None
+
+
 class Piece(msgspec.Struct):
     """A call, or a piece of one."""
 
     index: int | None = None
     id: str | None = None
     function: Function | None = None
+    custom: Custom | None = None
+
+    @property
+    def called(self) -> Function:
+        """What it calls, whichever kind of tool that is."""
+        if self.function is None and self.custom is not None:
+            return Function(self.custom.name, self.custom.input)
+        return self.function or Function()
 
 
 _decoder = msgspec.json.Decoder(Body)
@@ -101,6 +123,7 @@ class Draft(msgspec.Struct):
     source: tuple[str, str]
     box: Toolbox
     text: list[str] = msgspec.field(default_factory=list[str])
+    thinking: list[str] = msgspec.field(default_factory=list[str])
     refusal: list[str] = msgspec.field(default_factory=list[str])
     calls: list[_Call] = msgspec.field(default_factory=list[_Call])
     slots: dict[int, _Call] = msgspec.field(default_factory=dict[int, _Call])
@@ -129,15 +152,15 @@ class Draft(msgspec.Struct):
         body = _decoder.decode(data)
         if body.error:
             raise StatusError(read_trouble(200, {"error": body.error}))
-        if whole and (not body.choices or body.choices[0].message is None):
+        choice = next((each for each in body.choices or () if not each.index), None)
+        if whole and (choice is None or (choice.message is None and not choice.ended_early)):
             raise BadReplyError("sent a reply without a choice or without a message in it")
         if body.usage is not None:
             self.usage = body.usage
         if body.model:
             self.model = body.model
-        if not body.choices:
+        if choice is None:
             return ""
-        choice = body.choices[0]
         if choice.finish_reason:
             self.reason = choice.finish_reason
         if choice.message is not None:
@@ -150,7 +173,9 @@ class Draft(msgspec.Struct):
             if value is None or key == "role":
                 continue
             if key == "content":
-                piece = self.aloud.take(_text(value))
+                text, thinking = _content(value)
+                self.thinking += thinking
+                piece = self.aloud.take(text)
                 if piece:
                     self.text.append(piece)
             elif key == "tool_calls":
@@ -172,7 +197,7 @@ class Draft(msgspec.Struct):
 
         Some servers number no calls, or all of them 0: then a name beside another id begins one.
         """
-        function = piece.function or Function()
+        function = piece.called
         if piece.index is not None:
             call = self.slots.get(piece.index)
             other = call is not None and piece.id and call.id and piece.id != call.id
@@ -187,7 +212,7 @@ class Draft(msgspec.Struct):
             self.calls.append(call)
         if piece.index is not None:
             self.slots[piece.index] = call
-        function = piece.function or Function()
+        function = piece.called
         call.id = call.id or piece.id or ""
         call.name = call.name or function.name or ""
         if (arguments := function.arguments) is not None:
@@ -214,7 +239,7 @@ class Draft(msgspec.Struct):
             finish=self._finish(),
             usage=estimate(sent, text, calls) if self.usage is None else read_usage(self.usage),
             model=self.model or self.source[1],
-            reasoning=self.aloud.thought or self._thought(),
+            reasoning=self.aloud.thought or "".join(self.thinking) or self._thought(),
             wire=self._wire(),
         )
 
@@ -243,11 +268,17 @@ class Draft(msgspec.Struct):
         return Wire(provider=provider, model=model, items=items) if items else None
 
 
-def _text(content: Any) -> str:
-    """Content is text, or (at some providers) a list of blocks of which those of text count."""
+def _content(content: Any) -> tuple[str, list[str]]:
+    """Text and thinking: content is text, or (at some providers) a list of blocks of either."""
     if isinstance(content, str):
-        return content
-    return "".join(block.text or "" for block in msgspec.convert(content, list[Block]))
+        return content, []
+    blocks = msgspec.convert(content, list[Block])
+    thinking = [_thinking(block.thinking) for block in blocks if block.thinking]
+    return "".join(block.text or "" for block in blocks), thinking
+
+
+def _thinking(told: str | list[Block]) -> str:
+    return told if isinstance(told, str) else "".join(block.text or "" for block in told)
 
 
 def _grown(before: Any, piece: Any) -> Any:

@@ -17,10 +17,16 @@ _FINISH: Final[Mapping[str, Finish]] = {"length": "length", "content_filter": "f
 
 
 class Choice(msgspec.Struct):
-    """The first choice of a body or of a chunk."""
+    """A choice of a body or of a chunk; only the first, 0, is wanted."""
 
     text: str | None = None
     finish_reason: str | None = None
+    index: int | None = None
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether it says why there is no text: a filter may send none."""
+        return self.finish_reason in _FINISH
 
 
 class Body(msgspec.Struct):
@@ -64,13 +70,13 @@ class Draft:
         body = _decoder.decode(data)
         if body.error:
             raise StatusError(read_trouble(200, {"error": body.error}))
-        if whole and (not body.choices or body.choices[0].text is None):
+        choice = next((each for each in body.choices or () if not each.index), None)
+        if whole and (choice is None or (choice.text is None and not choice.ended_early)):
             raise BadReplyError("sent a reply without a choice or without text in it")
         self.usage = body.usage or self.usage
         self.model = body.model or self.model
-        if not body.choices:
+        if choice is None:
             return ""
-        choice = body.choices[0]
         self.reason = choice.finish_reason or self.reason
         if piece := self.aloud.take(choice.text or ""):
             self.text.append(piece)

@@ -12,8 +12,7 @@ are off; `retry.persist` does all of them, those after a malformed reply or a cu
 import contextlib
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol, TypedDict
+from typing import Final, Protocol, TypedDict
 
 import anyio
 import anyio.lowlevel
@@ -22,6 +21,7 @@ import msgspec
 
 from clew.errors import ModelError
 from clew.events import Json, Reply
+from clew.models.drafts import Ask, Draft, said, take, take_lines
 from clew.models.failures import (
     BadReplyError,
     LostError,
@@ -33,7 +33,7 @@ from clew.models.failures import (
 )
 from clew.models.fitting import check_settings
 from clew.models.left_out import LeftOut
-from clew.models.pace import GivenRate, Ticket, pace_of, read_rate
+from clew.models.pace import GivenRate, pace_of, read_rate
 from clew.models.prices import Price, price, priced
 from clew.models.retry import Again, Busy, Sleep, persist
 from clew.models.streaming import Incoming, mute, pieces_of
@@ -76,41 +76,6 @@ class Settings(TypedDict, total=False):
     headers: Mapping[str, str]
     proxy: str
     sleep: Sleep
-
-
-class Draft(Protocol):
-    """A reply as it comes together, from one body or from the events of a stream.
-
-    `take` raises `StatusError` for an error that came in the place of a reply, `BadReplyError` or
-    `msgspec.MsgspecError` for what is none.
-    """
-
-    @property
-    def empty(self) -> bool:
-        """Whether nothing came that is worth anything."""
-        ...
-
-    @property
-    def ended(self) -> bool:
-        """Whether the provider said how the reply ended."""
-        ...
-
-    @property
-    def done(self) -> bool:
-        """Whether that was the stream's last event."""
-        ...
-
-    def take(self, data: bytes, *, whole: bool) -> str:
-        """Take a whole body, or the data of one event; the text that was in it."""
-        ...
-
-    def enough(self) -> None:
-        """Nothing more is wanted: what came is the reply, complete."""
-        ...
-
-    def reply(self, sent: int) -> Reply:
-        """What was drafted; `sent` is the length of the request, where usage must be estimated."""
-        ...
 
 
 class Api(Protocol):
@@ -175,25 +140,6 @@ class Carrier(Protocol):
     async def close(self) -> None:
         """Close the connections that were opened here."""
         ...
-
-
-@dataclass
-class Ask:
-    """One completion under way, over all its attempts.
-
-    `shown` says that a piece of a reply went to `on_text`; `without` is what the last attempt's
-    request left out, and `cut` what it brought before it broke off. `left` are the seconds that
-    requests may still take; the one under way runs `within` them.
-    """
-
-    prompt: Prompt
-    on_text: OnText | None
-    ticket: Ticket
-    left: float
-    within: anyio.CancelScope = field(init=False)
-    without: frozenset[str] = frozenset()
-    shown: bool = False
-    cut: Reply | None = None
 
 
 class Endpoint:
@@ -266,7 +212,7 @@ class Endpoint:
         """One request and its reply. Raises `Again` where another try may help."""
         if ask.left <= 0:
             raise self._overdue()
-        ask.cut = None
+        ask.cut, ask.mended = None, False
         while True:
             ask.without = without = self._left_out.of(ask.prompt)
             content = self._api.body(ask.prompt, stream=ask.on_text is not None, without=without)
@@ -317,8 +263,8 @@ class Endpoint:
     async def _plain(self, ask: Ask, content: bytes) -> Reply:
         data = await self._carrier().send(self._api.path(stream=False), content)
         draft = self._api.draft(ask.prompt, ask.without)
-        draft.take(data, whole=True)
-        return draft.reply(len(content))
+        take(draft, data, ask, whole=True)
+        return said(draft.reply(len(content)), ask)
 
     async def _streamed(self, ask: Ask, content: bytes) -> Reply:
         incoming = await self._carrier().stream(self._api.path(stream=True), content)
@@ -334,9 +280,9 @@ class Endpoint:
             with anyio.CancelScope(shield=True):
                 await incoming.aclose()
         if ended:
-            return draft.reply(len(content))
+            return said(draft.reply(len(content)), ask)
         if not draft.empty:
-            cut = msgspec.structs.replace(draft.reply(len(content)), finish="cut")
+            cut = msgspec.structs.replace(said(draft.reply(len(content)), ask), finish="cut")
             ask.cut = priced(cut, self._price)
         raise Again(f"{self.name} broke off its reply ({self._source.tell(why)})")
 
@@ -344,7 +290,7 @@ class Endpoint:
         """Take what the stream brings; whether it came to its end, or nothing more is wanted."""
         show = mute if ask.shown or ask.on_text is None else ask.on_text
         if incoming.headers.get("content-type", "").startswith(("application/json", "text/html")):
-            text = draft.take(await incoming.aread(), whole=True)
+            text = take(draft, await incoming.aread(), ask, whole=True)
             ask.shown = True
             show(text)
             return True
@@ -357,7 +303,7 @@ class Endpoint:
                         continue
                     *lines, rest = (rest + piece).split(b"\n")
                     try:
-                        state = _take_lines(lines, draft, ask, show)
+                        state = take_lines(lines, draft, ask, show)
                     except Exception as error:  # noqa: BLE001 - raised below
                         state, failed = "enough", error
                     if state == "done":
@@ -380,20 +326,3 @@ class Endpoint:
 def current_loop() -> object:
     """What tells this event loop from others."""
     return anyio.lowlevel.current_token().native_token
-
-
-def _take_lines(
-    lines: list[bytes], draft: Draft, ask: Ask, show: OnText
-) -> Literal["more", "done", "enough"]:
-    """Take lines of an event stream; fields other than `data`, and comments, say nothing."""
-    for line in lines:
-        if not line.startswith(b"data:"):
-            continue
-        if text := draft.take(line[5:].strip(), whole=False):
-            ask.shown = True
-            if show(text):
-                draft.enough()
-                return "enough"
-        if draft.done:
-            return "done"
-    return "more"

@@ -31,6 +31,7 @@ from clew.models.forms import LEAVE, REFUSED, form
 from clew.models.openai_client import is_openai, openai_endpoint
 from clew.models.request import openai_body, stop_sequences
 from clew.models.toolbox import Boxes, Ids
+from clew.prompt_parts import joined
 from clew.protocols import Part, Prompt
 
 _REFUSED: Final = re.compile(
@@ -136,12 +137,13 @@ class ChatApi:
         sees = "images" not in without
 
         def written(part: Part) -> bytes:
-            wire = self._wire(part, without)
-            encoded = part.encoded[key] = message(part, box, ids, wire, sees=sees)
+            if (encoded := part.encoded.get(key)) is None:
+                wire = self._wire(part, without)
+                encoded = part.encoded[key] = message(part, box, ids, wire, sees=sees)
             return encoded
 
-        parts = (*prompt.head, *prompt.parts, *prompt.tail)
-        messages = [part.encoded.get(key) or written(part) for part in parts]
+        sections = (prompt.head, prompt.parts, prompt.tail)
+        messages = [joined(section, key, written) for section in sections if section]
         more: dict[str, Json] = {}
         stops = stop_sequences(prompt, self.params.get("stop"), STOPS)
         if stops and "stop" not in without:

@@ -23,6 +23,7 @@ from clew.models.request import openai_body
 from clew.models.responses_prompt import declare, declare_openai, head, items
 from clew.models.responses_reply import Draft
 from clew.models.toolbox import Boxes
+from clew.prompt_parts import joined
 from clew.protocols import Part, Prompt
 
 _OPTIONAL: Final = {
@@ -111,13 +112,15 @@ class ResponsesApi:
         source = f"{self.provider}:{self.model}"
         key = f"{source}/responses{','.join(sorted(without & _PER_PART))}{box.clash}"
         sees = "images" not in without
-        found: list[bytes] = []
-        for part in prompt:
-            encoded = part.encoded.get(key)
-            if encoded is None:
+
+        def written(part: Part) -> bytes:
+            if (encoded := part.encoded.get(key)) is None:
                 wire = None if "wire" in without else self._wire(part)
                 encoded = part.encoded[key] = items(part, box, wire, sees=sees)
-            found.append(encoded)
+            return encoded
+
+        sections = (prompt.head, prompt.parts, prompt.tail)
+        found = [joined(section, key, written) for section in sections if section]
         more: dict[str, Json] = {"stream": True} if stream else {}
         if text := self._text | self._form(prompt, without):
             more["text"] = text

@@ -1,20 +1,29 @@
 """What the requests of several APIs have in common, written once."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from clew.errors import ConfigError
 from clew.events import Json, encode
 from clew.models.toolbox import Toolbox
 from clew.protocols import Prompt
 
+_CHOICE: Final = (
+    ": an agent says by itself whether a reply may call (not in a landing). A server that forces "
+    "calls would never let it answer; for replies of a fixed form take codec='json', and to make "
+    "a model search before it answers say so in the prompt or write a check"
+)
+"""Why the choice of calls is no parameter, and what does what people want of it."""
+
 
 def refuse_ours(taken: Iterable[str]) -> None:
     """Raise `ConfigError` where parameters have keys that the adapter writes."""
-    if names := sorted(taken):
-        raise ConfigError(
-            f"the parameters {', '.join(names)} are written by the adapter itself; leave them out"
-        )
+    if not (names := sorted(taken)):
+        return
+    raise ConfigError(
+        f"the parameters {', '.join(names)} are written by the adapter itself; leave them out"
+        + (_CHOICE if "tool_choice" in names else "")
+    )
 
 
 def stop_sequences(prompt: Prompt, own: Any, most: int) -> list[str]:

@@ -176,7 +176,7 @@ class Draft:
         whole = dict(self.items)
         for place, pieces in self.pieces.items():
             whole[place] = _grown(whole.get(place, {}), pieces)
-        return [whole[place] for place in sorted(whole)]
+        return [_function(whole[place]) for place in sorted(whole)]
 
     def reply(self, sent: int) -> Reply:
         items = self._items()
@@ -209,6 +209,14 @@ class Draft:
         if not self.stopped and status in {"queued", "in_progress", "cancelled"}:
             return "cut"
         return "calls" if said.calls else "stop"
+
+
+def _function(item: dict[str, Any]) -> dict[str, Any]:
+    """A call of a custom tool as one of a function: nothing else is declared, or answered."""
+    if item.get("type") != "custom_tool_call":
+        return item
+    call = {"name": item.get("name"), "arguments": item.get("input")}
+    return {"type": "function_call", "call_id": item.get("call_id")} | call
 
 
 def _grown(item: dict[str, Any], pieces: dict[str, list[str]]) -> dict[str, Any]:

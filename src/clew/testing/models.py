@@ -1,7 +1,8 @@
 """Models for tests: a scripted one, and one that makes the mistakes real models make.
 
 Both keep nothing between calls: how far a script has come is read off the prompt (one assistant
-part for each thought so far), so a run can be cut anywhere and resumed with the same model.
+part, or one complaint, for each thought so far), so a run can be cut anywhere and resumed with the
+same model.
 """
 
 import random
@@ -13,7 +14,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from clew.codecs import by_name
+from clew.codecs import by_name, native, wording
 from clew.errors import ModelError
 from clew.events import FINISH, Action, Json, Prints, Rates, RawCall, Reply, Thought, Usage, encode
 from clew.protocols import Brief, OnText, Prompt, Tool
@@ -52,13 +53,21 @@ def say(answer: str) -> Move:
     return Move(answer=answer)
 
 
+UNREADABLE: Final = (native.UNREADABLE, wording.UNREADABLE)
+"""How complaints about unreadable replies begin."""
+
 Line: TypeAlias = Move | Reply | str | Callable[[Prompt], "Move | Reply | str"]
 """A line of a script: a move, a raw reply, raw text, or a function of the prompt that gives one."""
 
 
 def place(prompt: Prompt) -> int:
-    """How many thoughts the prompt already holds."""
-    return sum(part.role == "assistant" for part in prompt.parts)
+    """How many thoughts the prompt already holds; of an empty one only the complaint is there."""
+    before, found = "", 0
+    for part in prompt.parts:
+        unsaid = part.role == "user" and before != "assistant"
+        found += part.role == "assistant" or (unsaid and part.text.startswith(UNREADABLE))
+        before = part.role
+    return found
 
 
 @dataclass(frozen=True)

@@ -74,14 +74,17 @@ def plain(value: Any) -> Json:
     """A result as JSON: dataclasses, structs and pydantic models as objects, sets as lists.
 
     Keys become strings, dates ISO 8601, bytes base64. Raises `ValueError` with one line for what a
-    record cannot carry: other objects, NaN and infinity, halves of surrogate pairs.
+    record cannot carry: other objects, NaN and infinity, halves of surrogate pairs, and keys that
+    are the same as text.
     """
     if type(value) is str and value.isascii():  # as most results: nothing can be wrong with it
         return value
     try:
-        found: Json = msgspec.to_builtins(value, str_keys=True, enc_hook=_encode)
+        keyed: Json = msgspec.to_builtins(value, enc_hook=_encode)
+        found: Json = msgspec.to_builtins(keyed, str_keys=True)
         _refuse(found, DEEPEST)
         encode(found)
+        _refuse_same_keys(keyed)
     except RecursionError:
         message = "it holds itself, or is nested too deeply"
         raise ValueError(message) from None
@@ -262,6 +265,25 @@ def _refuse(value: Json, levels: int) -> None:
         inside = cast("list[Json]", value)
     for inner in inside:
         _refuse(inner, levels - 1)
+
+
+def _refuse_same_keys(value: Json) -> None:
+    """Raise where two keys of a dict become one as text: 1 and "1"."""
+    inside: Iterable[Json] = ()
+    if isinstance(value, dict):
+        known = cast("dict[object, Json]", value)
+        texts: list[object] = []
+        if any(type(key) is not str for key in known):
+            texts = [next(iter(msgspec.to_builtins({key: None}, str_keys=True))) for key in known]
+        if len(set(texts)) < len(texts):
+            same = next(text for text in texts if texts.count(text) > 1)
+            message = f"two keys of a dict are {same!r} as text: give each key once"
+            raise ValueError(message)
+        inside = known.values()
+    elif isinstance(value, (list, tuple)):
+        inside = cast("list[Json]", value)
+    for inner in inside:
+        _refuse_same_keys(inner)
 
 
 def described(kind: Any, description: str) -> Any:

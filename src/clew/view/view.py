@@ -12,6 +12,7 @@ import msgspec
 
 from clew.events import FINISH, Json, Note, Prints, encode
 from clew.parts import shaped_text
+from clew.prompt_parts import Parts
 from clew.protocols import (
     Brief,
     Calls,
@@ -26,10 +27,13 @@ from clew.steps import in_part
 from clew.trajectory import WITHHELD, Call, Step, Trajectory
 
 RESTATE_CHARS: Final = 24_000
-"""After so much since a person last spoke, the prompt's tail says their words again.
+"""After so much since a person's words were last said, the prompt's tail says them again.
 
 Models attend to its end.
 """
+
+RESTATED_CHARS: Final = 1_000
+"""So much of them is said again: of longer words the beginning and the end."""
 
 
 def digest(*values: Any) -> str:
@@ -79,21 +83,36 @@ def _said(step: Step) -> str:
     return "\n\n".join(told)
 
 
+def _shortened(words: str) -> str:
+    """Words to be said again: of long ones beginning and end, for the whole stands above."""
+    if len(words) <= RESTATED_CHARS:
+        return words
+    half = RESTATED_CHARS // 2
+    return f"{words[:half]} […] {words[-half:]}"
+
+
 class _Rendered:
     """A step's parts, and what holds up to it: the running hash, what a person last said, and the
-    characters since.
+    characters since that was last said (again).
     """
 
     __slots__ = ("asides", "hasher", "parts", "said", "size")
 
-    def __init__(self, before: "_Rendered | None", step: Step, parts: Sequence[Part]) -> None:
+    def __init__(
+        self,
+        before: "_Rendered | None",
+        step: Step,
+        parts: Sequence[Part],
+        *,
+        restated: bool = False,
+    ) -> None:
         self.asides = len(step.asides)
         self.parts = parts
         self.hasher: Any = (
             hashlib.blake2b(digest_size=8) if before is None else before.hasher.copy()
         )
         self.said: str = "" if before is None else before.said
-        self.size: int = 0 if before is None else before.size
+        self.size: int = 0 if before is None or restated else before.size
         for part in parts:
             self.hasher.update(encode(plain(part)))
             self.size += len(part.text)
@@ -130,7 +149,7 @@ class View:
         self._describes = codec if not codec.native and isinstance(codec, Describes) else None
         self._told: dict[tuple[str, ...], tuple[Part, ...]] = {(): ()}
         self._rendered: list[_Rendered] = []
-        self._parts: list[Part] = []
+        self._parts = Parts()
 
     def prompt(
         self,
@@ -140,12 +159,12 @@ class View:
         shown: tuple[str, ...] = (),
     ) -> tuple[Prompt, Prints]:
         """The prompt for the next thought and its fingerprints; `shown` are tools new to it."""
-        self._follow((so_far.before, *so_far.steps), whole=not so_far.capped)
+        self._follow(so_far)
         last, more = self._rendered[-1], self._described(shown)
         if (names := (*so_far.shown, *shown)) != self._shown.names:
             self._shown = _Shown(self._codec, self.brief, names)
         number = len(so_far.steps) + 1
-        tail = self._codec.tail(self.brief, [*self._restated(), *reminders], number)
+        tail = self._codec.tail(self.brief, [*self._restated(last), *reminders], number)
         form, params = self._form(calls)
         prints = Prints(
             head=self._head_print,
@@ -155,17 +174,17 @@ class View:
             tail=digest(calls, *map(plain, tail)) if tail or calls != "auto" else "",
         )
         stop = self._codec.stop
-        parts, tools = (*self._parts, *more), self._shown.declared
+        parts = (*self._parts, *more) if more else self._parts
+        tools = self._shown.declared
         return Prompt(self._head, parts, tail, tools, calls, stop, form), prints
 
-    def _restated(self) -> list[str]:
+    def _restated(self, last: _Rendered) -> list[str]:
         """What the person last asked, where so much follows that it might be lost sight of."""
-        last = self._rendered[-1]
         if last.size <= RESTATE_CHARS:
             return []
         if last.said:
-            return [f"The person's last words again: {last.said}"]
-        return [f"The question again: {self.goal}"]
+            return [f"The person's last words again: {_shortened(last.said)}"]
+        return [f"The question again: {_shortened(self.goal)}"]
 
     def _described(self, shown: tuple[str, ...]) -> tuple[Part, ...]:
         """What tells a model of these tools, made once; nothing where tools are declared."""
@@ -185,16 +204,37 @@ class View:
             forms[calls] = (form, params)
         return forms[calls]
 
-    def _follow(self, steps: Sequence[Step], *, whole: bool) -> None:
+    def _follow(self, so_far: Trajectory) -> None:
         """Render what is new; the last step is rendered again when something was said after it."""
         done = self._rendered
-        if done and done[-1].asides != len(steps[len(done) - 1].asides):
+        if done and done[-1].asides != len(_step(so_far, len(done) - 1).asides):
             stale = done.pop()
-            del self._parts[len(self._parts) - len(stale.parts) :]
-        for step in steps[len(done) :]:
+            self._parts = Parts(self._parts[: len(self._parts) - len(stale.parts)])
+        while len(done) <= len(so_far.steps):
             before = done[-1] if done else None
-            told = () if step.thought is None else self._described(step.thought.shown)
-            seen = self._codec.render(self.brief, shaped(step, self.brief.shape, whole=whole))
-            rendered = _Rendered(before, step, (*told, *seen))
+            rendered = self._render(before, _step(so_far, len(done)), whole=not so_far.capped)
             done.append(rendered)
-            self._parts += rendered.parts
+            self._parts = self._parts.grown(rendered.parts)
+
+    def _render(self, before: _Rendered | None, step: Step, *, whole: bool) -> _Rendered:
+        """A step: tools that were new to it, what was said anew before it, what came of it.
+
+        What was said anew at the end of its prompt stays where it was said, so that every prompt
+        begins with the whole of the one before.
+        """
+        told: tuple[Part, ...] = ()
+        restated: list[str] = []
+        if step.thought is not None and before is not None:
+            restated = self._restated(before)
+            notes = [*restated, *step.thought.reminders]
+            told = (
+                *self._described(step.thought.shown),
+                *self._codec.tail(self.brief, notes, step.number),
+            )
+        seen = self._codec.render(self.brief, shaped(step, self.brief.shape, whole=whole))
+        return _Rendered(before, step, (*told, *seen), restated=bool(restated))
+
+
+def _step(so_far: Trajectory, number: int) -> Step:
+    """A step by its number; 0 is what comes before the first thought."""
+    return so_far.steps[number - 1] if number else so_far.before

@@ -135,11 +135,15 @@ async def _nowhere(args: dict[str, Json], key: str) -> Json:
 
 def _turns(parts: Sequence[Part], codec: str, brief: Brief) -> tuple[Turn, ...]:
     turns: list[Turn] = []
+    before = ""
     for part in parts:
         if part.role == "assistant":
             turns.append(Turn(_actions(part, codec, brief)))
+        elif part.text.startswith(_UNREAD) and before != "assistant":  # nothing had been said
+            turns.append(Turn((), unread=True))
         elif turns:
             _note(turns[-1], part)
+        before = part.role
     return tuple(turns)
 
 

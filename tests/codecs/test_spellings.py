@@ -1,0 +1,32 @@
+"""Calls that are written as text: read, refused with the right form, or left as an answer."""
+
+import pytest
+
+from clew.codecs import Native
+from clew.events import Action, Reply
+from tests.codecs.samples import brief
+from tests.codecs.spellings import FAULTS, SEEN, TALK, UNSEEN
+
+CODEC = Native()
+
+
+@pytest.mark.parametrize("spelling", [*SEEN, *UNSEEN])
+def test_a_reply_that_is_a_call_is_read_as_one(spelling: str) -> None:
+    text, name, args = (SEEN | UNSEEN)[spelling]
+    parsed = CODEC.parse(brief(), Reply(text))
+    assert (parsed.fault, parsed.answer) == ("", None)
+    assert parsed.actions == (Action(name, args),)
+    assert parsed.repairs[0] == "calls written as text were read as calls"
+
+
+@pytest.mark.parametrize("why", FAULTS)
+def test_what_may_be_a_call_and_cannot_be_made_is_a_fault_that_teaches(why: str) -> None:
+    parsed = CODEC.parse(brief(), Reply(FAULTS[why]))
+    assert (parsed.answer, parsed.actions) == (None, ())
+    assert "Call a tool by function calling" in parsed.fault
+
+
+@pytest.mark.parametrize("kind", TALK)
+def test_an_answer_that_talks_about_calls_stays_an_answer(kind: str) -> None:
+    parsed = CODEC.parse(brief(), Reply(TALK[kind]))
+    assert (parsed.fault, parsed.answer) == ("", TALK[kind])
