@@ -24,6 +24,7 @@ from clew.events import (
 )
 from clew.journal import Journal, load, new_run_id
 from clew.protocols import Listener, Store, Unmetered
+from clew.reading import differences
 from clew.redaction import Redaction
 from clew.seal import sealed
 from clew.stores import open_store
@@ -210,10 +211,10 @@ async def refuse_sub_run(store: Store, so_far: Trajectory) -> None:
 
 def _changes(agent: Agent, so_far: Trajectory, *, accepted: bool) -> tuple[str, ...]:
     """In what the agent differs from the record's. Raises `ConfigError` where it may not."""
-    different = changes(so_far.setting or so_far.started.setting, kept(agent.setting))
-    if different and not accepted:
+    old, new = so_far.setting or so_far.started.setting, kept(agent.setting)
+    if not accepted and (different := differences(old, new)):
         message = (
             f"the agent differs from the record's in {', '.join(different)}: accept the change"
         )
         raise ConfigError(message)
-    return different
+    return changes(old, new)
