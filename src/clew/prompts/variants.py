@@ -98,9 +98,9 @@ SHAPES: Final[Mapping[str, Shape]] = {
 
 # ----------------------------------------------------------------------------- what ships
 
-_LOCAL: Final = ("ollama", "llamacpp", "lmstudio")
-_SIZES: Final = ("[0-9]b*", "[0-9].[0-9]b*")
-_SMALL: Final = tuple(f"{it}:*[:_-]{size}" for it in _LOCAL for size in _SIZES)
+_SMALL: Final = ("*[:/_-][0-9]b*", "*[:/_-][0-9].[0-9]b*")
+"""Below ten billion parameters, by the name: the same model is sent the same, whoever serves it."""
+
 _IN_THE_FIELD: Final = (
     "Make a call in the field for calls only: never write it in the text as well."
 )
