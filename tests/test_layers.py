@@ -29,6 +29,7 @@ LAYERS = {
     "events": 0,
     "replies": 0,  # the values of events that are a model's words
     "tasks": 0,  # what a user's part awaits, in a task of its own
+    "threads": 0,  # the threads that plain functions are called in
     "parts": 1,  # how every part that is a user's own is called
     "redaction": 1,  # known secrets are blotted out of events
     "steps": 1,  # what a trajectory is made of

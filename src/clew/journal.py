@@ -279,6 +279,10 @@ class Journal:
         self._writing = True
         batch: list[_Waiting] = []
         try:
+            if (
+                not self.trajectory.step.alone
+            ):  # what other calls of the step have to say now shares the commit
+                await anyio.lowlevel.cancel_shielded_checkpoint()
             while self._queue:
                 batch, self._queue = self._queue, []
                 try:
@@ -344,10 +348,9 @@ class Journal:
                 lines.append(Line(seq, at, self._epoch, body, before))
                 entries.append(Entry(seq, at, self._epoch, kept, before))
                 urgent = urgent or barrier(event)
-        step = self.trajectory.step  # whose calls go on side by side where there are several
-        alone = len(step.calls) <= 1 or len(step.pending) <= 1
+        step = self.trajectory.step
         self.quiet = await self.store.append(
-            Append(self.run_id, self._epoch, tuple(lines), urgent, blobs, taken, alone)
+            Append(self.run_id, self._epoch, tuple(lines), urgent, blobs, taken, step.alone)
         )
         return entries
 

@@ -249,6 +249,11 @@ class Step(msgspec.Struct, gc=False):
         ]
 
     @property
+    def alone(self) -> bool:
+        """Whether nothing goes on side by side in it: of several calls, all but one are done."""
+        return len(self.calls) <= 1 or len(self.pending) <= 1
+
+    @property
     def finish(self) -> Call | None:
         """The first call of finish that is not refused, until a stop has taken its answer."""
         if self.concluded:

@@ -22,7 +22,7 @@ from tests.core.scenarios import Ledger
 
 SCENARIO = "effects of every kind"
 ROOT = Path(__file__).parents[2]
-WRITES = 12  # appends of the whole run: see test_the_number_of_writes
+WRITES = 10  # appends of the whole run: see test_the_number_of_writes
 
 
 Work = Callable[..., tuple[int, str]]

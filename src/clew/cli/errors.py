@@ -17,6 +17,7 @@ from typing_extensions import override
 
 from clew.errors import ClewError, ConfigError, ModelError, StoreError
 from clew.events import Status
+from clew.threads import THREADS
 
 ANSWERED: Final = 0
 USAGE: Final = 2
@@ -211,7 +212,7 @@ def leave(code: int) -> Never:
         nobody_reads()
         code = code or tell(error, debug=False)
     mine = threading.main_thread()
-    if any(not other.daemon for other in threading.enumerate() if other is not mine):
+    if THREADS.at_work or any(not t.daemon for t in threading.enumerate() if t is not mine):
         os._exit(code)
     sys.exit(code)
 

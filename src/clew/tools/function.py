@@ -1,16 +1,14 @@
 """`@tool`: a typed Python function becomes a `Tool`."""
 
 import inspect
-import threading
 from collections.abc import Awaitable, Callable
 from typing import Any, TypedDict, Unpack, overload
 
-import anyio
-
 from clew.errors import ConfigError, described
-from clew.events import Effect, Json, Trust
+from clew.events import Effect, Json, Observation, Trust
 from clew.parts import text_of
 from clew.protocols import LATE, Parameters, Retry, Tool
+from clew.tasks import Threaded
 from clew.tools.schema import checked
 from clew.tools.signature import Key, Signature, read, returned, unfit
 
@@ -73,20 +71,29 @@ def as_tool(function: Callable[..., Any], options: Options) -> Tool:
         message = f'function {signature.name}: only a def with effect="pure" may be inline'
         raise ConfigError(message)
 
-    async def call(args: dict[str, Json], key: str) -> Any:
+    def given(args: dict[str, Json], key: str) -> dict[str, Any] | Observation:
         try:
-            given = signature.arguments(args, key)
+            return signature.arguments(args, key)
         except ValueError as error:
             return unfit(signature.name, error)
-        if awaited:
-            value = await function(**given)
-        elif inline:
-            value = function(**given)
-        else:
-            value = await _in_thread(function, given)
+
+    async def awaiting(args: dict[str, Json], key: str) -> Any:
+        fit = given(args, key)
+        value = fit if isinstance(fit, Observation) else await function(**fit)
         return returned(signature.name, value)
 
+    def calling(args: dict[str, Json], key: str) -> Any:
+        fit = given(args, key)
+        value = fit if isinstance(fit, Observation) else function(**fit)
+        return returned(signature.name, value)
+
+    async def at_once(args: dict[str, Json], key: str) -> Any:
+        return calling(args, key)
+
     said = settings(signature, options)
+    call: Callable[[dict[str, Json], str], Awaitable[Any]] = Threaded(calling, _leave_word)
+    if awaited or inline:
+        call = awaiting if awaited else at_once
     return checked(Tool(call=call, stoppable=awaited, function=function, **said))
 
 
@@ -101,28 +108,6 @@ def settings(signature: Signature, options: Options) -> dict[str, Any]:
     } | said
 
 
-async def _in_thread(function: Callable[..., Any], given: dict[str, Any]) -> Any:
-    """Run in a thread at once (the default pool would queue).
-
-    When cancelled it is left to itself, and what comes of it later is left as a late word.
-    """
-    left = threading.Event()
-
-    def work() -> Any:
-        try:
-            value = function(**given)
-        except BaseException as error:
-            if left.is_set():
-                LATE.get()(described(error))
-            raise
-        if left.is_set():
-            LATE.get()(text_of(value))
-        return value
-
-    try:
-        return await anyio.to_thread.run_sync(
-            work, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
-        )
-    except anyio.get_cancelled_exc_class():
-        left.set()
-        raise
+def _leave_word(value: Any, error: BaseException | None) -> None:
+    """What came of a call that was left behind in its thread."""
+    LATE.get()(text_of(value) if error is None else described(error))
