@@ -1,19 +1,18 @@
 """What a run came to: one type for every way out."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from clew.agent import Agent
 from clew.events import Evidence, Json, Status, Usage
+from clew.evidence import citations, numbered
 from clew.parts import using, words
 from clew.protocols import Audits, Store
 from clew.trajectory import Trajectory
 from clew.waiting import Held, held_here, held_in
 
 _MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
-_CITED = re.compile(r"\[([^\[\]\s]{1,80})\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,9 @@ class Result:
     `answer` has the agent's answer type, or is None; of a run that was `declined` it is the model's
     own text, which may show what it found. `reason` says why the run stopped. `evidence`
     is everything an answer may cite, `cited` the pieces that this one does cite, in its order.
-    `fallback` marks an answer that was declared beforehand instead of found. `audit` is what the
+    `fallback` marks an answer that was declared beforehand instead of found. Where an answer is
+    `numbered` (`Agent(references=True)`), its text cites the first of `cited` as [1], and lists all
+    at its end; the record has it as the model wrote it. `audit` is what the
     first of the agent's checks that audits says of the answer: with `clew.evidence.Grounded` a
     `clew.evidence.Audit`, which has the list of references too. `held` is what waits for a person.
     `usage` is what replies took, and `lost` an estimate of calls whose replies nobody saw, because
@@ -42,11 +43,14 @@ class Result:
     audit: Any = None
     held: tuple[Held, ...] = ()
     lost: Usage = field(default_factory=Usage)
+    numbered: bool = False
 
     def _repr_html_(self) -> str:
         """The answer, how it came about and what it cites, for a notebook."""
         rows = [("answer", self.answer), ("status", f"{self.status} {self.reason}".strip())]
-        rows += [(f"[{piece.doc_id}]", f"{piece.source}: {piece.text}") for piece in self.cited]
+        for number, piece in enumerate(self.cited, start=1):
+            name = number if self.numbered else piece.doc_id
+            rows.append((f"[{name}]", f"{piece.source}: {piece.text}"))
         rows += [("steps", self.steps), ("tokens", self.usage.tokens), ("run", self.run_id)]
         cells = (f"<tr><th>{_html(k)}</th><td>{_html(v)}</td></tr>" for k, v in rows)
         return f"<table>{''.join(cells)}</table>"
@@ -88,21 +92,25 @@ def result(agent: Agent, so_far: Trajectory) -> Result:
         raise ValueError(message)
     known = {piece.doc_id: piece for piece in so_far.evidence}
     text = stop.answer if isinstance(stop.answer, str) else ""
-    cited = dict.fromkeys(name for name in _CITED.findall(text) if name in known)
+    names = dict.fromkeys(c.doc_id for c in citations(text, known) if c.doc_id in known)
+    cited = tuple(known[name] for name in names)
     found = stop.answer is not None and not stop.fallback and stop.status != "declined"
+    decoded = _decoded(agent, stop.answer) if found else stop.answer
+    with_list = agent.references and found and bool(cited) and isinstance(decoded, str)
     return Result(
         run_id=so_far.run_id,
         status=stop.status,
         reason=stop.reason,
-        answer=_decoded(agent, stop.answer) if found else stop.answer,
+        answer=numbered(decoded, cited, so_far) if with_list else decoded,
         usage=so_far.usage,
         steps=len(so_far.steps),
         evidence=tuple(known.values()),
-        cited=tuple(known[name] for name in cited),
+        cited=cited,
         fallback=stop.fallback,
         audit=_audited(agent, so_far, stop.answer) if found else None,
         lost=so_far.total.lost,
         held=tuple(held_here(so_far)),
+        numbered=with_list,
     )
 
 

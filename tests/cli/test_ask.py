@@ -38,6 +38,21 @@ def test_documents_are_searched_and_cited_by_path_and_title() -> None:
     assert re.search(r"^\[doc_\d\]: mary\.md · Mary Shelley \(score ", done.out, re.MULTILINE)
 
 
+def test_references_stand_at_the_end_of_the_answer_where_they_are_asked_for() -> None:
+    question = "When was Mary Shelley born?"
+    told = clew("ask", question, "--docs", library(), "--references", "--quiet").out
+    answer = told.split("Answer: ")[1]
+    assert "[1]" in answer.split("References:")[0]
+    assert re.search(r"^  \[1\] mary\.md · Mary Shelley \(score ", answer, re.MULTILINE)
+    assert "[doc_" not in told  # nor are they listed twice
+    again = clew("resume", "last", "--say", question, "--json").document
+    assert "\n[1] mary.md · Mary Shelley (score " in again["answer"]  # the run remembers
+    assert [one["source"] for one in again["cited"]] == ["mary.md"]
+    entries = clew("show", "last", "--json").document["entries"]
+    assert "[doc_" in entries[-1]["answer"]
+    assert "References:" not in json.dumps(entries)
+
+
 def test_what_cannot_be_searched_is_said() -> None:
     folder = library()
     Path(folder, "picture.bin").write_bytes(bytes(range(256)) * 8)

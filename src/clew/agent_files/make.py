@@ -137,7 +137,9 @@ def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
     with part():
         agent = Agent(**fields, **said)
     with part("examples"):
-        return agent.but(examples=spec.examples) if spec.examples else agent
+        agent = agent.but(examples=spec.examples) if spec.examples else agent
+    with part("references"):
+        return agent.but(references=True) if spec.references else agent
 
 
 def make_library(spec: Spec, on_progress: OnProgress | None = None) -> Library | None:

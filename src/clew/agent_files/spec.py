@@ -175,6 +175,7 @@ class Spec(Part, frozen=True):
     checks: tuple[str, ...] = ()
     grounded: bool | Grounds = False
     answer: str = ""
+    references: bool = False
     tries: int | None = None
     examples: int = 0
     thought: bool | None = None

@@ -40,6 +40,7 @@ tools = ["calc", "planner"]
 
 # The type of the answer, as module:name of a dataclass or model. Left out: text.
 # answer = "my_types:Invoice"
+# references = true      # cite by number, with the list at the end of the answer's text
 # tries = 2             # how often an answer that fails a check goes back
 # examples = 0          # worked examples shown first: so many of those that ship and fit the tools
 # thought = true        # ask for a thought before each action

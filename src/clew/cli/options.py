@@ -177,6 +177,12 @@ _AGENT: Final = (
         help="Refuse answers that what was found does not bear out.",
     ),
     click.option(
+        "--references",
+        is_flag=True,
+        default=None,
+        help="Cite by number, with the list at the end of the answer's text.",
+    ),
+    click.option(
         "--unknown",
         type=click.Choice(["tell", "hold"]),
         help="After a call whose effect is unknown: tell the model, or hold for you.  "

@@ -1,6 +1,5 @@
 """What a run came to: for a person at its end, and for a program as one JSON document."""
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +16,7 @@ from clew.cli.render import WIDE, Shown, dollars
 from clew.cli.screen import console, put
 from clew.cli.visible import inert, json_text
 from clew.events import Entry, Evidence, Json, Landing, Usage, encode
+from clew.evidence import references, titles
 from clew.result import Result
 from clew.strategies import Ballot, Vote
 from clew.trajectory import Trajectory
@@ -85,28 +85,6 @@ def fork_of(record: Trajectory) -> dict[str, Json] | None:
         return None
     last = record.forks[-1]
     return {"run_id": last.parent, "step": last.step, "changed": list(last.what)}
-
-
-class _Piece(msgspec.Struct):
-    doc_id: str = ""
-    title: str = ""
-
-
-class _Found(msgspec.Struct):
-    """What search tools return, as far as a list of sources needs it."""
-
-    results: list[_Piece] = []
-
-
-def titles(record: Trajectory) -> dict[str, str]:
-    """The titles that search results gave, by doc_id."""
-    found: dict[str, str] = {}
-    for call in record.calls:
-        with contextlib.suppress(msgspec.ValidationError):  # the result of another kind of tool
-            content = call.observation.content if call.observation is not None else None
-            for piece in msgspec.convert(content, _Found).results:
-                found.setdefault(piece.doc_id, piece.title)
-    return found
 
 
 def document(end: Outcome) -> dict[str, Json]:
@@ -179,12 +157,11 @@ def _text(answer: object) -> str:
 
 
 def sources(end: Outcome) -> Iterator[Shown]:
-    """The cited pieces: id, path and title."""
-    named = titles(end.record)
-    for piece in end.result.cited if end.result is not None else ():
-        title = named.get(piece.doc_id, "")
-        text = f"{piece.source} · {title}" if title else piece.source
-        yield Shown(f"[{inert(piece.doc_id)}]", inert(f"{text} (score {piece.score:.2f})"), "dim")
+    """The cited pieces: id, path and title; none where the answer's own text lists them."""
+    if end.result is None or end.result.numbered:
+        return
+    for one in references(end.result.cited, end.record):
+        yield Shown(f"[{inert(one.doc_id)}]", inert(one.named), "dim")
 
 
 def voted(end: Outcome) -> Iterator[Shown]:

@@ -1,11 +1,12 @@
 """Evidence: what an answer says, and whether the record bears it out."""
 
-from clew.evidence.audit import THRESHOLD, Audit, Audited, Checked, Reference, audit
+from clew.evidence.audit import THRESHOLD, Audit, Audited, Checked, audit
 from clew.evidence.check import CANNOT_ANSWER, Grounded, examined
 from clew.evidence.claims import Citation, Claim, citations, claims
 from clew.evidence.facts import Fact, facts, normal
 from clew.evidence.found import Found
 from clew.evidence.normalise import normalised
+from clew.evidence.references import Reference, numbered, references, titles
 
 __all__ = [
     "CANNOT_ANSWER",
@@ -26,4 +27,7 @@ __all__ = [
     "facts",
     "normal",
     "normalised",
+    "numbered",
+    "references",
+    "titles",
 ]

@@ -12,6 +12,7 @@ from clew.evidence.contrast import contrast, overlap
 from clew.evidence.facts import Fact, Kind, facts, normal
 from clew.evidence.found import Found, Record
 from clew.evidence.names import Name
+from clew.evidence.references import Reference
 from clew.evidence.structured import as_text
 from clew.trajectory import Trajectory
 
@@ -70,22 +71,6 @@ class Audited:
         whole = said if len(said) <= 160 else f"{said[:157]}…"
         wrong = [*self.why, *(f"{fact.text!r} {fact.why}" for fact in self.missing if fact.why)]
         return f"“{whole}”: {'; '.join(wrong)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A piece of evidence the answer cites, and where it does (start and end in the answer)."""
-
-    doc_id: str
-    source: str
-    score: float
-    title: str = ""
-    places: tuple[tuple[int, int], ...] = ()
-
-    def __str__(self) -> str:
-        """A line of a list of references."""
-        named = " · ".join(filter(None, (self.source, self.title)))
-        return f"[{self.doc_id}] {named} (score {self.score:.2f})"
 
 
 @dataclass(frozen=True, slots=True)

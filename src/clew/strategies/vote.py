@@ -258,7 +258,8 @@ async def _read(agent: Agent, so_far: Trajectory, store: Store) -> Vote:
     decision, base = _decision(so_far), _result(agent, so_far, runs)
     if decision.run:
         chosen = result(agent, await load(store, run_id_of(so_far.run_id, decision.run)))
-        kept = {name: getattr(chosen, name) for name in ("evidence", "cited", "audit")}
+        names = ["evidence", "cited", "audit", *(["answer", "numbered"] if chosen.numbered else [])]
+        kept = {name: getattr(chosen, name) for name in names}
         base = replace(base, **kept)
     steps = sum(each.steps for each in runs)
     whole = replace(base, usage=sum(spent, start=Usage()), steps=steps, lost=lost)

@@ -1,0 +1,92 @@
+"""References: what an answer cites, as lines, and numbered at the end of its text."""
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from clew.events import Evidence
+from clew.evidence.claims import Citation, citations
+from clew.trajectory import Trajectory
+
+HEADING = "References:"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A piece of evidence the answer cites, and where it does (start and end in the answer)."""
+
+    doc_id: str
+    source: str
+    score: float
+    title: str = ""
+    places: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def named(self) -> str:
+        """Its source, title and score."""
+        named = " · ".join(filter(None, (self.source, self.title)))
+        return f"{named} (score {self.score:.2f})"
+
+    def __str__(self) -> str:
+        """A line of a list of references."""
+        return f"[{self.doc_id}] {self.named}"
+
+
+class _Piece(msgspec.Struct):
+    doc_id: str = ""
+    title: str = ""
+
+
+class _Found(msgspec.Struct):
+    """What search tools return, as far as a list of sources needs it."""
+
+    results: list[_Piece] = []
+
+
+def titles(record: Trajectory) -> dict[str, str]:
+    """The titles that search results gave, by doc_id."""
+    found: dict[str, str] = {}
+    for call in record.calls:
+        with contextlib.suppress(msgspec.ValidationError):  # the result of another kind of tool
+            content = call.observation.content if call.observation is not None else None
+            for piece in msgspec.convert(content, _Found).results:
+                found.setdefault(piece.doc_id, piece.title)
+    return found
+
+
+def references(pieces: Iterable[Evidence], record: Trajectory) -> list[Reference]:
+    """The pieces as lines of a list, with the titles that the record knows."""
+    named = titles(record)
+    return [
+        Reference(piece.doc_id, piece.source, piece.score, named.get(piece.doc_id, ""))
+        for piece in pieces
+    ]
+
+
+def numbered(answer: str, cited: Sequence[Evidence], record: Trajectory) -> str:
+    """The answer with numbers for the pieces it cites, and the list of these at its end.
+
+    `[doc_7]` becomes `[1]` where that is the first of `cited`. What looks like a number of the list
+    and is none of it is marked as unknown. Without `cited` the answer stays as it is.
+    """
+    if not cited:
+        return answer
+    numbers = {piece.doc_id: str(number) for number, piece in enumerate(cited, start=1)}
+    groups: dict[tuple[int, int], list[Citation]] = {}
+    for citation in citations(answer, numbers):
+        groups.setdefault((citation.start, citation.end), []).append(citation)
+    text, end = "", 0
+    for (start, stop), group in groups.items():
+        text += f"{answer[end:start]}[{', '.join(_number(one.doc_id, numbers) for one in group)}]"
+        end = stop
+    listed = references(cited, record)
+    lines = [f"[{number}] {one.named}" for number, one in enumerate(listed, start=1)]
+    return "\n".join([f"{text}{answer[end:]}\n", HEADING, *lines])
+
+
+def _number(doc_id: str, numbers: dict[str, str]) -> str:
+    if doc_id in numbers:
+        return numbers[doc_id]
+    return f"{doc_id} (unknown)" if doc_id.isdigit() else doc_id
