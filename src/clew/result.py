@@ -95,13 +95,14 @@ def result(agent: Agent, so_far: Trajectory) -> Result:
     names = dict.fromkeys(c.doc_id for c in citations(text, known) if c.doc_id in known)
     cited = tuple(known[name] for name in names)
     found = stop.answer is not None and not stop.fallback and stop.status != "declined"
-    decoded = _decoded(agent, stop.answer) if found else stop.answer
-    with_list = agent.references and found and bool(cited) and isinstance(decoded, str)
+    answer, listed = _decoded(agent, stop.answer) if found else stop.answer, False
+    if agent.references and found and cited and isinstance(answer, str):
+        answer, listed = numbered(answer, cited, so_far), True
     return Result(
         run_id=so_far.run_id,
         status=stop.status,
         reason=stop.reason,
-        answer=numbered(decoded, cited, so_far) if with_list else decoded,
+        answer=answer,
         usage=so_far.usage,
         steps=len(so_far.steps),
         evidence=tuple(known.values()),
@@ -110,7 +111,7 @@ def result(agent: Agent, so_far: Trajectory) -> Result:
         audit=_audited(agent, so_far, stop.answer) if found else None,
         lost=so_far.total.lost,
         held=tuple(held_here(so_far)),
-        numbered=with_list,
+        numbered=listed,
     )
 
 
