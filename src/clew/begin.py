@@ -28,6 +28,7 @@ from clew.reading import differences
 from clew.redaction import Redaction
 from clew.seal import sealed
 from clew.stores import open_store
+from clew.stores.guarded import guarded
 from clew.trajectory import Call, Trajectory
 from clew.waiting import ancestors
 
@@ -63,7 +64,7 @@ def kept(value: T) -> T:
 
 @asynccontextmanager
 async def opened(where: Where) -> AsyncGenerator[Store]:
-    """The store at a place, closed in the end if it was opened here."""
+    """The store at a place, closed in the end if it was opened here; one's own is guarded."""
     if where is None or isinstance(where, str | Path):
         store = open_store(where)
         try:
@@ -72,7 +73,7 @@ async def opened(where: Where) -> AsyncGenerator[Store]:
             with anyio.CancelScope(shield=True):  # a database keeps whatever is not let go of
                 await store.close()
     else:
-        yield where
+        yield guarded(where)
 
 
 async def begun(store: Store, run_id: str) -> bool:

@@ -18,13 +18,14 @@ PASSED: Final = (ConfigError, ModelError, StoreError, PartError, KeyboardInterru
 
 
 class Patience:
-    """How long parts may take: seconds to their deadline, and then to let go."""
+    """How long parts may take: seconds to their deadline (a limit), and then to let go."""
 
-    __slots__ = ("grace", "seconds")
+    __slots__ = ("grace", "limit", "seconds")
 
-    def __init__(self, seconds: float, grace: float) -> None:
+    def __init__(self, seconds: float, grace: float, limit: str = "part_seconds") -> None:
         self.seconds = seconds
         self.grace = grace
+        self.limit = limit
 
 
 def broken(what: str, error: BaseException) -> PartError:
@@ -138,7 +139,7 @@ async def ask(what: str, patience: Patience, part: Callable[..., Any], *args: An
         how = "" if ended.heeded else ", and ignored that it was stopped"
         message = (
             f"{what} gave no answer in {patience.seconds:g} s{how}: mend it, or raise the limit "
-            "part_seconds, and resume the run"
+            f"{patience.limit}, and resume the run"
         )
         raise PartError(message)
     if ended.error is not None:

@@ -14,6 +14,7 @@ from clew.errors import ConfigError, ModelError, ToolError
 from clew.events import Json, Verdict
 from clew.journal import Journal, load
 from clew.loop import run as go
+from clew.parts import Patience, ask, of_kind, using, words
 from clew.protocols import Listener, Store
 from clew.result import result
 from clew.strategies.ballots import RUN, ballots_in
@@ -126,7 +127,7 @@ class Round:
 
     async def _open(self, agent: Agent, goal: str, run_id: str, key: str, number: int) -> Journal:
         """Begin the record of a run, or take it up where it is."""
-        listener = None if self.watch is None else self.watch(number)
+        listener = None if self.watch is None else self._watched(self.watch, number)
         if not await begun(self.store, run_id):
             return await start(
                 agent, goal, self.store,
@@ -136,6 +137,10 @@ class Round:
             message = f"run {run_id} is no run of this vote: give the vote an id of its own"
             raise ConfigError(message)
         return await take_up(agent, run_id, self.store, listener=listener)
+
+    def _watched(self, watch: Watch, number: int) -> Listener | None:
+        with using(f"what watches run {number} of the vote"):
+            return watch(number)
 
     async def verify(self, verifier: Agent, args: dict[str, Json], key: str) -> Json:
         """The tool `verify`: an agent's choice among runs, in a run of its own."""
@@ -157,9 +162,12 @@ class Round:
         return found.answer if found.ok else Choice(0, f"its run ended as {found.status}")
 
     async def ask(self, function: Verify, args: dict[str, Json], key: str) -> Json:
-        """The tool `verify`, where a function chooses; it may raise what it likes."""
-        runs = await self._read(args["runs"], key)
-        return msgspec.to_builtins(await function(self.so_far.goal, runs))
+        """The tool `verify`, where a function chooses; whatever it does wrong is observed."""
+        runs, limits = await self._read(args["runs"], key), self.agent.limits
+        who = f"the verifier {words(function)}"
+        patience = Patience(limits.reply_seconds, limits.grace, "reply_seconds")
+        found = await ask(who, patience, function, self.so_far.goal, runs)
+        return msgspec.to_builtins(of_kind(who, found, Choice, "a Choice"))
 
     async def _read(self, numbers: list[int], key: str) -> dict[int, Trajectory]:
         vote_id = key.rpartition(":")[0]

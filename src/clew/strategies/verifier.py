@@ -10,8 +10,8 @@ from clew.protocols import Model
 from clew.strategies.decision import Choice
 from clew.trajectory import Trajectory
 
-Verify: TypeAlias = Callable[[str, Mapping[int, Trajectory]], Awaitable[Choice]]
-"""Chooses among runs, by their numbers, what answers the question best."""
+Verify: TypeAlias = Callable[[str, Mapping[int, Trajectory]], Choice | Awaitable[Choice]]
+"""Chooses among runs, by their numbers, what answers the question best; `def` or `async def`."""
 Verifier: TypeAlias = Agent | Verify
 
 PROMPT: Final = (
