@@ -6,6 +6,7 @@ python -m benchmarks.public_claims --misses   what was judged wrongly, of the se
 """
 
 import argparse
+import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from benchmarks.claim_judge import KEPT
 from benchmarks.public import HALVES, Half, Row, missing, rows
 from clew.events import Action, Evidence, Observation, Prints, Setting, Started, Thought
 from clew.events import Entry as Line
@@ -144,6 +146,8 @@ def draw(curves: dict[str, Curve]) -> None:
             [wrong for _, wrong, _ in curve], [caught for *_, caught in curve], ".-", label=name
         )
     axes.plot([0, 1], [0, 1], ":", color="grey", label="chance")
+    judge = json.loads(KEPT.read_text(encoding="utf-8"))
+    axes.plot([judge["objected"]], [judge["caught"]], "s", color="grey", label=judge["model"])
     axes.plot([0.10], [0.85], "*", color="black", label="the aim")
     axes.set(xlabel="supported claims objected to", ylabel="unsupported claims caught",
              xlim=(0, 1), ylim=(0, 1))  # fmt: skip
