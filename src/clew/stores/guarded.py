@@ -14,9 +14,10 @@ from clew.errors import ClewError
 from clew.parts import broken, of_kind
 from clew.protocols import Line, RunInfo, Store
 
-_GIVES: Final[Mapping[str, tuple[type, str]]] = {
+_GIVES: Final[Mapping[str, tuple[Any, str]]] = {
     **dict.fromkeys(("create", "open", "epoch", "size", "torn"), (int, "a whole number")),
-    **dict.fromkeys(("append", "claim"), (bool, "True or False")),
+    "append": (bool | None, "True, or False (or None) where its inbox may hold something"),
+    "claim": (bool, "True or False"),
     **dict.fromkeys(("post", "close", "forget", "release"), (NoneType, "nothing")),
     "blob": (bytes, "bytes"),
     "read": (list, "a list of clew.protocols.Line"),
