@@ -27,6 +27,7 @@ def main() -> None:
     agent = Agent(model="offline", tools=[calc(), planner(), *docs_tools(LIBRARY)])
     result = run_sync(agent, QUESTION, store=store)
     print(result.answer)
+    print(f"({result.note})")
     for piece in result.cited:
         print(f"[{piece.doc_id}] {piece.source}")
     record = read_sync(result.run_id, store=store)

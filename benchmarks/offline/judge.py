@@ -20,12 +20,11 @@ JUDGED: Final[dict[Judged, str]] = {
 _DENIES: Final = re.compile(r"\bfound (?:nothing|no )|(?:no|none) of your documents", re.IGNORECASE)
 _RESTS: Final = re.compile(r"\[doc_\d+\]| = ")
 _LEAD: Final = re.compile(r"(.{1,80}?) – ")
-_SIGNED: Final = re.compile(r"\s*\(answered by clew's offline rules[^)]*\)")
 
 
 def judge(case: Case, result: Result) -> Judged:
     """The first of them that fits."""
-    text = _plain(_SIGNED.sub("", str(result.answer)))
+    text = _plain(str(result.answer))
     if case.kind == "talk":
         return "right" if _held(case.answer, text) else "wrong"
     if result.ok:

@@ -95,7 +95,8 @@ class Reply(Value, frozen=True):
     """What a model sent back, before any codec read it.
 
     `reasoning` is thinking that came as text of its own; it is kept for people and never sent back.
-    `mended` names what had to be mended so that it could be read at all.
+    `mended` names what had to be mended so that it could be read at all. `note` is what its answer
+    is to be read with, for people: it is no part of the text, and never sent back.
     """
 
     text: str = ""
@@ -106,3 +107,4 @@ class Reply(Value, frozen=True):
     wire: Wire | None = None
     reasoning: str = ""
     mended: tuple[str, ...] = ()
+    note: str = ""

@@ -24,7 +24,8 @@ class Result:
     is everything an answer may cite, `cited` the pieces that this one does cite, in its order.
     `fallback` marks an answer that was declared beforehand instead of found. Where an answer is
     `numbered` (`Agent(references=True)`), its text cites the first of `cited` as [1], and lists all
-    at its end; the record has it as the model wrote it. `audit` is what the
+    at its end; the record has it as the model wrote it. `note` is what the model says beside it,
+    such as that it is no language model. `audit` is what the
     first of the agent's checks that audits says of the answer: with `clew.evidence.Grounded` a
     `clew.evidence.Audit`, which has the list of references too. `held` is what waits for a person.
     `usage` is what replies took, and `lost` an estimate of calls whose replies nobody saw, because
@@ -44,10 +45,12 @@ class Result:
     held: tuple[Held, ...] = ()
     lost: Usage = field(default_factory=Usage)
     numbered: bool = False
+    note: str = ""
 
     def _repr_html_(self) -> str:
         """The answer, how it came about and what it cites, for a notebook."""
-        rows = [("answer", self.answer), ("status", f"{self.status} {self.reason}".strip())]
+        rows = [("answer", self.answer), *([("note", self.note)] if self.note else [])]
+        rows += [("status", f"{self.status} {self.reason}".strip())]
         for number, piece in enumerate(self.cited, start=1):
             name = number if self.numbered else piece.doc_id
             rows.append((f"[{name}]", f"{piece.source}: {piece.text}"))
@@ -72,6 +75,12 @@ def _decoded(agent: Agent, answer: Json) -> Any:
         return agent.decode(answer)
     except Exception:  # noqa: BLE001 - a user's own type may raise anything
         return answer
+
+
+def _note(so_far: Trajectory) -> str:
+    """What the model said beside its last words."""
+    thoughts = (step.thought for step in reversed(so_far.steps) if step.thought is not None)
+    return next((thought.reply.note for thought in thoughts), "")
 
 
 def _audited(agent: Agent, so_far: Trajectory, answer: Json) -> Any:
@@ -112,6 +121,7 @@ def result(agent: Agent, so_far: Trajectory) -> Result:
         lost=so_far.total.lost,
         held=tuple(held_here(so_far)),
         numbered=listed,
+        note=_note(so_far) if stop.answer is not None and not stop.fallback else "",
     )
 
 

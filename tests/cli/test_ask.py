@@ -94,6 +94,34 @@ def test_json_is_one_document_and_nothing_else() -> None:
     assert done.out.count("\n") == 1
 
 
+SIGNED = "answered by clew's offline rules, not by a language model"
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "status"),
+    [
+        ("What is 17 * 23?", [], "answered"),
+        ("When was Mary Shelley born?", [], "answered"),
+        ("When was Mary Shelley born?", ["--votes", "2"], "answered"),
+        ("What is 17 * 23?", ["--max-steps", "1"], "bound"),
+        ("When did Mary Shelley sell the house?", [], "declined"),
+        ("hello", [], "answered"),
+    ],
+)
+def test_what_is_said_beside_an_answer_is_no_part_of_it(
+    question: str, options: list[str], status: str
+) -> None:
+    asked = ("ask", question, "--docs", library(), "--model", "offline", *options)
+    found = clew(*asked, "--json").document
+    assert (found["status"], found["note"]) == (status, SIGNED)
+    assert SIGNED not in found["answer"]
+    assert f"\n  ({SIGNED})\n" in clew(*asked, "--quiet").out
+    if "--votes" not in options:
+        shown = clew("show", "last").out
+        assert re.search(rf"^Note \d: {SIGNED}$", shown, re.MULTILINE)
+        assert shown.count(SIGNED) == 1
+
+
 def test_quiet_shows_the_end_only() -> None:
     done = clew("ask", "What is 2+3?", "--quiet")
     assert done.out.strip().startswith("Answer: ")

@@ -165,7 +165,8 @@ async def test_one_fact_is_answered_with_its_sentence_and_citation(
     assert result.ok
     assert said in result.answer
     assert [piece.source for piece in result.cited] == [source]
-    assert result.answer.endswith(SIGNED)
+    assert result.note == SIGNED
+    assert "offline rules" not in result.answer
     assert result.usage == Usage(cost=0.0)
 
 
@@ -351,7 +352,7 @@ async def test_a_later_question_forgets_what_was_not_accepted(agent: Agent) -> N
     first = await run(strict, "Who wrote Dracula?", store=store)
     assert REFUSED in first.answer
     second = await resume(strict, first.run_id, say="What is 2 + 2?", store=store)
-    assert second.answer == f"2 + 2 = 4\n{SIGNED}"
+    assert (second.answer, second.note) == ("2 + 2 = 4", SIGNED)
 
 
 async def test_what_he_did_is_not_when_he_was_born(agent: Agent) -> None:
@@ -408,7 +409,7 @@ async def test_without_tools_it_says_what_it_needs(agent: Agent) -> None:
     bare = agent.but(tools=())
     for question in ("What is 2 + 2?", "Who wrote Dracula?"):
         result = await run(bare, question, store=MemoryStore())
-        assert (result.status, result.answer) == ("declined", f"{NEEDS}\n{SIGNED}")
+        assert (result.status, result.answer, result.note) == ("declined", NEEDS, SIGNED)
 
 
 async def test_a_failed_search_is_no_answer(library: Library) -> None:
@@ -420,7 +421,7 @@ async def test_a_failed_search_is_no_answer(library: Library) -> None:
     failing = Tool("docs", search.description, search.parameters, call, effect="read")
     agent = Agent(model=OfflineModel(), tools=(failing,))
     result = await run(agent, "When was Bram Stoker born?", store=MemoryStore())
-    assert (result.status, result.answer) == ("declined", f"{EMPTY}\n{SIGNED}")
+    assert (result.status, result.answer, result.note) == ("declined", EMPTY, SIGNED)
 
 
 def says(steps: Any) -> Tool:
@@ -502,7 +503,7 @@ GREETINGS = ["hello", "Hi there!", "thanks", "What can you do?", "Guten Tag", "ä
 async def test_small_talk_is_told_what_can_be_asked(agent: Agent, question: str) -> None:
     store = MemoryStore()
     result = await run(agent, question, store=store)
-    assert (result.status, result.answer) == ("answered", f"{GREETING}\n{SIGNED}")
+    assert (result.status, result.answer, result.note) == ("answered", GREETING, SIGNED)
     assert await tools_called(store, result) == [FINISH]
     bare = await run(agent.but(tools=()), question, store=store)
     assert bare.answer == result.answer

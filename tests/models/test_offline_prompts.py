@@ -28,8 +28,9 @@ TEXT = {"type": "string"}
 
 async def test_a_text_format_is_told_that_calls_must_be_native() -> None:
     reply = await OfflineModel().complete(prompt("Who wrote Dracula?"))
-    text = f"{NEEDS}\n{SIGNED}"
-    assert reply == Reply(text, finish="declined", usage=Usage(cost=0.0), model="offline")
+    assert reply == Reply(
+        NEEDS, finish="declined", usage=Usage(cost=0.0), model="offline", note=SIGNED
+    )
 
 
 async def test_the_text_is_streamed_in_one_piece() -> None:

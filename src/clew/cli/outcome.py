@@ -100,6 +100,7 @@ def document(end: Outcome) -> dict[str, Json]:
         "fork_of": fork_of(record),
         "question": record.goal,
         "answer": msgspec.to_builtins(result.answer) if result is not None else None,
+        "note": result.note if result is not None else "",
         "fallback": result is not None and result.fallback,
         "cited": [_evidence(piece, named) for piece in (result.cited if result else ())],
         "evidence": [_evidence(piece, named) for piece in end.evidence],
@@ -140,7 +141,8 @@ def tell_end(out: Console, end: Outcome) -> None:
     if result is not None and result.answer is not None:
         out.print()
         label = "Declined" if result.status == "declined" else "Answer"
-        put(out, Shown(label, inert(_text(result.answer)), "bold"))
+        said = f"\n({result.note})" if result.note else ""
+        put(out, Shown(label, inert(_text(result.answer) + said), "bold"))
         if result.fallback:
             put(out, Shown("Note", "this answer was declared beforehand, not found", "yellow"))
     for source in sources(end):

@@ -179,6 +179,8 @@ def thought(event: Thought, step: int, *, whole: bool) -> Iterator[Shown]:
             yield Shown(f"Action {step}.{index}", written(action, whole=whole), "green")
     if event.answer is not None and whole and event.answer != event.text:
         yield Shown(f"Answer {step}", inert(event.answer), "bold")
+    if event.reply.note and whole:
+        yield Shown(f"Note {step}", inert(event.reply.note), "dim")
     if event.fault:
         yield Shown(f"Fault {step}", inert(event.fault), "red")
 

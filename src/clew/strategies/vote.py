@@ -258,7 +258,13 @@ async def _read(agent: Agent, so_far: Trajectory, store: Store) -> Vote:
     decision, base = _decision(so_far), _result(agent, so_far, runs)
     if decision.run:
         chosen = result(agent, await load(store, run_id_of(so_far.run_id, decision.run)))
-        names = ["evidence", "cited", "audit", *(["answer", "numbered"] if chosen.numbered else [])]
+        names = [
+            "evidence",
+            "cited",
+            "audit",
+            "note",
+            *(["answer", "numbered"] if chosen.numbered else []),
+        ]
         kept = {name: getattr(chosen, name) for name in names}
         base = replace(base, **kept)
     steps = sum(each.steps for each in runs)

@@ -25,10 +25,11 @@ EMPTY: Final = (
     "My search brought no passage for this, which does not mean that nothing is there: it knows"
     " words, not meanings. Try the words that the documents use."
 )
+NO_WORDS: Final = "There is no word in this that I could search for: ask in whole words."
 REFUSED: Final = "My answer was not accepted, and I have no other"
 SHOWN: Final = 3
 """So many passages are shown where the rules give no answer."""
-SIGNED: Final = "(answered by clew's offline rules, not by a language model)"
+SIGNED: Final = "answered by clew's offline rules, not by a language model"
 _LOOP: Final = ("ERROR: ", "NOTE: ", "The limit on ")
 """How the codec `native` begins what the loop says as a user (`_aside` in codecs/native.py)."""
 
@@ -67,7 +68,6 @@ class OfflineModel:
             found = _found(prompt)
         except _Wanted as first:
             text, wanted, found = first.why, first.calls, _Found("" if first.calls else None, ())
-            text = text if wanted else f"{text}\n{SIGNED}"
         else:
             text, wanted = (_declined if found.value is None else _answer)(prompt, found)
         if wanted and not any(part.role == "assistant" for part in prompt.parts):
@@ -79,7 +79,8 @@ class OfflineModel:
             for place, (tool, args) in enumerate(wanted, start=len(prompt.parts) + 1)
         )
         ended: Finish = "calls" if calls else "declined" if found.value is None else "stop"
-        return Reply(text, calls, ended, Usage(cost=0.0), self.name)
+        answers = ended != "calls" or any(tool == FINISH for tool, _ in wanted)
+        return Reply(text, calls, ended, Usage(cost=0.0), self.name, note=SIGNED if answers else "")
 
 
 def _asks(part: Part) -> bool:
@@ -121,13 +122,13 @@ def _declined(prompt: Prompt, found: _Found) -> tuple[str, tuple[_Do, ...]]:
         for doc_id, one in list(passages.items())[:SHOWN]
     ]
     looked = ([LOOKED, *shown] if shown else [EMPTY]) if searches else []
-    return "\n".join([*found.claims, *looked, SIGNED]), ()
+    return "\n".join([*found.claims, *looked]) or NO_WORDS, ()
 
 
 def _answer(prompt: Prompt, found: _Found) -> tuple[str, tuple[_Do, ...]]:
     """An answer as text, or as thought and call of finish, of the type that finish wants."""
     lead = f"{found.value} – " if found.value and len(found.claims) > 1 else ""
-    answer: Json = "\n".join([lead + " ".join(found.claims), SIGNED])
+    answer: Json = lead + " ".join(found.claims)
     finish = next((tool for tool in prompt.tools if tool.name == FINISH), None)
     wanted = finish and finish.parameters.get("properties", {}).get("answer", {}).get("type")
     digits = re.fullmatch(r"-?\d+(\.\d+)?", (found.value or "").replace(",", ""))
