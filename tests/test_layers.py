@@ -103,7 +103,6 @@ BY_NAME = {  # who may import a module whose name is data
     "models/resolve.py": "an optional extra is loaded here, when its provider is asked for",
     "agent_files/imported.py": "a user's own part is named module:name; tools of an optional extra",
     "cli/errors.py": "a command is imported when it is used",
-    "cli/eval.py": "the tables of an evaluation stand on an optional extra",
     "cli/export.py": "what sends spans is an optional extra, loaded when they are to be sent",
     "evals/environments/loading.py": "a world's package is loaded when that world is asked for",
     "cli/worker.py": "drivers stand on optional extras, and one is named",

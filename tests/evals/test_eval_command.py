@@ -8,8 +8,7 @@ import click
 import pytest
 
 from clew import ConfigError
-from clew.cli.eval import Wanted
-from clew.cli.evaluating import carry_out
+from clew.cli.evaluating import Wanted, carry_out
 
 CASES = [
     {"id": f"c{n}", "question": f"What is {n} + {n}?", "gold": {"number": 2 * n}}

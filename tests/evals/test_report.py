@@ -21,9 +21,10 @@ from clew.evals.clusters import clusters, given
 from clew.evals.export import table_csv, trials_csv
 from clew.evals.measures import paired
 from clew.evals.outcome import About, Counted, Mark, Outcome
+from clew.evals.overview import overview
 from clew.evals.results import Kept, Results, Row
 from clew.evals.table import Column, Form, Table, told
-from clew.evals.tables import differences, overview, tables
+from clew.evals.tables import differences, tables
 from clew.events import Usage, encode
 from clew.extras import install
 from clew.testing.models import ScriptedModel, act, say

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clew.evals.bootstrap import difference
 from clew.evals.outcome import Outcome
 from clew.evals.statistics import (
     accuracy,
-    difference,
     pass_all,
     pass_all_k,
     pass_at,

@@ -1,17 +1,13 @@
 """`clew eval`: an evaluation, begun or gone on with."""
 
 import contextlib
-import importlib
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 import click
 
+from clew.cli.evaluating import Wanted, carry_out
 from clew.cli.logs import of_many
 from clew.cli.options import DEBUG, JSON, trial_options
-from clew.errors import ConfigError
 from clew.events import Json
-from clew.extras import install
 
 EPILOG = """\b
 Examples:
@@ -23,20 +19,6 @@ Examples:
 Exit codes: 0 done, 2 usage, 3 stopped at the cost limit, 5 trials failed (the
 same command tries them again), 130 interrupted (the same command goes on).
 """
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What the command line says; `given` are the options that say what the agent is made of."""
-
-    target: str | None
-    judge: str | None
-    results: str | None
-    at_once: int
-    max_cost: float | None
-    only: tuple[str, ...]
-    first: int | None
-    given: Mapping[str, Json]
 
 
 @click.command("eval", epilog=EPILOG)
@@ -83,15 +65,9 @@ def evaluate(
 
     Without a matrix the agent of the options answers the questions of DATA.jsonl, or those of the
     set that ships. What has ended is kept: the same command goes on after a kill, and pays nothing
-    twice. Needs the extra `eval`.
+    twice.
     """
     said = {name: value for name, value in given.items() if value is not None}
     wanted = Wanted(target, judge, results, at_once, max_cost, only, first, said)
-    try:
-        evaluating = importlib.import_module("clew.cli.evaluating")
-    except ModuleNotFoundError as missing:
-        message = f"{missing.name} is not installed: run {install('eval')}"
-        raise ConfigError(message) from missing
     with contextlib.nullcontext() if debug else of_many():
-        code: int = evaluating.carry_out(wanted, check=check, as_json=as_json, quiet=quiet)
-    return code
+        return carry_out(wanted, check=check, as_json=as_json, quiet=quiet)

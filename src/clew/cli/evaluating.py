@@ -4,6 +4,8 @@ import math
 import re
 import shlex
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final, Self
@@ -18,17 +20,16 @@ from rich.text import Text
 from clew.agent import Agent
 from clew.cli.agents import options, with_model
 from clew.cli.errors import ANSWERED, EXITS, FAILED
-from clew.cli.eval import Wanted
+from clew.cli.grids import grids
 from clew.cli.places import command
-from clew.cli.reported import grids
 from clew.cli.screen import console
 from clew.cli.visible import inert, json_text
 from clew.cli.work import unless_interrupted
 from clew.errors import ConfigError
 from clew.evals.estimate import STEPS, Estimate
 from clew.evals.matrix import GOLD, plan_of, read_matrix
+from clew.evals.overview import overview
 from clew.evals.plan import Plan
-from clew.evals.tables import overview
 from clew.evals.work import COST, MAX_COST, Evaluation, evaluate, foreseen
 from clew.evals.work import Progress as Step
 from clew.events import Json
@@ -37,6 +38,20 @@ LINES: Final = 20
 """Where nobody watches, so many lines tell how far it is."""
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the command line says; `given` are the options that say what the agent is made of."""
+
+    target: str | None
+    judge: str | None
+    results: str | None
+    at_once: int
+    max_cost: float | None
+    only: tuple[str, ...]
+    first: int | None
+    given: Mapping[str, Json]
 
 
 def carry_out(wanted: Wanted, *, check: bool, as_json: bool, quiet: bool) -> int:
