@@ -60,6 +60,7 @@ LAYERS = {
     "effects": 4,  # one call of one tool: deadline, retry
     "ending": 4,  # how a person ends a run
     "fit": 4,  # whether the parts of an agent fit together
+    "links": 4,  # the links of an answer that no person gave
     "judging": 4,  # what the checks of an agent say of a call or an answer
     "observed": 4,  # what a call returned, as its observation
     "seal": 4,  # who began a run

@@ -18,7 +18,7 @@ __all__ = [
     "Stop", "Thought", "Trust", "Usage", "Value", "Verdict", "Wire", "barrier", "decode", "encode",
 ]  # fmt: skip
 
-SCHEMA: Final = 3
+SCHEMA: Final = 4
 """Version of the events' encoding and of what they mean, written with every `Started`.
 
 1: a bound is looked at only when it is used up. 2: model calls are reserved beforehand (`Charged`,

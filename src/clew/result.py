@@ -7,6 +7,7 @@ from typing import Any
 from clew.agent import Agent
 from clew.events import Evidence, Json, Status, Usage
 from clew.evidence import citations, numbered
+from clew.links import OutsideLink, links_from_outside
 from clew.parts import using, words
 from clew.protocols import Audits, Store
 from clew.trajectory import Trajectory
@@ -28,6 +29,7 @@ class Result:
     such as that it is no language model. `audit` is what the
     first of the agent's checks that audits says of the answer: with `clew.evidence.Grounded` a
     `clew.evidence.Audit`, which has the list of references too. `held` is what waits for a person.
+    `links` are the links and images of the answer that no person gave, and where they were read.
     `usage` is what replies took, and `lost` an estimate of calls whose replies nobody saw, because
     their worker died.
     """
@@ -43,6 +45,7 @@ class Result:
     fallback: bool = False
     audit: Any = None
     held: tuple[Held, ...] = ()
+    links: tuple[OutsideLink, ...] = ()
     lost: Usage = field(default_factory=Usage)
     numbered: bool = False
     note: str = ""
@@ -54,6 +57,7 @@ class Result:
         for number, piece in enumerate(self.cited, start=1):
             name = number if self.numbered else piece.doc_id
             rows.append((f"[{name}]", f"{piece.source}: {piece.text}"))
+        rows += [("link from outside", link.address) for link in self.links]
         rows += [("steps", self.steps), ("tokens", self.usage.tokens), ("run", self.run_id)]
         cells = (f"<tr><th>{_html(k)}</th><td>{_html(v)}</td></tr>" for k, v in rows)
         return f"<table>{''.join(cells)}</table>"
@@ -122,6 +126,7 @@ def result(agent: Agent, so_far: Trajectory) -> Result:
         held=tuple(held_here(so_far)),
         numbered=listed,
         note=_note(so_far) if stop.answer is not None and not stop.fallback else "",
+        links=links_from_outside(stop.answer, so_far),
     )
 
 

@@ -11,7 +11,7 @@ from clew.events import Setting, Thought
 from clew.prompts import SHAPES
 from clew.protocols import Brief, Calls, Codec, Prompt, Shape, Store
 from clew.trajectory import Trajectory
-from clew.view import View
+from clew.view import View, goal_of
 from clew.view.brief import recorded_brief
 
 SECTIONS: Final = {
@@ -72,7 +72,7 @@ async def sent(
     brief, name = recorded_brief(await store.blob(setting.brief_blob))
     brief = replace(brief, shape=shape or SHAPES.get(name))
     renders = codec or _codec(setting.codec, record.run_id)
-    view = View(renders, brief, so_far.asked, setting.params)
+    view = View(renders, brief, goal_of(so_far), setting.params)
     calls: Calls = "auto" if so_far.landing is None else "none"
     prompt, prints = view.prompt(so_far, thought.reminders, calls, thought.shown)
     differs = tuple(

@@ -15,7 +15,7 @@ from clew.protocols import Calls, OnText, Parsed, Prompt
 from clew.reading import read, received
 from clew.tasks import settle
 from clew.trajectory import Trajectory
-from clew.view import View
+from clew.view import View, goal_of
 
 
 async def next_thought(agent: Agent, journal: Journal) -> Thought:
@@ -121,7 +121,7 @@ def _untrue(agent: Agent, error: Exception) -> ModelError:
 def _view(agent: Agent, journal: Journal) -> View:
     """The run's view, kept between steps; made anew whenever it is not there."""
     view = journal.folds.get("view")
-    goal, params = journal.trajectory.asked, agent.thinker.params
+    goal, params = goal_of(journal.trajectory), agent.thinker.params
     if not isinstance(view, View) or view.brief is not agent.brief or view.goal != goal:
         view = journal.folds["view"] = View(agent.format, agent.brief, goal, params)
     return view

@@ -13,6 +13,8 @@ FENCED: Final = frozenset({"Action", "Observation", "Detail", "Attempt", "Done"}
 """Pieces by machines: their text is shown as it is, in a fence that it cannot leave."""
 
 _TICKS: Final = re.compile("`+")
+_FETCHED: Final = re.compile(r"!(?=\[)|<(?=[a-zA-Z/!?])")
+"""What begins an image or HTML, which whoever shows the document would fetch unasked."""
 _THOUGHT: Final = re.compile(r"(?:Thought|Action|Answer|Fault|Repair) (\d+)")
 
 
@@ -22,7 +24,7 @@ def markdown(record: Trajectory, pieces: Iterable[Shown]) -> str:
 
 
 def _blocks(record: Trajectory, pieces: Iterable[Shown]) -> Iterator[str]:
-    yield f"# {' '.join(inert(record.goal).split())}"
+    yield f"# {_FETCHED.sub(_escaped, ' '.join(inert(record.goal).split()))}"
     yield f"Run `{record.run_id}`, {status(record)}."
     step = ""
     for piece in pieces:
@@ -35,7 +37,11 @@ def _blocks(record: Trajectory, pieces: Iterable[Shown]) -> Iterator[str]:
 def _block(piece: Shown) -> str:
     text = piece.text.strip("\n")
     if piece.label.split()[0] not in FENCED:
-        quoted = text.replace("\n", "\n> ")
+        quoted = _FETCHED.sub(_escaped, text).replace("\n", "\n> ")
         return f"**{piece.label}**\n\n> {quoted}"
     ticks = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(text)), default=0))
     return f"**{piece.label}**\n\n{ticks}\n{text}\n{ticks}"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\{found[0]}"

@@ -104,6 +104,7 @@ def document(end: Outcome) -> dict[str, Json]:
         "fallback": result is not None and result.fallback,
         "cited": [_evidence(piece, named) for piece in (result.cited if result else ())],
         "evidence": [_evidence(piece, named) for piece in end.evidence],
+        "links": [msgspec.to_builtins(link) for link in (result.links if result else ())],
         "steps": end.steps,
         "usage": usage(end.used),
         "lost": usage(end.lost),
@@ -147,6 +148,8 @@ def tell_end(out: Console, end: Outcome) -> None:
             put(out, Shown("Note", "this answer was declared beforehand, not found", "yellow"))
     for source in sources(end):
         put(out, source)
+    for link in outside(end):
+        put(out, link)
     for piece in voted(end):
         put(out, piece)
     for piece in rulings(end) if end.status == "held" else stopped(end):
@@ -164,6 +167,22 @@ def sources(end: Outcome) -> Iterator[Shown]:
         return
     for one in references(end.result.cited, end.record):
         yield Shown(f"[{inert(one.doc_id)}]", inert(one.named), "dim")
+
+
+def outside(end: Outcome) -> Iterator[Shown]:
+    """The links of the answer that no person gave, but for those of the cited pieces."""
+    result = end.result
+    cited = {piece.source for piece in result.cited} if result is not None else set[str]()
+    for link in result.links if result is not None else ():
+        if link.address in cited and not link.image:
+            continue
+        where = "stands in nothing that was read"
+        if link.call:
+            tool = end.record.call(link.call).action.name
+            where = f"{'was' if link.whole else 'its host was'} read in what {tool} returned"
+            where = f"{where} ({link.call})"
+        kind = "Image" if link.image else "Link"
+        yield Shown(kind, inert(f"{link.address} · {where}, and no person gave it"), "yellow")
 
 
 def voted(end: Outcome) -> Iterator[Shown]:

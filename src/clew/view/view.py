@@ -25,6 +25,7 @@ from clew.protocols import (
 )
 from clew.steps import in_part
 from clew.trajectory import WITHHELD, Call, Step, Trajectory
+from clew.view.chat_tokens import are_shown, harmless
 
 RESTATE_CHARS: Final = 24_000
 """After so much since a person's words were last said, the prompt's tail says them again.
@@ -212,11 +213,11 @@ class View:
             self._parts = Parts(self._parts[: len(self._parts) - len(stale.parts)])
         while len(done) <= len(so_far.steps):
             before = done[-1] if done else None
-            rendered = self._render(before, _step(so_far, len(done)), whole=not so_far.capped)
+            rendered = self._render(before, _step(so_far, len(done)), so_far)
             done.append(rendered)
             self._parts = self._parts.grown(rendered.parts)
 
-    def _render(self, before: _Rendered | None, step: Step, *, whole: bool) -> _Rendered:
+    def _render(self, before: _Rendered | None, step: Step, so_far: Trajectory) -> _Rendered:
         """A step: tools that were new to it, what was said anew before it, what came of it.
 
         What was said anew at the end of its prompt stays where it was said, so that every prompt
@@ -231,7 +232,9 @@ class View:
                 *self._described(step.thought.shown),
                 *self._codec.tail(self.brief, notes, step.number),
             )
-        seen = self._codec.render(self.brief, shaped(step, self.brief.shape, whole=whole))
+        shown = shaped(step, self.brief.shape, whole=not so_far.capped)
+        shown = shown if are_shown(so_far) else harmless(shown)
+        seen = self._codec.render(self.brief, shown)
         return _Rendered(before, step, (*told, *seen), restated=bool(restated))
 
 
