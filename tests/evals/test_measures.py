@@ -98,9 +98,8 @@ async def test_of_a_vote_all_runs_are_counted_together() -> None:
     store = MemoryStore()
     model = ScriptedModel([act("search", query="tower"), say("Ottilie Brandt")])
     voted = await vote(Agent(model=model, tools=[search]), "Who?", 3, store=store, run_id="v")
-    records = [await read(each.run_id, store=store) for each in voted.runs]
-    found = counted(records)
-    begun = [each for each in voted.runs if each.steps]
+    begun = [each for each in voted.runs if each.steps]  # two that agree decide: none may be left
+    found = counted([await read(each.run_id, store=store) for each in begun])
     assert found.steps == sum(each.steps for each in begun) == voted.result.steps
     assert found.usage == voted.result.usage
     assert found.calls["search"] >= 2

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
@@ -10,7 +11,7 @@ from clew.events import Evidence
 from clew.evidence.claims import Citation, citations
 from clew.trajectory import Trajectory
 
-HEADING = "References:"
+HEADING: Final = "References:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +70,8 @@ def numbered(answer: str, cited: Sequence[Evidence], record: Trajectory) -> str:
     """The answer with numbers for the pieces it cites, and the list of these at its end.
 
     `[doc_7]` becomes `[1]` where that is the first of `cited`. What looks like a number of the list
-    and is none of it is marked as unknown. Without `cited` the answer stays as it is.
+    and is none of it is marked as unknown.
     """
-    if not cited:
-        return answer
     numbers = {piece.doc_id: str(number) for number, piece in enumerate(cited, start=1)}
     groups: dict[tuple[int, int], list[Citation]] = {}
     for citation in citations(answer, numbers):
