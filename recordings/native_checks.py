@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from clew.codecs.text_answer import READ
 from clew.events import Json, RawCall, Reply
 from clew.protocols import Part
 from clew.steps import Call
@@ -20,6 +21,7 @@ Message: TypeAlias = tuple[str, str, tuple[tuple[str, str, str], ...], str]
 """Role, text, calls (name, arguments, id), and the id of the call that is answered."""
 
 NOT_LISTED: Final = "no such tool in the recorded list (its harness knows it)"
+AS_TEXT: Final = "written as text and read as a call (its harness took it for an answer)"
 
 
 @dataclass
@@ -32,8 +34,10 @@ class Checked:
     """Calls of tools that the recorded list does not have."""
     forbidden: int = 0
     """Calls that their own definitions forbid, and that are refused."""
+    written: int = 0
+    """Calls that the model wrote as text, and that its harness took for words to a person."""
     apart: int = 0
-    """Conversations with refused calls of either sort that stand as such in the last prompt."""
+    """Conversations with calls of these sorts, which the last prompt has otherwise."""
     valid: int = 0
     same: int = 0
     once: int = 0
@@ -53,14 +57,19 @@ def check(driven: Driven, checked: Checked) -> None:
     """Compare the record and the last prompt with the recording."""
     talk = driven.talk
     checked.talks += 1
-    refused = checked.unlisted + checked.forbidden
+    otherwise = checked.unlisted + checked.forbidden + checked.written
     for step, turn in zip(driven.so_far.steps, talk.turns, strict=False):
         for number, call in enumerate(step.calls):
-            _check_call(driven, call, turn, number, checked)
+            if step.thought is not None and READ in step.thought.repairs:
+                checked.calls += 1
+                checked.written += 1
+                checked.misses.append(f"{talk.name}, call {call.key}: {AS_TEXT}")
+            else:
+                _check_call(driven, call, turn, number, checked)
     if (steps := len(driven.so_far.steps)) != len(talk.turns):
         checked.differences.append(f"{talk.name}: {steps} replies instead of {len(talk.turns)}")
     why = _other_message(list(told(driven.prompt)), list(expected(talk)))
-    if why and checked.unlisted + checked.forbidden > refused:
+    if why and checked.unlisted + checked.forbidden + checked.written > otherwise:
         checked.apart += 1
     elif why:
         checked.differences.append(f"{talk.name}: the last prompt: {why}")

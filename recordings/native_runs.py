@@ -86,13 +86,16 @@ async def follow(one: Talk, found: Found) -> None:
 def _compared(found: Found) -> list[Figure]:
     checked = found.checked
     calls, valid, talks = checked.calls, checked.valid, checked.talks
-    listed = calls - checked.unlisted - checked.forbidden
+    listed = calls - checked.unlisted - checked.forbidden - checked.written
     whole = talks - checked.apart
     return [
         Figure("conversations and the calls in them", f"{talks:,}", f"{calls:,} calls"),
         count("calls of listed tools that their schemas allow", valid, listed, exactly=listed),
         count("calls that their own schemas forbid, refused", checked.forbidden, calls),
         count("calls of tools that are not in the recorded list", checked.unlisted, calls),
+        count(
+            "calls written as text, which their harness took for answers", checked.written, calls
+        ),
         count("calls made, each once", checked.once, valid, exactly=valid),
         count(
             "calls with name, arguments and observation as recorded",

@@ -7,7 +7,7 @@ import anyio
 import msgspec
 
 from clew.agent import Agent
-from clew.errors import ModelError, described, message_of
+from clew.errors import ModelError, PartError, described, message_of
 from clew.events import FINISH, Reply, Thought, encode
 from clew.journal import Journal
 from clew.parts import PASSED, broken, shown, using
@@ -54,7 +54,7 @@ def _read(agent: Agent, so_far: Trajectory, reply: Reply, who: str) -> Parsed:
 
 
 async def _reply(agent: Agent, prompt: Prompt, hear: OnText | None) -> Reply:
-    """What the model says. Raises `ModelError` for whatever else it does."""
+    """What the model says. Raises `ModelError` where it is away, `PartError` where it is broken."""
     model = agent.thinker
     try:
         if type(model).__module__.partition(".")[0] == "clew":  # it keeps its own deadlines
@@ -83,18 +83,20 @@ async def _watched(agent: Agent, work: Awaitable[Any]) -> Any:
         raise ModelError(message)
     if isinstance(ended.error, PASSED):
         raise ended.error
-    if isinstance(ended.error, (Exception, anyio.get_cancelled_exc_class())):
+    if ended.error is not None:
         raise _failed(agent, ended.error) from ended.error
-    if ended.error is not None:  # no provider that is away raises that: to try again is no use
-        raise broken(f"the model {agent.thinker.name}", ended.error) from ended.error
     return ended.value
 
 
-def _failed(agent: Agent, error: BaseException) -> ModelError:
-    message = (
-        f"the model {agent.thinker.name} failed: {described(error)}; mend it and resume the run"
-    )
-    return ModelError(message)
+def _failed(agent: Agent, error: BaseException) -> ModelError | PartError:
+    """What a model raised that has no word for it: the network, or a mistake in its code.
+
+    Where its server is away it may come back, so workers try again. A mistake stays one.
+    """
+    model = f"the model {agent.thinker.name}"
+    if not isinstance(error, (OSError, anyio.get_cancelled_exc_class())):
+        return broken(model, error)
+    return ModelError(f"{model} failed: {described(error)}; mend it and resume the run")
 
 
 def _received(agent: Agent, reply: Reply) -> Reply:

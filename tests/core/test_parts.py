@@ -248,7 +248,7 @@ async def test_a_model_that_ships_fails_in_one_line_too() -> None:
     def script(prompt: Prompt) -> Any:
         raise KeyError("x")
 
-    with pytest.raises(ModelError, match="the model scripted:test failed: KeyError: 'x'"):
+    with pytest.raises(PartError, match="the model scripted:test failed: KeyError: 'x'"):
         await run(Agent(ScriptedModel([script])), "What?", store=MemoryStore())
 
 

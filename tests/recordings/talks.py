@@ -196,6 +196,13 @@ REFUSED = record(
     "garden",
     {**told("Done."), "rejected_messages": [COMPLAINT.replace('"bed": 3', '"bed": "3"')]},
 )
+WRITTEN = record(
+    "written as text",
+    "garden",
+    told('{"name": "water", "arguments": {"bed": 1, "litres": 2}}', "What is that?"),
+    told("I water it."),
+    **FIRST,
+)
 UNSEEN = record("unseen", "garden", {**HARNESS, "observations": []}, told("Done."))
 
 

@@ -136,6 +136,12 @@ async def test_a_call_that_its_own_definition_forbids_is_told_and_no_miss(
     assert any("says so too" in miss and why in miss for miss in part.misses), part.misses
 
 
+async def test_a_call_that_its_harness_took_for_an_answer_is_told_and_no_miss(place: Path) -> None:
+    part = await followed(own.WRITTEN)
+    assert part.met, list(failures([part]))
+    assert any("written as text and read as a call" in miss for miss in part.misses)
+
+
 # ---------------------------------------------------------------- what the checks would see
 
 
