@@ -12,8 +12,8 @@ from benchmarks.processes import started
 
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    options.add_argument("--parts", default="abcdef", help="which of them to measure (abcdef)")
-    options.add_argument("--repetitions", type=int, help="of parts a and f")
+    options.add_argument("--parts", default="abcdefg", help="which of them to measure (abcdefg)")
+    options.add_argument("--repetitions", type=int, help="of parts a, f and g")
     options.add_argument("--tiny", action="store_true", help="only show that everything works")
     options.add_argument("--print", action="store_true", help="print the page, write nothing")
     args = options.parse_args()

@@ -1,7 +1,10 @@
 """What clew is measured against: a loop of httpx2 and json that does the same and keeps nothing.
 
-It speaks the format of the provider that it is told; replies are `plain` or `streamed`. `unsafe` is
-`plain` with what a call with an effect must pay: a FULL commit before it and one after it.
+It speaks the format of the provider that it is told; replies are `plain` or `streamed`. It simply
+calls the tool, a plain function, and so holds its event loop meanwhile; `thread` calls it with
+`asyncio.to_thread`, as a loop must that does more than one thing at a time. `unsafe` is `plain`
+with what a call with an effect must pay: a FULL commit before it and one after it. `first` is
+`streamed`, and says when the first event came.
 """
 
 import asyncio
@@ -11,7 +14,7 @@ from typing import Final
 
 import httpx2
 
-from benchmarks.clock import Run, measure, parser, tell
+from benchmarks.clock import First, Run, measure, measure_first, parser, tell
 from benchmarks.commits import Commit, commits
 from benchmarks.formats import FORMATS
 from benchmarks.formats.shapes import Format, Message
@@ -24,7 +27,14 @@ LIMITS: Final = httpx2.Limits(max_connections=1000, max_keepalive_connections=10
 TIMEOUT: Final = 600.0
 
 
-def loop(form: Format, complete: Complete, size: int, commit: Commit | None = None) -> Run:
+def loop(
+    form: Format,
+    complete: Complete,
+    size: int,
+    commit: Commit | None = None,
+    *,
+    thread: bool = False,
+) -> Run:
     """The loop itself: call, append, act, append."""
 
     def act(key: str) -> str:
@@ -43,7 +53,11 @@ def loop(form: Format, complete: Complete, size: int, commit: Commit | None = No
             if not calls:
                 return form.text(said)
             messages += said
-            messages += form.results([(call, act(call.key)) for call in calls])
+            if thread:
+                done = [(call, await asyncio.to_thread(act, call.key)) for call in calls]
+            else:
+                done = [(call, act(call.key)) for call in calls]
+            messages += form.results(done)
 
     return run
 
@@ -60,8 +74,10 @@ def plain(form: Format, http: httpx2.AsyncClient, url: str) -> Complete:
     return complete
 
 
-def streamed(form: Format, http: httpx2.AsyncClient, url: str) -> Complete:
-    """Replies as event streams, put together again."""
+def streamed(
+    form: Format, http: httpx2.AsyncClient, url: str, heard: Callable[[], None] = lambda: None
+) -> Complete:
+    """Replies as event streams, put together again; each event is `heard`."""
 
     async def complete(messages: list[Message]) -> list[Message]:
         address = form.address(url, stream=True)
@@ -72,12 +88,13 @@ def streamed(form: Format, http: httpx2.AsyncClient, url: str) -> Complete:
             async for line in response.aiter_lines():
                 if line.startswith("data: {"):
                     reply.take(json.loads(line[6:]))
+                    heard()
         return reply.said()
 
     return complete
 
 
-KINDS: Final = {"plain": plain, "streamed": streamed, "unsafe": plain}
+KINDS: Final = {"plain": plain, "streamed": streamed, "thread": plain, "unsafe": plain}
 
 
 async def main() -> None:
@@ -86,10 +103,17 @@ async def main() -> None:
     async with httpx2.AsyncClient(
         headers=form.HEADERS, limits=LIMITS, timeout=TIMEOUT, trust_env=False
     ) as http:
+        if args.kind == "first":
+            first = First()
+            shown = streamed(form, http, args.url, first.heard)
+            run = loop(form, shown, args.size)
+            tell(await measure_first(args.plan, run, first))
+            return
         complete = KINDS[args.kind](form, http, args.url)
         with commits() as commit:
             kept = commit if args.kind == "unsafe" else None
-            tell(await measure(args.plan, loop(form, complete, args.size, kept)))
+            run = loop(form, complete, args.size, kept, thread=args.kind == "thread")
+            tell(await measure(args.plan, run))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
 """The same work through clew, with the SQLite store in a folder of its own.
 
-`plain`, `streamed` and `unsafe` are runs against the server, one after the other or many at once;
-`model` is many at once with a model in this process that takes 200 ms; `sync` and `async` are one
-step with parallel calls of 250 ms; `bytes` is what runs take on the disk.
+`def` and `def-unsafe` are runs against the server with a tool as README has it, a plain function,
+that reads or has the effect that stands where none is named. `plain`, `streamed` and `unsafe` are
+such with a tool that is called on the event loop, one after the other or many at once. `def-first`
+is streamed, with a plain function, and says when the first token came. `model` is many at once with
+a model in this process that takes 200 ms; `sync` and `async` are one step with parallel calls of
+250 ms, over HTTP where there is a server; `bytes` is what runs take on the disk.
 """
 
 import asyncio
@@ -16,7 +19,16 @@ from typing import Final
 import anyio
 
 import clew
-from benchmarks.clock import check, measure, measure_together, new_script, parser, tell
+from benchmarks.clock import (
+    First,
+    check,
+    measure,
+    measure_first,
+    measure_together,
+    new_script,
+    parser,
+    tell,
+)
 from benchmarks.script import (
     DESCRIPTION,
     LATENCY,
@@ -70,9 +82,11 @@ class Watcher:
 
     def __init__(self) -> None:
         self.shown = 0
+        self.first = First()
 
     def token(self, text: str) -> None:
         """Count what would be shown."""
+        self.first.heard()
         self.shown += len(text)
 
     def entry(self, entry: clew.Entry) -> None:
@@ -91,15 +105,16 @@ def lookup_tool(size: int, effect: Effect, seconds: float = 0) -> clew.Tool:
     return clew.tool(effect=effect)(lookup)
 
 
-def blocking_tool(size: int, seconds: float) -> clew.Tool:
-    """The tool as a plain function that sleeps."""
+def plain_tool(size: int, effect: Effect, seconds: float = 0) -> clew.Tool:
+    """The tool as a plain function, as README has it: it runs in a thread."""
 
     def lookup(key: str) -> str:
-        time.sleep(seconds)
+        if seconds:
+            time.sleep(seconds)
         return entry(key, size)
 
     lookup.__doc__ = f"{DESCRIPTION}\n\nArgs:\n    key: Key of the entry."
-    return clew.tool(effect="read")(lookup)
+    return clew.tool(effect=effect)(lookup)
 
 
 def agent_of(model: Model, tool: clew.Tool) -> clew.Agent:
@@ -120,14 +135,18 @@ async def sequential(
     kind: str, model: Endpoint, plan: str, size: int, store: clew.SqliteStore
 ) -> object:
     """Runs against the server, one after the other."""
-    agent = agent_of(model, lookup_tool(size, "unsafe" if kind == "unsafe" else "read"))
-    listener = Watcher() if kind == "streamed" else None
+    make = plain_tool if kind.startswith("def") else lookup_tool
+    agent = agent_of(model, make(size, "unsafe" if kind.endswith("unsafe") else "read"))
+    listener = Watcher() if kind == "streamed" or kind.endswith("first") else None
 
     async def run(script: Script) -> str:
         result = await clew.run(agent, script.goal, store=store, listener=listener)
         return str(result.answer)
 
-    found = await measure(plan, run)
+    if kind.endswith("first") and listener is not None:
+        found = await measure_first(plan, run, listener.first)
+    else:
+        found = await measure(plan, run)
     await model.close()
     return found
 
@@ -148,14 +167,11 @@ async def together(
     return await measure_together(scripts, all_of_them)
 
 
-async def parallel(kind: str, size: int, store: clew.SqliteStore) -> object:
+async def parallel(kind: str, url: str, size: int, store: clew.SqliteStore) -> object:
     """Wall seconds of a whole run with one step of parallel calls."""
-    tool = (
-        blocking_tool(size, TOOL_SECONDS)
-        if kind == "sync"
-        else lookup_tool(size, "read", TOOL_SECONDS)
-    )
-    agent = agent_of(Local(0), tool)
+    make = plain_tool if kind == "sync" else lookup_tool
+    model: Local | Endpoint = served("openai", url) if url else Local(0)
+    agent = agent_of(model, make(size, "read", TOOL_SECONDS))
     warm = new_script(1)
     check(warm, (await clew.run(agent, warm.goal, store=store)).answer)
     script = new_script(1, PARALLEL)
@@ -163,6 +179,8 @@ async def parallel(kind: str, size: int, store: clew.SqliteStore) -> object:
     result = await clew.run(agent, script.goal, store=store)
     wall = time.perf_counter() - start
     check(script, result.answer)
+    if isinstance(model, Endpoint):
+        await model.close()
     return {"wall_s": wall}
 
 
@@ -193,7 +211,7 @@ async def main() -> None:
         if args.at_once:
             found = await together(args.kind, args.url, args.plan, args.size, args.at_once, store)
         elif args.kind in {"sync", "async"}:
-            found = await parallel(args.kind, args.size, store)
+            found = await parallel(args.kind, args.url, args.size, store)
         else:
             model = served(args.provider, args.url)
             found = await sequential(args.kind, model, args.plan, args.size, store)

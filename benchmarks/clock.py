@@ -8,6 +8,7 @@ import argparse
 import gc
 import json
 import resource
+import statistics
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -66,6 +67,46 @@ async def measure(plan: str, run: Run) -> dict[str, dict[str, float]]:
             "wall_ms": (time.perf_counter() - wall) * scale,
         }
     return found
+
+
+async def measure_first(plan: str, run: Run, first: "First") -> dict[str, dict[str, float]]:
+    """Milliseconds from the start of a run to its first token and to its end, medians; and CPU."""
+    check(warm := new_script(WARM), await run(warm))
+    found: dict[str, dict[str, float]] = {}
+    for section in plan.split(","):
+        steps, times = map(int, section.split("x"))
+        waits: list[float] = []
+        walls: list[float] = []
+        gc.collect()
+        cpu = time.process_time()
+        for script in [new_script(steps) for _ in range(times)]:
+            first.begin()
+            start = time.perf_counter()
+            answer = await run(script)
+            walls.append((time.perf_counter() - start) * 1000)
+            waits.append((first.at - start) * 1000)
+            check(script, answer)
+        found[str(steps)] = {
+            "first_ms": statistics.median(waits),
+            "wall_ms": statistics.median(walls),
+            "cpu_ms": (time.process_time() - cpu) * 1000 / times,
+        }
+    return found
+
+
+class First:
+    """When the first token of a run came."""
+
+    def __init__(self) -> None:
+        self.at = 0.0
+
+    def begin(self) -> None:
+        """A run begins."""
+        self.at = 0.0
+
+    def heard(self) -> None:
+        """A token came."""
+        self.at = self.at or time.perf_counter()
 
 
 async def measure_together(

@@ -1,4 +1,4 @@
-"""The six measurements, each with its targets, as rows of one table.
+"""The seven measurements, each with its targets, as rows of one table.
 
 What is compared is run alternately (A B, B A …) and each ratio is taken within one repetition; the
 figure is the median of the repetitions.
@@ -56,9 +56,10 @@ class Sizes:
     parallels: int = 7
     others: int = 5
     alone_plan: str = "10x6,50x2"
+    first_plan: str = "1x60"
 
 
-TINY: Final = Sizes(1, "2x1", "3,6", 4, 2, 1, 1, 1, 1, "2x1")
+TINY: Final = Sizes(1, "2x1", "3,6", 4, 2, 1, 1, 1, 1, "2x1", "1x1")
 """Shows that everything works and measures nothing."""
 
 PER_STEP: Final = {"10": 2.0, "50": 2.0, "200": 1.5}
@@ -112,9 +113,12 @@ def per_step(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
         "commits": ("commits", "full"),
         "commits and waits": ("commits", "waiting"),
         "waits": ("commits", "wait"),
+        "clew def, unsafe": ("clew_runs", "def-unsafe"),
         "clew unsafe": ("clew_runs", "unsafe"),
         "with commits": ("bare", "unsafe"),
+        "clew def": ("clew_runs", "def"),
         "plain": ("bare", "plain"),
+        "thread": ("bare", "thread"),
         "clew plain": ("clew_runs", "plain"),
         "streamed": ("bare", "streamed"),
         "clew streamed": ("clew_runs", "streamed"),
@@ -137,6 +141,8 @@ def per_step(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
 def _ratios(steps: str, cpu: Cpu) -> Iterator[Row]:
     most = PER_STEP.get(steps)
     said = f"{steps} steps, "
+    yield from _plain_functions(said, most, cpu)
+    said = f"{said}on the event loop, "
     yield row(
         "a",
         f"{said}plain",
@@ -182,6 +188,40 @@ def _ratios(steps: str, cpu: Cpu) -> Iterator[Row]:
         over(cpu, "raw", "plain"),
         ms(cpu, "raw"),
     )
+
+
+def _plain_functions(said: str, most: float | None, cpu: Cpu) -> Iterator[Row]:
+    """Tools as README has them."""
+    for tool, ours, floor, target, beside in (
+        ("`def` that reads", "clew def", "plain", most, "over a loop that calls it"),
+        ("`def` that reads", "clew def", "thread", None, "over a loop with `asyncio.to_thread`"),
+        ("`def`, unsafe", "clew def, unsafe", "with commits", most, "over a loop with its commits"),
+        ("`def`, unsafe", "clew def, unsafe", "plain", None, "over a loop that keeps nothing"),
+    ):
+        name = f"{said}{tool}, {beside}"
+        yield row("a", name, "×", target, over(cpu, ours, floor), ms(cpu, ours, floor))
+
+
+def first(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
+    """(g) A streamed run of one step: until its first token, and until its end."""
+    found: dict[str, list[dict[str, float]]] = {"clew_runs": [], "bare": []}
+    kinds = {"clew_runs": "def-first", "bare": "first"}
+    for number, names in enumerate(alternating(sizes.repetitions, list(kinds))):
+        say(f"(g) repetition {number + 1} of {sizes.repetitions}")
+        for name in names:
+            figures = bench.client(name, kinds[name], "--plan", sizes.first_plan)
+            found[name] += figures.values()
+    rows: list[Row] = []
+    for name, key in (
+        ("wall until the first token", "first_ms"),
+        ("wall of the whole run", "wall_ms"),
+        ("CPU of the whole run", "cpu_ms"),
+    ):
+        figures = {who: [one[key] for one in each] for who, each in found.items()}
+        named = {"clew": figures["clew_runs"], "the loop": figures["bare"]}
+        beside = ms(named, "clew", "the loop")
+        rows.append(row("g", name, "×", None, over(figures, "clew_runs", "bare"), beside))
+    return rows
 
 
 def kept(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
@@ -270,11 +310,15 @@ def parallel(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
     """(e) Eight calls of one step, 250 ms each; the wall time of the whole run."""
     say("(e) parallel calls")
     rows: list[Row] = []
-    for kind in ("sync", "async"):
-        figures = [bench.client("clew_runs", kind)["wall_s"] for _ in range(sizes.parallels)]
-        beside = f"{statistics.median(figures) * 1000:.0f} ms"
-        over = [wall / TOOL_SECONDS for wall in figures]
-        rows.append(row("e", f"{PARALLEL} {kind} calls of 250 ms", "×", WAITING, over, beside))
+    for http in (True, False):
+        for kind in ("sync", "async"):
+            turns = range(sizes.parallels)
+            figures = [bench.client("clew_runs", kind, http=http)["wall_s"] for _ in turns]
+            beside = f"{statistics.median(figures) * 1000:.0f} ms"
+            over = [wall / TOOL_SECONDS for wall in figures]
+            where = ", HTTP" if http else ", model in the process"
+            name = f"{PARALLEL} {kind} calls of 250 ms{where}"
+            rows.append(row("e", name, "×", WAITING, over, beside))
     return rows
 
 
@@ -331,4 +375,6 @@ def measure(bench: Bench, sizes: Sizes, parts: str, say: Say) -> list[Row]:
         rows += parallel(bench, sizes, say)
     if "f" in parts:
         rows += others(bench, sizes, say)
+    if "g" in parts:
+        rows += first(bench, sizes, say)
     return rows

@@ -21,14 +21,18 @@ class Bench:
 
     port: int
 
-    def client(self, module: str, kind: str, *options: str, wait: int = 0) -> dict[str, Any]:
+    def client(
+        self, module: str, kind: str, *options: str, wait: int = 0, http: bool = True
+    ) -> dict[str, Any]:
         """What a client measured; `wait` is how long each reply takes, in milliseconds.
 
-        Raises `RuntimeError` with the client's own words where it failed.
+        Without `http` it is told of no server. Raises `RuntimeError` with the client's own words
+        where it failed.
         """
         path = f"/wait/{wait}/v1" if wait else "/v1"
         address = f"http://127.0.0.1:{self.port}{path}"
-        argv = [sys.executable, "-m", f"benchmarks.{module}", "--kind", kind, "--url", address]
+        argv = [sys.executable, "-m", f"benchmarks.{module}", "--kind", kind]
+        argv += ["--url", address] if http else []
         ran = subprocess.run(
             [*argv, *options],
             cwd=ROOT,

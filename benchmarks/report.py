@@ -37,14 +37,23 @@ TITLES: Final = {
     "d": "Many runs at once in one process",
     "e": "Parallel calls, over the longest",
     "f": "CPU per step through the other official clients",
+    "g": "A run of one step, streamed",
 }
 
 METHOD: Final = {
     "a": (
         "Sequential runs with observations of 2 kB against a local server of Chat Completions. "
-        "The bare loop keeps nothing; clew records every step in an SQLite file. Both tools are "
-        "called on the event loop. CPU is that of the client's process; making the client, the "
-        "agent and the store is not counted, nor is a first run of two steps. With an unsafe tool "
+        "The bare loop keeps nothing; clew records every step in an SQLite file. CPU is that of "
+        "the client's process; making the client, the agent and the store is not counted, nor is a "
+        "first run of two steps. The first rows have the tool as README has it: a plain `def`, "
+        "which clew calls in a thread, once as one that reads, and once with the effect that "
+        "stands where none is named, *unsafe*. The bare loop calls the same function directly, "
+        "and holds its event loop meanwhile; beside it stands one that calls it with "
+        "`asyncio.to_thread`. For the unsafe one it makes the two FULL commits of each call too, "
+        "before and after it, with bare SQLite. A call in a thread takes two changes of thread, "
+        "the lock of the interpreter, and where the function is not done in 0.1 ms the wake-up of "
+        "the event loop through its pipe; after a wait for the model all of it is cold. "
+        "The rows below have tools that are called on the event loop. With an unsafe tool "
         "each step has two commits with `synchronous=FULL`; what bare SQLite takes for as many, of "
         "the same sizes, is measured in the same repetition and subtracted, in three ways. Alone, "
         "each two after a wait of 2 ms: as a run waits for its model, which takes longer. In the "
@@ -65,7 +74,10 @@ METHOD: Final = {
         "takes 200 ms too. All runs share one SQLite file. The loop with `client.post` has as "
         "many connections. Memory is the peak of the process over that before the runs began."
     ),
-    "e": "Wall time of a whole run (two thoughts of a model in the process, one step of calls).",
+    "e": (
+        "Wall time of a whole run: two thoughts, of a model over HTTP or of one in the process, "
+        "and one step of calls. A sync call runs in a thread."
+    ),
     "f": (
         "As the first table: over a bare httpx2 + json loop that speaks the same format, with the "
         "same work and limits. The models do not think, so that nothing is signed or encrypted. "
@@ -73,6 +85,13 @@ METHOD: Final = {
         "bytes both ways where the client has a door for them (OpenAI's and Anthropic's `post`), "
         "else as its documentation shows it (Google's, with typed contents). clew sends bytes "
         "through all of them; through Google's by way of the connections that it is given."
+    ),
+    "g": (
+        "Two thoughts and one call of a plain `def` that reads, against the local server, with a "
+        "listener. The store, the client and the agent are there, and a run was made before. "
+        "Before the first request clew makes the run's record: one transaction for its head and "
+        "one for its first line. Its end is a FULL commit. Medians of 60 runs in each process; the "
+        "bare loop counts to its first event."
     ),
 }
 
@@ -94,17 +113,28 @@ REASONS: Final = {
         "their marks for the cache, and reading replies is a fiftieth of a step; the rest is the "
         "run's record, as with Chat Completions."
     ),
-    "steps, plain": (
+    "steps, `def` that reads": (
+        "The official client alone takes what the comparison row says; the rest is the run's "
+        "record, two commits a step and three a run, and the change to a thread and back."
+    ),
+    "steps, `def`, unsafe": (
+        "The official client alone takes what the comparison row says. The rest is the run's "
+        "record: its commits beside the two FULL ones write more tables than those of the bare "
+        "loop do."
+    ),
+    "steps, on the event loop, plain": (
         "The official client alone takes what the comparison row says; the rest is the run's "
         "record: two commits a step and three a run. In a "
         "process that was idle while it waited for the model this takes two to three times what "
         "it takes when it is done without a pause."
     ),
-    "steps, unsafe": (
+    "steps, on the event loop, unsafe": (
         "As with a read tool, and one more event a step (the attempt). Back to back, the commits "
         "are given less than they take in any run, with clew or without."
     ),
-    "steps, streamed": "Every event of a stream is decoded and shown as it comes.",
+    "steps, on the event loop, streamed": (
+        "Every event of a stream is decoded and shown as it comes."
+    ),
     "import": "Half is clew's own modules, the rest anyio, msgspec and the schema validator.",
     "model in the process: wall": (
         "The runs wait for their models at the same time and then work at the same time, so that "
@@ -164,6 +194,7 @@ def page(found: dict[str, Any], rows: Sequence[Row]) -> str:
         "",
         *(f"- {name}: {value}" for name, value in found["machine"].items()),
         f"- {found['date']}, {found['seconds']} s, load average {found['load']} at the end",
+        *(f"- {note}" for note in found.get("notes", ())),
         "",
         READING,
     ]

@@ -76,6 +76,7 @@ async def start(send: Send, status: int, kind: bytes) -> None:
 def serve() -> None:
     """Listen on a free port of this machine until told to end."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # its connections inherit it
     print(listener.getsockname()[1], flush=True)
     config = uvicorn.Config(
         app, log_level="error", access_log=False, lifespan="off", timeout_keep_alive=120

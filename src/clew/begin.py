@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
@@ -50,10 +51,18 @@ LEFT: Final = "the worker left between two steps: nothing was asked"
 FAILED: Final = "the model, or the store, failed the worker"
 
 
+@lru_cache(maxsize=1024)
+def _keeps_secret(name: str) -> bool:
+    return SECRET_NAMES.match(name) is not None
+
+
 def secrets() -> tuple[str, ...]:
     """Values of the environment that must not get into a record: keys, tokens, passwords."""
-    values = [text for name, text in os.environ.items() if SECRET_NAMES.match(name)]
-    values += [found[1] for text in os.environ.values() if (found := _PASSWORD.search(text))]
+    values: list[str] = []
+    for name, text in os.environ.items():  # in one pass: every run begins with it
+        if _keeps_secret(name):
+            values.append(text)
+        values += _PASSWORD.findall(text) if "://" in text else ()
     return tuple(value for value in values if len(value) > 7)
 
 

@@ -39,16 +39,19 @@ def test_every_part_measures_something_and_nothing_is_written() -> None:
         "Many runs at once",
         "Parallel calls",
         "CPU per step through the other official clients",
+        "A run of one step, streamed",
     ):
         assert f"\n## {title}" in done.stdout
     assert "3 steps of 1000 bytes" in done.stdout
     for format_ in ("OpenAI Responses", "Anthropic Messages", "Google Gemini"):
         for way in ("plain", "streamed", "for comparison: the official client and nothing else"):
             assert f"| {format_}, 2 steps, {way} |" in done.stdout
+    for row in ("`def`, unsafe, over a loop with its commits", "on the event loop, plain"):
+        assert f"| 2 steps, {row} |" in done.stdout
     assert [path.read_bytes() for path in kept] == before
 
 
-@pytest.mark.parametrize("kind", ["plain", "streamed"])
+@pytest.mark.parametrize("kind", ["plain", "streamed", "thread", "first"])
 def test_a_client_without_its_server_tells_no_figures(kind: str) -> None:
     done = run("-m", "benchmarks.bare", "--kind", kind, "--url", "http://127.0.0.1:9/v1")
     assert "ConnectError" in done.stderr

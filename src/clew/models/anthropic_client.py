@@ -6,7 +6,6 @@ from functools import partial
 from typing import Final
 
 import anthropic
-import httpx2
 
 from clew.models.connections import address, find_key, http_client
 from clew.models.endpoint import TIMEOUT, Settings
@@ -23,13 +22,6 @@ ERRORS: Final = Errors(
     anthropic.APIConnectionError,
     anthropic.AnthropicError,
 )
-
-
-class Unread(anthropic.AsyncStream[bytes]):
-    """A streamed reply as the client hands it over: the response, with nothing read."""
-
-    def __init__(self, *, response: httpx2.Response, **_: object) -> None:
-        self.response = response
 
 
 def anthropic_source(
@@ -53,7 +45,7 @@ def anthropic_carrier(
 ) -> Callable[[], Posting]:
     """What makes a carrier for an event loop: over the given client, or over a new one."""
     if client is not None:
-        return lambda: Posting(client, ERRORS, Unread, source, given=True)
+        return lambda: Posting(client, ERRORS, source, given=True)
     return partial(_connect, source, settings)
 
 
@@ -74,4 +66,4 @@ def _connect(source: Source, settings: Settings) -> Posting:
             proxy=settings.get("proxy", ""),
         ),
     )
-    return Posting(client, ERRORS, Unread, source, root)
+    return Posting(client, ERRORS, source, root)

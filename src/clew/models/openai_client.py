@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-import httpx2
 import openai
 
 from clew.errors import ConfigError
@@ -33,13 +32,6 @@ UNSAID_EACH: Final[Mapping[str, Any]] = dict.fromkeys(
 """The same, of a request."""
 
 
-class Unread(openai.AsyncStream[bytes]):
-    """A streamed reply as the client hands it over: the response, with nothing read."""
-
-    def __init__(self, *, response: httpx2.Response, **_: object) -> None:
-        self.response = response
-
-
 def openai_endpoint(
     api: Api,
     *,
@@ -54,9 +46,7 @@ def openai_endpoint(
     name = f"{api.provider}:{api.model}"
     if client is not None:
         source = Source(name, str(client.base_url), client.api_key, "")
-        return Endpoint(
-            api, source, lambda: Posting(client, ERRORS, Unread, source, given=True), settings
-        )
+        return Endpoint(api, source, lambda: Posting(client, ERRORS, source, given=True), settings)
     where = _address(api.provider, name, base_url, api_version)
     source = Source(name, where, find_key(api_key, key_variable), key_variable)
     return Endpoint(api, source, lambda: _connect(api, source, settings, api_version), settings)
@@ -114,4 +104,4 @@ def _connect(api: Api, source: Source, settings: Settings, api_version: str) -> 
     root = "" if api_version else source.base_url  # the dated one has its own way to make addresses
     # Said anew for every request, the last two are what the client would make copies of.
     said = {"headers": UNSAID_EACH, "security": {"bearer_auth": True}, "timeout": timeout}
-    return Posting(client, ERRORS, Unread, source, root, said)
+    return Posting(client, ERRORS, source, root, said)

@@ -29,15 +29,13 @@ class Errors:
 class Posting:
     """A carrier over a client.
 
-    `unread` is a stream class of the client's own that keeps the response and reads nothing. `root`
-    stands before every path: an address, where the client need not work it out for each request.
-    `options` are the client's own of every request. `given` says that the client is somebody else's
-    to close.
+    `root` stands before every path: an address, where the client need not work it out for each
+    request. `options` are the client's own of every request. `given` says that the client is
+    somebody else's to close.
     """
 
     client: Any
     errors: Errors
-    unread: type[Any]
     source: Source
     root: str = ""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -45,24 +43,22 @@ class Posting:
 
     async def send(self, path: str, content: bytes) -> bytes:
         """Send a request and read the whole reply."""
-        with self._told():
-            response: httpx2.Response = await self.client.post(
-                self.root + path, content=content, cast_to=httpx2.Response, options=self._once
-            )
-        return response.content
+        return (await self._post(path, content, stream=False)).content
 
     async def stream(self, path: str, content: bytes) -> Incoming:
         """Send a request and hand the reply over unread."""
+        return await self._post(path, content, stream=True)
+
+    async def _post(self, path: str, content: bytes, *, stream: bool) -> httpx2.Response:
+        """The response as it is: the client makes nothing of it, not even a stream of its own."""
         with self._told():
-            stream = await self.client.post(
+            response: httpx2.Response = await self.client.post(
                 self.root + path,
                 content=content,
-                cast_to=object,
-                stream=True,
-                stream_cls=self.unread,
+                cast_to=httpx2.Response,
+                stream=stream,
                 options=self._once,
             )
-        response: httpx2.Response = stream.response
         return response
 
     async def close(self) -> None:
