@@ -31,7 +31,7 @@ def main() -> None:
     if args.print or args.tiny:
         print(report.page(found, rows))
     else:
-        report.save(found)
+        report.save(report.completed(found))
         report.write()
         print(f"wrote {report.RESULTS} and {report.PAGE}")
 

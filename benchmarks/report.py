@@ -174,6 +174,19 @@ def results(rows: Sequence[Row], seconds: float) -> dict[str, Any]:
     }
 
 
+def completed(found: dict[str, Any]) -> dict[str, Any]:
+    """The results with those of before for what was not measured now, and a note that says so."""
+    before: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
+    now = {row["part"] for row in found["rows"]}
+    older = [row for row in before["rows"] if row["part"] not in now]
+    if not older:
+        return found
+    said = "; ".join(TITLES[part] for part in sorted({row["part"] for row in older}))
+    note = f"from {before['date']}, {before['machine']['processor']}: {said}"
+    rows = sorted([*found["rows"], *older], key=lambda row: row["part"])
+    return found | {"rows": rows, "notes": [*before.get("notes", ()), note]}
+
+
 def save(found: dict[str, Any]) -> None:
     """Write `results.json`."""
     RESULTS.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -110,10 +110,12 @@ async def test_names_of_secrets(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 async def test_passwords_in_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DATABASE_URL", "postgresql://me:sesame-open@db/runs")
+    both = "postgresql://me:sesame-open@db/runs,postgresql://me:barley-shut@other/runs"
+    monkeypatch.setenv("DATABASE_URL", both)
     store = MemoryStore()
-    await run(agent(say("It is sesame-open!")), "Which?", store=store, run_id="r")
-    assert "sesame" not in await bodies(store)
+    await run(agent(say("It is sesame-open, or barley-shut!")), "Which?", store=store, run_id="r")
+    assert "sesame" not in (kept := await bodies(store))
+    assert "barley" not in kept
 
 
 async def test_a_tool_is_called_with_the_secret_that_its_record_does_not_hold() -> None:
