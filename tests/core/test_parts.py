@@ -210,11 +210,11 @@ async def test_what_a_tool_gives_after_it_was_stopped_is_told_apart(*, fails: bo
 
 @pytest.mark.parametrize("stubborn", [False, True])
 async def test_a_run_that_is_cancelled_waits_for_no_deaf_tool(*, stubborn: bool) -> None:
-    begun = anyio.Event()
+    begun, over = anyio.Event(), threading.Event()
 
     async def deaf(args: dict[str, Any], key: str) -> str:
         begun.set()
-        while True:
+        while not over.is_set():  # where it outlives its loop, Python itself would not end
             try:
                 await anyio.sleep_forever()
             except GeneratorExit:
@@ -222,6 +222,7 @@ async def test_a_run_that_is_cancelled_waits_for_no_deaf_tool(*, stubborn: bool)
                     raise
             except BaseException:  # noqa: BLE001 - the point of it
                 continue
+        return "deaf"
 
     agent = Agent(SCRIPT, [work(deaf)], limits=SHORT)
     store = MemoryStore()
@@ -229,6 +230,7 @@ async def test_a_run_that_is_cancelled_waits_for_no_deaf_tool(*, stubborn: bool)
         group.start_soon(lambda: run(agent, "Work!", store=store, run_id="run"))
         await begun.wait()
         group.cancel_scope.cancel()
+    over.set()
     assert (await load(store, "run")).stop is None
 
 
