@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from clew.evals.dataset import read_dataset
+from clew.evals.gold import FOREIGN, QUESTIONS
+
 HERE = Path(__file__).parent
 Half: TypeAlias = Literal["seen", "unseen"]
 
@@ -61,12 +64,11 @@ def half(name: str) -> Half:
 
 
 def halves() -> dict[Half, Notes]:
-    """The notes and questions beside this file; a question about no note goes by its own id."""
+    """The shipped notes with their questions; a question about no note goes by its own id."""
     found: dict[Half, Notes] = {"seen": Notes(), "unseen": Notes()}
-    for path in sorted((HERE / "notes").iterdir()):
+    for path in sorted(FOREIGN.iterdir()):
         found[half(path.name)].texts[path.name] = path.read_text("utf-8")
-    for line in (HERE / "questions.jsonl").read_text("utf-8").splitlines():
-        row: dict[str, Any] = json.loads(line)
+    for row in _rows():
         case = Case(
             row["id"],
             row["kind"],
@@ -77,6 +79,14 @@ def halves() -> dict[Half, Notes]:
         )
         found[half(row["note"] or row["id"])].cases.append(case)
     return found
+
+
+def _rows() -> Iterator[dict[str, Any]]:
+    """The questions that ship with clew, and here those that follow upon another."""
+    for case in read_dataset(QUESTIONS):
+        yield {"id": case.id, "kind": case.category, "question": case.question, **case.extra}
+    for line in (HERE / "questions.jsonl").read_text("utf-8").splitlines():
+        yield json.loads(line)
 
 
 def squad(path: Path, wanted: Half) -> Notes:

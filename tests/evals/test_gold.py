@@ -11,7 +11,7 @@ from clew.agent import Agent
 from clew.api import read, run
 from clew.evals.case import Case
 from clew.evals.forms import F1, Contains, Declines, Em, Exact, Gold, NoneOf, inner
-from clew.evals.gold import NOTES, gold
+from clew.evals.gold import FOREIGN, NOTES, foreign, gold
 from clew.evals.golds import read_gold
 from clew.evals.measures import paired
 from clew.evals.outcome import Outcome
@@ -249,3 +249,15 @@ async def test_guessing_scores_next_to_nothing(seed: int) -> None:
     things, luck = told(), random.Random(seed)
     assert len(things) > 500
     assert await share(lambda _: luck.choice(things)) < 0.03
+
+
+async def test_foreign_questions_are_about_notes_that_are_there_and_no_constant_wins_them() -> None:
+    cases = foreign().cases
+    assert len({case.id for case in cases}) == len(cases) == 204
+    names = {path.name for path in FOREIGN.iterdir()}
+    assert {case.extra["note"] for case in cases} - {None} <= names
+    kinds = Counter(isinstance(read_gold(case.gold), Declines) for case in cases)
+    assert kinds == {False: 157, True: 47}
+    for constant in ("I found no answer to that in the notes.", "yes", "7", "Monday 3 March 2024"):
+        passed = [right(await score(Seen(case, "answered", constant))) for case in cases]
+        assert sum(passed) <= 47

@@ -22,7 +22,12 @@ same command tries them again), 130 interrupted (the same command goes on).
 
 
 @click.command("eval", epilog=EPILOG)
-@click.argument("target", required=False, metavar="[MATRIX.toml | DATA.jsonl]", type=click.Path())
+@click.argument(
+    "target",
+    required=False,
+    metavar="[MATRIX.toml | DATA.jsonl | gold | foreign]",
+    type=click.Path(),
+)
 @click.option(
     "--results",
     metavar="FILE",
@@ -63,9 +68,9 @@ def evaluate(
 ) -> int:
     """Answer every case with every configuration of a matrix file, and score the answers.
 
-    Without a matrix the agent of the options answers the questions of DATA.jsonl, or those of the
-    set that ships. What has ended is kept: the same command goes on after a kill, and pays nothing
-    twice.
+    Without a matrix the agent of the options answers the questions of DATA.jsonl, or those of a set
+    that ships (gold, if none is named). What has ended is kept: the same command goes on after a
+    kill, and pays nothing twice.
     """
     said = {name: value for name, value in given.items() if value is not None}
     wanted = Wanted(target, judge, results, at_once, max_cost, only, first, said)

@@ -27,7 +27,7 @@ from clew.cli.visible import inert, json_text
 from clew.cli.work import unless_interrupted
 from clew.errors import ConfigError
 from clew.evals.estimate import STEPS, Estimate
-from clew.evals.matrix import GOLD, plan_of, read_matrix
+from clew.evals.matrix import GOLD, SHIPPED, plan_of, read_matrix
 from clew.evals.overview import overview
 from clew.evals.plan import Plan
 from clew.evals.work import COST, MAX_COST, Evaluation, evaluate, foreseen
@@ -98,8 +98,9 @@ def _plan(wanted: Wanted) -> tuple[Plan, str]:
             message = f"{target} says what is evaluated: write it there, and leave {option} out."
             raise click.UsageError(message)
         return read_matrix(target), ""
-    if target != GOLD and Path(target).suffix != ".jsonl":
-        message = f"{target!r} is neither a matrix file (.toml) nor a dataset (.jsonl)."
+    if target not in SHIPPED and Path(target).suffix != ".jsonl":
+        shipped = " or ".join(SHIPPED)
+        message = f"{target!r} is no matrix file (.toml), no dataset (.jsonl) and not {shipped}."
         raise click.UsageError(message)
     spec, why = anyio.run(with_model, options(wanted.given))
     return plan_of(spec, target, judge=wanted.judge or ""), why

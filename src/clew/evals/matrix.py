@@ -11,14 +11,17 @@ from clew.agent_files.read import misfit, read_toml, settled
 from clew.agent_files.spec import Part
 from clew.evals.dataset import read_dataset
 from clew.evals.environments import world
-from clew.evals.gold import NOTES, gold
+from clew.evals.gold import FOREIGN, NOTES, foreign, gold
 from clew.evals.making import JudgeTable, Maker, Source, Varied
 from clew.evals.plan import APART, Plan, wrong_seed
 from clew.evals.world import World
 from clew.events import Json, encode
 
 GOLD: Final = "gold"
-"""The dataset that ships."""
+"""The dataset that is taken where none is named."""
+
+SHIPPED: Final = {GOLD: (gold, NOTES), "foreign": (foreign, FOREIGN)}
+"""The datasets that ship, with the notes that agents are given for them."""
 
 ALONE: Final = "agent"
 """The name of the configuration where a file names none."""
@@ -61,13 +64,13 @@ def read_matrix(path: str | Path) -> Plan:
 
 
 def plan_of(spec: Spec, dataset: str = GOLD, *, name: str = "", judge: str = "") -> Plan:
-    """The evaluation of one agent on a dataset: "gold", or the place of a JSONL file.
+    """The evaluation of one agent on a dataset: "gold", "foreign", or the place of a JSONL file.
 
     Raises `ConfigError` for whatever does not fit.
     """
     matrix = Matrix(
         dataset=dataset,
-        name=name or (GOLD if dataset == GOLD else Path(dataset).stem),
+        name=name or (dataset if dataset in SHIPPED else Path(dataset).stem),
         judge=JudgeTable(model=judge) if judge else None,
     )
     text = msgspec.json.format(encode({"dataset": dataset, "agent": spec})).decode()
@@ -93,8 +96,8 @@ def _base(matrix: Matrix, source: Source, *, screened: bool) -> Spec:
 def _plan(matrix: Matrix, base: Spec, source: Source) -> Plan:
     _check(matrix, base, source)
     there = _world(matrix, source)
-    if matrix.dataset == GOLD and not base.docs:
-        base = msgspec.structs.replace(base, docs=str(NOTES))
+    if matrix.dataset in SHIPPED and not base.docs:
+        base = msgspec.structs.replace(base, docs=str(SHIPPED[matrix.dataset][1]))
     maker = Maker(source, there)
     configurations = [
         maker.configuration(varied, place, base, model)
@@ -119,8 +122,8 @@ def _world(matrix: Matrix, source: Source) -> World:
     """The cases, and where they are worked on."""
     if matrix.options and not matrix.world:
         raise source.wrong(("options",), "options are those of a world: name it, or leave them out")
-    if matrix.dataset == GOLD and not matrix.world:
-        return gold()
+    if matrix.dataset in SHIPPED and not matrix.world:
+        return SHIPPED[matrix.dataset][0]()
     place = source.folder / Path(matrix.dataset).expanduser() if matrix.dataset else ""
     with source.at("world" if matrix.world else "dataset"):
         if not matrix.world:
