@@ -14,10 +14,9 @@ from clew.errors import ClewError
 from clew.parts import broken, of_kind
 from clew.protocols import Line, RunInfo, Store
 
-_GIVES: Final[Mapping[str, tuple[Any, str]]] = {
+_GIVES: Final[Mapping[str, tuple[type[Any], str]]] = {
     **dict.fromkeys(("create", "open", "epoch", "size", "torn"), (int, "a whole number")),
-    "append": (bool | None, "True, or False (or None) where its inbox may hold something"),
-    "claim": (bool, "True or False"),
+    **dict.fromkeys(("append", "claim"), (bool, "True or False")),
     **dict.fromkeys(("post", "close", "forget", "release"), (NoneType, "nothing")),
     "blob": (bytes, "bytes"),
     "read": (list, "a list of clew.protocols.Line"),
@@ -44,7 +43,7 @@ def guarded(store: Store) -> Store:
 class _Guarded:
     """Stands before a store; whatever is no method of stores is the store's own."""
 
-    def __init__(self, store: object) -> None:
+    def __init__(self, store: Any) -> None:
         self.store = store
 
     def __getattr__(self, name: str) -> Any:
@@ -56,8 +55,12 @@ def _guarded(kind: type) -> type[_Guarded]:
     """A class with the methods that the store has: what it can do is seen by them."""
     methods: dict[str, Any] = {name: _method(kind, name) for name in _GIVES if hasattr(kind, name)}
     if hasattr(kind, "wakes"):
-        methods["wakes"] = lambda self: self.store.wakes()
+        methods["wakes"] = _wakes
     return type(kind.__name__, (_Guarded,), methods)
+
+
+def _wakes(self: _Guarded) -> Any:
+    return self.store.wakes()
 
 
 def _method(kind: type, name: str) -> Callable[..., Awaitable[Any]]:
@@ -71,6 +74,8 @@ def _method(kind: type, name: str) -> Callable[..., Awaitable[Any]]:
             raise
         except BaseException as error:
             raise broken(what, error) from error
+        if name == "append" and found is None:
+            return False  # it says nothing of its inbox, and is asked
         of_kind(what, found, gives, wanted)
         for one in found if name in _OF else ():
             of_kind(what, one, _OF[name], wanted)
