@@ -1,5 +1,6 @@
 import json
 import os
+import select
 import shutil
 import signal
 import sys
@@ -249,6 +250,20 @@ async def test_a_cancelled_call_leaves_nobody_behind(tmp_path: Path) -> None:
         assert await next_word(reader) == b"begun"
         group.cancel_scope.cancel()
         with anyio.CancelScope(shield=True):
+            assert await next_word(reader) == b""
+
+
+async def test_a_call_cancelled_while_its_process_starts_leaves_nobody_behind(
+    tmp_path: Path,
+) -> None:
+    tool = family()
+    async with lifeline(tmp_path / "line") as reader, anyio.create_task_group() as group:
+        group.start_soon(_run, tool, str(tmp_path / "line"))
+        while not select.select([reader], [], [], 0.2)[0]:  # the event loop stands still meanwhile
+            await anyio.lowlevel.checkpoint()
+        group.cancel_scope.cancel()
+        with anyio.CancelScope(shield=True):
+            assert await next_word(reader) == b"begun"
             assert await next_word(reader) == b""
 
 

@@ -21,9 +21,7 @@ READ: Final = "calls written as text were read as calls"
 SHORT: Final = 240
 """So many characters ahead of a call announce it; more of them are prose with an example in it."""
 
-_CODE: Final = re.compile(
-    r"(?<!`)(`{3,}+)[^`]*+(?:`(?!``)[^`]*+)*+\1|(?<!`)`[^`\n]{1,400}+`"
-)
+_CODE: Final = re.compile(r"(?<!`)(`{3,}+)[^`]*+(?:`(?!``)[^`]*+)*+\1|(?<!`)`[^`\n]{1,400}+`")
 _FENCED: Final = re.compile(r"`{3,}(?P<word>[\w+-]{0,20})[ \t]*\r?\n(?P<body>.*)", re.DOTALL)
 _BEGUN: Final = re.compile(r"^[ \t]*(?:`{3,}[\w+-]{0,20}[ \t]*\r?\n\s*)?(?=[\[{])", re.MULTILINE)
 _LABEL: Final = re.compile(r"\s*Action\s*:\s*(?=[`\[{])", re.IGNORECASE)

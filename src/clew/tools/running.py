@@ -85,13 +85,7 @@ async def run_process(
     it ends, and on cancellation, is killed too. Raises `OSError` or `ValueError` where it cannot be
     started: then nothing was done.
     """
-    process = await anyio.open_process(
-        argv,
-        stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
-        cwd=cwd,
-        env=env,
-        start_new_session=True,
-    )
+    process = await _started(argv, cwd, env, fed=stdin is not None)
     out, err, late = Kept(limit), Kept(limit), False
     try:
         async with anyio.create_task_group() as readers:
@@ -111,6 +105,28 @@ async def run_process(
         with anyio.CancelScope(shield=True):
             await process.aclose()
     return Ran(None if late else process.returncode, out.value(), err.value(), out.cut)
+
+
+async def _started(
+    argv: Sequence[str], cwd: str | None, env: Mapping[str, str] | None, *, fed: bool
+) -> Process:
+    """Start the process; whoever is cancelled meanwhile has it all the same, to end it.
+
+    A start that is broken off ends the process alone, and leaves what that has started.
+    """
+    started: list[Process] = []  # a scope may swallow what is raised in it, as type checkers see it
+    await anyio.lowlevel.checkpoint_if_cancelled()
+    with anyio.CancelScope(shield=True):
+        started.append(
+            await anyio.open_process(
+                argv,
+                stdin=subprocess.PIPE if fed else subprocess.DEVNULL,
+                cwd=cwd,
+                env=env,
+                start_new_session=True,
+            )
+        )
+    return started[0]
 
 
 async def _drain(stream: ByteReceiveStream, kept: Kept) -> None:
