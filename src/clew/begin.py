@@ -19,13 +19,14 @@ from clew.events import (
     Charged,
     Grant,
     Json,
+    Setting,
     Started,
     Trust,
     Usage,
 )
 from clew.journal import Journal, load, new_run_id
 from clew.protocols import Listener, Store, Unmetered
-from clew.reading import differences
+from clew.reading import same_format
 from clew.redaction import Redaction
 from clew.seal import sealed
 from clew.stores import open_store
@@ -219,12 +220,24 @@ async def refuse_sub_run(store: Store, so_far: Trajectory) -> None:
     raise ConfigError(message)
 
 
+def changes_to_accept(old: Setting, new: Setting) -> tuple[str, ...]:
+    """What differs between two settings, as far as that is for a person to accept.
+
+    Another version of the same format is not: clew was updated. It takes nothing back either, so
+    alone it is no change of the run.
+    """
+    found = changes(old, new)
+    updated = same_format(old.codec, new.codec)
+    return tuple(name for name in found if name != "codec") if updated else found
+
+
 def _changes(agent: Agent, so_far: Trajectory, *, accepted: bool) -> tuple[str, ...]:
     """In what the agent differs from the record's. Raises `ConfigError` where it may not."""
     old, new = so_far.setting or so_far.started.setting, kept(agent.setting)
-    if not accepted and (different := differences(old, new)):
+    different = changes_to_accept(old, new)
+    if different and not accepted:
         message = (
             f"the agent differs from the record's in {', '.join(different)}: accept the change"
         )
         raise ConfigError(message)
-    return changes(old, new)
+    return changes(old, new) if different else ()

@@ -11,10 +11,10 @@ from typing import Final
 
 import msgspec
 
-from clew.agent import Agent, changes
+from clew.agent import Agent
 from clew.characters import HALF, mended
 from clew.codecs.text_answer import as_calls
-from clew.events import FINISH, Action, Note, Reply, Setting, Thought, encode
+from clew.events import FINISH, Action, Note, Reply, Thought, encode
 from clew.parts import of_kind
 from clew.protocols import Parsed
 from clew.steps import Step
@@ -80,16 +80,6 @@ def read(agent: Agent, so_far: Trajectory, reply: Reply) -> Parsed:
 def same_format(one: str, other: str) -> bool:
     """Whether two names of formats differ in their versions only."""
     return one.rpartition("/")[0] == other.rpartition("/")[0]
-
-
-def differences(old: Setting, new: Setting) -> tuple[str, ...]:
-    """What differs between two settings and is for their user to accept.
-
-    A newer version of the same format is not: clew was updated, and the record names it.
-    """
-    found = changes(old, new)
-    newer = same_format(old.codec, new.codec)
-    return tuple(name for name in found if name != "codec") if newer else found
 
 
 def as_read(old: Thought, new: Thought) -> Thought:

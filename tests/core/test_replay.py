@@ -14,6 +14,7 @@ from clew import (
     Agent,
     Call,
     Entry,
+    Limits,
     ReplayError,
     Retry,
     Tool,
@@ -21,12 +22,13 @@ from clew import (
     Trajectory,
     Verdict,
     open_store,
+    resume,
     run,
 )
 from clew.codecs import Native
 from clew.diff import first_difference
 from clew.errors import ModelError
-from clew.events import Attempt, Landing, Reply, Stop, Thought
+from clew.events import Attempt, Changed, Landing, Reply, Stop, Thought
 from clew.journal import load
 from clew.layout import BLOB_BYTES
 from clew.protocols import Brief, OnText, Parsed, Prompt
@@ -238,6 +240,8 @@ class Before(Native):
         return "native/1"
 
     def parse(self, brief: Brief, reply: Reply) -> Parsed:
+        if reply.calls:
+            return super().parse(brief, reply)
         return Parsed(answer=reply.text.partition("\n")[0])
 
 
@@ -252,6 +256,25 @@ async def test_replies_that_an_older_codec_read_otherwise_are_replayed_as_it_rea
         "prompts: rendered by native/1 then",
         "replies: as native/1 read them then",
     )
+
+
+@pytest.mark.parametrize("script", [[say("42")], [act("lookup", key="a"), say("42")]])
+async def test_a_newer_version_of_a_format_takes_nothing_back(script: list[Any]) -> None:
+    """A run that has stopped stays as it is, and one that lands is not told that it may call."""
+    limits = Limits(steps=1)
+    old = Agent(model=ScriptedModel(script), tools=[lookup], codec=Before(), limits=limits)
+    new, store = old.but(codec="native"), MemoryStore()
+    ended = await run(old, "What?", store=store, run_id="run")
+    before = await load(store, "run")
+    assert (await resume(new, "run", store=store)).status == ended.status
+    assert (await load(store, "run")).entries == before.entries
+    for cut in range(1, len(before.entries)):
+        place = await copy((await store.read("run"))[:cut])
+        assert (await resume(new, "run", store=place)).status == ended.status
+        again = await load(place, "run")
+        assert not any(isinstance(entry.event, Changed) for entry in again.entries)
+        assert (again.landing is None) == (before.landing is None)
+        await replay(new, again, MemoryStore())
 
 
 async def test_retries_replay_without_waiting() -> None:

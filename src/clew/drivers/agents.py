@@ -16,11 +16,10 @@ from clew.agent_files import (
     spec_of,
     with_model,
 )
-from clew.begin import kept
+from clew.begin import changes_to_accept, kept
 from clew.drivers.carry import Agents
 from clew.errors import ConfigError
 from clew.events import Setting, encode
-from clew.reading import differences
 from clew.trajectory import Trajectory
 
 FOREIGN: Final = (
@@ -69,7 +68,7 @@ class _Known:
     async def __call__(self, record: Trajectory) -> Agent:
         setting = record.setting or record.started.setting
         for agent in self.given.values():
-            if not differences(setting, kept(agent.setting)):
+            if not changes_to_accept(setting, kept(agent.setting)):
                 return agent
         spec = spec_of(record) if self.recorded else None
         if spec is None:
@@ -77,7 +76,7 @@ class _Known:
         if not self.trusting and is_foreign(record):
             raise ConfigError(FOREIGN.format(setting=_named(setting), names=_outside(spec)))
         agent = self._make(spec)
-        if different := differences(setting, kept(agent.setting)):
+        if different := changes_to_accept(setting, kept(agent.setting)):
             what = f"{_named(setting)} differs in {', '.join(different)} from what is made of it"
             message = f"the agent {what} here: the run is left to a worker that has it"
             raise ConfigError(message)
@@ -96,7 +95,9 @@ class _Known:
         wanted = f"the agent {_named(setting)} is not here"
         if not self.given:
             return f"{wanted}, and a program began the run: give it to a worker of that program"
-        differs = {name: differences(setting, one.setting) for name, one in self.given.items()}
+        differs = {
+            name: changes_to_accept(setting, one.setting) for name, one in self.given.items()
+        }
         nearest = min(differs, key=lambda name: len(differs[name]))
         has = ", ".join(f"{name} {_named(one.setting)}" for name, one in self.given.items())
         return f"{wanted}: {nearest} differs in {', '.join(differs[nearest])} (here: {has})"
