@@ -13,7 +13,6 @@ from recordings.report import failures
 
 PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "sqlite": storms.sqlite,
-    "jsonl": storms.jsonl,
     "postgres": storms.on_postgres,
     "dbos": storms.dbos,
     "ray": with_ray.storm,

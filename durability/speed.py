@@ -71,7 +71,6 @@ def cost(sample: int) -> Part:
         for turn in range(times):
             stores = {
                 "memory": "memory:",
-                "JSONL": f"{place}/{turn}-runs/",
                 "SQLite": f"{place}/{turn}.sqlite",
                 "PostgreSQL": server.database(),
             }

@@ -108,13 +108,6 @@ def sqlite(sample: int) -> Part:
         )
 
 
-def jsonl(sample: int) -> Part:
-    """Two workers on one folder of files."""
-    with folder("jsonl") as outside:
-        storm = sized("jsonl", sample, runs=RUNS // 2, kills=KILLS // 3)
-        return part("Killed workers, JSONL", storm, f"{outside}/runs/", outside)
-
-
 def on_postgres(sample: int) -> Part:
     """Two workers on one PostgreSQL."""
     storm = sized("postgres", sample)

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import clew
-from clew import open_store
+from clew import MemoryStore, open_store
 from clew.drivers.agents import agents_of
 from clew.drivers.carry import carry
 from clew.errors import ClewError
 from clew.journal import load
-from clew.protocols import Append, Store, Torn
+from clew.protocols import Append, Store
+from clew.retention import import_runs
 from clew.testing.models import recorded
 from durability import world
 from durability.nursery import ROOT
@@ -29,16 +30,15 @@ ON: Final = 40
 """After every so manieth cut the run goes on to its end."""
 
 TEXT: Final = f"""\
-The file of a run (JSONL), and the write-ahead log of a database (SQLite), are cut at every byte of
-what the last {LAST} entries took, as a power cut or a full disk would; a copy of the whole is
-opened each time. It has to open, and to have every entry that was whole before the cut, no more.
-After every {ON}th cut the run goes on, to its end. The log of SQLite ends at its last whole commit,
-and nobody can see that there was more; JSONL tells how many bytes it passes over.
+The write-ahead log of an SQLite file is cut at every byte of what the last {LAST} entries took, as
+a power cut or a full disk would; a copy of the whole is opened each time. It has to open, and to
+have every entry that was whole before the cut, no more. After every {ON}th cut the run goes on, to
+its end. The log ends at its last whole commit, and nobody can see that there was more.
 """
 
 VERSIONS: Final = """\
-Records that earlier versions wrote are kept among the tests. Each is opened here, read, and
-replayed by an agent that is made anew.
+Records that earlier versions wrote are kept among the tests. Each is opened here, or imported where
+it lies in a folder of JSON lines, read, and replayed by an agent that is made anew.
 """
 
 
@@ -47,8 +47,6 @@ class Cuts:
     """What cutting a file did: cuts, and those after which something was wrong."""
 
     cuts: int = 0
-    told: int = 0
-    torn: int = 0
     on: int = 0
     wrong: list[str] = field(default_factory=list[str])
 
@@ -70,29 +68,20 @@ class Measured:
 
 
 def torn(sample: int) -> Part:
-    """Both files, cut at every nth byte."""
-    figures, misses = list[Figure](), list[str]()
-    for what, name, file in (
-        ("JSONL", "runs/", "runs/run.jsonl"),
-        ("SQLite", "runs.sqlite", "runs.sqlite-wal"),
-    ):
-        with folder("torn", memory=True) as place:
-            found = asyncio_run(_cut, what, place, name, file, sample)
-        wrong = found.wrong
-        figures += [
-            count(f"{what}: cuts after which it did not open, or had other entries",
-                  len(wrong), found.cuts, exactly=0),
-            count(f"{what}: cuts after which the run went on to its end", found.on, found.on),
-            *([count(f"{what}: cuts within an entry that are told", found.told, found.torn,
-                     exactly=found.torn)] if what == "JSONL" else []),
-        ]  # fmt: skip
-        misses += [f"{what}: {line}" for line in wrong]
-    return Part("Torn writes", TEXT, figures, misses)
+    """The log, cut at every nth byte."""
+    with folder("torn", memory=True) as place:
+        found = asyncio_run(_cut, place, sample)
+    figures = [
+        count("SQLite: cuts after which it did not open, or had other entries",
+              len(found.wrong), found.cuts, exactly=0),
+        count("SQLite: cuts after which the run went on to its end", found.on, found.on),
+    ]  # fmt: skip
+    return Part("Torn writes", TEXT, figures, [f"SQLite: {line}" for line in found.wrong])
 
 
-async def _cut(what: str, place: Path, name: str, file: str, sample: int) -> Cuts:
-    agent = world.agent(place, pace=0.0, model=0.0)
-    store: Any = Measured(open_store(f"{place}/{name}"), place / file)
+async def _cut(place: Path, sample: int) -> Cuts:
+    agent, log = world.agent(place, pace=0.0, model=0.0), place / "runs.sqlite-wal"
+    store: Any = Measured(open_store(place / "runs.sqlite"), log)
     await clew.run(agent, world.GOAL, store=store, run_id="run")
     kept = _files(place)
     await store.close()
@@ -100,16 +89,15 @@ async def _cut(what: str, place: Path, name: str, file: str, sample: int) -> Cut
     first = next(size for seq, size in reversed(marks) if seq <= marks[-1][0] - LAST)
     ends = [size for _, size in marks]
     for number, cut in enumerate(range(first, ends[-1] + 1, sample)):
-        _restore(place, kept, place / file, cut)
+        _restore(place, kept, log, cut)
         entries = max((seq for seq, size in marks if size <= cut), default=0)
         try:
-            await _opened(found, place, name, entries, agent, on=number % ON == 0)
+            await _opened(found, place, entries, agent, on=number % ON == 0)
         except ClewError as error:
             found.wrong.append(f"cut at byte {cut} of {ends[-1]}: {error}")
         found.cuts += 1
-        found.torn += cut not in ends
         if number % 2_000 == 1_999:
-            tell(f"torn: {what}, {number + 1} cuts")
+            tell(f"torn: {number + 1} cuts")
     return found
 
 
@@ -129,16 +117,12 @@ def _restore(place: Path, kept: dict[Path, bytes], file: Path, cut: int) -> None
             path.unlink(missing_ok=True)
 
 
-async def _opened(
-    found: Cuts, place: Path, name: str, entries: int, agent: clew.Agent, *, on: bool
-) -> None:
-    store = open_store(f"{place}/{name}")
+async def _opened(found: Cuts, place: Path, entries: int, agent: clew.Agent, *, on: bool) -> None:
+    store = open_store(place / "runs.sqlite")
     try:
         had = len((await load(store, "run")).entries)
         if had != entries:
             found.wrong.append(f"{had} entries, and {entries} were whole")
-        if isinstance(store, Torn) and await store.torn("run"):
-            found.told += 1
         if on:
             done = await carry(agents_of(agent), store, "run")
             found.on += 1
@@ -170,7 +154,9 @@ def _stores(place: Path) -> Iterator[Figure]:
 
 async def _chained(name: str) -> tuple[int, int, int]:
     """How many runs are read whole, of how many, and how many entries they have."""
-    store = open_store(name)
+    store: Store = MemoryStore() if name.endswith("/") else open_store(name)
+    if name.endswith("/"):
+        await import_runs(name, store=store)
     whole, entries = 0, 0
     try:
         listed = await store.runs()
@@ -184,17 +170,15 @@ async def _chained(name: str) -> tuple[int, int, int]:
 
 
 async def _first_schema(place: Path) -> Figure:
-    file = ROOT / "tests/core/data/schema-1.jsonl"
-    (place / "first").mkdir()
-    (place / "first" / "run.jsonl").write_bytes(file.read_bytes())
-    store = open_store(f"{place}/first/")
-    record = await load(store, "run")
+    store = MemoryStore()
+    await import_runs(ROOT / "tests/retention/data/schema-1.jsonl", store=store)
+    record = await load(store, "schema-1")
     agent = clew.Agent(
         model=recorded(record),
         tools=[lookup, *effect_tools(Ledger(place / "effects"))],
         prompt=record.started.setting.prompt,
     )
-    again = await clew.replay(agent, "run", store=store)
+    again = await clew.replay(agent, "schema-1", store=store)
     same = again.trajectory.stop == record.stop and not Ledger(place / "effects").lines()
     entries = len(record.entries)
     return count("schema 1: entries that replay", entries if same else 0, entries, exactly=entries)

@@ -109,7 +109,6 @@ BY_NAME = {  # who may import a module whose name is data
     "cli/worker.py": "drivers stand on optional extras, and one is named",
     "cli/report.py": "figures, plots and the page stand on an optional extra",
     "stores/__init__.py": "PostgreSQL's client is an optional extra, loaded for its address",
-    "stores/jsonl.py": "locks of files are dear to import, and only needed by folders of runs",
     "tools/docs/extract.py": "what reads PDF and HTML is an optional extra too",
     "tools/process.py": "a killable tool is named module:function and loaded in its own process",
     "tools/signature.py": "what reads docstrings is dear to import, and for who makes a tool",

@@ -51,7 +51,7 @@ from clew.queues import follow, follow_sync, submit, submit_sync
 from clew.replay import Replayed
 from clew.result import Result
 from clew.sent import Sent
-from clew.stores import JsonlStore, MemoryStore, SqliteStore, open_store
+from clew.stores import MemoryStore, SqliteStore, open_store
 from clew.subagents import delegate
 from clew.tools import Key, tool
 from clew.trajectory import Call, Step, Trajectory
@@ -73,7 +73,6 @@ __all__ = [
     "Held",
     "Image",
     "Instructions",
-    "JsonlStore",
     "Key",
     "Left",
     "Limits",

@@ -612,15 +612,6 @@ class Prunes(Protocol):
 
 
 @runtime_checkable
-class Torn(Protocol):
-    """A store that can tell that the last write of a run was cut off."""
-
-    async def torn(self, run_id: str) -> int:
-        """How many bytes of it are passed over; 0 where the run ends with a whole append."""
-        ...
-
-
-@runtime_checkable
 class Salvages(Protocol):
     """A store of which the rest can be read where a part is damaged."""
 

@@ -222,13 +222,6 @@ def test_the_env_file_is_found_above_and_names_the_store(monkeypatch: pytest.Mon
     assert "What is 2+3?" in clew("runs").out
 
 
-def test_the_store_may_be_a_folder_of_readable_files() -> None:
-    assert clew("ask", "What is 2+3?", "--store", "records/").code == 0
-    (record,) = Path("records").glob("*.jsonl")
-    assert json.loads(record.read_text().splitlines()[0])
-    assert clew("show", "last", "--store", "records/").code == 0
-
-
 def test_a_users_own_tools_are_imported_from_the_working_folder() -> None:
     own_tools()
     with OpenAIServer([Say(calls=[("pay", '{"to": "Ann"}')]), Say("Done.")]) as server:

@@ -75,15 +75,15 @@ def test_records_move_to_another_store_and_are_verified_there() -> None:
     done = clew("export", "--archive", "all.jsonl")
     assert re.fullmatch(r"8 runs exported, \d+\.\d kB\n", done.out)
     assert clew("export", "--archive", "all.jsonl").code == 2
-    assert clew("import", "all.jsonl", "--store", "folder/").out == "8 runs imported\n"
-    again = clew("import", "all.jsonl", "--store", "folder/")
+    assert clew("import", "all.jsonl", "--store", "elsewhere").out == "8 runs imported\n"
+    again = clew("import", "all.jsonl", "--store", "elsewhere")
     assert (again.code, again.out) == (0, "0 runs imported, 8 runs there already\n")
     piped = clew("export", "fork of", "--archive", "-")
     assert piped.err.startswith("3 runs exported, ")
     assert json.loads(piped.out.splitlines()[0])["line"] == "archive"
     imported = clew("import", "-", "--store", "other", "--json", stdin=piped.out)
     assert sorted(imported.document["runs"]) == ["fork", "fork of the fork", "plain"]
-    here, there = clew("verify"), clew("verify", "--store", "folder/")
+    here, there = clew("verify"), clew("verify", "--store", "elsewhere")
     assert (here.code, there.code) == (0, 0)
     assert sorted(here.out.splitlines()) == sorted(there.out.splitlines())
     assert here.out.endswith("8 runs verified: all is well\n")
@@ -109,13 +109,13 @@ def test_what_is_wrong_is_named_and_the_rest_can_be_saved() -> None:
     assert saved.code == 5
     assert "clew: plain is left out: entry 5: it was changed" in saved.err
     assert "7 runs exported" in saved.out
-    told = clew("import", "rest.jsonl", "--store", "folder/")
+    told = clew("import", "rest.jsonl", "--store", "elsewhere")
     assert told.code == 5
-    assert "plain was not readable when it was exported" in told.err
+    assert "plain could not be read whole" in told.err
     assert "clew: fork is refused: it shares lines 1 to 3 with run 'plain'" in told.err
     lines = Path("rest.jsonl").read_bytes().splitlines(keepends=True)
     Path("cut.jsonl").write_bytes(b"".join(lines[:-1]))
-    assert "the archive is not whole" in clew("import", "cut.jsonl", "--store", "folder/").err
+    assert "the archive is not whole" in clew("import", "cut.jsonl", "--store", "elsewhere").err
 
 
 def test_a_damaged_file_is_told_and_listed() -> None:

@@ -1,9 +1,7 @@
 """Budgets: a call is reserved before it is made; what is taken beyond ends the run, and is told."""
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -21,7 +19,6 @@ from clew import (
     ToolError,
     Trajectory,
     Verdict,
-    open_store,
     read,
     resume,
     run,
@@ -58,12 +55,11 @@ from clew.replay import replay as replay_record
 from clew.testing.models import FaultyModel, ScriptedModel, act, acts, finish, say
 from clew.trajectory import Spent
 from tests.core.play import copy
-from tests.core.scenarios import TOOLS, by_name, lookup
+from tests.core.scenarios import TOOLS, lookup
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
-DATA = Path(__file__).parent / "data"
 PLAIN = Agent(model=ScriptedModel([]), tools=TOOLS)
 SCRIPT = [*(act("lookup", key=str(n)) for n in range(8)), say("all of it")]
 
@@ -502,34 +498,10 @@ def test_parameters_say_how_much_a_reply_may_take() -> None:
 
 
 def recorded_agent() -> Agent:
-    """The agent of the record in data/schema-2.jsonl, which lost a thought and then landed."""
+    """The agent of the record of schema 2 (`tests/retention/data`): a thought lost, then landed."""
     usage = Usage(input=2_000, output=400, cost=0.006)
     model = costing(usage, rates=Rates(1.0, 10.0, 0.1))
     return Agent(model=model, prompt="Be brief.", tools=TOOLS, limits=Limits(tokens=13_000))
-
-
-async def test_a_record_of_the_second_schema_stays_readable_and_replays(tmp_path: Path) -> None:
-    shutil.copy(DATA / "schema-2.jsonl", tmp_path / "run.jsonl")
-    store = open_store(f"{tmp_path}/")
-    record = await read("run", store=store)
-    assert record.started.schema == 2
-    assert [charge.usage.tokens for charge in charges(record)] == [3_403]
-    assert landing_of(record).bound == "tokens"
-    assert record.stop == Stop("bound", "tokens", "as far as I got")
-    replayed = await play_again(recorded_agent(), "run", store=store)
-    assert replayed.trajectory.entries == record.entries
-    await store.close()
-
-
-async def test_a_record_of_the_first_schema_replays(tmp_path: Path) -> None:
-    shutil.copy(DATA / "schema-1.jsonl", tmp_path / "run.jsonl")
-    store = open_store(f"{tmp_path}/")
-    record = await read("run", store=store)
-    who = by_name("effects of every kind").agent(tmp_path)
-    who = who.but(prompt=record.started.setting.prompt)  # the usual one has other words since
-    replayed = await play_again(who, "run", store=store)
-    assert replayed.trajectory.entries == record.entries
-    await store.close()
 
 
 async def test_a_record_of_the_first_schema_goes_on_by_its_own_rules() -> None:

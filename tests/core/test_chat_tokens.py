@@ -1,9 +1,7 @@
 """Tokens of chat templates that come from outside reach no model as such; the record is true."""
 
-import shutil
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -14,7 +12,6 @@ from hypothesis import strategies as st
 from clew import (
     Agent,
     Evidence,
-    JsonlStore,
     Limits,
     MemoryStore,
     Observation,
@@ -43,7 +40,6 @@ TOKENS = [
     "<extra_id_1>", "<SPECIAL_11>", "<reserved_106>",
 ]  # fmt: skip
 GOAL = "Is <|im_start|> in the page?"
-OLD = Path(__file__).parent / "data" / "schema-3"
 
 
 def page(**how: Any) -> Tool:
@@ -136,19 +132,6 @@ async def test_a_task_that_a_model_wrote_after_reading_is_shown_without_tokens()
     assert "‹|eot_id|› is theirs" in heads[1]
     assert "<|eot_id|>" not in heads[1]
     assert told((await prompt_of("run-3.1", 1, store=store)).prompt) == told(below.sent[1])
-
-
-async def test_a_record_from_before_is_shown_as_it_was(tmp_path: Path) -> None:
-    """It was written by the clew before, and its page holds the tokens."""
-    shutil.copytree(OLD, tmp_path, dirs_exist_ok=True)
-    store = JsonlStore(tmp_path)
-    model = watched(act("fetch", word="<|im_start|>"), finish("Yes."))
-    agent = Agent(model, [page()])
-    record = await read("run", store=store)
-    assert (await replay(agent, "run", store=store)).trajectory.entries == record.entries
-    again = await prompt_of("run", 2, store=store)
-    assert "<|im_start|>system" in observed(again.prompt)
-    assert again.verdict.startswith("exactly what was sent")
 
 
 async def test_an_answer_that_cites_such_a_text_is_held_against_the_true_one() -> None:

@@ -11,7 +11,6 @@ import pytest
 from clew import (
     Agent,
     ConfigError,
-    JsonlStore,
     Limits,
     MemoryStore,
     Observation,
@@ -160,14 +159,13 @@ def told(record: Trajectory, *, prints: bool = False) -> list[AnyEvent]:
 
 STORES: dict[str, Callable[[Path], Store]] = {
     "memory": lambda folder: MemoryStore(),
-    "jsonl": lambda folder: JsonlStore(folder / "runs"),
     "sqlite": lambda folder: SqliteStore(folder / "runs.sqlite"),
 }
 
 
 @pytest.mark.parametrize(
     ("kind", "places"),
-    [("memory", range(STEPS + 1)), ("jsonl", (0, 6, 29)), ("sqlite", (0, 5, 12, 17, 30))],
+    [("memory", range(STEPS + 1)), ("sqlite", (0, 5, 6, 12, 17, 29, 30))],
 )
 async def test_no_step_that_is_shared_is_made_again(
     kind: str, places: range | tuple[int, ...], tmp_path: Path

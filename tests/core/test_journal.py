@@ -1,7 +1,6 @@
 """The journal: one writer, atomic and chained; the inbox, blobs, secrets and fencing."""
 
 import json
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -309,23 +308,6 @@ async def test_a_record_of_a_later_schema_says_so() -> None:
     store = await lines_of(encode(msgspec.structs.replace(STARTED, schema=99)))
     with pytest.raises(StoreError, match="schema 99"):
         await load(store, "r")
-
-
-async def test_a_record_of_the_first_schema_stays_readable(tmp_path: Path) -> None:
-    shutil.copy(Path(__file__).parent / "data" / "schema-1.jsonl", tmp_path / "run.jsonl")
-    store = open_store(f"{tmp_path}/")
-    record = await load(store, "run")
-    await store.close()
-    assert record.stop == Stop("answered", answer="done")
-    assert [call.action.name for call in record.calls] == [
-        "send",
-        "put",
-        "post",
-        "lookup",
-        "finish",
-    ]
-    assert record.usage.tokens == 45
-    assert record.call("1.1").attempts[0].tool == "send"
 
 
 async def test_a_record_without_a_beginning_says_so() -> None:

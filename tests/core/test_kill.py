@@ -68,13 +68,12 @@ def effects(folder: Path) -> Counter[str]:
     return Counter(line.split()[0] for line in Ledger(folder / "effects").lines())
 
 
-@pytest.mark.parametrize("kind", ["runs.sqlite", "runs.jsonl"])
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("kill_at", range(1, WRITES + 1))
 def test_killed_at_any_write_nothing_is_done_twice_or_lost(
-    kill_at: int, when: str, kind: str, tmp_path: Path, work: Work
+    kill_at: int, when: str, tmp_path: Path, work: Work
 ) -> None:
-    store = tmp_path / kind
+    store = tmp_path / "runs.sqlite"
     status, _ = work(store, tmp_path, kill_at, when)
     assert status == -signal.SIGKILL
     status, printed = work(store, tmp_path)

@@ -9,7 +9,7 @@ import pytest
 
 from clew import Agent, Limits, MemoryStore, PartError, StoreError, resume, run
 from clew.journal import load
-from clew.protocols import Claims, Prunes, Torn, Wakes
+from clew.protocols import Claims, Prunes, Wakes
 from clew.retention import verify
 from clew.stores.guarded import guarded
 from clew.testing.models import ScriptedModel, act, say
@@ -127,7 +127,7 @@ def test_what_a_store_can_do_is_seen_through_its_guard_and_ours_have_none() -> N
     ours: Any = MemoryStore()
     assert guarded(ours) is ours
     least: Any = guarded(Least())  # type: ignore[arg-type]  # its methods were set above
-    assert not isinstance(least, Claims | Prunes | Torn)
+    assert not isinstance(least, Claims | Prunes)
     assert least.more == "its own"
     whole: Any = guarded(Store())
     assert [isinstance(whole, kind) for kind in (Claims, Prunes)] == [

@@ -1,6 +1,5 @@
 """A recorded run replays without a call; what differs is named by step and field."""
 
-import shutil
 import socket
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,6 @@ from clew import (
     ToolError,
     Trajectory,
     Verdict,
-    open_store,
     resume,
     run,
 )
@@ -34,9 +32,9 @@ from clew.layout import BLOB_BYTES
 from clew.protocols import Brief, OnText, Parsed, Prompt
 from clew.replay import replay
 from clew.stores import MemoryStore
-from clew.testing.models import ScriptedModel, act, recorded, say
+from clew.testing.models import ScriptedModel, act, say
 from tests.core.play import copy, go_on, play
-from tests.core.scenarios import SCENARIOS, Ledger, Scenario, by_name, effect_tools, lookup
+from tests.core.scenarios import SCENARIOS, Ledger, Scenario, by_name, lookup
 
 pytestmark = pytest.mark.anyio
 
@@ -328,16 +326,3 @@ async def test_what_is_too_long_for_a_line_replays_too() -> None:
     assert seen.blob
     replayed = await replay(without_world(agent), record, MemoryStore())
     assert replayed.trajectory.entries == record.entries
-
-
-async def test_a_record_of_the_first_schema_replays(tmp_path: Path) -> None:
-    shutil.copy(Path(__file__).parent / "data" / "schema-1.jsonl", tmp_path / "run.jsonl")
-    record = await load(open_store(f"{tmp_path}/"), "run")
-    agent = Agent(
-        model=recorded(record),
-        tools=[lookup, *effect_tools(Ledger(tmp_path / "effects"))],
-        prompt=record.started.setting.prompt,
-    )
-    replayed = await replay(agent, record, MemoryStore())
-    assert replayed.trajectory.stop == record.stop
-    assert Ledger(tmp_path / "effects").lines() == []

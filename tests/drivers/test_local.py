@@ -16,7 +16,6 @@ from typing_extensions import override
 from clew import (
     Agent,
     ConfigError,
-    JsonlStore,
     MemoryStore,
     ModelError,
     SqliteStore,
@@ -414,11 +413,24 @@ async def test_until_idle_nothing_is_tried_twice_and_a_broken_part_stops_no_othe
     assert [await standing(store, run_id) for run_id in ids] == ["waiting", "answered"]
 
 
-async def test_an_inbox_that_is_damaged_stops_no_other_run(tmp_path: Path) -> None:
-    store, agent = JsonlStore(tmp_path), answering()
+class Damaged(MemoryStore):
+    """The inbox of one run cannot be read."""
+
+    bad = ""
+
+    @override
+    async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
+        if run_id == self.bad:
+            raise StoreError("the inbox is damaged: restore a copy")
+        return await super().inbox(run_id)
+
+
+async def test_an_inbox_that_is_damaged_stops_no_other_run() -> None:
+    store, agent = Damaged(), answering()
     bad, good = [await submit(agent, "?", store=store) for _ in range(2)]
     await resume(agent, bad, store=store)
-    (tmp_path / "inbox" / f"{bad}.jsonl").write_bytes(b"nonsense\n")
+    await store.post(bad, b"nonsense")
+    store.bad = bad
     assert {run.run_id for run in await store.due()} == {bad, good}
     told = await serve_all(store, agent)
     assert sorted({(news.what, news.run_id) for news in told if news.run_id}) == sorted([

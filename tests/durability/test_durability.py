@@ -37,10 +37,6 @@ def test_two_workers_on_sqlite_are_killed() -> None:
     whole(storms.sqlite(15))
 
 
-def test_two_workers_on_files_are_killed() -> None:
-    whole(storms.jsonl(20))
-
-
 def test_two_workers_on_postgresql_are_killed() -> None:
     whole(storms.on_postgres(20))
 

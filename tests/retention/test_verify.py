@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.events import Note, Setting, Started
+from clew.events import Note
 from clew.journal import Journal, chain
 from clew.portal import wait_for
 from clew.protocols import Append, Line, Store
 from clew.retention import Checked, verify, verify_sync
 from clew.retention.verifying import EMPTY
-from clew.stores import JsonlStore, MemoryStore, SqliteStore
+from clew.stores import MemoryStore, SqliteStore
 from tests.retention.records import MAKERS, NOW, Maker, contents, everything, family, run
 
 
@@ -204,71 +204,6 @@ def test_one_changed_byte_is_found_and_named(place: random.Random) -> None:
         assert f"entry {seq}: it was changed after it was written" in wrong[run_id].wrong
         forks = {"plain": ("fork", "fork of the fork"), "fork": ("fork of the fork",)}
         assert wrong.keys() <= {run_id, *forks.get(run_id, ())}
-
-
-@cache
-def folder() -> tuple[str, bytes, list[Line]]:
-    """The file of a run in a JSONL store, and its lines."""
-
-    async def write() -> tuple[str, bytes, list[Line]]:
-        store = JsonlStore(Path("made"))
-        started = Started("What?", Setting("f", "m", "c", "p"))
-        journal = await Journal.create(store, started, "r", clock=lambda: NOW)
-        await journal.record(Note("one"), Note("two"))
-        again = await Journal.open(store, "r", clock=lambda: NOW)
-        await again.record(Note("three"))
-        return "r", Path("made/r.jsonl").read_bytes(), await store.read("r")
-
-    return wait_for(write)
-
-
-@settings(max_examples=250)
-@given(st.integers(0, 10_000), st.integers(1, 255))
-def test_a_changed_byte_of_a_readable_file_is_found_or_changes_nothing(
-    place: int, change: int
-) -> None:
-    run_id, data, lines = folder()
-    place %= len(data) - 1  # without its last newline the last append is a torn one
-    wrong = bytearray(data)
-    wrong[place] ^= change
-    Path("changed").mkdir(exist_ok=True)
-    Path("changed", f"{run_id}.jsonl").write_bytes(wrong)
-    store = JsonlStore(Path("changed"))
-    (found,), _ = verify_sync([run_id], store=store)
-    if found.ok:
-        assert wait_for(store.read, run_id) == lines
-    elif found.seq:
-        row = data[:place].count(b"\n")
-        assert found.seq in {row, row - 1, row + 1}
-    else:
-        told = ("damaged in the line that ends", "was changed", "newer clew", "shares lines")
-        assert any(words in found.wrong for words in told), found
-
-
-async def test_one_damaged_file_hides_no_other(tmp_path: Path, caplog: Any) -> None:
-    store = JsonlStore(tmp_path)
-    for name in ("good", "bad"):
-        await run(store, name)
-    data = (tmp_path / "bad.jsonl").read_bytes()
-    (tmp_path / "bad.jsonl").write_bytes(data.replace(b'"seq":3', b'"seq":?'))
-    store = JsonlStore(tmp_path)
-    assert [info.run_id for info in await store.runs()] == ["good"]
-    assert [info.run_id for info in await store.runs()] == ["good"]
-    (message,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert message.startswith("run bad is not listed: ")
-    assert "behind entry 2: mend it or restore a copy" in message
-    found, lost = await verify(store=store)
-    assert {one.run_id: one.ok for one in found} == {"good": True, "bad": False}
-    assert lost == []
-
-
-async def test_a_cut_write_is_told(tmp_path: Path) -> None:
-    store = JsonlStore(tmp_path)
-    await run(store, "r")
-    with (tmp_path / "r.jsonl").open("ab") as file:
-        file.write(b'{"epoch"')
-    found = await one(store, "r")
-    assert (found.ok, found.torn, found.entries) == (False, 8, 4)
 
 
 async def test_a_value_of_another_type_is_a_change(tmp_path: Path) -> None:

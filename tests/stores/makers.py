@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from clew.protocols import Store
-from clew.stores import JsonlStore, MemoryStore, SqliteStore
+from clew.stores import MemoryStore, SqliteStore
 from clew.testing.store_contract import Make
 
 
@@ -13,15 +13,6 @@ def memory(_: Path) -> Make:
 
     async def make() -> Store:
         return store
-
-    return make
-
-
-def jsonl(place: Path) -> Make:
-    """A folder, opened anew each time."""
-
-    async def make() -> Store:
-        return JsonlStore(place / "runs")
 
     return make
 

@@ -19,18 +19,17 @@ from clew.testing.store_claims import (
     check_claims,
 )
 from clew.testing.store_contract import Check, Make
-from tests.stores.makers import jsonl, memory, sqlite
+from tests.stores.makers import memory, sqlite
 
 
-@pytest.mark.parametrize("kind", [memory, jsonl, sqlite])
+@pytest.mark.parametrize("kind", [memory, sqlite])
 @pytest.mark.parametrize("check", CLAIMS, ids=lambda check: check.__name__)
 async def test_claims(check: Check, kind: Callable[[Path], Make], tmp_path: Path) -> None:
     await check(kind(tmp_path))
 
 
-@pytest.mark.parametrize("name", ["runs.sqlite", "runs.jsonl"])
-async def test_a_killed_process_loses_its_claims(name: str, tmp_path: Path) -> None:
-    await a_killed_process_loses_its_claims(str(tmp_path / name))
+async def test_a_killed_process_loses_its_claims(tmp_path: Path) -> None:
+    await a_killed_process_loses_its_claims(str(tmp_path / "runs.sqlite"))
 
 
 class Generous(MemoryStore):

@@ -1,4 +1,4 @@
-"""The contract that ships for other people's stores, run over our own three."""
+"""The contract that ships for other people's stores, run over our own."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,11 +12,11 @@ from clew.errors import FencedError, StoreError
 from clew.protocols import Append, Base, Line, Store
 from clew.stores import MemoryStore
 from clew.testing.store_contract import CONTRACT, Check, Make, check_store
-from clew.testing.store_prunes import AT_ONCE, PRUNES, check_prunes
-from tests.stores.makers import jsonl, memory, sqlite
+from clew.testing.store_prunes import AT_ONCE, check_prunes
+from tests.stores.makers import memory, sqlite
 
 
-@pytest.mark.parametrize("kind", [memory, jsonl, sqlite])
+@pytest.mark.parametrize("kind", [memory, sqlite])
 @pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
 async def test_store(check: Check, kind: Callable[[Path], Make], tmp_path: Path) -> None:
     await check(kind(tmp_path))
@@ -28,11 +28,6 @@ async def test_store_that_forgets(
     check: Check, kind: Callable[[Path], Make], tmp_path: Path
 ) -> None:
     await check(kind(tmp_path))
-
-
-@pytest.mark.parametrize("check", PRUNES, ids=lambda check: check.__name__)
-async def test_folder_that_forgets(check: Check, tmp_path: Path) -> None:
-    await check(jsonl(tmp_path))
 
 
 async def test_the_whole_contract_in_one_call(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from clew import (
     Agent,
-    JsonlStore,
     RunExistsError,
     RunNotFoundError,
     SqliteStore,
@@ -57,14 +56,14 @@ async def test_a_store_that_cannot_be_read_does_not_say_that_nothing_was_begun(
     tmp_path: Path,
 ) -> None:
     """A damaged file is no run that is missing: whoever asks hears of it."""
-    folder = tmp_path / "runs"
-    store = JsonlStore(folder)
+    store = SqliteStore(tmp_path / "runs.sqlite")
     await start(AGENT, "2 + 2?", store, run_id="r")
     assert await begun(store, "r")
     assert not await begun(store, "another")
-    (folder / "r.jsonl").write_text("no row\n")
-    with pytest.raises(StoreDamagedError, match=r"r.jsonl is damaged"):
-        await begun(JsonlStore(folder), "r")
+    with closing(sqlite3.connect(tmp_path / "runs.sqlite")) as other, other:
+        other.execute("UPDATE entries SET body = '{}'")
+    with pytest.raises(StoreDamagedError, match="entry 1"):
+        await begun(store, "r")
 
 
 async def test_a_changed_entry_is_damage(tmp_path: Path) -> None:
@@ -89,41 +88,31 @@ async def test_what_is_there_and_what_is_not(tmp_path: Path) -> None:
 
 
 async def test_a_store_takes_its_place_as_a_string(tmp_path: Path) -> None:
-    """`SqliteStore("runs.sqlite")`, as everybody writes it first; a folder too."""
+    """`SqliteStore("runs.sqlite")`, as everybody writes it first."""
     agent = Agent(
         model=ScriptedModel([act("calc", expression="2 + 2"), finish("4")]), tools=[calc()]
     )
-    for store in (SqliteStore(str(tmp_path / "a.sqlite")), JsonlStore(str(tmp_path / "folder"))):
-        result = await run(agent, "2 + 2?", store=store, run_id="r")
-        assert result.answer == "4"
-        assert await store.create("fork", Base("r", 1)) == 1
-        await store.close()
-    assert sorted(path.name for path in (tmp_path / "folder").glob("*.jsonl")) == [
-        "fork.jsonl",
-        "r.jsonl",
-    ]
+    store = SqliteStore(str(tmp_path / "a.sqlite"))
+    result = await run(agent, "2 + 2?", store=store, run_id="r")
+    assert result.answer == "4"
+    assert await store.create("fork", Base("r", 1)) == 1
+    await store.close()
     assert (tmp_path / "a.sqlite").is_file()
-    assert repr(store) != repr(SqliteStore(str(tmp_path / "a.sqlite"))), "which name their places"
 
 
-@pytest.mark.parametrize("name", ["runs.sqlite", "folder/"])
-async def test_a_store_that_is_removed_in_mid_run_is_told(name: str, tmp_path: Path) -> None:
+async def test_a_store_that_is_removed_in_mid_run_is_told(tmp_path: Path) -> None:
     """Whatever is written into a removed file is lost: a run must not end as answered there."""
-    place = tmp_path / name.rstrip("/")
 
     @tool(effect="read")
     def remove() -> str:
         """Remove the store."""
-        if place.is_dir():
-            shutil.rmtree(place)
-        else:
-            for path in tmp_path.glob("runs.sqlite*"):
-                path.unlink()
+        for path in tmp_path.glob("runs.sqlite*"):
+            path.unlink()
         return "removed"
 
     agent = Agent(model=ScriptedModel([act("remove"), finish("done")]), tools=[remove])
     with pytest.raises(StoreError) as told:
-        await run(agent, "Well?", store=f"{tmp_path}/{name}")
+        await run(agent, "Well?", store=tmp_path / "runs.sqlite")
     assert "\n" not in str(told.value)
 
 

@@ -1,6 +1,5 @@
 """Listings: what a page costs does not grow with the runs that have stopped."""
 
-import os
 import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import closing
@@ -9,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clew.protocols import Append, Line, Prunes
-from clew.stores import JsonlStore, SqliteStore, open_store
+from clew.stores import SqliteStore, open_store
 from clew.stores.listing import status_of
 from clew.testing.store_contract import append
 
@@ -72,20 +71,7 @@ async def test_a_page_costs_the_same_in_a_store_of_twenty_times_the_runs(tmp_pat
     await many.close()
 
 
-async def test_a_folder_reads_only_as_many_files_as_it_shows(tmp_path: Path) -> None:
-    """Those that were written last; the others are not even looked at."""
-    store = JsonlStore(tmp_path)
-    for number in range(9):
-        run_id = f"r{number}"
-        await store.append(append(run_id, await store.create(run_id), 1, at=number))
-    for number in range(6):  # long ago, and damaged since
-        path = tmp_path / f"r{number}.jsonl"
-        path.write_text("no row\n")
-        os.utime(path, (1, 1))
-    assert [run.run_id for run in await JsonlStore(tmp_path).runs(3)] == ["r8", "r7", "r6"]
-
-
-@pytest.mark.parametrize("kind", ["memory:", "runs.sqlite", "folder/"])
+@pytest.mark.parametrize("kind", ["memory:", "runs.sqlite"])
 async def test_a_page_follows_one_that_ended_with_a_run_forgotten_since(
     kind: str, tmp_path: Path
 ) -> None:

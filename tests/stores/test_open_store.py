@@ -12,8 +12,9 @@ import pytest
 
 from clew.errors import StoreError
 from clew.protocols import Store
-from clew.stores import JsonlStore, MemoryStore, SqliteStore, open_store
+from clew.stores import MemoryStore, SqliteStore, open_store
 from clew.testing.store_contract import append, numbers
+from tests.cli.shell import clew
 
 
 @pytest.fixture(autouse=True)
@@ -32,20 +33,16 @@ async def kind_of(where: str | Path | None) -> type[Store]:
 
 
 async def test_a_name_says_which_store_it_is(tmp_path: Path) -> None:
-    (tmp_path / "there").mkdir()
     meant: dict[str | Path, type[Store]] = {
         "memory:": MemoryStore,
         ":memory:": MemoryStore,
-        tmp_path / "there": JsonlStore,
-        f"{tmp_path}/new/folder/": JsonlStore,
-        tmp_path / "new" / "runs.jsonl": JsonlStore,
         tmp_path / "new" / "runs.sqlite": SqliteStore,
         str(tmp_path / "other" / "runs"): SqliteStore,
         "~/runs.db": SqliteStore,
     }
     for where, kind in meant.items():
         assert await kind_of(where) is kind
-    for made in ("new/folder/r0.jsonl", "new/runs.jsonl/r0.jsonl", "home/runs.db", "other/runs"):
+    for made in ("new/runs.sqlite", "home/runs.db", "other/runs"):
         assert (tmp_path / made).is_file()
 
 
@@ -54,8 +51,8 @@ async def test_no_name_means_the_environments_or_the_users_own(
 ) -> None:
     assert await kind_of(None) is SqliteStore
     assert (platformdirs.user_data_path("clew", appauthor=False) / "runs.sqlite").is_file()
-    monkeypatch.setenv("CLEW_STORE", str(tmp_path / "mine.jsonl"))
-    assert await kind_of(None) is JsonlStore
+    monkeypatch.setenv("CLEW_STORE", "memory:")
+    assert await kind_of(None) is MemoryStore
     monkeypatch.setenv("CLEW_STORE", "")
     assert await kind_of(None) is SqliteStore
 
@@ -63,26 +60,42 @@ async def test_no_name_means_the_environments_or_the_users_own(
 @pytest.mark.parametrize("address", ["mysql://me:word@host/runs", "file:///tmp/runs.sqlite"])
 def test_an_address_of_no_store_is_told_without_what_it_holds(address: str) -> None:
     scheme = address.partition("//")[0]
-    with pytest.raises(StoreError, match=f"^{scheme}//… is no store: name a file, a folder/ or"):
+    with pytest.raises(StoreError, match=f"^{scheme}//… is no store: name a file or"):
         open_store(address)
 
 
-@pytest.mark.parametrize("under", ["file/runs.sqlite", "file/runs.jsonl", "file.jsonl"])
-def test_a_folder_that_is_a_file_is_told(under: str, tmp_path: Path) -> None:
-    (tmp_path / Path(under).parts[0]).write_text("not a folder")
+@pytest.mark.parametrize("name", ["there", "there/", "new/folder/", "runs.jsonl", "new/runs.jsonl"])
+@pytest.mark.parametrize("by", ["--store", "CLEW_STORE"])
+def test_a_folder_or_a_file_of_json_lines_is_no_store_but_can_be_imported(
+    name: str, by: str, tmp_path: Path
+) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "runs.jsonl").touch()
+    before = sorted(tmp_path.rglob("*"))
+    place = f"{tmp_path}/{name}"
+    words = ("--store", place) if by == "--store" else ()
+    env = {} if words else {"CLEW_STORE": place}
+    for command in (("ask", "2 + 2?", "--model", "offline"), ("submit", "2 + 2?"), ("doctor",)):
+        done = clew(*command, *words, env=env)
+        assert done.code != 0
+        said = (
+            f"{place} is no store: name a file such as runs.sqlite; if runs lie in it as JSON "
+            f"lines, `clew import {place}` brings them into a store"
+        )
+        assert said in " ".join(f"{done.out} {done.err}".split())
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_folder_that_is_a_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
     with pytest.raises(StoreError, match="not a folder: name another store"):
-        open_store(tmp_path / under)
+        open_store(tmp_path / "file" / "runs.sqlite")
 
 
-@pytest.mark.parametrize("name", ["n" * 300 + ".sqlite", "n" * 300 + ".jsonl", "f/" + "n" * 300])
+@pytest.mark.parametrize("name", ["n" * 300 + ".sqlite", "f/" + "n" * 300])
 def test_a_name_that_is_too_long_is_told(name: str, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="name another"):
         open_store(tmp_path / name)
-
-
-async def test_a_run_id_that_makes_no_file_name_is_told(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="name too long"):
-        await JsonlStore(tmp_path).create("n" * 300)
 
 
 @contextmanager
@@ -119,30 +132,17 @@ def read_only(folder: Path) -> Iterator[None]:
             path.chmod(0o755 if path.is_dir() else 0o644)
 
 
-@pytest.mark.parametrize("name", ["runs.sqlite", "runs.jsonl", "new/runs.sqlite"])
+@pytest.mark.parametrize("name", ["runs.sqlite", "new/runs.sqlite"])
 def test_a_place_one_may_not_write_is_told(name: str, shared: Path) -> None:
     with read_only(shared), pytest.raises(StoreError, match="change its rights or name another"):
         open_store(shared / name)
 
 
-@pytest.mark.parametrize("name", ["runs.sqlite", "runs.jsonl"])
-def test_a_place_one_may_not_even_look_at_is_told(name: str, shared: Path) -> None:
+def test_a_place_one_may_not_even_look_at_is_told(shared: Path) -> None:
     shared.chmod(0)
     with nobody(), pytest.raises(StoreError, match="change its rights or name another"):
-        open_store(shared / name)
+        open_store(shared / "runs.sqlite")
     shared.chmod(0o700)
-
-
-async def test_records_in_a_read_only_folder_can_be_read(shared: Path) -> None:
-    store = JsonlStore(shared)
-    await store.append(append("r", await store.create("r"), 1))
-    with read_only(shared):
-        store = JsonlStore(shared)
-        assert await numbers(store, "r") == [1]
-        assert [run.run_id for run in await store.runs()] == ["r"]
-        for work in (store.open("r"), store.create("s"), store.append(append("r", 1, 2))):
-            with pytest.raises(StoreError, match="may not be written"):
-                await work
 
 
 async def test_a_file_one_may_not_write_can_be_read(shared: Path) -> None:

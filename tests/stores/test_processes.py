@@ -5,20 +5,18 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 from clew.errors import StoreError
 from clew.protocols import Store
-from clew.stores import JsonlStore, SqliteStore, open_store
+from clew.stores import SqliteStore, open_store
 from clew.testing.store_contract import append, blob, numbers, refused, text_of
 
 WORKER = Path(__file__).with_name("worker.py")
-PLACES = ["runs.sqlite", "runs.jsonl"]
 
 # Where other processes do the work, one event loop for those that look at it is enough.
 on_one_loop = pytest.mark.parametrize("anyio_backend", ["asyncio"])
@@ -62,12 +60,11 @@ def room(size: int) -> Iterator[None]:
 
 
 @on_one_loop
-@pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("words", [(), ("barrier",)])
 async def test_a_killed_worker_loses_nothing_that_was_acknowledged(
-    name: str, words: tuple[str, ...], tmp_path: Path
+    words: tuple[str, ...], tmp_path: Path
 ) -> None:
-    place = tmp_path / name
+    place = tmp_path / "runs.sqlite"
     known = 0
     for life in range(1, 4):
         with started(place, "r", "free", *words) as process:
@@ -88,9 +85,8 @@ async def test_a_killed_worker_loses_nothing_that_was_acknowledged(
 
 
 @on_one_loop
-@pytest.mark.parametrize("name", PLACES)
-async def test_a_frozen_worker_can_be_fenced_off(name: str, tmp_path: Path) -> None:
-    place = tmp_path / name
+async def test_a_frozen_worker_can_be_fenced_off(tmp_path: Path) -> None:
+    place = tmp_path / "runs.sqlite"
     with started(place, "r", "stepwise") as process:
         tell(process)
         assert hear(process) == "opened 2"
@@ -109,9 +105,8 @@ async def test_a_frozen_worker_can_be_fenced_off(name: str, tmp_path: Path) -> N
 
 
 @on_one_loop
-@pytest.mark.parametrize("name", PLACES)
-async def test_processes_that_make_one_store_at_once_share_it(name: str, tmp_path: Path) -> None:
-    place = tmp_path / name
+async def test_processes_that_make_one_store_at_once_share_it(tmp_path: Path) -> None:
+    place = tmp_path / "runs.sqlite"
     ids = ["a", "b", "c", "d"]
     with ExitStack() as stack:
         processes = [stack.enter_context(started(place, each, "stepwise")) for each in ids]
@@ -129,9 +124,8 @@ async def test_processes_that_make_one_store_at_once_share_it(name: str, tmp_pat
 
 
 @on_one_loop
-@pytest.mark.parametrize("name", PLACES)
-async def test_a_person_posts_while_a_worker_appends(name: str, tmp_path: Path) -> None:
-    place = tmp_path / name
+async def test_a_person_posts_while_a_worker_appends(tmp_path: Path) -> None:
+    place = tmp_path / "runs.sqlite"
     with started(place, "r", "free") as process:
         tell(process)
         assert hear(process) == "opened 2"
@@ -151,12 +145,11 @@ def sqlite(place: Path) -> Store:
     return SqliteStore(place / "runs.sqlite")
 
 
-@pytest.mark.parametrize("make", [sqlite, JsonlStore])
 @pytest.mark.parametrize("barrier", [False, True])
 async def test_a_full_disk_refuses_an_append_and_loses_nothing(
-    *, make: Callable[[Path], Store], barrier: bool, tmp_path: Path
+    barrier: bool, tmp_path: Path
 ) -> None:
-    store = make(tmp_path)
+    store = sqlite(tmp_path)
     epoch = await store.create("r")
 
     async def fill() -> None:
@@ -172,16 +165,13 @@ async def test_a_full_disk_refuses_an_append_and_loses_nothing(
         assert await numbers(store, "r") == list(range(1, head + 1))
     await store.append(append("r", epoch, head + 1))
     await store.close()
-    again = make(tmp_path)
+    again = sqlite(tmp_path)
     assert await numbers(again, "r") == list(range(1, head + 2))
     await again.close()
 
 
-@pytest.mark.parametrize("make", [sqlite, JsonlStore])
-async def test_a_blob_without_room_leaves_nothing(
-    make: Callable[[Path], Store], tmp_path: Path
-) -> None:
-    store = make(tmp_path)
+async def test_a_blob_without_room_leaves_nothing(tmp_path: Path) -> None:
+    store = sqlite(tmp_path)
     epoch = await store.create("r")
     body, digest = blob("x" * 500_000)
     with room(400_000):
@@ -195,18 +185,6 @@ async def test_a_blob_without_room_leaves_nothing(
     assert left < 750_000, "the half-written blob is gone"
 
 
-@pytest.mark.parametrize("make", [sqlite, JsonlStore])
-async def test_no_room_at_all_is_told_at_once(
-    make: Callable[[Path], Store], tmp_path: Path
-) -> None:
+async def test_no_room_at_all_is_told_at_once(tmp_path: Path) -> None:
     with room(0), pytest.raises(StoreError, match="make room"):
-        await make(tmp_path).create("r")
-
-
-async def test_a_lock_that_hangs_is_told(tmp_path: Path) -> None:
-    store = JsonlStore(tmp_path, patience=0.05)
-    epoch = await store.create("r")
-    with FileLock(tmp_path / "locks" / "r.lock"):
-        await refused(store.append(append("r", epoch, 1)), "appending under another's lock")
-    await store.append(append("r", epoch, 1))
-    assert await numbers(store, "r") == [1]
+        await sqlite(tmp_path).create("r")

@@ -11,7 +11,7 @@ from clew.events import Note, encode
 from clew.journal import Journal, chain
 from clew.protocols import Append, Line
 from clew.retention import verify
-from clew.stores import JsonlStore, SqliteStore
+from clew.stores import SqliteStore
 from clew.stores.sqlite_log import ends_torn
 
 HEADER, FRAME = 32, 24  # bytes, https://www.sqlite.org/fileformat2.html#the_write_ahead_log
@@ -22,36 +22,6 @@ STRIDE = int(os.environ.get("CLEW_TORN_STRIDE", "997"))
 def line(seq: int, before: bytes, text: str) -> Line:
     body = encode(Note(text))
     return Line(seq, 5, 1, body, chain(before, seq, 5, 1, body))
-
-
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # nothing here waits for anything
-async def test_a_file_cut_in_its_last_three_entries_keeps_the_rest_and_says_so(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    store = JsonlStore(tmp_path / "whole")
-    await store.create("r")
-    file, before, ends = tmp_path / "whole" / "r.jsonl", b"", list[int]()
-    for seq in range(1, 7):
-        one = line(seq, before, "Ariadne – 日本 " * seq)
-        await store.append(Append("r", 1, (one,)))
-        before = one.hash
-        ends.append(file.stat().st_size)
-    data = file.read_bytes()
-    torn = JsonlStore(tmp_path / "torn").folder / "r.jsonl"
-    for cut in range(ends[2], len(data) + 1):
-        torn.write_bytes(data[:cut])
-        whole = sum(end <= cut for end in ends)
-        again = JsonlStore(torn.parent)
-        (found,), lost = await verify(store=again)
-        assert found.torn == cut - ends[whole - 1]
-        assert (found.ok, found.entries, lost) == (not found.torn, whole, [])
-        caplog.clear()
-        journal = await Journal.open(again, "r")
-        told = [message for message in caplog.messages if "was cut off" in message]
-        assert len(told) == (found.torn > 0)
-        await journal.record(Note("it goes on"))
-        ((found,), _) = await verify(store=JsonlStore(torn.parent))
-        assert (found.ok, found.entries, found.torn) == (True, whole + 1, 0)
 
 
 def frames(log: bytes) -> list[tuple[int, bool]]:

@@ -1,7 +1,8 @@
 """Stores as earlier versions of clew wrote them: they open, load, replay, go on and forget.
 
 Each file of `data/` was written by the clew of that store version (4 is the present one): an SQLite
-file and a folder of readable files with the same runs, the first with a message in its inbox.
+file, with a message in an inbox, and the same runs as a folder of JSON lines, which is imported in
+`tests/retention/test_old_records.py`.
 """
 
 import shutil
@@ -42,13 +43,10 @@ FIRST = acts(act("look", what="the ball"), act("send", text="Dear Ada"))
 AGENT = Agent(model=ScriptedModel([FIRST, finish("found"), finish("again")]), tools=[look, send])
 
 
-@pytest.mark.parametrize("name", ["runs.sqlite", "runs/"])
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_a_store_of_each_version_is_as_good_as_new(
-    version: int, name: str, tmp_path: Path
-) -> None:
+async def test_a_store_of_each_version_is_as_good_as_new(version: int, tmp_path: Path) -> None:
     shutil.unpack_archive(DATA / f"store-{version}.zip", tmp_path)
-    store = open_store(f"{tmp_path}/{name}")
+    store = open_store(tmp_path / "runs.sqlite")
     wanted = ["run"] if version == 1 else ["fork", "run"]
     assert sorted(info.run_id for info in await store.runs()) == wanted
     found, lost = await verify(store=store)
@@ -62,7 +60,7 @@ async def test_a_store_of_each_version_is_as_good_as_new(
         assert replayed.trajectory.entries == record.entries
     assert (await resume(AGENT, "run", store=store)).answer == "again"
     for run_id in wanted:
-        await store.forget(run_id)  # type: ignore[attr-defined]  # both can
+        await store.forget(run_id)  # type: ignore[attr-defined]  # this store can
     assert await store.runs() == []
     await store.close()
 
@@ -81,7 +79,7 @@ async def test_an_sqlite_file_is_brought_up_and_forgets_blobs_with_their_last_ru
         assert connection.execute("PRAGMA user_version").fetchone() == (version,)
     store = open_store(place)
     for info in await store.runs():
-        await store.forget(info.run_id)  # type: ignore[attr-defined]  # both stores can
+        await store.forget(info.run_id)  # type: ignore[attr-defined]  # this store can
     await store.close()
     with closing(sqlite3.connect(place)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)

@@ -125,7 +125,7 @@ def settled(spec: Spec, file: Path, *, screened: bool) -> Spec:
         advice = "leave it out, and set PGPASSWORD or write ~/.pgpass"
         raise ConfigError(f"{file}: store has a password in it: {advice}")
     store = spec.store if address or spec.store == "memory:" else place(spec.store)
-    if spec.store.endswith("/") and not address:  # which makes it a folder
+    if spec.store.endswith("/") and not address:  # a folder, which no store is
         store += "/"
     programs = tuple(
         msgspec.structs.replace(each, cwd=place(each.cwd or ".")) for each in spec.programs

@@ -17,7 +17,7 @@ model = "offline"
 # A folder of text, Markdown, HTML and PDF to search and cite.
 # docs = "notes"
 
-# Where records lie: a file (SQLite), a folder/ (JSONL) or postgresql://….
+# Where records lie: a file (SQLite) or postgresql://….
 # Left out: your data folder.
 # store = "runs.sqlite"
 

@@ -36,7 +36,7 @@ from clew.models.resolve import (
     installed,
     reached,
 )
-from clew.stores import is_address
+from clew.stores import is_address, store_file
 
 EXTRAS: Final = {
     "openai": ("openai",),
@@ -182,7 +182,7 @@ def _writable(name: str) -> bool:
 
 def _try_to_write_above(name: str) -> None:
     """Raise `OSError` where no file can be made in the nearest folder above that exists."""
-    folder = next(above for above in Path(name).expanduser().absolute().parents if above.exists())
+    folder = next(above for above in store_file(name).absolute().parents if above.exists())
     with tempfile.TemporaryFile(dir=folder):
         pass
 

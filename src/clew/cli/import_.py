@@ -1,4 +1,4 @@
-"""`clew import`: the runs of an archive come into the store."""
+"""`clew import`: the runs of an archive, or of a folder, come into the store."""
 
 import sys
 from collections.abc import Iterable
@@ -32,6 +32,8 @@ FOREIGN = (
 def import_command(file: str, store: str | None, *, as_json: bool, debug: bool) -> int:
     """Bring the runs of an archive into the store: FILE, or - for stdin.
 
+    A folder of JSON lines, in which earlier versions kept runs, is taken as well: FOLDER, or
+    FOLDER/RUN.jsonl for one of them.
     Ids and hashes stay. Each run is verified first. One that is there with the same entries is done
     already; one that is there with others is refused, and the rest comes. An import that was
     interrupted is simply made again.
@@ -70,9 +72,7 @@ def _tell(done: Imported) -> None:
         click.echo(inert(f"clew: {told.run_id or '?'} is refused: {told.why}"), err=True)
     for told in done.missing:
         name = told.run_id or "something"
-        click.echo(
-            inert(f"clew: {name} was not readable when it was exported: {told.why}"), err=True
-        )
+        click.echo(inert(f"clew: {name} could not be read whole: {told.why}"), err=True)
     if not done.whole:
         click.echo(
             "clew: the archive is not whole: it ends early, or runs that it had are not in it",

@@ -63,7 +63,7 @@ STORE: Final = click.option(
     "--store",
     callback=_place,
     metavar="PLACE",
-    help="Where records lie: a file (SQLite), a folder (JSONL) or postgresql://….  [default: "
+    help="Where records lie: a file (SQLite) or postgresql://….  [default: "
     "$CLEW_STORE, or a file in your data folder]",
 )
 DEBUG: Final = click.option(

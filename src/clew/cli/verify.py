@@ -95,9 +95,6 @@ def _line(one: Checked) -> str:
         return f"wrong  {one.run_id}  {one.wrong}{good}"
     said = f"{one.run_id}  {count(one.entries, 'entry').replace('entrys', 'entries')}"
     said += f", ends with {one.hash}"
-    if one.torn:
-        bytes_ = count(one.torn, "byte")
-        return f"cut    {said}; {bytes_} behind it are of a write that was cut off"
     if one.expected == 0:
         return f"wrong  {said}, and never had the expected hash: its end was cut off or changed"
     if one.expected is not None and one.expected < one.entries:

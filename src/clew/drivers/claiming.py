@@ -66,7 +66,7 @@ def shared(store: Store) -> Shared:
     """The store, if workers can share it. Raises `ConfigError`."""
     if not isinstance(store, Claims):
         message = (
-            "workers cannot share this store: use SQLite, a folder of JSONL files or PostgreSQL, "
+            "workers cannot share this store: use SQLite or PostgreSQL, "
             "or give yours the methods of clew.protocols.Claims"
         )
         raise ConfigError(message)

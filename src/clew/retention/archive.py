@@ -12,10 +12,10 @@ from clew.errors import ConfigError, StoreError
 from clew.events import Attempt, Observation
 from clew.journal import wall_clock
 from clew.private import opener
-from clew.protocols import Line, Store
+from clew.protocols import Line
 from clew.retention.form import VERSION, Archive, End, Missing, Section, encoded, written
 from clew.retention.integrity import blobs_of, events, is_blob
-from clew.retention.listing import Listing, OnRun, Told, bases, complete, listed, torn
+from clew.retention.listing import Listing, OnRun, Readable, Told, bases, complete, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ async def export_runs(
     """Write these runs, all by default, into an archive: a new file, or a binary stream.
 
     With them go the bases of forks, the roots of sub-runs and all their sub-runs. What cannot be
-    read, or is not what was written, is left out and named, here and in the archive; so is the end
-    of a run that was cut off. The file is there when it is whole.
+    read, or is not what was written, is left out and named, here and in the archive. The file is
+    there when it is whole.
     Raises `ConfigError` where it is there already.
     """
     async with opened(store) as place:
@@ -86,14 +86,9 @@ async def _write(
     left_out: set[str] = set()
     for number, run_id in enumerate(wanted, start=1):
         try:
-            section = await _section(listing, run_id, left_out)
-            cut = await torn(listing.store, run_id)
+            section = await section_of(listing, run_id, left_out)
             size += file.write(written(section))
             done.append(run_id)
-            if cut:
-                last = section.lines[-1].seq
-                why = f"its end was cut off: {cut:,} bytes behind entry {last} are no whole entry"
-                unreadable.append(Told(run_id, why))
         except (StoreError, TypeError) as error:  # by damage, values may have another type
             unreadable.append(Told(run_id, str(error)))
             left_out.add(run_id)
@@ -104,7 +99,7 @@ async def _write(
     return Exported(tuple(done), size, tuple(unreadable))
 
 
-async def _section(listing: Listing, run_id: str, left_out: set[str]) -> Section:
+async def section_of(listing: Listing, run_id: str, left_out: set[str]) -> Section:
     """A run with all that belongs to it, verified. Raises `StoreError`.
 
     So it does for one that goes on in a sub-run which is `left_out`: taken up without its record,
@@ -136,7 +131,7 @@ async def _section(listing: Listing, run_id: str, left_out: set[str]) -> Section
     return section
 
 
-async def _settled(store: Store, run_id: str) -> tuple[list[Line], list[tuple[int, bytes]]]:
+async def _settled(store: Readable, run_id: str) -> tuple[list[Line], list[tuple[int, bytes]]]:
     """Lines and inbox of one moment: a message is in one of them, and not in both."""
     lines = await store.read(run_id)
     while True:

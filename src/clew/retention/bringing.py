@@ -1,7 +1,7 @@
-"""Bringing the runs of an archive into a store: `clew import`."""
+"""Bringing the runs of an archive, or of a folder, into a store: `clew import`."""
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -12,6 +12,7 @@ from clew.protocols import Append, Line, Store
 from clew.retention.form import End, Section, read_archive
 from clew.retention.integrity import EntryError, blobs_of, event_of, is_blob
 from clew.retention.listing import Told
+from clew.retention.run_folder import holds_runs, read_folder
 
 MOST_EPOCHS: Final = 10_000
 """More openings than this no run has: an archive that says so was not written by clew."""
@@ -40,36 +41,49 @@ async def import_runs(
 ) -> Imported:
     """Bring the runs of an archive into the store, each in one append, with its id and hashes.
 
-    Each is verified before. One that is there with the same entries is done already, so that an
+    A folder of JSON lines, in which clew once kept runs, or a file in it, is taken as well. Each
+    run is verified before. One that is there with the same entries is done already, so that an
     import that was interrupted is made again; one that is there with others is refused, and the
     rest comes all the same. The next worker of a run gets an epoch that no entry has.
     """
+    async with aclosing(_sections(source)) as sections:
+        return await _bring_all(sections, store, on_run)
+
+
+async def _sections(source: Path | str | BinaryIO) -> AsyncGenerator[Section | End]:
+    """What the source holds. Raises `ConfigError` where it cannot be read."""
     if not isinstance(source, str | Path):
-        return await _bring_all(source, "the archive", store, on_run)
-    with _archive(Path(source)) as file:
-        return await _bring_all(file, str(source), store, on_run)
-
-
-@contextmanager
-def _archive(path: Path) -> Generator[BinaryIO]:
+        for section in read_archive(source, "the archive"):
+            yield section
+        return
+    path = Path(source)
     try:
-        with path.open("rb") as file:
-            yield file
+        if holds_runs(path):
+            async for section in read_folder(path):
+                yield section
+            return
+        for section in _archive(path):
+            yield section
     except OSError as error:
         message = f"{path} cannot be read ({error.strerror}): name an archive"
         raise ConfigError(message) from error
 
 
+def _archive(path: Path) -> Iterator[Section | End]:
+    with path.open("rb") as file:
+        yield from read_archive(file, path)
+
+
 async def _bring_all(
-    file: BinaryIO, name: str, store: Where, on_run: Callable[[int, str], None] | None
+    sections: AsyncIterator[Section | End],
+    store: Where,
+    on_run: Callable[[int, str], None] | None,
 ) -> Imported:
     runs: list[str] = []
     there: list[str] = []
     refused: list[Told] = []
-    sections = read_archive(file, name)
-    first = next(sections, None)  # so that no store is made for what is no archive
+    section = await anext(sections, None)  # so that no store is made for what is no archive
     async with opened(store) as place:
-        section = first
         while isinstance(section, Section):
             try:
                 (runs if await bring(section, place) else there).append(section.run_id)
@@ -77,8 +91,8 @@ async def _bring_all(
                 refused.append(Told(section.run_id, str(error)))
             if on_run is not None:
                 on_run(len(runs) + len(there) + len(refused), section.run_id)
-            section = next(sections, None)
-        next(sections, None)  # raises where anything stands behind the end
+            section = await anext(sections, None)
+        await anext(sections, None)  # raises where anything stands behind the end
     missing = section.unreadable if isinstance(section, End) else ()
     return Imported(
         tuple(runs),

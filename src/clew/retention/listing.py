@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from clew.errors import ConfigError
 from clew.events import SCHEMA, Started, Status, Stop, decode
-from clew.protocols import Base, RunInfo, Salvages, Store, Torn
+from clew.protocols import Base, Line, RunInfo, Salvages, Store
 
 Standing: TypeAlias = Status | Literal["open", "unreadable"]
 """How a run ended; "open" where it did not, "unreadable" where its lines tell nothing here."""
@@ -36,11 +36,27 @@ class Known:
     parent: str = ""
 
 
+class Readable(Protocol):
+    """What runs are read from: a store, or a folder that is imported."""
+
+    async def read(self, run_id: str, after: int = 0) -> list[Line]:
+        """The lines of a run over `after`."""
+        ...
+
+    async def blob(self, digest: str) -> bytes:
+        """The blob with this hex SHA-256."""
+        ...
+
+    async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
+        """What waits in the inbox: (id, event's JSON), oldest first."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """All runs that were found, where to read them, and what is lost beside them."""
 
-    store: Store
+    store: Readable
     runs: Mapping[str, Known]
     lost: tuple[str, ...] = ()
 
@@ -75,11 +91,6 @@ async def listed(store: Store, *, thorough: bool) -> Listing:
     runs = {info.run_id: known(info) for info in await place.runs()}
     more = {run_id: Known(run_id) for run_id in found if run_id not in runs}
     return Listing(place, runs | more, tuple(lost))
-
-
-async def torn(store: Store, run_id: str) -> int:
-    """Bytes of a run that are no whole entry or message, where the store can tell."""
-    return await store.torn(run_id) if isinstance(store, Torn) else 0
 
 
 def bases(runs: Mapping[str, Known], run_id: str) -> Iterator[Base]:

@@ -7,10 +7,9 @@ from typing import Final
 from clew.begin import Where, opened
 from clew.errors import StoreError, StoreNewerError
 from clew.events import AnyEvent, Attempt, Observation
-from clew.protocols import Store
 from clew.retention.form import one_line
 from clew.retention.integrity import EntryError, blobs_of, events, is_blob
-from clew.retention.listing import Known, Listing, OnRun, Told, bases, listed, torn
+from clew.retention.listing import Known, Listing, OnRun, Readable, Told, bases, listed
 
 EMPTY: Final = "it has no entry: it was cut off, or its worker died before the first"
 
@@ -21,8 +20,7 @@ class Checked:
 
     `wrong` says what is the matter with entry `seq`, the first that is not what was written (0
     where no entry can be named); it is "" where all is well, and `newer` where the run can only be
-    verified by a later clew. `torn` are bytes of a write that was cut off, then or later; who takes
-    the run up passes them over. With an expected hash, `expected` is the number of the entry that
+    verified by a later clew. With an expected hash, `expected` is the number of the entry that
     has it, or 0 where none has.
     """
 
@@ -31,14 +29,13 @@ class Checked:
     hash: str = ""
     seq: int = 0
     wrong: str = ""
-    torn: int = 0
     expected: int | None = None
     newer: bool = False
 
     @property
     def ok(self) -> bool:
         """Whether the run is whole, and has the expected hash if there is one."""
-        return not self.wrong and not self.torn and self.expected != 0
+        return not self.wrong and self.expected != 0
 
 
 async def verify(
@@ -81,15 +78,14 @@ async def check(listing: Listing, run_id: str, good: set[str], expect: str = "")
             passed = line.seq if last == expect else passed
         if not all(one_line(body) for _, body in await listing.store.inbox(run_id)):
             raise EntryError(0, "a message in its inbox is no compact JSON on one line")
-        cut = await torn(listing.store, run_id)
     except (StoreError, TypeError) as error:  # by hand or by damage, values may have another type
         seq = error.seq if isinstance(error, EntryError) else 0
         newer = isinstance(error, StoreNewerError)
-        return Checked(run_id, entries, last, seq, str(error), 0, passed if expect else None, newer)
-    return Checked(run_id, entries, last, torn=cut, expected=passed if expect else None)
+        return Checked(run_id, entries, last, seq, str(error), passed if expect else None, newer)
+    return Checked(run_id, entries, last, expected=passed if expect else None)
 
 
-async def check_blobs(store: Store, seq: int, event: AnyEvent, good: set[str]) -> None:
+async def check_blobs(store: Readable, seq: int, event: AnyEvent, good: set[str]) -> None:
     """Raise `EntryError` unless all blobs of an event are there and right."""
     for digest in blobs_of(event):
         if digest in good:

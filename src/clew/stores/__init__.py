@@ -1,4 +1,4 @@
-"""Where records lie: memory, readable files, an SQLite file (the default), PostgreSQL."""
+"""Where records lie: memory, an SQLite file (the default), PostgreSQL."""
 
 import importlib
 import os
@@ -7,25 +7,23 @@ from pathlib import Path
 from clew.errors import StoreError
 from clew.extras import install
 from clew.protocols import Store
-from clew.stores.jsonl import JsonlStore
 from clew.stores.memory import MemoryStore
 from clew.stores.postgres_address import has_password, is_address, scheme_of, shown
 from clew.stores.sqlite import SqliteStore
 
 __all__ = [
-    "JsonlStore", "MemoryStore", "SqliteStore", "default_place", "has_password", "is_address",
-    "open_store", "scheme_of", "shown",
+    "MemoryStore", "SqliteStore", "default_place", "has_password", "is_address", "open_store",
+    "scheme_of", "shown", "store_file",
 ]  # fmt: skip
 
 
 def open_store(where: str | Path | None = None) -> Store:
     """Open the store at `where`, making it if it is missing. Raises `StoreError`.
 
-    `memory:` is a `MemoryStore`; a folder (one that is there, or a name that ends in a slash or in
-    `.jsonl`) is a `JsonlStore`; `postgresql://…` is a `PostgresStore`, which connects when it is
+    `memory:` is a `MemoryStore`; `postgresql://…` is a `PostgresStore`, which connects when it is
     first used, and an address of anything else is refused; any other path is the file of a
-    `SqliteStore`. None means `$CLEW_STORE`, or else the file `runs.sqlite` in the user's data
-    folder.
+    `SqliteStore`, but for a folder or `.jsonl` file, which can only be imported. None means
+    `$CLEW_STORE`, or else the file `runs.sqlite` in the user's data folder.
     """
     named = str(where or os.environ.get("CLEW_STORE") or default_place())
     if named in {"memory:", ":memory:"}:
@@ -33,13 +31,25 @@ def open_store(where: str | Path | None = None) -> Store:
     if is_address(named):
         return _postgres(named)
     if scheme_of(named):
-        message = f"{shown(named)} is no store: name a file, a folder/ or postgresql://…"
+        message = f"{shown(named)} is no store: name a file or postgresql://…"
         raise StoreError(message)
+    return SqliteStore(store_file(named))
+
+
+def store_file(named: str) -> Path:
+    """The file of the SQLite store that is named so.
+
+    Raises `StoreError` for a folder or a `.jsonl` file: these can only be imported.
+    """
     path = Path(named).expanduser()
     folder = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises where one may not look
     if folder or path.suffix == ".jsonl" or named.endswith(("/", os.sep)):
-        return JsonlStore(path)
-    return SqliteStore(path)
+        message = (
+            f"{named} is no store: name a file such as runs.sqlite; if runs lie in it as JSON "
+            f"lines, `clew import {named}` brings them into a store"
+        )
+        raise StoreError(message)
+    return path
 
 
 def _postgres(address: str) -> Store:

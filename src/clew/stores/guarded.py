@@ -15,7 +15,7 @@ from clew.parts import broken, of_kind
 from clew.protocols import Line, RunInfo, Store
 
 _GIVES: Final[Mapping[str, tuple[type[Any], str]]] = {
-    **dict.fromkeys(("create", "open", "epoch", "size", "torn"), (int, "a whole number")),
+    **dict.fromkeys(("create", "open", "epoch", "size"), (int, "a whole number")),
     **dict.fromkeys(("append", "claim"), (bool, "True or False")),
     **dict.fromkeys(("post", "close", "forget", "release"), (NoneType, "nothing")),
     "blob": (bytes, "bytes"),

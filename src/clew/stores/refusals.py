@@ -8,7 +8,6 @@ from clew.errors import (
     FencedError,
     RunExistsError,
     RunNotFoundError,
-    StoreBusyError,
     StoreDamagedError,
     StoreError,
     StoreNewerError,
@@ -49,13 +48,6 @@ def lost_base(run_id: str, base: Base) -> StoreDamagedError:
     return StoreDamagedError(
         f"run {run_id!r} shares lines 1 to {base.seq} with run {base.run_id!r}, which are not in "
         "this store: restore that run from a copy"
-    )
-
-
-def lost_messages(place: object) -> StoreDamagedError:
-    """Messages that a record took from its inbox are not there, or others than the oldest."""
-    return StoreDamagedError(
-        f"{place} is damaged: it has not the messages that the record took: restore a copy"
     )
 
 
@@ -106,11 +98,6 @@ def gone(place: object) -> StoreUnreachableError:
         f"{place} was removed or replaced while it was in use, and what is written now would be "
         "lost: put it back and resume, or ask anew"
     )
-
-
-def locked(place: object) -> StoreBusyError:
-    """Another process holds a lock that is only ever held for moments."""
-    return StoreBusyError(f"{place} {LOCKED}")
 
 
 def newer(place: object, version: int, known: int) -> StoreNewerError:
