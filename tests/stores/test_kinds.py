@@ -7,9 +7,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 from clew import (
     Agent,
+    MemoryStore,
     RunExistsError,
     RunNotFoundError,
     SqliteStore,
@@ -22,7 +24,7 @@ from clew import (
     tool,
 )
 from clew.begin import begun, start
-from clew.protocols import Base
+from clew.protocols import Base, Line
 from clew.strategies import vote
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.tools.calc import calc
@@ -52,18 +54,22 @@ async def test_a_locked_file_is_busy_whoever_writes(locked: SqliteStore) -> None
         await run(AGENT, "2 + 2?", store=locked)
 
 
-async def test_a_store_that_cannot_be_read_does_not_say_that_nothing_was_begun(
-    tmp_path: Path,
-) -> None:
-    """A damaged file is no run that is missing: whoever asks hears of it."""
-    store = SqliteStore(tmp_path / "runs.sqlite")
+class Damaged(MemoryStore):
+    """None of its runs can be read."""
+
+    @override
+    async def read(self, run_id: str, after: int = 0) -> list[Line]:
+        raise StoreDamagedError("the store is damaged: restore a copy")
+
+
+async def test_a_store_that_cannot_be_read_does_not_say_that_nothing_was_begun() -> None:
+    """What is damaged is no run that is missing: whoever asks hears of it."""
+    store = MemoryStore()
     await start(AGENT, "2 + 2?", store, run_id="r")
     assert await begun(store, "r")
     assert not await begun(store, "another")
-    with closing(sqlite3.connect(tmp_path / "runs.sqlite")) as other, other:
-        other.execute("UPDATE entries SET body = '{}'")
-    with pytest.raises(StoreDamagedError, match="entry 1"):
-        await begun(store, "r")
+    with pytest.raises(StoreDamagedError, match="restore a copy"):
+        await begun(Damaged(), "r")
 
 
 async def test_a_changed_entry_is_damage(tmp_path: Path) -> None:
