@@ -7,8 +7,8 @@ from typing import Any, Final, Literal, Self
 
 import msgspec
 
-from clew.bounds import Caps, Granted, Limits, told
-from clew.budget import Budget, most_answered, opening
+from clew.bounds import Caps, Limits
+from clew.budget import Budget, limit_reminders, most_answered, opening
 from clew.codecs import by_name as codec_by_name
 from clew.events import Json, Setting
 from clew.fit import (
@@ -71,9 +71,6 @@ ALREADY_DONE: Final = AlreadyDone()
 
 OWN_GUARDS: Final = (AlreadyDone, Caps, NoProgress)
 """Guards that are ours: they answer at once, and need no watching."""
-
-GRANTED: Final = Granted()
-"""The same holds for what a sub-run may take of its parent's budget."""
 
 NEAR: Final = {"near": 3, "always": 1 << 62, "never": -1}
 """From how many steps or tool calls on the model is told how many are left."""
@@ -235,14 +232,14 @@ class Agent:
 
     @cached_property
     def budget(self) -> Budget:
-        """What its model calls may take, and what is known of them beforehand."""
-        limits, first = self.limits, first_prompt(self.format, self.brief)
+        """What its runs may take, and what is known beforehand of its model calls."""
+        model, first = self.thinker, first_prompt(self.format, self.brief)
         return Budget(
-            limits.tokens, limits.most_cost(priced=self.thinker.priced), limits.seconds,
-            self.landing, opening(first), most_answered(self.thinker.params), self.brief.shape,
+            self.limits.allowance, model.priced, self.landing,
+            opening(first), most_answered(model.params), self.brief.shape,
         )  # fmt: skip
 
-    def reached(self, so_far: Trajectory) -> str | None:
+    def tripped_bound(self, so_far: Trajectory) -> str | None:
         """The reason of the first bound that was reached, or that the next thought would pass."""
         bound: Bound | None = None
         try:
@@ -259,16 +256,16 @@ class Agent:
 
     @cached_property
     def _asked(self) -> tuple[Bound, ...]:
-        return (self.budget.over, *self.all_bounds, GRANTED, self.budget.short)
+        return (self.budget.over, *self.all_bounds, self.budget.granted, self.budget.short)
 
-    def stranded(self, so_far: Trajectory) -> bool:
+    def cannot_land(self, so_far: Trajectory) -> bool:
         """Whether a landing was begun that what is left does not hold any more."""
         return so_far.landing is not None and self.landing and not self.budget.lands(so_far)
 
     def reminders(self, so_far: Trajectory) -> tuple[str, ...]:
         """What is said anew at the end of the next prompt; in a landing nothing is left to tell."""
-        left = self.limits.left(so_far)
-        said = told(left, NEAR[self.tell_left]) if so_far.landing is None else []
+        left = self.budget.left(so_far)
+        said = limit_reminders(left, NEAR[self.tell_left]) if so_far.landing is None else []
         said += [
             f"The person's words were marked by a filter ({m}). {MARKED}" for m in so_far.marks
         ]

@@ -186,9 +186,9 @@ def _thinks_next(agent: Agent, so_far: Trajectory, *, other: bool) -> bool:
         return False
     if so_far.unheard and (words := so_far.words) is not None and not _heard(words):
         return False
-    if so_far.landed or len(so_far.rejected) > agent.tries or agent.stranded(so_far):
+    if so_far.landed or len(so_far.rejected) > agent.tries or agent.cannot_land(so_far):
         return False
-    return other or so_far.landing is not None or agent.reached(so_far) is None
+    return other or so_far.landing is not None or agent.tripped_bound(so_far) is None
 
 
 def _heard(words: Call) -> bool:

@@ -2,7 +2,8 @@
 
 All of them look at what was spent since a person last spoke: a further word gives a run the same
 again. `Limits` holds the numbers of every axis; each bound is a frozen value, so that its `repr`
-can stand in the record. A reason reads "name: detail".
+can stand in the record. A reason reads "name: detail". What is left of them, and whether the next
+call fits, is reckoned in `budget.py`.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ import msgspec
 
 from clew.errors import ConfigError
 from clew.events import FINISH, Grant, Verdict
-from clew.protocols import Bound, Guard, Left
+from clew.protocols import Bound, Guard
 from clew.trajectory import Call, Trajectory
 
 DEFAULT_COST = 1.0
@@ -53,7 +54,7 @@ class Tokens(msgspec.Struct, frozen=True):
 
     def __call__(self, so_far: Trajectory) -> str | None:
         """A reason once they are used up."""
-        used = so_far.spent.usage.tokens + so_far.spent.lost.tokens
+        used = so_far.spent.tokens
         return None if used < self.most else f"tokens: {used} of {self.most} used"
 
 
@@ -64,7 +65,7 @@ class Cost(msgspec.Struct, frozen=True):
 
     def __call__(self, so_far: Trajectory) -> str | None:
         """A reason once they are spent."""
-        spent = so_far.spent.usage.known_cost + so_far.spent.lost.known_cost
+        spent = so_far.spent.cost
         return None if spent < self.most else f"cost: ${spent:.4f} of ${self.most:.4f} spent"
 
 
@@ -75,41 +76,8 @@ class Seconds(msgspec.Struct, frozen=True):
 
     def __call__(self, so_far: Trajectory) -> str | None:
         """A reason once they have passed."""
-        worked = so_far.spent.active_ms / 1000
+        worked = so_far.spent.seconds
         return None if worked < self.most else f"seconds: {worked:.1f} of {self.most:g} worked"
-
-
-class Granted(msgspec.Struct, frozen=True):
-    """What a sub-run was granted, over its whole record: a further word to it gives no more.
-
-    Every agent has it; it binds only where there is a grant.
-    """
-
-    def __call__(self, so_far: Trajectory) -> str | None:
-        """A reason once any of it is used up."""
-        if (grant := so_far.grant) is None:
-            return None
-        left = rest(grant, so_far)
-        if grant.cost is not None and left.cost <= 0:
-            return f"grant: ${grant.cost:.4f} granted, and spent"
-        for name in ("steps", "tool_calls", "tokens", "seconds"):
-            if getattr(left, name) <= 0:
-                return f"grant: {name}: {getattr(grant, name):g} granted, and used"
-        return None
-
-
-def rest(grant: Grant, so_far: Trajectory) -> Left:
-    """What is left of a grant."""
-    spent, lent = so_far.total, so_far.lent
-    used = spent.usage + spent.lost
-    return Left(
-        steps=max(0, grant.steps - spent.steps - lent.steps),
-        tool_calls=max(0, grant.tool_calls - spent.tool_calls - lent.tool_calls),
-        tokens=max(0, grant.tokens - used.tokens - lent.tokens),
-        seconds=max(0.0, grant.seconds - spent.active_ms / 1000),
-        cost=max(0.0, (grant.cost or 0.0) - used.known_cost - (lent.cost or 0.0)),
-        depth=grant.depth,
-    )
 
 
 class Faults(msgspec.Struct, frozen=True):
@@ -136,7 +104,7 @@ class Caps(msgspec.Struct, frozen=True):
         if name == FINISH:
             return None
         tally, place = so_far.tally, call.place
-        soon = so_far.lent.tool_calls + tally.waiting(place)
+        soon = so_far.reserved.tool_calls + tally.waiting(place)
         if so_far.spent.tool_calls + soon >= self.total:
             return _over(
                 f"all {self.total} tool calls of this run are used: answer with what is known"
@@ -224,53 +192,29 @@ class Limits:
             Tokens(self.tokens),
             Seconds(self.seconds),
         )
-        cost = self.most_cost(priced=priced)
-        return usual if cost is None else (*usual, Cost(cost))
+        return (*usual, Cost(self.most_cost)) if priced else usual
 
-    def most_cost(self, *, priced: bool) -> float | None:
-        """What a run may cost; None where nobody knows what it does cost."""
-        if not priced:
-            return None
+    @property
+    def most_cost(self) -> float:
+        """What a run may cost, where it is known what it does cost."""
         return DEFAULT_COST if self.cost is None else self.cost
+
+    @property
+    def allowance(self) -> Grant:
+        """What a run may take in all, by the numbers."""
+        return Grant(
+            self.steps,
+            self.tool_calls,
+            self.tokens,
+            float(self.seconds),
+            self.most_cost,
+            self.depth,
+        )
 
     @property
     def guard(self) -> Guard:
         """The guard that holds the caps on calls inside a step."""
         return Caps(self.tool_calls, self.calls_per_step, self.calls_per_tool)
-
-    def left(self, so_far: Trajectory) -> Left:
-        """What may still be taken; of a sub-run also of its grant."""
-        spent, lent = so_far.spent, so_far.lent
-        used, lost = spent.usage, spent.lost
-        most = DEFAULT_COST if self.cost is None else self.cost
-        own = Left(
-            steps=max(0, self.steps - spent.steps - lent.steps),
-            tool_calls=max(0, self.tool_calls - spent.tool_calls - lent.tool_calls),
-            tokens=max(0, self.tokens - used.tokens - lost.tokens - lent.tokens),
-            seconds=max(0.0, self.seconds - spent.active_ms / 1000),
-            cost=max(0.0, most - used.known_cost - lost.known_cost - (lent.cost or 0.0)),
-            depth=self.depth,
-        )
-        if so_far.grant is None:
-            return own
-        granted = rest(so_far.grant, so_far)
-        least = {
-            name: min(getattr(own, name), getattr(granted, name)) for name in Left.__struct_fields__
-        }
-        if so_far.grant.cost is None:
-            least["cost"] = own.cost
-        return Left(**least)
-
-
-def told(left: Left, near: int) -> list[str]:
-    """What is left of steps and calls, in lines for the model: where it is at most `near`."""
-    said: list[str] = []
-    if left.steps <= near:
-        last = "This is the last step: finish now."
-        said.append(last if left.last else f"{left.steps} steps are left.")
-    if left.tool_calls <= near:
-        said.append(f"{left.tool_calls} tool calls are left.")
-    return said
 
 
 RESEARCH = Limits(steps=40, tool_calls=80, seconds=1800.0)

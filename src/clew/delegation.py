@@ -10,19 +10,17 @@ from typing import Final
 import msgspec
 
 from clew.agent import Agent
+from clew.budget import least, too_little
 from clew.errors import ConfigError, ToolError, message_of
-from clew.events import AnyEvent, Attempt, Grant, Judged, Observation, Thought, Verdict
+from clew.events import AnyEvent, Attempt, Judged, Observation, Verdict
 from clew.journal import Journal
 from clew.judging import refusal
 from clew.observed import failed, observed
 from clew.protocols import SubRun, Tool
-from clew.trajectory import Call, Trajectory
+from clew.trajectory import Call
 
 SUB_RUN: Final = "sub-run"
 """By whom a call is held whose sub-run is held."""
-
-RESERVE: Final = 2
-"""So many thoughts are kept back from what is granted: one more, and a landing."""
 
 
 async def hand_out(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
@@ -34,11 +32,11 @@ async def hand_out(agent: Agent, journal: Journal, calls: Sequence[Call]) -> Non
     new = [(call, tool) for call in calls if (tool := _hands_on(agent, call)) and not call.attempts]
     if not new:
         return
-    rest = _rest(agent, so_far)
+    share = agent.budget.share(so_far, len(new))
     events: list[AnyEvent] = []
     for call, tool in new:
-        grant = least(rest.share(len(new)), tool.most)
-        if (why := _nothing(grant)) is not None:
+        grant = share if tool.most is None else least(share, tool.most)
+        if (why := too_little(grant)) is not None:
             events.append(refusal(call, "cap", why))
         else:
             child = sub_run_id(journal.run_id, call)
@@ -121,84 +119,3 @@ def _told(agent: Agent, journal: Journal, tool: Tool, call: Call, end: Observati
     """The observation, whatever becomes of its content, with what the sub-run took."""
     told = observed(agent, journal.trajectory, tool, call, end)
     return msgspec.structs.replace(told, spent=end.spent)
-
-
-# ---------------------------------------------------------------- what is granted
-
-
-class _Rest(msgspec.Struct, frozen=True):
-    """What is left for sub-runs together; cost None where it is not bounded."""
-
-    steps: int
-    tool_calls: int
-    tokens: int
-    seconds: float
-    cost: float | None
-    depth: int
-
-    def share(self, among: int) -> Grant:
-        """An equal part of it. Time passes for all at once: it is not divided."""
-        return Grant(
-            self.steps // among,
-            self.tool_calls // among,
-            self.tokens // among,
-            self.seconds,
-            None if self.cost is None else self.cost / among,
-            self.depth,
-        )
-
-
-def _rest(agent: Agent, so_far: Trajectory) -> _Rest:
-    """What the run may still take, less what it needs itself to make something of the results.
-
-    That is another step and a landing, and the calls of this step that are not made yet.
-    """
-    left, thought = agent.limits.left(so_far), agent.budget.expected(so_far)
-    waiting = sum(not call.attempts for call in so_far.step.pending)
-    bounded = agent.thinker.priced or (so_far.grant is not None and so_far.grant.cost is not None)
-    return _Rest(
-        steps=left.steps - 1,
-        tool_calls=left.tool_calls - waiting,
-        tokens=left.tokens - RESERVE * thought.tokens,
-        seconds=round(left.seconds - RESERVE * _thinking(so_far), 3),
-        cost=left.cost - RESERVE * (thought.cost or 0.0) if bounded else None,
-        depth=left.depth - 1,
-    )
-
-
-def _thinking(so_far: Trajectory) -> float:
-    """Seconds from what came before the last thought to it, where one worker saw both."""
-    pairs = zip(so_far.entries[-2::-1], so_far.entries[::-1], strict=False)
-    worked = (
-        entry.at - before.at if entry.epoch == before.epoch else 0
-        for before, entry in pairs
-        if isinstance(entry.event, Thought)
-    )
-    return max(0, next(worked, 0)) / 1000
-
-
-def least(share: Grant, most: Grant | None) -> Grant:
-    """The smaller of two grants on every axis."""
-    if most is None:
-        return share
-    costs = [cost for cost in (share.cost, most.cost) if cost is not None]
-    return Grant(
-        min(share.steps, most.steps),
-        min(share.tool_calls, most.tool_calls),
-        min(share.tokens, most.tokens),
-        min(share.seconds, most.seconds),
-        min(costs) if costs else None,
-        min(share.depth, most.depth),
-    )
-
-
-def _nothing(grant: Grant) -> str | None:
-    """Why a sub-run with this grant could not begin, in a line for the model."""
-    if grant.depth < 0:
-        return "runs are nested as deep as they may be: do it yourself, with your other tools"
-    for name in ("steps", "tool_calls", "tokens", "seconds", "cost"):
-        value = getattr(grant, name)
-        if value is not None and value <= 0:
-            words = name.replace("_", " ")
-            return f"too little is left of this run's {words} to hand on: answer with what is known"
-    return None

@@ -4,6 +4,7 @@ An event says what happened; the entry around it says where and when. Nothing he
 and nothing here knows a run id, a clock or a store.
 """
 
+from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -314,7 +315,7 @@ class Attempt(Event, frozen=True):
     grant: Grant | None = None
 
 
-class Observation(Event, frozen=True):
+class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
     """What came of one call: the only one it will ever have.
 
     `content` is text or JSON; when it is too large for a line of the record it lies in the blob
@@ -344,7 +345,11 @@ class Observation(Event, frozen=True):
     @property
     def text(self) -> str:
         """The content as a model reads it: text as it is, anything else as compact JSON."""
-        return self.content if isinstance(self.content, str) else encode(self.content).decode()
+        return self.content if isinstance(self.content, str) else self._json
+
+    @cached_property
+    def _json(self) -> str:
+        return encode(self.content).decode()
 
 
 class Note(Event, frozen=True):

@@ -165,10 +165,9 @@ def _fail(waiting: Iterable[_Waiting], error: Exception) -> None:
 class Journal:
     """A run opened for work. Make one with `create`, `fork` or `open`.
 
-    `folds` is room for what others derive from the record and keep between steps (the view); it may
-    be emptied at any time and changes nothing but speed. `words` is where threads leave the results
-    of calls that ended after their deadline; each becomes a note while the run is at work. `quiet`
-    says that nothing waited in the inbox when the last entry was recorded.
+    `words` is where threads leave the results of calls that ended after their deadline; each
+    becomes a note while the run is at work. `quiet` says that nothing waited in the inbox when the
+    last entry was recorded.
     """
 
     def __init__(
@@ -184,7 +183,6 @@ class Journal:
         self.store = store
         self.trajectory = trajectory
         self.listener = listener
-        self.folds: dict[str, Any] = {}
         self.words: deque[str] = deque()
         self._epoch = epoch
         self._clock = clock

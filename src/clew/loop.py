@@ -48,9 +48,9 @@ async def advance(agent: Agent, journal: Journal) -> None:
         await conclude(agent, journal)  # a failed check is an observation
     elif so_far.unheard and (judged := await judge_words(agent, so_far)):
         await journal.record(*judged)
-    elif so_far.landed or len(so_far.rejected) > agent.tries or agent.stranded(so_far):
+    elif so_far.landed or len(so_far.rejected) > agent.tries or agent.cannot_land(so_far):
         await give_up(agent, journal)
-    elif so_far.landing is None and (reached := agent.reached(so_far)) is not None:
+    elif so_far.landing is None and (reached := agent.tripped_bound(so_far)) is not None:
         await land(agent, journal, reached)
     else:
         await think(agent, journal)

@@ -157,12 +157,12 @@ class Call(msgspec.Struct, eq=False, gc=False):
         return bool(self.attempts) and self.observation is None and not self.child
 
 
-class Spent(msgspec.Struct):
+class Totals(msgspec.Struct):
     """What work took: thoughts, calls really made by tool name, model usage, active milliseconds.
 
     Refused calls do not count, finish neither, nor the thought of a landing. What sub-runs took is
     in `steps`, `below` (their calls) and `usage`. `lost` is an estimate of model calls whose
-    replies nobody saw.
+    replies nobody saw; `tokens` and `cost` count it too.
     """
 
     steps: int = 0
@@ -177,11 +177,42 @@ class Spent(msgspec.Struct):
         """All calls that were made, those of sub-runs with them."""
         return self.calls.total() + self.below
 
-    def hand_on(self, took: Spending) -> None:
+    @property
+    def tokens(self) -> int:
+        """Tokens of prompts and replies."""
+        return self.usage.tokens + self.lost.tokens
+
+    @property
+    def cost(self) -> float:
+        """US dollars, as far as they are known."""
+        return self.usage.known_cost + self.lost.known_cost
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of work."""
+        return self.active_ms / 1000
+
+    @property
+    def spending(self) -> Spending:
+        """What the run that a sub-run serves counts of it."""
+        return Spending(self.steps, self.tool_calls, self.usage + self.lost)
+
+    def add(self, took: Spending) -> None:
         """Count what a sub-run took."""
         self.steps += took.steps
         self.below += took.tool_calls
         self.usage += took.usage
+
+    def __add__(self, other: "Totals") -> "Totals":
+        """What two runs took together."""
+        return Totals(
+            self.steps + other.steps,
+            self.calls + other.calls,
+            self.usage + other.usage,
+            self.active_ms + other.active_ms,
+            self.below + other.below,
+            self.lost + other.lost,
+        )
 
 
 class Tally:
@@ -293,7 +324,7 @@ class Step(msgspec.Struct, gc=False):
         return self.thought.answer if self.thought is not None and self.answered else None
 
 
-def together(grants: Collection[Grant]) -> Grant:
+def sum_of(grants: Collection[Grant]) -> Grant:
     """What several grants come to; seconds pass for all of them at once."""
     return Grant(
         steps=sum(grant.steps for grant in grants),

@@ -13,7 +13,6 @@ import msgspec
 
 from clew.agent import Agent
 from clew.begin import begun, start, take_up
-from clew.bounds import DEFAULT_COST
 from clew.ending import interrupt
 from clew.errors import ConfigError, StoreError, ToolError, message_of
 from clew.events import (
@@ -26,7 +25,6 @@ from clew.events import (
     Json,
     Observation,
     Outcome,
-    Spending,
     Status,
     Verdict,
     decode,
@@ -117,18 +115,10 @@ def _task(args: dict[str, Json]) -> str:
 
 def _most(agent: Agent) -> Grant:
     """The agent's own limits: more is never granted. Cost None: somebody's price is not known."""
-    limits = agent.limits
     below = [tool.most for tool in agent.tools if tool.most is not None]
     priced = agent.thinker.priced and all(most.cost is not None for most in below)
-    cost = DEFAULT_COST if limits.cost is None else limits.cost
-    return Grant(
-        limits.steps,
-        limits.tool_calls,
-        limits.tokens,
-        float(limits.seconds),
-        cost if priced else None,
-        limits.depth,
-    )
+    most = agent.limits.allowance
+    return most if priced else msgspec.structs.replace(most, cost=None)
 
 
 class Delegation(msgspec.Struct, frozen=True):
@@ -152,12 +142,11 @@ class Delegation(msgspec.Struct, frozen=True):
             held = ", ".join(call.key for call in so_far.held)
             return Verdict("hold", f"run {so_far.run_id} waits for a ruling on {held}")
         told = _told(self.agent, so_far, sub.parent.rpartition(":")[2])
-        took = so_far.total
         return msgspec.structs.replace(
             told,
             outcome=_outcome(so_far, ok=told.ok),
             trust=so_far.trust,
-            spent=Spending(took.steps, took.tool_calls, took.usage + took.lost),
+            spent=so_far.total.spending,
         )
 
     async def _worked(self, sub: SubRun) -> Trajectory | None:

@@ -28,7 +28,7 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought:
     said, new = agent.reminders(so_far), await agent.newly_shown(so_far)
     calls: Calls = "none" if landing else "auto"
     with using(who := f"the format {agent.format.name}"):
-        prompt, prints = _view(agent, journal).prompt(so_far, said, calls, new)
+        prompt, prints = _view(agent, so_far).prompt(so_far, said, calls, new)
         hear = None if journal.listener is None else agent.format.cut(journal.token)
     reply = await _reply(agent, prompt, hear)
     parsed = _read(agent, so_far, reply, who)
@@ -120,10 +120,10 @@ def _untrue(agent: Agent, error: Exception) -> ModelError:
     return ModelError(message)
 
 
-def _view(agent: Agent, journal: Journal) -> View:
+def _view(agent: Agent, so_far: Trajectory) -> View:
     """The run's view, kept between steps; made anew whenever it is not there."""
-    view = journal.folds.get("view")
-    goal, params = goal_of(journal.trajectory), agent.thinker.params
+    view, goal = so_far.folds.get("view"), goal_of(so_far)
     if not isinstance(view, View) or view.brief is not agent.brief or view.goal != goal:
-        view = journal.folds["view"] = View(agent.format, agent.brief, goal, params)
+        view = View(agent.format, agent.brief, goal, agent.thinker.params)
+        so_far.folds["view"] = view
     return view

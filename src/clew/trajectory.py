@@ -5,7 +5,7 @@ guards ask. It holds nothing that the entries do not say; folding them again giv
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from clew.errors import StoreError
 from clew.events import (
@@ -34,7 +34,7 @@ from clew.events import (
     Trust,
     Usage,
 )
-from clew.steps import Aside, Call, Spent, Step, Tally, args_hash, together
+from clew.steps import Aside, Call, Step, Tally, Totals, args_hash, sum_of
 
 REQUEST: Final = "request"
 """Stands in the place of a tool's name where a person's words are judged."""
@@ -51,9 +51,9 @@ _REJECTED: Final[frozenset[Code]] = frozenset({"rejected"})
 _REFUSED: Final[frozenset[Code]] = frozenset({"rejected", "invalid_arguments", "denied"})
 """What an answer was sent back for that counts as a try."""
 
-_NOTHING: Final = Grant(steps=0, tool_calls=0, tokens=0, seconds=0.0, cost=0.0)
+_NOTHING: Final = sum_of(())
 
-__all__ = ["Aside", "Call", "Spent", "Step", "Trajectory", "args_hash", "effects"]
+__all__ = ["Aside", "Call", "Step", "Totals", "Trajectory", "args_hash", "effects"]
 
 
 class Trajectory:
@@ -68,9 +68,9 @@ class Trajectory:
         self.step = self.before
         """The current step; step 0 before the first thought."""
         self.setting: Setting | None = None
-        self.total = Spent()
+        self.total = Totals()
         """What the whole run took."""
-        self.spent = Spent()
+        self.spent = Totals()
         """What it took since a person last spoke: the share that bounds look at."""
         self.faults_in_row = 0
         self.rejected: list[str] = []
@@ -94,7 +94,9 @@ class Trajectory:
         """Whether nothing untrusted has been observed, nor its goal made from any."""
         self.tally = Tally()
         """The calls of the current step by their places."""
-        self._lent: dict[str, Grant] = {}
+        self.folds: dict[str, Any] = {}
+        """What others derive and keep between steps: emptied, it changes nothing but speed."""
+        self._reserved: dict[str, Grant] = {}
         self._calls: dict[str, Call] = {}
         self._evidence: dict[str, Evidence] = {}
         for entry in entries:
@@ -170,9 +172,9 @@ class Trajectory:
         return list(self._evidence.values())
 
     @property
-    def lent(self) -> Grant:
+    def reserved(self) -> Grant:
         """What open sub-runs may take together: spent, until their observations return the rest."""
-        return together(self._lent.values()) if self._lent else _NOTHING  # asked for every call
+        return sum_of(self._reserved.values()) if self._reserved else _NOTHING
 
     @property
     def held(self) -> list[Call]:
@@ -325,12 +327,10 @@ class Trajectory:
         landing = self.landing is not None
         self.shown += thought.shown
         self.steps.append(step)
-        self.step = step
-        self.tally = Tally(thought.actions)
-        self._lent = {}
-        for spent in (self.total, self.spent):
-            spent.steps += not landing
-            spent.usage += thought.reply.usage
+        self.step, self.tally, self._reserved = step, Tally(thought.actions), {}
+        for totals in (self.total, self.spent):
+            totals.steps += not landing
+            totals.usage += thought.reply.usage
         self.faults_in_row = self.faults_in_row + 1 if thought.fault else 0
 
     def _attempt(self, attempt: Attempt) -> None:
@@ -340,7 +340,7 @@ class Trajectory:
             self.tally.begin(call.place, call.action.name)
         call.attempts += (attempt,)
         if attempt.grant is not None:
-            self._lent[call.key] = attempt.grant
+            self._reserved[call.key] = attempt.grant
         call.deadline = self.entries[-1].at + int(attempt.timeout * 1000)
         call.again = False
 
@@ -351,7 +351,7 @@ class Trajectory:
     def _observe(self, observation: Observation) -> None:
         call = self.call(observation.call)
         call.observation = observation
-        self._lent.pop(call.key, None)
+        self._reserved.pop(call.key, None)
         self.tally.close(call, made=observation.made)
         if call.action.name != FINISH:  # what that is told comes from clew and the person's checks
             self.clean = self.clean and observation.trust == "trusted"
@@ -365,14 +365,14 @@ class Trajectory:
         elif not call.attempts and observation.made:
             self._count(call)
         if observation.spent is not None:
-            self.total.hand_on(observation.spent)
-            self.spent.hand_on(observation.spent)
+            for totals in (self.total, self.spent):
+                totals.add(observation.spent)
 
     def _note(self, note: Note) -> None:
         self.step.asides += (note,)
         if note.source == "person":
             self.rejected, self.faults_in_row = [], 0
-            self.spent = Spent()
+            self.spent = Totals()
             self._calls.pop(self.words_key, None)  # judged anew, with what came before
             self.unheard.append(note.text)
             self.marks = []

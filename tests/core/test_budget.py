@@ -53,7 +53,7 @@ from clew.models.prices import Price
 from clew.protocols import Prompt, Rated
 from clew.replay import replay as replay_record
 from clew.testing.models import FaultyModel, ScriptedModel, act, acts, finish, say
-from clew.trajectory import Spent
+from clew.trajectory import Totals
 from tests.core.play import copy
 from tests.core.scenarios import TOOLS, lookup
 from tests.patience import PATIENCE
@@ -147,13 +147,13 @@ class TestReserving:
         assert f"the next call needs about {need:,}" in found.reason
 
     async def test_what_a_view_shortens_is_counted_as_it_is_shown(self) -> None:
-        budget, so_far = Budget(1_000_000, None, shape=lambda text: text[:40]), await long_one()
-        whole = Budget(1_000_000, None).expected(so_far).input
+        budget, so_far = replaced(shape=lambda text: text[:40]), await long_one()
+        whole = replaced().expected(so_far).input
         assert budget.expected(so_far).input == whole - (4_000 - 40) // 4
 
     async def test_a_reply_without_a_count_is_estimated_by_its_words(self) -> None:
         so_far = await long_one(Usage())
-        budget = Budget(1_000_000, None, opening=300)
+        budget = replaced(opening=300)
         said = len("What?") + len("lookup") + len('{"key":"x"}') + 4_000
         assert budget.expected(so_far) == Usage(300 + said // 4, ANSWER, estimated=True)
 
@@ -191,6 +191,11 @@ async def long_one(usage: Usage | None = None) -> Trajectory:
     thought = Thought(reply, Prints("", "", "", ""), actions=(Action("lookup", {"key": "x"}),))
     await journal.record(thought, Observation("1.1", "x" * 4_000))
     return journal.trajectory
+
+
+def replaced(**changes: Any) -> Budget:
+    """The usual budget of a model without a price, with some fields changed."""
+    return Budget(Limits().allowance, priced=False, **changes)
 
 
 class TestCost:
@@ -327,9 +332,9 @@ class TestTime:
     def test_what_a_call_is_given(self, effect: Any, left: float, given: float) -> None:
         so_far, one = Trajectory("run"), replace(lookup, effect=effect)
         so_far.spent.active_ms = so_far.total.active_ms = 1_000_000
-        assert Budget(1, None, 1_000 + left).deadline(one, so_far) == given
+        assert Budget(Grant(1, 1, 1, 1_000 + left)).deadline(one, so_far) == given
         so_far.grant = Grant(1, 1, 1, 1_000 + left)
-        assert Budget(1, None, 9_999.0).deadline(one, so_far) == given
+        assert Budget(Grant(1, 1, 1, 9_999.0)).deadline(one, so_far) == given
 
     async def test_a_call_is_cut_where_the_time_of_the_run_ends(self) -> None:
         tries = 0
@@ -393,7 +398,7 @@ class TestLost:
         assert found.status == "bound"
         assert found.usage.tokens + found.lost.tokens <= 20_000
         assert found.steps < 5
-        left = self.who.limits.left(record)
+        left = self.who.budget.left(record)
         assert left.tokens == 20_000 - found.usage.tokens - found.lost.tokens
 
     async def test_a_landing_that_it_leaves_no_room_for_is_not_made(self) -> None:
@@ -572,9 +577,9 @@ def kept(who: Agent, record: Trajectory) -> None:
         before.add(entry)
 
 
-def tokens(spent: Spent) -> int:
-    return spent.usage.tokens + spent.lost.tokens
+def tokens(spent: Totals) -> int:
+    return spent.tokens
 
 
-def dollars(spent: Spent) -> float:
+def dollars(spent: Totals) -> float:
     return (spent.usage.cost or 0.0) + (spent.lost.cost or 0.0)

@@ -118,9 +118,9 @@ class Counting:
     priced = False
     params: Mapping[str, Json] = MappingProxyType({})
 
-    def __init__(self, make: Any, at: Sequence[int]) -> None:
+    def __init__(self, make: Any, at: Sequence[int], usage: Usage) -> None:
         self.writer = make("m", base_url="http://127.0.0.1:9/v1", api_key="k")
-        self.at = at
+        self.at, self.usage = at, usage
         self.asked = 0
         self.counts: list[int] = []
         self._made = 0
@@ -140,12 +140,21 @@ class Counting:
         call = RawCall("page", f'{{"number": {self.asked}}}', f"c{self.asked}")
         if self.asked in self.at:
             sys.setprofile(self._count)
-        return Reply(calls=(call,), finish="calls", usage=Usage(10, 1))
+        return Reply(calls=(call,), finish="calls", usage=self.usage)
 
 
-@pytest.mark.parametrize("make", [openai_chat, openai_responses])
-async def test_a_step_costs_the_same_calls_after_two_thousand_as_after_a_hundred(make: Any) -> None:
-    model = Counting(make, (100, 2_000))
+@pytest.mark.parametrize(
+    ("make", "usage"),
+    [
+        (openai_chat, Usage(10, 1)),
+        (openai_responses, Usage(10, 1)),
+        pytest.param(openai_chat, Usage(), id="a model that reports no usage"),
+    ],
+)
+async def test_a_step_costs_the_same_calls_after_two_thousand_as_after_a_hundred(
+    make: Any, usage: Usage
+) -> None:
+    model = Counting(make, (100, 2_000), usage)
     limits = Limits(steps=3_000, tool_calls=3_000, tokens=10**12, seconds=600.0)
     agent = Agent(model=model, tools=[_short()], limits=limits)
     assert (await run(agent, "Go.", store=MemoryStore())).answer == "done"

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, Limits, ToolError, prompt_of, read, replay, run, tool
+from clew import Agent, Limits, ToolError, Trajectory, prompt_of, read, replay, run, tool
 from clew.errors import ConfigError
 from clew.events import Evidence, Image, Observation, Started
 from clew.journal import Journal
 from clew.loop import run as go_on
 from clew.steps import SHOWN_CHARS
 from clew.stores import MemoryStore, SqliteStore
-from clew.testing.models import ScriptedModel, act, finish
+from clew.testing.models import ScriptedModel, act, finish, say
 
 CALLED: list[str] = []
 
@@ -151,3 +151,26 @@ async def test_an_error_of_any_length_is_told_in_a_few_words() -> None:
 def test_sizes_are_limits_like_others() -> None:
     with pytest.raises(ConfigError, match="limit argument_bytes is 0: give a finite number over 0"):
         Limits(argument_bytes=0)
+
+
+async def test_the_text_of_an_observation_is_made_once_whoever_reads_it() -> None:
+    texts: list[str] = []
+
+    @tool(effect="read")
+    def table() -> Any:
+        """Read a table."""
+        return {"rows": [[1, 2], [3, 4]]}
+
+    def remember(answer: Any, so_far: Trajectory) -> None:
+        del answer
+        texts.extend(call.observation.text for call in so_far.calls[:1] if call.observation)
+
+    model = ScriptedModel([act("table"), say("it")])
+    agent = Agent(model=model, tools=[table], checks=[remember, remember])
+    store = MemoryStore()
+    await run(agent, "What?", store=store, run_id="r")
+    first, second = texts
+    assert first == '{"rows":[[1,2],[3,4]]}'
+    assert first is second
+    (line,) = [line for line in await store.read("r") if b'"event":"observation"' in line.body]
+    assert b"_json" not in line.body

@@ -32,8 +32,8 @@ from clew import (
 )
 from clew.api import start, take_up
 from clew.begin import begun
-from clew.bounds import DEFAULT_COST, Granted
-from clew.delegation import least
+from clew.bounds import DEFAULT_COST
+from clew.budget import least
 from clew.ending import interrupt
 from clew.events import (
     Attempt,
@@ -340,7 +340,7 @@ async def test_no_more_is_granted_than_the_agent_s_own_limits() -> None:
 
 def test_the_smaller_of_two_grants_is_so_on_every_axis() -> None:
     no_price = replace_grant(PLENTY, cost=None)
-    assert least(PLENTY, None) == PLENTY
+    assert least(PLENTY) == PLENTY
     assert least(no_price, no_price).cost is None
     assert least(PLENTY, no_price).cost == least(no_price, PLENTY).cost == PLENTY.cost
 
@@ -419,11 +419,12 @@ async def test_a_sub_run_sees_only_its_grant_and_lands_when_it_is_used_up() -> N
 
 
 def test_a_grant_that_is_spent_to_the_cent_is_spent() -> None:
-    first = Started("q", Agent(model="offline").setting, grant=Grant(9, 9, 9_999, 60.0, cost=0.5))
+    who = Agent(model="offline")
+    first = Started("q", who.setting, grant=Grant(9, 9, 9_999, 60.0, cost=0.5))
     so_far = Trajectory("r", [Entry(1, 0, 1, first)])
-    assert Granted()(so_far) is None
+    assert who.budget.granted(so_far) is None
     so_far.add(Entry(2, 0, 1, Charged(Usage(cost=0.5))))
-    assert Granted()(so_far) == "grant: $0.5000 granted, and spent"
+    assert who.budget.granted(so_far) == "grant: $0.5000 granted, and spent"
 
 
 @pytest.mark.parametrize("axis", ["tool_calls", "cost", "tokens"])
@@ -463,18 +464,18 @@ async def test_what_is_lent_counts_as_spent_until_the_rest_comes_back() -> None:
     result = await run(root, "Do.", store=store, run_id="r")
     assert [(each.run_id, each.call) for each in result.held] == [("r-1.1", "1.1"), ("r", "1.2")]
     so_far = await read("r", store=store)
-    assert so_far.lent.tool_calls == 2  # of 4: the call itself, two lent, one kept for `send`
-    left = root.limits.left(so_far)
-    assert (left.tool_calls, left.steps) == (1, 15 - 1 - so_far.lent.steps)
-    assert left.tokens == 1_000_000 - 15 - so_far.lent.tokens
+    assert so_far.reserved.tool_calls == 2  # of 4: the call itself, two lent, one kept for `send`
+    left = root.budget.left(so_far)
+    assert (left.tool_calls, left.steps) == (1, 15 - 1 - so_far.reserved.steps)
+    assert left.tokens == 1_000_000 - 15 - so_far.reserved.tokens
     await rule("r", "1.2", allow=True, store=store)
     await resume(root, "r", store=store)
     assert done == [("r:1.2", "b")]
     await rule("r-1.1", "1.1", allow=True, store=store)
     await resume(root, "r", store=store)
     so_far = await read("r", store=store)
-    assert (so_far.lent.tool_calls, so_far.total.tool_calls) == (0, 3)
-    assert root.limits.left(so_far).tool_calls == 1
+    assert (so_far.reserved.tool_calls, so_far.total.tool_calls) == (0, 3)
+    assert root.budget.left(so_far).tool_calls == 1
     await replay(root, "r", store=store)
 
 

@@ -30,7 +30,7 @@ async def test_a_dropped_view_comes_back_the_same(scenario: Scenario, tmp_path: 
         while journal.trajectory.stop is None:
             await advance(agent, journal)
             if drop:
-                journal.folds.clear()
+                journal.trajectory.folds.clear()
         entries = journal.trajectory.entries
         prints.append([e.event.prints for e in entries if isinstance(e.event, Thought)])
     assert prints[0] == prints[1]

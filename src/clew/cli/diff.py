@@ -130,5 +130,5 @@ def _figures(record: Trajectory) -> dict[str, str]:
         "steps": str(took["steps"]),
         "tokens": f"{'about ' if used.estimated else ''}{used.tokens:,}",
         "cost": dollars(used).removeprefix("cost "),
-        "seconds": f"{record.total.active_ms / 1000:.1f}",
+        "seconds": f"{record.total.seconds:.1f}",
     }

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Final
 
 from clew.agent import Agent
-from clew.bounds import DEFAULT_COST
+from clew.budget import CHARACTERS
 from clew.evals.judge import Judge
 from clew.evals.plan import Configuration, Plan, Trial
 from clew.evals.results import Row
@@ -26,9 +26,6 @@ SEEN: Final = 400
 
 JUDGED: Final = 2_500
 """So many tokens of what a judge reads are guessed."""
-
-CHARACTERS: Final = 4
-"""So many characters are taken for a token."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +122,7 @@ def _most(agent: Agent, each: Price | None) -> float:
     """What the limits of a run, or of a whole vote, allow."""
     if not agent.thinker.priced or each == FREE:
         return 0.0
-    return DEFAULT_COST if agent.limits.cost is None else agent.limits.cost
+    return agent.limits.most_cost
 
 
 def _guess(one: Configuration, first: int) -> float:

@@ -8,9 +8,9 @@ from typing import TypeAlias
 import msgspec
 
 from clew.evals.outcome import Counted, Kind, Outcome
-from clew.events import FINISH, Code, Judged, Landing, Usage
+from clew.events import FINISH, Code, Judged, Landing
 from clew.evidence import Audit
-from clew.trajectory import Trajectory
+from clew.trajectory import Totals, Trajectory
 
 Twins: TypeAlias = tuple[str, str, str, int, int]
 """What the outcomes of a pair have in common: pair, configuration, model, seed, repetition."""
@@ -36,14 +36,15 @@ def counted(records: Sequence[Trajectory], audit: Audit | None = None) -> Counte
     events = [entry.event for record in records for entry in record.entries]
     mended = sum(isinstance(event, Judged) and _mends(event) for event in events)
     checked = [claim for claim in audit.claims if claim.state != "not checkable"] if audit else []
+    took = sum((record.total for record in records), start=Totals())
     return Counted(
         steps=sum(len(record.steps) for record in records),
-        usage=sum((record.usage for record in records), start=Usage()),
-        seconds=sum(record.total.active_ms for record in records) / 1000,
+        usage=took.usage,
+        seconds=took.seconds,
         faults=sum(bool(thought.fault) for thought in thoughts),
         repairs=sum(bool(thought.repairs) for thought in thoughts) + mended,
         landings=sum(isinstance(event, Landing) for event in events),
-        calls=dict(sum((record.total.calls for record in records), start=Counter[str]())),
+        calls=dict(took.calls),
         failed_calls=dict(failed),
         unknown=_refused(records, "unknown_tool"),
         bad_arguments=_refused(records, "invalid_arguments"),

@@ -148,7 +148,7 @@ async def _scored(
     em, f1 = hotpot(seen)
     counts = counted(found.records, audit)
     if trial.configuration.votes > 1:  # its runs went on side by side
-        seconds = found.whole.total.active_ms / 1000
+        seconds = found.whole.total.seconds
         counts = msgspec.structs.replace(counts, seconds=seconds)
     outcome = msgspec.structs.replace(
         _outline(trial, found.status, found.reason),

@@ -12,7 +12,7 @@ import msgspec
 
 from clew.agent import Agent
 from clew.begin import Where, begun, opened, start, take_up
-from clew.bounds import DEFAULT_COST, Limits
+from clew.bounds import Limits
 from clew.errors import ConfigError, RunExistsError
 from clew.events import EFFECTFUL, Changed, Json, Usage
 from clew.journal import Journal, load
@@ -137,7 +137,7 @@ def _payers(k: int, verifier: Verifier | None) -> int:
 
 def share(whole: Limits, k: int, payers: int, agent: Agent) -> Limits:
     """One run's part: what is spent is divided, steps and time are those of the whole."""
-    cost = DEFAULT_COST if whole.cost is None and agent.thinker.priced else whole.cost
+    cost = whole.most_cost if agent.thinker.priced else whole.cost
     calls = {"tool_calls": whole.tool_calls}
     calls |= {f"calls_per_tool[{name}]": most for name, most in whole.calls_per_tool.items()}
     for name, number in (*calls.items(), ("tokens", whole.tokens)):
