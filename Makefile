@@ -4,7 +4,7 @@
 Q      ?= How old was Mary Shelley when Frankenstein was published?
 DOCS   ?= examples/library
 PYTHON ?= python3
-JOBS   ?= 2
+JOBS   ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 
 VENV := .venv
 BIN  := $(VENV)/bin
@@ -16,23 +16,25 @@ export FOLDER   := $(value DOCS)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help ask check lint types mypy pyright test coverage format bench evidence durability lock clean
+.PHONY: help ask check check-all lint types mypy pyright test test-all costs coverage format bench evidence durability lock clean
 
 help:  ## Say what can be made
 	@echo 'make ask [Q="a question"] [DOCS=folder]   ask the documents, offline and free'
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 42 | grep -v '^make ask'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 42 | grep -v '^make ask'
 
 ask: $(VENV)/.core  ## Ask the documents
 	@$(BIN)/clew ask "$$QUESTION" --docs "$$FOLDER" --model offline
 
-check: lint types test  ## Format, lint, types, tests with the coverage gate: what CI runs
+check: lint types test  ## Format, lint, types and the tests that are quick: before every commit
+
+check-all: lint types test-all  ## Format, lint, types, all tests and the coverage gate: what CI runs
 
 lint: $(VENV)/.dev  ## Format and lint, changing nothing
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 
 types: $(VENV)/.dev  ## mypy --strict and pyright, side by side: each uses one core
-	@$(MAKE) --no-print-directory --jobs=$(JOBS) mypy pyright
+	@$(MAKE) --no-print-directory --jobs=2 mypy pyright
 
 mypy: $(VENV)/.dev
 	$(BIN)/mypy
@@ -41,12 +43,20 @@ pyright: $(VENV)/.dev
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 # Tests start many processes: one leaves its bytecode for the next, whatever the shell says of that.
-test: export PYTHONDONTWRITEBYTECODE :=
-test: $(VENV)/.dev  ## All tests; layers 0 to 5 must be covered whole
-	@rm -f .coverage .coverage.*
-	$(BIN)/pytest --numprocesses $(JOBS) --cov
+test test-all costs: export PYTHONDONTWRITEBYTECODE :=
+PYTEST = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
 
-coverage: test  ## Coverage of everything, also of what the gate leaves out
+test: $(VENV)/.dev  ## The tests that are quick (pyproject.toml says what is slow)
+	$(PYTEST) -m 'not slow'
+
+test-all: $(VENV)/.dev  ## All tests; layers 0 to 5 must be covered whole
+	@rm -f .coverage .coverage.*
+	$(PYTEST) --cov
+
+costs: $(VENV)/.dev  ## All tests, and which of them take more CPU than their marks say
+	$(PYTEST) -p tests.cost
+
+coverage: test-all  ## Coverage of everything, also of what the gate leaves out
 	@$(BIN)/coverage report --omit=none --fail-under=0
 
 format: $(VENV)/.dev  ## Format, and fix what can be fixed

@@ -45,6 +45,19 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
     return backend
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave trio to the full run, but where the loop itself is what a test is about."""
+    for item in items:
+        called = getattr(item, "callspec", None)
+        if (
+            called is not None
+            and called.params.get("anyio_backend") == "trio"
+            and item.get_closest_marker("both_loops") is None
+        ):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(autouse=True)
 def _own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the test, and the processes it starts, an empty home, store and working directory."""

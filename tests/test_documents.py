@@ -120,7 +120,7 @@ def run_command(command: Command, block: Block, name: str) -> None:
         fd = both.fileno()
         if found := re.fullmatch(r"clew ([^|&;<>()$`]*)", command.text):
             process = Process(["-m", "clew_cli", *shlex.split(found[1])], env, stdout=fd, stderr=fd)
-            code = process.wait(120)
+            code = process.wait(PATIENCE)
         else:
             code = subprocess.run(
                 ["sh", "-c", command.text], env=env, stdin=subprocess.DEVNULL, stdout=fd, stderr=fd,

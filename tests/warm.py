@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -162,12 +163,34 @@ def serve(connection: int, *streams: int) -> None:
             os._exit(0)
     become(said, streams)
     first, *words = said["words"]
-    if first == "-m":
-        sys.argv, sys.path[0] = words, said["folder"]
-        runpy.run_module(words[0], run_name="__main__", alter_sys=True)
-    else:
-        sys.argv, sys.path[0] = [first, *words], str(Path(first).parent)
-        runpy.run_path(first, run_name="__main__")
+    try:
+        if first == "-m":
+            sys.argv, sys.path[0] = words, said["folder"]
+            runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv, sys.path[0] = [first, *words], str(Path(first).parent)
+            runpy.run_path(first, run_name="__main__")
+    except SystemExit as end:
+        if isinstance(end.code, int):
+            leave(end.code)
+        raise
+    leave(0)
+
+
+def leave(code: int) -> None:
+    """End as Python does, but take no module apart: that is half the work of most commands."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return  # which Python tells in its own way
+    shutdown: Any = vars(threading)["_shutdown"]  # waits for threads, and ends those of pools
+    shutdown()
+    run_exit_functions: Any = vars(atexit)["_run_exitfuncs"]
+    run_exit_functions()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code & 0xFF)
 
 
 def become(said: Mapping[str, Any], streams: Sequence[int]) -> None:

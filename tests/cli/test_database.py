@@ -2,8 +2,12 @@
 password of it is shown.
 """
 
+import pytest
+
 from tests.cli.shell import clew
 from tests.postgres import Server
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_run_lies_in_a_database(postgres_server: Server) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from clew.extras import install
 from tests.cli.shell import COMMAND, SOURCE, environment
+from tests.patience import PATIENCE
 
 EXTRA = ("numpy", "matplotlib", "jinja2")
 CASE = '{"id": "a", "question": "What is 17 * 23?", "gold": {"number": 391}}\n'
@@ -22,10 +23,11 @@ def without(*modules: str) -> dict[str, str]:
 
 def told(*words: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*COMMAND, *words], env=env, capture_output=True, text=True, check=False, timeout=120
+        [*COMMAND, *words], env=env, capture_output=True, text=True, check=False, timeout=PATIENCE
     )
 
 
+@pytest.mark.slow
 def test_an_evaluation_needs_no_extra() -> None:
     Path("sums.jsonl").write_text(CASE)
     env = without(*EXTRA)

@@ -48,6 +48,7 @@ def completed(*lines: str) -> list[list[str]]:
     return [line.split() for line in done.stdout.split("\n")[: len(lines)]]
 
 
+@pytest.mark.slow
 @needs_bash
 def test_bash_completes() -> None:
     found = completed(
@@ -70,6 +71,7 @@ def test_bash_completes() -> None:
     assert [found[5], *found[7:]] == [["calc,planner"], ["mistral"], []]
 
 
+@pytest.mark.slow
 @needs_bash
 def test_bash_completes_runs() -> None:
     run = clew("ask", "What is 2+3?", "--json").document["run_id"]

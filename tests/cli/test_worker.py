@@ -278,7 +278,7 @@ def test_on_a_terminal_runs_are_watched_in_a_table() -> None:
         while not re.search(rb"waiting.*1.*nightly.*Is it there[?]", shown):
             shown += os.read(ours, 10_000)
         watching.send_signal(signal.SIGINT)
-        assert watching.wait(30) == 0
+        assert watching.wait(PATIENCE) == 0
     finally:
         watching.kill()
         watching.wait()
@@ -315,7 +315,7 @@ def test_runs_are_watched_line_by_line() -> None:
                 "default",
             )
             watching.send_signal(signal.SIGINT)
-            assert watching.wait(30) == 0
+            assert watching.wait(PATIENCE) == 0
         assert ended(serving, signal.SIGTERM).code == 0
 
 

@@ -50,6 +50,8 @@ from tests.core.play import events
 from tests.core.scenarios import Ledger, effect_tools, hold_sends, lookup
 from tests.patience import PATIENCE
 
+pytestmark = pytest.mark.both_loops
+
 
 def agent(*script: Any, **options: Any) -> Agent:
     return Agent(model=ScriptedModel(script, tools=[lookup]), **{"tools": [lookup], **options})

@@ -35,7 +35,7 @@ from clew.strategies import vote
 from clew.testing.models import act, acts, say
 from tests.core.family import Switch, family, go_on, hold_letters, letters, scripted
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.both_loops
 
 Done = list[tuple[str, str]]
 
@@ -108,6 +108,7 @@ async def test_one_word_at_a_time_is_enough_to_go_on_with_what_it_is_about() -> 
     assert (found.status, found.answer) == ("answered", "done")
 
 
+@pytest.mark.slow
 async def test_killed_between_any_two_writes_it_ends_the_same_and_does_nothing_twice() -> None:
     whole: Done = []
     switch = Switch()

@@ -58,7 +58,7 @@ from tests.core.play import copy
 from tests.core.scenarios import TOOLS, lookup
 from tests.patience import PATIENCE
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.both_loops
 
 PLAIN = Agent(model=ScriptedModel([]), tools=TOOLS)
 SCRIPT = [*(act("lookup", key=str(n)) for n in range(8)), say("all of it")]

@@ -10,7 +10,7 @@ from clew.stores import MemoryStore
 from tests.core.play import copy, go_on, play
 from tests.core.scenarios import SCENARIOS, Ledger, Scenario
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.both_loops
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.name)

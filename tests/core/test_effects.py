@@ -32,8 +32,9 @@ from clew.replay import replay
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.core.play import copy
+from tests.patience import PATIENCE
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.both_loops
 
 
 class Flaky:
@@ -162,7 +163,7 @@ async def test_a_late_result_is_a_note(*, fails: bool) -> None:
     def sleepy() -> str:
         """Send something, slowly."""
         begun.set()
-        end.wait(60)
+        end.wait(PATIENCE)
         if fails:
             message = "the line is dead"
             raise OSError(message)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import anyio
+import pytest
 
 from clew import Agent, Entry, Limits, Observation, cancel, read, replay, resume, run, tool
 from clew.api import start
@@ -13,6 +14,8 @@ from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.core.play import go_on, play
 from tests.core.scenarios import TOOLS, by_name, lookup
+
+pytestmark = pytest.mark.both_loops
 
 
 async def test_one_step_cannot_exceed_the_calls_of_the_run() -> None:

@@ -38,7 +38,7 @@ from clew.layout import BLOB_BYTES
 from clew.protocols import Append, Base, Line, Store
 from clew.testing.models import ScriptedModel, act, say
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.both_loops
 
 STARTED = Started("What?", Setting("f", "m", "c", "p"))
 PRINTS = Prints("h", "t", "p", "s")

@@ -20,6 +20,8 @@ from clew.journal import load
 from clew.trajectory import Trajectory
 from tests.core.scenarios import Ledger
 
+pytestmark = pytest.mark.slow
+
 SCENARIO = "effects of every kind"
 ROOT = Path(__file__).parents[2]
 WRITES = 10  # appends of the whole run: see test_the_number_of_writes

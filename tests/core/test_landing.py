@@ -11,6 +11,8 @@ from tests.core.play import copy
 from tests.core.scenarios import TOOLS
 from tests.core.watched import CODECS, watched
 
+pytestmark = pytest.mark.both_loops
+
 TOLD = "A person let the work go on after that"
 
 

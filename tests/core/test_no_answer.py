@@ -9,6 +9,8 @@ from clew.events import RawCall, Reply, Usage
 from clew.testing.models import Line, ScriptedModel, act, finish, say
 from tests.core.scenarios import lookup
 
+pytestmark = pytest.mark.both_loops
+
 CALL = '{"name": "lookup", "arguments": {"key": "a"}}'
 
 

@@ -16,7 +16,7 @@ from clew.testing.models import ScriptedModel, act, say
 from tests.core.scenarios import lookup
 from tests.core.test_failures import Odd, Own, Unread
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.both_loops
 
 
 class Store(MemoryStore):

@@ -34,7 +34,7 @@ from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.trajectory import Call
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.both_loops
 
 SCRIPT = ScriptedModel([act("work"), say("done")])
 SHORT = Limits(part_seconds=0.05, reply_seconds=0.05, grace=0.05)

@@ -143,6 +143,7 @@ class Counting:
         return Reply(calls=(call,), finish="calls", usage=self.usage)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "usage"),
     [
@@ -170,6 +171,7 @@ def _short() -> Any:
     return make_tool(effect="read")(page)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1_000_000, 3])
 async def test_a_call_costs_the_same_calls_among_a_thousand_as_among_a_hundred(most: int) -> None:
     counts: list[float] = []

@@ -19,8 +19,9 @@ from clew.result import result
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from clew.trajectory import Trajectory
+from tests.patience import PATIENCE
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.both_loops
 
 
 class World:
@@ -69,7 +70,7 @@ class World:
             Args:
                 text: What.
             """
-            self.may_end.wait(10)
+            self.may_end.wait(PATIENCE)
             self.made.append(("slow", text))
             return "done"
 

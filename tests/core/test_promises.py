@@ -43,6 +43,8 @@ from tests.core.play import copy
 from tests.core.scenarios import Ledger, effect_tools, lookup
 from tests.patience import PATIENCE
 
+pytestmark = pytest.mark.both_loops
+
 
 def made(work: Any, **options: Any) -> Tool:
     """A tool `work` that takes a number."""

@@ -9,7 +9,7 @@ from clew.stores import MemoryStore
 from tests.core.play import events, play
 from tests.core.scenarios import SCENARIOS, Scenario
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.both_loops
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.name)

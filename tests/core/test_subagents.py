@@ -58,7 +58,7 @@ from clew.testing.models import act, acts, finish, say
 from clew.trajectory import Trajectory
 from tests.core.family import Switch, family, go_on, hold_letters, letters, lone, scripted
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.both_loops
 
 PLENTY = Grant(6, 14, 500_000, 600.0, 0.5, 2)
 

@@ -27,13 +27,14 @@ from clew.trajectory import Trajectory
 from durability.poisoned import POISONS, storm
 from tests.cli.shell import clew
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.both_loops
 
 
 class OddError(BaseException):
     """A user's own, which no `except Exception` sees."""
 
 
+@pytest.mark.slow
 def test_no_poisoned_run_takes_another_with_it() -> None:
     """Real worker processes; each kind of poison once, in one of five runs."""
     found = storm([one for one in POISONS if one.endswith(("-exits", "-dies"))], 40)

@@ -40,6 +40,8 @@ from tests.drivers.dbos_program import agent_of
 from tests.patience import PATIENCE
 from tests.postgres import Server
 
+pytestmark = pytest.mark.slow
+
 ASYNCIO = pytest.mark.parametrize("anyio_backend", ["asyncio"], scope="module")
 
 

@@ -46,6 +46,8 @@ from clew.testing.models import Line, ScriptedModel, act, say
 from clew.trajectory import Call, Trajectory
 from tests.patience import PATIENCE
 
+pytestmark = pytest.mark.both_loops
+
 
 @dataclass
 class Teller:

@@ -24,6 +24,8 @@ from clew.trajectory import Trajectory
 from tests.drivers.network import run_alone, why_not
 from tests.patience import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 GOALS = [f"letter number {number}" for number in range(48)]
 

@@ -20,6 +20,8 @@ from clew.drivers.ray_crew import Crew
 from clew.drivers.ray_service import Service
 from tests.patience import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 
 class Here:
     """A crew of one actor, without Ray."""

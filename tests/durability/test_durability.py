@@ -24,6 +24,8 @@ from recordings.part import Part
 from recordings.report import failures
 from tests.patience import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 RUNS = 4
 
 

@@ -133,6 +133,7 @@ async def wrong_with(case: Case, answer: str, record: Trajectory) -> str:
     return "" if right(marks) else "; ".join(mark.why for mark in marks) or "wrong"
 
 
+@pytest.mark.slow
 @ONE_LOOP
 async def test_the_script_of_each_task_passes_and_its_wrong_answers_do_not(
     tools: Sequence[Tool],

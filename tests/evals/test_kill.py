@@ -25,6 +25,8 @@ from clew.journal import load
 from clew.stores import SqliteStore
 from clew.testing.openai_server import Fail, OpenAIServer, Say, Turn
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 CASES = 4
 MATRIX = """

@@ -20,6 +20,8 @@ from clew.testing.openai_server import OpenAIServer, Say, Turn
 from tests.models.proxy import Proxy
 from tests.models.support import KEY, Waits, ask, few, listener, over, tool
 
+pytestmark = pytest.mark.both_loops
+
 BOTH = pytest.mark.parametrize("streamed", [False, True])
 
 

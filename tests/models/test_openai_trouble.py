@@ -26,6 +26,8 @@ from clew.testing.openai_server import (
 )
 from tests.models.support import KEY, Waits, ask, delta, event, few, listener, over, tool
 
+pytestmark = pytest.mark.both_loops
+
 SSE = "text/event-stream"
 OK = Say("Ok.")
 NO_CHOICE = Send(b'{"choices": []}')

@@ -17,6 +17,8 @@ from clew.testing.openai_server import Fail, OpenAIServer, Say, Turn
 from clew.tools.calc import calc
 from tests.models.support import KEY, Waits, ask
 
+pytestmark = pytest.mark.both_loops
+
 RUNS = 200
 
 

@@ -10,6 +10,8 @@ from clew.stores import open_store
 from tests.postgres import Server
 from tests.retention.records import MAKERS, Maker, contents, everything
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def anyio_backend() -> str:

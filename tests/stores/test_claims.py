@@ -21,6 +21,8 @@ from clew.testing.store_claims import (
 from clew.testing.store_contract import Check, Make
 from tests.stores.makers import memory, sqlite
 
+pytestmark = pytest.mark.both_loops
+
 
 @pytest.mark.parametrize("kind", [memory, sqlite])
 @pytest.mark.parametrize("check", CLAIMS, ids=lambda check: check.__name__)

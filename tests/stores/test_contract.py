@@ -15,6 +15,8 @@ from clew.testing.store_contract import CONTRACT, Check, Make, check_store
 from clew.testing.store_prunes import AT_ONCE, check_prunes
 from tests.stores.makers import memory, sqlite
 
+pytestmark = pytest.mark.both_loops
+
 
 @pytest.mark.parametrize("kind", [memory, sqlite])
 @pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)

@@ -30,7 +30,7 @@ from clew.testing.models import ScriptedModel, act, finish, say
 from clew.tools.calc import calc
 from tests.cli.shell import clew
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.both_loops
 
 AGENT = Agent(model=ScriptedModel([say("4")]))
 

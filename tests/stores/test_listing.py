@@ -12,7 +12,7 @@ from clew.stores import SqliteStore, open_store
 from clew.stores.listing import status_of
 from clew.testing.store_contract import append
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.both_loops
 
 STOP = b'{"event":"stop","status":"answered","reason":"","answer":"4","fallback":false}'
 HELD = STOP.replace(b"answered", b"held")

@@ -27,6 +27,8 @@ from clew.testing.store_prunes import AT_ONCE
 from tests.patience import PATIENCE
 from tests.postgres import Server
 
+pytestmark = pytest.mark.slow
+
 _SCHEMAS = count(1)
 
 

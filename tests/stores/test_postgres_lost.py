@@ -22,6 +22,8 @@ from tests.patience import PATIENCE
 from tests.postgres import Server
 from tests.stores.test_processes import hear, started, tell
 
+pytestmark = pytest.mark.slow
+
 _SCHEMAS = count(1)
 
 

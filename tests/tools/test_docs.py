@@ -21,6 +21,7 @@ from clew.events import Observation
 from clew.protocols import Tool
 from clew.tools.docs import IndexReport, Library, docs_tools
 from clew.tools.docs.passages import MOST, split
+from tests.patience import PATIENCE
 
 LIGHTHOUSE = """# Skerry Light
 
@@ -174,7 +175,7 @@ async def test_the_event_loop_stays_free_while_it_indexes(folder: Path) -> None:
 
     def on_progress(done: int, total: int, path: str) -> None:
         begun.set()
-        assert go_on.wait(60)
+        assert go_on.wait(PATIENCE)
 
     docs, _ = docs_tools(folder, index=folder.parent / "index.sqlite", on_progress=on_progress)
     found: list[Any] = []
@@ -200,7 +201,7 @@ async def test_a_cancelled_call_stops_indexing_and_the_next_goes_on(folder: Path
         told.append(done)
         if done == 5 and not begun.is_set():
             begun.set()
-            assert go_on.wait(60)
+            assert go_on.wait(PATIENCE)
 
     async def ask(docs: Tool) -> None:
         await docs.call({"query": "keeper"}, "")
@@ -671,7 +672,7 @@ class Waiting:
         self.failure: ConfigError | None = None
         self.thread = threading.Thread(target=self.load)
         self.thread.start()
-        assert self.stop.tried.wait(60)
+        assert self.stop.tried.wait(PATIENCE)
 
     def load(self) -> None:
         try:

@@ -18,6 +18,9 @@ from clew.events import Json, Observation
 from clew.protocols import Retry, Tool
 from clew.tools import Key, finish_tool, problems, tool
 from clew.tools.finish import answer_schema, decode_answer
+from tests.patience import PATIENCE
+
+pytestmark = pytest.mark.both_loops
 
 KEY = "run-1:2.1"
 
@@ -222,7 +225,7 @@ async def test_twenty_sync_calls_run_at_once() -> None:
     @tool(effect="read")
     def meet() -> int:
         """Wait for all the others."""
-        return together.wait(30)
+        return together.wait(PATIENCE)
 
     came: list[int] = []
 
@@ -246,16 +249,16 @@ async def test_a_sync_call_is_left_behind_at_its_deadline() -> None:
     def slow() -> None:
         """Wait."""
         begun.set()
-        go_on.wait(30)
+        go_on.wait(PATIENCE)
         ended.set()
 
     async with anyio.create_task_group() as group:
         group.start_soon(_await, slow)
-        await anyio.to_thread.run_sync(begun.wait, 30)
+        await anyio.to_thread.run_sync(begun.wait, PATIENCE)
         group.cancel_scope.cancel()
     assert not ended.is_set()
     go_on.set()
-    assert ended.wait(30)
+    assert ended.wait(PATIENCE)
 
 
 WHO: contextvars.ContextVar[str] = contextvars.ContextVar("WHO", default="nobody")

@@ -17,6 +17,8 @@ from clew.tools.calc import calculate
 from clew.tools.process import load, process_tool
 from tests.patience import PATIENCE, once_begun
 
+pytestmark = pytest.mark.both_loops
+
 KEY = "run-1:1.1"
 MODULE = '''
 import asyncio

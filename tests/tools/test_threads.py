@@ -13,6 +13,9 @@ import pytest
 from clew import tool
 from clew.tasks import Ended, settle
 from clew.threads import Threads
+from tests.patience import PATIENCE
+
+pytestmark = pytest.mark.both_loops
 
 KEY = "run:1.1"
 SCRIPT = """
@@ -57,11 +60,11 @@ def test_a_thread_that_was_idle_too_long_ends_and_the_others_serve_on() -> None:
 
     def meet() -> None:
         found.append(threading.current_thread())
-        together.wait(30)
+        together.wait(PATIENCE)
 
     threads.start(doing(meet))
     threads.start(doing(meet))
-    together.wait(30)
+    together.wait(PATIENCE)
     threads.wait()
     assert not threads.at_work
     threads.start(doing(lambda: found.append(threading.current_thread())))
@@ -102,7 +105,7 @@ if not (child := os.fork()):
     os._exit(7)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), anyio.run(call))
 """
-    out, err = program(code).communicate(timeout=60)
+    out, err = program(code).communicate(timeout=PATIENCE)
     assert (out, err) == ("7 quick\n", "")
 
 
@@ -110,7 +113,7 @@ def test_the_end_of_the_program_waits_for_a_call_that_was_left_behind() -> None:
     with program("print(answer(), flush=True)") as running:
         assert running.stdout
         assert running.stdout.readline() == "the end\n"  # the run is over, the call is not
-        out, err = running.communicate("late\n", timeout=60)
+        out, err = running.communicate("late\n", timeout=PATIENCE)
     assert (out, err, running.returncode) == ("done: late\n", "", 0)
 
 
@@ -161,7 +164,7 @@ async def test_what_comes_in_the_moment_of_a_cancellation_is_kept() -> None:
     def work() -> str:
         """Work."""
         begun.set()
-        go_on.wait(30)
+        go_on.wait(PATIENCE)
         return "done"
 
     call: Any = work.call({}, KEY)
@@ -172,7 +175,7 @@ async def test_what_comes_in_the_moment_of_a_cancellation_is_kept() -> None:
 
     async with anyio.create_task_group() as group:
         group.start_soon(one)
-        await anyio.to_thread.run_sync(begun.wait, 30)
+        await anyio.to_thread.run_sync(begun.wait, PATIENCE)
         go_on.set()
         while not call.claim.locked():
             time.sleep(0)  # the loop hears of its end only after the next line

@@ -20,6 +20,8 @@ from clew.tools.web.addresses import public
 from clew.tools.web.reach import retry_after, usual
 from tests.tools.site import Said, Site, Was, as_json, moved, page
 
+pytestmark = pytest.mark.both_loops
+
 
 def near(site: Site, **settings: Any) -> Reach:
     """A way out to a site of a test, and to no other private address."""
