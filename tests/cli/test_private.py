@@ -36,6 +36,7 @@ def rights(place: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_commands_write_what_only_the_owner_may_read(tmp_path: Path) -> None:
     documents = library()
     Path("cases.jsonl").write_text(

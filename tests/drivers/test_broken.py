@@ -61,6 +61,7 @@ def leave() -> str:
 '''
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_its_worker_is_set_aside_and_goes_on_when_a_person_says_so() -> None:
     """`clew runs --broken` says why and how, `clew resume` goes on, and nothing hangs."""
     Path("own.py").write_text(TOOLS)

@@ -103,6 +103,7 @@ async def test_200_runs_hold_a_rate_that_was_set() -> None:
     assert 180 < clock.at < 190
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hint", [True, False])
 async def test_200_runs_that_know_of_no_rate_are_delayed_and_lose_nothing(hint: bool) -> None:
     strict = Strict(clock := Clock(RUNS), most=60, hint=hint)

@@ -172,6 +172,7 @@ PLAIN: Final[Mapping[str, Callable[[Record, random.Random], None]]] = {
 """Ways in which records of the same form are written; none of them is any fault of clew's."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLAIN)
 def test_another_way_to_write_the_same_is_no_miss(folder: Path, name: str) -> None:
     found = every()
@@ -202,6 +203,7 @@ def test_no_record_breaks_a_part_whatever_is_in_it(folder: Path, seed: int) -> N
     assert broken(found) == []
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_told_and_the_rest_is_judged(folder: Path) -> None:
     lines = [json.dumps(one) for one in every()]
     laid(folder, [*lines, "{half a li", "[1]", json.dumps({"what": "is this"})])
@@ -225,6 +227,7 @@ def test_a_kind_whose_form_the_checker_no_longer_knows_is_missed(folder: Path) -
     assert "react-fever, of the form that is known: 0.0000 (0) of 7" in line
 
 
+@pytest.mark.slow
 def test_a_part_that_breaks_hides_no_other(folder: Path) -> None:
     """The tool index is no list: nothing of the multi-turn runs can be judged; all else is."""
     laid(folder, [json.dumps(one) for one in every()])

@@ -94,6 +94,7 @@ def check_named(name: str, data: bytes) -> None:
     assert done.code == WRONG or came == wanted()
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(FILES, st.integers(0, 1 << 20), st.integers(0, 7).map(lambda bit: 1 << bit))
 def test_whatever_byte_is_changed_it_is_named(name: str, place: int, mask: int) -> None:
@@ -123,6 +124,7 @@ def test_what_no_chain_of_hashes_shows_is_named(name: str, text: bytes, instead:
     assert "is refused: " in done.err
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(FILES, st.integers(0, 1 << 20))
 @example("runs/open.jsonl", 0)
@@ -168,12 +170,14 @@ def check_import(data: bytes) -> None:
     assert done.code != 0 or wait_for(contents, SqliteStore(Path("other.sqlite"))) == wanted()
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(0, 1 << 20), st.integers(0, 7).map(lambda bit: 1 << bit))
 def test_whatever_byte_of_an_archive_is_changed_it_is_named(place: int, mask: int) -> None:
     check_import(flipped(archive(), place, mask))
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.integers(0, 1 << 20))
 def test_wherever_an_archive_is_cut_it_is_named(place: int) -> None:

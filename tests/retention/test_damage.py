@@ -76,6 +76,7 @@ def damaged(place: random.Random, pages: list[int]) -> Path:
     return path
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(st.integers(0, 1 << 60).map(random.Random), st.integers(1, 6))
 def test_whatever_is_broken_each_run_is_saved_whole_or_named(

@@ -59,6 +59,7 @@ def room(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@pytest.mark.slow
 @on_one_loop
 @pytest.mark.parametrize("words", [(), ("barrier",)])
 async def test_a_killed_worker_loses_nothing_that_was_acknowledged(
@@ -104,6 +105,7 @@ async def test_a_frozen_worker_can_be_fenced_off(tmp_path: Path) -> None:
     await store.close()
 
 
+@pytest.mark.slow
 @on_one_loop
 async def test_processes_that_make_one_store_at_once_share_it(tmp_path: Path) -> None:
     place = tmp_path / "runs.sqlite"

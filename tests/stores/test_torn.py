@@ -33,6 +33,7 @@ def frames(log: bytes) -> list[tuple[int, bool]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])  # nothing here waits for anything
 async def test_a_log_cut_in_its_last_three_commits_keeps_the_rest_and_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture

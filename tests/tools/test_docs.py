@@ -500,6 +500,7 @@ def test_without_the_extra_it_says_what_to_install(
     assert len(library(folder).search("kelp")) == 2
 
 
+@pytest.mark.slow
 def test_a_large_text_is_indexed_in_little_memory(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()

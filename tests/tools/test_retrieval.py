@@ -370,6 +370,7 @@ def test_the_model_is_loaded_from_its_package_once_and_quietly(
     assert "embed='minilm'" in repr(find)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not INSTALLED, reason="the extra embeddings is not installed")
 def test_the_real_model_knows_what_is_meant() -> None:
     found = Index(TOOLS, EMBED).rank(["Let Ada know by a letter over the internet"])
