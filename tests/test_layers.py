@@ -62,7 +62,7 @@ LAYERS = {
     "fit": 4,  # whether the parts of an agent fit together
     "links": 4,  # the links of an answer that no person gave
     "judging": 4,  # what the checks of an agent say of a call or an answer
-    "observed": 4,  # what a call returned, as its observation
+    "observed": 4,  # where Observations are made: of a result, an error, a refusal, a sub-run
     "seal": 4,  # who began a run
     "sent": 4,  # the prompt of any thought, made again from the record
     "reading": 4,  # what a reply says: the codec's word, and what is no answer

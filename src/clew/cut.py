@@ -10,7 +10,6 @@ import msgspec
 
 from clew.errors import ConfigError
 from clew.events import (
-    EFFECTFUL,
     FINISH,
     AnyEvent,
     Attempt,
@@ -23,12 +22,10 @@ from clew.events import (
     Ruling,
     Stop,
     Thought,
-    decode,
     encode,
 )
-from clew.judging import refusal
+from clew.observed import refusal, replaced
 from clew.protocols import Base
-from clew.tools.typed import plain
 from clew.trajectory import Call, Step, Trajectory, effects
 
 DONE_CHARS: Final = 200
@@ -158,24 +155,7 @@ def _changed(step: Step, key: str, value: Any) -> Observation:
     if (was := known.get(key)) is None:
         message = f"{key} is no call of step {step.number}: its calls are {', '.join(known) or '-'}"
         raise ConfigError(message)
-    told = value
-    if not isinstance(told, Observation):
-        outcome = was.outcome if was.effect in EFFECTFUL else "done"
-        told = Observation(content=value, outcome=outcome)
-    try:
-        observation = msgspec.structs.replace(
-            told,
-            call=key,
-            content=plain(told.content),
-            effect=was.effect,
-            trust="untrusted",
-            blob="",
-        )
-        decode(encode(observation))
-    except (ValueError, msgspec.ValidationError) as error:
-        message = f"observation {key} cannot be put on record: {error}"
-        raise ConfigError(message) from error
-    return observation
+    return replaced(was, key, value)
 
 
 def _done(record: Trajectory, at: int, before: int, changed: set[str]) -> tuple[Done, ...]:

@@ -7,15 +7,12 @@ the sub-run up where it is.
 from collections.abc import Sequence
 from typing import Final
 
-import msgspec
-
 from clew.agent import Agent
 from clew.budget import least, too_little
 from clew.errors import ConfigError, ToolError, message_of
 from clew.events import AnyEvent, Attempt, Judged, Observation, Verdict
 from clew.journal import Journal
-from clew.judging import refusal
-from clew.observed import failed, observed
+from clew.observed import failed, from_sub_run, refusal, refused_sub_run
 from clew.protocols import SubRun, Tool
 from clew.trajectory import Call
 
@@ -54,16 +51,18 @@ async def hand_on(agent: Agent, journal: Journal, tool: Tool, call: Call) -> Non
         await journal.record(refusal(call, "unknown", text))
         return
     if call.ruling is not None and not call.ruling.allow:
-        await journal.record(await _denied(agent, journal, tool, call, call.ruling.why))
+        why = call.ruling.why or "a person said no"
+        closed = await close_sub_run(agent, journal, call, why)
+        await journal.record(refused_sub_run(tool, call, why, closed))
         return
     end = await _end(journal, tool, call)
     if isinstance(end, Verdict):
         await journal.record(Judged(call.key, end, by=SUB_RUN))
     else:
-        await journal.record(_told(agent, journal, tool, call, end))
+        await journal.record(from_sub_run(agent, journal.trajectory, tool, call, end))
 
 
-async def closed(agent: Agent, journal: Journal, call: Call, why: str) -> Observation:
+async def close_sub_run(agent: Agent, journal: Journal, call: Call, why: str) -> Observation:
     """End the sub-run of a call where it is; what the call observes then."""
     tool = agent.by_name.get(call.action.name)
     if tool is None or tool.sub is None:
@@ -73,7 +72,7 @@ async def closed(agent: Agent, journal: Journal, call: Call, why: str) -> Observ
     if isinstance(end, Verdict):
         message = f"{tool.name}: a sub-run that is to be closed cannot be held: mend the tool"
         raise ConfigError(message)
-    return _told(agent, journal, tool, call, end)
+    return from_sub_run(agent, journal.trajectory, tool, call, end)
 
 
 def sub_run_id(run_id: str, call: Call) -> str:
@@ -106,16 +105,3 @@ async def _end(journal: Journal, tool: Tool, call: Call, close: str = "") -> Obs
         return await tool.sub(sub)
     except ToolError as error:
         return failed(tool, call, "tool_error", message_of(error), "not_done")
-
-
-async def _denied(agent: Agent, journal: Journal, tool: Tool, call: Call, why: str) -> Observation:
-    """A person refused the call although it was begun: its sub-run is ended, its cost counted."""
-    end = await closed(agent, journal, call, why or "a person said no")
-    said = refusal(call, "denied", f"{why or 'a person said no'}. Do not try it in another way.")
-    return msgspec.structs.replace(said, outcome=end.outcome, effect=tool.effect, spent=end.spent)
-
-
-def _told(agent: Agent, journal: Journal, tool: Tool, call: Call, end: Observation) -> Observation:
-    """The observation, whatever becomes of its content, with what the sub-run took."""
-    told = observed(agent, journal.trajectory, tool, call, end)
-    return msgspec.structs.replace(told, spent=end.spent)

@@ -26,8 +26,7 @@ from clew.events import (
     Verdict,
 )
 from clew.journal import Journal
-from clew.judging import refusal
-from clew.observed import failed, observed, traced, trust_of
+from clew.observed import failed, observed, refusal, traced, trust_of
 from clew.parts import ask, copied, text_of
 from clew.protocols import LATE, RECORD, Tool
 from clew.tasks import Ended, settle

@@ -1,10 +1,10 @@
 """How a person ends a run: what is pending is closed, in its sub-runs too."""
 
 from clew.agent import Agent
-from clew.delegation import closed
+from clew.delegation import close_sub_run
 from clew.events import AnyEvent, Stop
 from clew.journal import Journal
-from clew.judging import refusal
+from clew.observed import refusal
 
 
 async def interrupt(agent: Agent, journal: Journal, why: str = "") -> None:
@@ -15,7 +15,7 @@ async def interrupt(agent: Agent, journal: Journal, why: str = "") -> None:
         if call.observation is not None:
             continue
         if call.child:
-            closing.append(await closed(agent, journal, call, why))
+            closing.append(await close_sub_run(agent, journal, call, why))
         elif call.attempts:
             text = "a person interrupted it: it may or may not have happened"
             closing.append(refusal(call, "unknown", text))

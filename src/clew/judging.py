@@ -1,6 +1,6 @@
 """May this call happen? May this answer stand? The agent's own checks, before any effect."""
 
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -11,36 +11,20 @@ from clew.events import (
     Action,
     AnyEvent,
     Code,
-    Effect,
     Json,
     Judged,
     Observation,
-    Outcome,
     Stop,
     Trust,
     Verdict,
     encode,
 )
+from clew.observed import refusal
 from clew.parts import ask, broken, copied, of_kind, text_from, using, words, wrong
 from clew.protocols import Tool
 from clew.tools.schema import example, nearest
 from clew.tools.typed import plain
 from clew.trajectory import Call, Step, Trajectory
-
-ANOTHER: Final = "only one answer of a reply is looked at, and this is another"
-
-
-def refusal(call: Call, code: Code, text: str, trust: Trust = "untrusted") -> Observation:
-    """The observation of a call that was not made, or not again: then it stays in doubt.
-
-    It may echo what the model wrote: it is as far to be trusted as that (`Trajectory.trust`).
-    """
-    outcome: Outcome = "unknown" if call.attempts else "not_done"
-    effect: Effect = "unsafe" if call.attempts else "read"
-    content = f"ERROR: {text}" if code == "unknown_tool" else f"ERROR: {code}: {text}"
-    return Observation(
-        call.key, content, ok=False, code=code, outcome=outcome, effect=effect, trust=trust
-    )
 
 
 def comes_before(step: Step) -> tuple[Code, str] | None:
@@ -56,16 +40,6 @@ def comes_before(step: Step) -> tuple[Code, str] | None:
         names = ", ".join(dict.fromkeys(failed))
         return "sibling_failed", f"{names} failed in this step: look at that, then finish"
     return None
-
-
-def closed(step: Step, code: Code = "", text: str = "the answer was accepted") -> list[Observation]:
-    """Close every open call of finish in the step: the first with the outcome, last of all."""
-    calls = [call for call in step.calls if call.action.name == FINISH and not call.observation]
-    closed = [refusal(call, "cap", ANOTHER) for call in calls[1:]]
-    for call in calls[:1]:
-        accepted = Observation(call.key, text, effect="pure", trust="trusted")
-        closed.append(refusal(call, code, text) if code else accepted)
-    return closed
 
 
 async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEvent]:

@@ -16,7 +16,8 @@ from clew.ending import interrupt
 from clew.errors import one_error
 from clew.events import Json, Landing, Note, Status, Stop
 from clew.journal import Journal
-from clew.judging import closed, comes_before, judge_answer, judge_call, judge_words
+from clew.judging import comes_before, judge_answer, judge_call, judge_words
+from clew.observed import closed_answers
 from clew.thought import next_thought
 from clew.trajectory import Call, Step, Trajectory
 
@@ -104,9 +105,9 @@ async def conclude(agent: Agent, journal: Journal) -> None:
     if problem is None:
         status: Status = "declined" if step.declined else "answered"
         status = "bound" if so_far.landing else status
-        await journal.record(*closed(step), Stop(status, agent.budget.ended(so_far), value))
+        await journal.record(*closed_answers(step), Stop(status, agent.budget.ended(so_far), value))
     elif call is not None:
-        await journal.record(*closed(step, "rejected", problem))
+        await journal.record(*closed_answers(step, "rejected", problem))
     else:
         await journal.record(Note(problem, source="check"))
 
@@ -117,7 +118,7 @@ async def may_finish(agent: Agent, journal: Journal, call: Call) -> bool:
     if call.observation is not None:  # it was accepted already
         return True
     if (before := comes_before(step)) is not None:
-        await journal.record(*closed(step, *before))
+        await journal.record(*closed_answers(step, *before))
         return False
     await judge(agent, journal, [call])
     if call.held:
