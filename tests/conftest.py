@@ -1,5 +1,6 @@
 """What holds for every test: both event loops, no keys, and nothing outside a temporary folder."""
 
+import gc
 import logging
 import os
 import re
@@ -56,6 +57,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             and item.get_closest_marker("both_loops") is None
         ):
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage in what tests make, and not in all tests and what they import."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
