@@ -204,7 +204,10 @@ class Budget(msgspec.Struct, frozen=True):
 
     def left(self, so_far: Trajectory) -> Left:
         """What may still be taken; of a sub-run also of its grant."""
-        left = least(*(account.left() for account in self.accounts(so_far)))
+        *grants, own = self.accounts(so_far)
+        left = own.left()
+        for grant in grants:
+            left = least(left, grant.left())
         return Left(
             left.steps, left.tool_calls, left.tokens, left.seconds, left.cost or 0.0, left.depth
         )
@@ -286,8 +289,10 @@ class Budget(msgspec.Struct, frozen=True):
         """What would be passed if so much more were taken, the grant first."""
         if not _reserves(so_far):
             return None
-        found = (account.tripped(estimate) for account in self.accounts(so_far))
-        return next((passed for passed in found if passed is not None), None)
+        for account in self.accounts(so_far):
+            if (passed := account.tripped(estimate)) is not None:
+                return passed
+        return None
 
     def _estimate(
         self, so_far: Trajectory, answer: int | None = None, *, later: bool = False
@@ -318,16 +323,15 @@ class Budget(msgspec.Struct, frozen=True):
         return sizes
 
 
-def least(*grants: Grant) -> Grant:
-    """The smallest of some grants on every axis."""
-    costs = [grant.cost for grant in grants if grant.cost is not None]
+def least(one: Grant, other: Grant) -> Grant:
+    """The smaller of two grants on every axis."""
     return Grant(
-        min(grant.steps for grant in grants),
-        min(grant.tool_calls for grant in grants),
-        min(grant.tokens for grant in grants),
-        min(grant.seconds for grant in grants),
-        min(costs, default=None),
-        min(grant.depth for grant in grants),
+        min(one.steps, other.steps),
+        min(one.tool_calls, other.tool_calls),
+        min(one.tokens, other.tokens),
+        min(one.seconds, other.seconds),
+        min((cost for cost in (one.cost, other.cost) if cost is not None), default=None),
+        min(one.depth, other.depth),
     )
 
 
