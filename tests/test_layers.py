@@ -108,6 +108,7 @@ BY_NAME = {  # who may import a module whose name is data
     "evals/environments/loading.py": "a world's package is loaded when that world is asked for",
     "cli/worker.py": "drivers stand on optional extras, and one is named",
     "cli/report.py": "figures, plots and the page stand on an optional extra",
+    "models/prices.py": "the list of prices is big, comes with providers, and is for their models",
     "stores/__init__.py": "PostgreSQL's client is an optional extra, loaded for its address",
     "tools/docs/extract.py": "what reads PDF and HTML is an optional extra too",
     "tools/process.py": "a killable tool is named module:function and loaded in its own process",

@@ -9,7 +9,7 @@ import anyio.to_thread
 import msgspec
 
 from clew.errors import ConfigError, ModelError
-from clew.models.prices import TABLE
+from clew.models.prices import listed
 from clew.models.resolve import PROVIDERS, SAME, Provider, is_local, reached
 
 SOON: Final = 1.0
@@ -42,7 +42,7 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 
 def known(provider: str) -> tuple[str, ...]:
     """Names of a provider's models whose price is known."""
-    return tuple(TABLE.get(SAME.get(provider, provider), {}))
+    return tuple(listed(SAME.get(provider, provider)))
 
 
 async def served(name: str, env: Mapping[str, str]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import msgspec
 
 from clew.errors import ConfigError
 from clew.extras import install
-from clew.models.prices import TABLE
+from clew.models.prices import listed
 from clew.protocols import Model
 
 PROBE: Final = 0.3
@@ -284,7 +284,7 @@ async def default(env: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _unknown(name: str, provider: str) -> str:
-    if makers := [maker for maker, models in TABLE.items() if name in models]:
+    if makers := [maker for maker in PROVIDERS if name in listed(maker)]:
         return f"unknown model {name!r}: did you mean {makers[0]}:{name}?"
     spoken = [base for base, one in PROVIDERS.items() if one.make == CHAT]
     known = [*PROVIDERS, *SAME, OFFLINE]
