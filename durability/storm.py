@@ -140,6 +140,9 @@ def blow(storm: Storm, place: str, outside: Path) -> Weather:
         workers = Workers(storm, place, outside, nursery)
         for _ in range(storm.workers):
             workers.start()
+        while storm.strike is not None and not workers.at_work():
+            time.sleep(0.01)
+            workers.check()
         _hit(storm, place, outside, workers, weather, begun + PATIENCE)
         workers.leave()
     weather.seconds = time.monotonic() - begun
@@ -194,6 +197,10 @@ class Workers:
         pid = self.alive.pop(chance.randrange(len(self.alive)))
         self.nursery.kill(pid)
         self.start()
+
+    def at_work(self) -> bool:
+        """Whether all have been at the store: one that never was does not wait until it is back."""
+        return all((self.outside / f"news-{n + 1}").exists() for n in range(self.begun))
 
     def check(self) -> None:
         """Raise `RuntimeError` where one ended by itself."""

@@ -70,6 +70,8 @@ async def _serve(orders: Orders) -> None:
     leaving = anyio.Event()
     store = open_store(orders.store)
     try:
+        await store.runs()
+        await anyio.Path(place).touch()  # from now on it waits for a store that is away
         async with anyio.create_task_group() as group:
             group.start_soon(_told_to_leave, leaving)
             driver = driver_of(orders.driver, store, wanted, agent)
