@@ -1,5 +1,6 @@
 """Which store a name means, and what is said of names that cannot be one."""
 
+import errno
 import os
 import sqlite3
 import tempfile
@@ -13,6 +14,7 @@ import pytest
 from clew.errors import StoreError
 from clew.protocols import Store
 from clew.stores import MemoryStore, SqliteStore, open_store
+from clew.stores.refusals import failed
 from clew.testing.store_contract import append, numbers
 from tests.cli.shell import clew
 
@@ -96,6 +98,12 @@ def test_a_folder_that_is_a_file_is_told(tmp_path: Path) -> None:
 def test_a_name_that_is_too_long_is_told(name: str, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="name another"):
         open_store(tmp_path / name)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_a_disk_that_has_no_room_for_a_new_file_is_told(number: int) -> None:
+    """No test can fill a disk to the last file: what would be said of it."""
+    assert "make room" in str(failed("runs.sqlite", OSError(number, "full")))
 
 
 @contextmanager
