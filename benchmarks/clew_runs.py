@@ -42,10 +42,10 @@ from benchmarks.script import (
     proof_in,
     thought,
 )
-from clew.events import Effect, Json, RawCall, Reply, Usage, encode
-from clew.models.endpoint import Endpoint
+from clew.core.events import Effect, Json, RawCall, Reply, Usage, encode
+from clew.core.interfaces import Model, OnText, Prompt
+from clew.models.http.endpoint import Endpoint
 from clew.models.resolve import resolve
-from clew.protocols import Model, OnText, Prompt
 
 ENDLESS: Final = clew.Limits(steps=10**6, tool_calls=10**6, tokens=10**12, seconds=10**6)
 

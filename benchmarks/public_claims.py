@@ -16,12 +16,12 @@ from typing import Final, TypeAlias
 
 from benchmarks.claim_judge import KEPT
 from benchmarks.public import HALVES, Half, Row, missing, rows
-from clew.events import Action, Evidence, Observation, Prints, Setting, Started, Thought
-from clew.events import Entry as Line
+from clew.core.events import Action, Evidence, Observation, Prints, Setting, Started, Thought
+from clew.core.events import Entry as Line
+from clew.core.messages import Reply
+from clew.core.trajectory import Trajectory
 from clew.evidence import Audit, audit
 from clew.evidence.contrast import overlap
-from clew.replies import Reply
-from clew.trajectory import Trajectory
 
 PICTURE: Final = Path(__file__).parent.parent / "docs" / "images" / "audit-curve.png"
 STEPS: Final = tuple(step / 20 for step in range(21))

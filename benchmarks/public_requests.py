@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 
 from benchmarks.public import HALVES, missing, rows
-from clew.trust import find
+from clew.screens import find
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from clew.trust import find
+from clew.screens import find
 
 DATA = Path(__file__).parent / "requests"
 

@@ -18,12 +18,12 @@ from typing import Final
 import anyio
 
 from clew import Agent, run, tool
-from clew.events import Reply
-from clew.protocols import OnText, Prompt, Store
+from clew.core.events import Reply
+from clew.core.interfaces import OnText, Prompt, Store
+from clew.core.trajectory import Trajectory
 from clew.stores import open_store
 from clew.strategies import Choice, vote
 from clew.testing.models import ScriptedModel, act, say
-from clew.trajectory import Trajectory
 
 LATENCY: Final = 0.2
 LOOKUPS: Final = 3

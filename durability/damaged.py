@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import clew
-from clew.errors import ClewError
+from clew.core.errors import ClewError
 from clew.retention import export_runs, import_runs, verify
 from durability import world
 from durability.progress import tell

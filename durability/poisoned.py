@@ -16,18 +16,18 @@ import anyio
 import msgspec
 
 from clew import Agent, open_store, tool
-from clew.begin import start
-from clew.drivers.agents import agents_of
-from clew.drivers.broken import MOST, is_set_aside
-from clew.drivers.claiming import shared
-from clew.drivers.serving import QUEUE
-from clew.drivers.worker import Orders as Work
-from clew.drivers.worker import Worker
-from clew.events import Reply, Verdict
-from clew.journal import load
-from clew.protocols import OnText, Prompt, Store
+from clew.core.events import Reply, Verdict
+from clew.core.interfaces import OnText, Prompt, Store
+from clew.core.journal import load
+from clew.core.runner import start
+from clew.core.trajectory import Call, Trajectory
 from clew.testing.models import ScriptedModel, act, finish
-from clew.trajectory import Call, Trajectory
+from clew.workers.agents import agents_of
+from clew.workers.broken_runs import MOST, is_set_aside
+from clew.workers.driver import QUEUE
+from clew.workers.locks import shared
+from clew.workers.worker import Orders as Work
+from clew.workers.worker import Worker
 from durability.nursery import Nursery
 from durability.progress import tell
 from durability.storm import PATIENCE, asyncio_run, folder, with_store

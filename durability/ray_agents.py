@@ -9,8 +9,8 @@ from typing import Final
 import anyio
 
 import clew
-from clew.events import Json, Reply
-from clew.protocols import OnText, Prompt
+from clew.core.events import Json, Reply
+from clew.core.interfaces import OnText, Prompt
 from clew.testing.models import ScriptedModel, act, finish, place
 from durability import world
 

@@ -13,11 +13,11 @@ import anyio
 
 import clew
 from clew import open_store
-from clew.drivers.agents import agents_of
-from clew.drivers.claiming import shared
-from clew.drivers.serving import News
-from clew.drivers.worker import Orders, Worker
-from clew.protocols import Prunes, Store
+from clew.core.interfaces import Prunes, Store
+from clew.workers.agents import agents_of
+from clew.workers.driver import News
+from clew.workers.locks import shared
+from clew.workers.worker import Orders, Worker
 from durability import world
 from durability.nursery import Nursery
 from durability.progress import tell

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import anyio
 
 from clew import Agent, open_store
-from clew.begin import start
-from clew.drivers.agents import agents_of
-from clew.drivers.serving import QUEUE
-from clew.drivers.worker import Orders as Work
-from clew.protocols import Driver, Store
-from clew.stores.claims import stops
+from clew.core.interfaces import Driver, Store
+from clew.core.runner import start
+from clew.stores.file_locks import stops
+from clew.workers.agents import agents_of
+from clew.workers.driver import QUEUE
+from clew.workers.worker import Orders as Work
 from durability import world
 from durability.audit import Audit, audit
 from durability.nursery import Nursery

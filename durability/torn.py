@@ -9,13 +9,13 @@ from typing import Any, Final
 
 import clew
 from clew import MemoryStore, open_store
-from clew.drivers.agents import agents_of
-from clew.drivers.carry import carry
-from clew.errors import ClewError
-from clew.journal import load
-from clew.protocols import Append, Store
+from clew.core.errors import ClewError
+from clew.core.interfaces import Append, Store
+from clew.core.journal import load
 from clew.retention import import_runs
 from clew.testing.models import recorded
+from clew.workers.agents import agents_of
+from clew.workers.run_one import carry
 from durability import world
 from durability.nursery import ROOT
 from durability.progress import tell

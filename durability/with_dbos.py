@@ -3,8 +3,8 @@
 from typing import Any
 
 from clew import Agent
-from clew.drivers.dbos import DbosDriver, version_of
-from clew.drivers.worker import Orders
+from clew.workers.dbos import DbosDriver, version_of
+from clew.workers.worker import Orders
 
 
 def driver(store: Any, orders: Orders, agent: Agent) -> DbosDriver:

@@ -10,12 +10,12 @@ import anyio
 import msgspec
 
 from clew import Agent, open_store
-from clew.drivers.agents import agents_of
-from clew.drivers.claiming import shared
-from clew.drivers.serving import News
-from clew.drivers.worker import Orders as Work
-from clew.drivers.worker import Worker
-from clew.protocols import Store
+from clew.core.interfaces import Store
+from clew.workers.agents import agents_of
+from clew.workers.driver import News
+from clew.workers.locks import shared
+from clew.workers.worker import Orders as Work
+from clew.workers.worker import Worker
 from durability import world
 
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 import anyio
 
 from clew import Agent, Key, Tool, tool
-from clew.events import Json, Reply
-from clew.protocols import Model, OnText, Prompt
+from clew.core.events import Json, Reply
+from clew.core.interfaces import Model, OnText, Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, finish
 
 STEPS: Final = 10

@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from clew import Agent, Trajectory, Verdict, read_sync, resume_sync, rule_sync, run_sync, tool
+from clew.core.trajectory import Call
 from clew.testing.models import ScriptedModel, act, say
-from clew.trajectory import Call
 
 PAID: list[int] = []
 

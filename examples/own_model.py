@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from clew import Agent, MemoryStore, read_sync, run_sync, tool
-from clew.events import Json, Reply, Usage
-from clew.protocols import OnText, Prompt
+from clew.core.events import Json, Reply, Usage
+from clew.core.interfaces import OnText, Prompt
 
 
 @dataclass(frozen=True)

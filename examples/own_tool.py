@@ -10,9 +10,9 @@ for the model, and promises that nothing was done. Prints:
 """
 
 from clew import Agent, MemoryStore, ToolError, read_sync, run_sync, tool
-from clew.events import encode
+from clew.core.events import encode
+from clew.core.trajectory import Call
 from clew.testing.models import ScriptedModel, act, finish
-from clew.trajectory import Call
 
 PEOPLE = {"Vienna": 2_006_000, "Warsaw": 1_860_000}
 

@@ -13,7 +13,7 @@ from clew import Agent, Call, MemoryStore, Trajectory, Verdict, delegate, tool
 from clew import resume_sync as resume
 from clew import rule_sync as rule
 from clew import run_sync as run
-from clew.protocols import Prompt
+from clew.core.interfaces import Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, say
 
 SENT: list[str] = []

@@ -15,11 +15,11 @@ from pathlib import Path
 import anyio
 
 from clew import Agent, SqliteStore, submit, tool
-from clew.drivers.agents import agents_of
-from clew.drivers.local import LocalDriver
-from clew.drivers.serving import News
-from clew.drivers.worker import Orders
 from clew.testing.models import ScriptedModel, act, say
+from clew.workers.agents import agents_of
+from clew.workers.driver import News
+from clew.workers.local import LocalDriver
+from clew.workers.worker import Orders
 
 letters, sending = list[str](), anyio.Event()
 

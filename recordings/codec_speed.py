@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from clew import Agent
 from clew.codecs import by_name
-from clew.events import RawCall, Reply
-from clew.protocols import Brief, Codec
+from clew.core.events import RawCall, Reply
+from clew.core.interfaces import Brief, Codec
 from clew.testing.models import ScriptedModel
 from recordings.data import records
 from recordings.forms import Record

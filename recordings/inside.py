@@ -8,19 +8,19 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from clew.models.anthropic import MessagesApi
-from clew.models.endpoint import Api, Endpoint, StatusError
-from clew.models.failures import Source, Trouble
-from clew.models.gemini import GeminiApi
-from clew.models.openai import ChatApi
-from clew.models.openai_responses import ResponsesApi
-from clew.protocols import Retry
-from clew.testing.anthropic_server import AnthropicService, Messages
-from clew.testing.gemini_server import GeminiService
-from clew.testing.http_server import Fail, Say, Seen, Send, Service
-from clew.testing.openai_server import Chat
-from clew.testing.openai_service import Door, OpenAIService
-from clew.testing.responses_form import Responses
+from clew.core.interfaces import Retry
+from clew.models.anthropic.messages import MessagesApi
+from clew.models.gemini.model import GeminiApi
+from clew.models.http.endpoint import Api, Endpoint, StatusError
+from clew.models.http.failures import Source, Trouble
+from clew.models.openai.chat import ChatApi
+from clew.models.openai.responses import ResponsesApi
+from clew.testing.servers.anthropic_server import AnthropicService, Messages
+from clew.testing.servers.gemini_server import GeminiService
+from clew.testing.servers.http_server import Fail, Say, Seen, Send, Service
+from clew.testing.servers.openai_server import Chat
+from clew.testing.servers.openai_service import Door, OpenAIService
+from clew.testing.servers.responses import Responses
 
 APIS: Final[Mapping[str, Callable[[str], Api]]] = {
     "openai-chat": lambda model: ChatApi("openai", model, {}),

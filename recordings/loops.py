@@ -7,9 +7,9 @@ from typing import Final
 import anyio
 
 import clew
-from clew.events import Action, Json
+from clew.core.events import Action, Json
+from clew.core.interfaces import Tool
 from clew.guards.no_progress import LONGEST_CYCLE, REFUSED
-from clew.protocols import Tool
 from clew.testing.models import Line, Move, ScriptedModel, say
 from recordings.data import records
 from recordings.forms import RUNS, Record

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clew.events import FINISH, Json, encode
+from clew.core.events import FINISH, Json, encode
 from recordings.forms import Record
 from recordings.native_talks import read
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from clew.codecs.text_answer import READ
-from clew.events import Json, RawCall, Reply
-from clew.protocols import Part
-from clew.steps import Call
+from clew.core.events import Json, RawCall, Reply
+from clew.core.interfaces import Part
+from clew.core.steps import Call
 from recordings.allowed import forbidden
 from recordings.native_drive import Driven
 from recordings.native_talks import NOBODY, Talk, Turn, name_of, parameters

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 import clew
-from clew.events import Attempt, Note, Observation
-from clew.protocols import Append, Line, Store
+from clew.core.events import Attempt, Note, Observation
+from clew.core.interfaces import Append, Line, Store
 from recordings.native_drive import Driven, go_on
 
 ASIDE = (b'{"event":"attempt"', b'{"event":"charged"')

@@ -8,12 +8,12 @@ import anyio
 import anyio.lowlevel
 
 import clew
-from clew.events import Effect, Json, Observation, Reply
-from clew.protocols import Line, Part, Prompt, Store
+from clew.core.events import Effect, Json, Observation, Reply
+from clew.core.interfaces import Line, Part, Prompt, Store
 from clew.testing.models import Line as Answer
 from clew.testing.models import ScriptedModel
 from clew.tools import published
-from clew.tools.likeness import MOST
+from clew.tools.similar_names import MOST
 from recordings.native_talks import Talk, Turn
 
 LIMITS = clew.Limits(

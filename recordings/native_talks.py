@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from clew.events import Finish, Json, RawCall, Reply, Usage, encode
+from clew.core.events import Finish, Json, RawCall, Reply, Usage, encode
 from recordings.data import document
 from recordings.forms import Record, functions
 from recordings.native_rejected import printed

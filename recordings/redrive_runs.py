@@ -6,9 +6,9 @@ from itertools import groupby
 from typing import Final
 
 import clew
+from clew.core.events import FINISH, Json, Reply, encode
+from clew.core.interfaces import Store, Tool
 from clew.evals.texts import normal
-from clew.events import FINISH, Json, Reply, encode
-from clew.protocols import Store, Tool
 from clew.testing.models import ScriptedModel
 from recordings.forms import Record, functions
 from recordings.redrive_sources import EFFECTS, Asked, Source, asked

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import clew
+from clew.core.events import Effect
+from clew.core.interfaces import Bound
 from clew.evals.texts import normal
-from clew.events import Effect
-from clew.protocols import Bound
 from recordings.forms import Record
 from recordings.text_formats import FORMATS, Format, Turn
 

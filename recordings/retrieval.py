@@ -17,8 +17,8 @@ import anyio
 import msgspec
 
 from clew import Agent, ConfigError, Limits, MemoryStore, Tool, read, resume, run
-from clew.events import FINISH
-from clew.protocols import Prompt
+from clew.core.events import FINISH
+from clew.core.interfaces import Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, say
 from clew.tools import example, published
 from clew.tools.retrieval import Embed, Lasting, Retrieval

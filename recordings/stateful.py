@@ -13,8 +13,8 @@ from typing import Any, Final
 import anyio
 
 import clew
-from clew.events import Action, Effect, Json, encode
-from clew.protocols import Store
+from clew.core.events import Action, Effect, Json, encode
+from clew.core.interfaces import Store
 from clew.testing.models import Line, Move, ScriptedModel, say
 from clew.tools import Published, published
 from recordings.allowed import forbidden

@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 from clew import Agent
 from clew.codecs import by_name
 from clew.codecs.commands import Command, Commands
-from clew.events import Effect
-from clew.protocols import Brief, Codec, Parameters, Tool
+from clew.core.events import Effect
+from clew.core.interfaces import Brief, Codec, Parameters, Tool
 from clew.testing.models import ScriptedModel
 from recordings.forms import Record
 

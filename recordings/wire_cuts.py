@@ -10,9 +10,9 @@ import msgspec
 
 from clew import ModelError
 from clew.codecs import by_name
-from clew.events import RawCall, Reply
-from clew.models.endpoint import Endpoint
-from clew.protocols import Brief, Prompt
+from clew.core.events import RawCall, Reply
+from clew.core.interfaces import Brief, Prompt
+from clew.models.http.endpoint import Endpoint
 from clew.tools import answer_schema, finish_tool
 from recordings.inside import APIS, Pieces, over
 from recordings.wire_exchanges import Exchange

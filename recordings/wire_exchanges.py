@@ -11,8 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
+from clew.core.interfaces import Part, Prompt
 from clew.models.resolve import PROVIDERS
-from clew.protocols import Part, Prompt
 from clew.tools import published
 from recordings.forms import Record
 from recordings.wire_bodies import Body, Told, ended, events_of, form_of, told, whole

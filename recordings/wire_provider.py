@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from clew import Retry
-from clew.models.anthropic import anthropic_messages
-from clew.models.endpoint import Endpoint
-from clew.models.gemini import google_gemini
-from clew.models.openai import openai_chat
-from clew.models.openai_responses import openai_responses
-from clew.testing.http_server import Fail, Form, HttpServer, Say, Seen, Send, Turn, to_json
+from clew.models.anthropic.messages import anthropic_messages
+from clew.models.gemini.model import google_gemini
+from clew.models.http.endpoint import Endpoint
+from clew.models.openai.chat import openai_chat
+from clew.models.openai.responses import openai_responses
+from clew.testing.servers.http_server import Fail, Form, HttpServer, Say, Seen, Send, Turn, to_json
 from recordings.wire_exchanges import Exchange
 
 _NEVER: Final = Retry(times=0)

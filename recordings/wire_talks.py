@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clew import Agent, ClewError, Entry, Limits, MemoryStore, resume, run
-from clew.testing.http_server import Fail
+from clew.testing.servers.http_server import Fail
 from clew.tools import published
 from recordings.wire_bodies import Body
 from recordings.wire_exchanges import Exchange, functions

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clew.extras import install
+from clew.support.extras import install
 
 GIT = {"vcs": "git", "commit_id": "abc123"}
 

@@ -22,102 +22,97 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "clew"
 
 # Imports point down: to a lower layer, or to a neighbour. Layer 3 has no neighbours, only rooms.
+# A module that is not named stands where its package stands.
 LAYERS = {
-    "characters": 0,  # half characters, which no record can hold
-    "errors": 0,
-    "extras": 0,  # how an optional part is added
-    "events": 0,
-    "replies": 0,  # the values of events that are a model's words
-    "tasks": 0,  # what a user's part awaits, in a task of its own
-    "threads": 0,  # the threads that plain functions are called in
-    "parts": 1,  # how every part that is a user's own is called
-    "redaction": 1,  # known secrets are blotted out of events
-    "steps": 1,  # what a trajectory is made of
-    "trajectory": 1,
-    "layout": 1,  # how an event lies in a line and blobs
-    "inbox": 2,  # which words from outside may enter a record
-    "prompt_parts": 2,  # the steps of a prompt, as they grow
-    "protocols": 2,
-    "arguments": 2,  # long ones lie in blobs
-    "bounds": 3,
-    "budget": 3,  # what the next model call is expected to take
+    "concurrency": 0,  # tasks, threads, one event loop for callers without one
+    "core": 0,
+    "core.errors": 0,
+    "core.events": 0,
+    "core.messages": 0,  # the values of events that are a model's words
+    "support": 0,  # half characters, private files, how an optional part is added
+    "core.blobs": 1,  # how an event lies in a line and blobs
+    "core.parts": 1,  # how every part that is a user's own is called
+    "core.redaction": 1,  # known secrets are blotted out of events
+    "core.steps": 1,  # what a trajectory is made of
+    "core.trajectory": 1,
+    "context.prompt_parts": 2,  # the steps of a prompt, as they grow
+    "core.inbox": 2,  # which words from outside may enter a record
+    "core.interfaces": 2,
+    "core.long_arguments": 2,  # long ones lie in blobs
     "codecs": 3,
+    "context": 3,
+    "core.bounds": 3,
+    "core.budget": 3,  # what the next model call is expected to take
+    "core.journal": 3,
     "evidence": 3,
     "guards": 3,
-    "journal": 3,
     "models": 3,
-    "prompts": 3,
+    "screens": 3,
     "stores": 3,
     "tools": 3,
-    "trust": 3,
-    "view": 3,
-    "private": 0,  # files and folders that only their owner may read
-    "portal": 0,  # one event loop for callers without one
-    "agent": 4,
-    "cut": 4,  # where a record may be cut for a fork, and what the cut takes out of sight
-    "diff": 4,  # where two records part
-    "delegation": 4,  # one call that is made in a run of its own
-    "effects": 4,  # one call of one tool: deadline, retry
-    "ending": 4,  # how a person ends a run
-    "fit": 4,  # whether the parts of an agent fit together
-    "links": 4,  # the links of an answer that no person gave
-    "judging": 4,  # what the checks of an agent say of a call or an answer
-    "observed": 4,  # where Observations are made: of a result, an error, a refusal, a sub-run
-    "seal": 4,  # who began a run
-    "sent": 4,  # the prompt of any thought, made again from the record
-    "reading": 4,  # what a reply says: the codec's word, and what is no answer
-    "result": 4,  # what a run came to, for the agent that ran
-    "thought": 4,  # one thought: prompt, reply, and that as it is read
-    "waiting": 4,  # what waits for a person, in a run and its sub-runs
-    "begin": 5,  # how a record is begun and taken up, for the faces above and for sub-runs
-    "loop": 5,
-    "replay": 5,
+    "toolbox": 3.5,  # made with what `tools` gives everybody
+    "context.rendered_prompt": 4,  # the prompt of any thought, made again from the record
+    "core.agent": 4,
+    "core.cancel": 4,  # how a person ends a run
+    "core.diff": 4,  # where two records part
+    "core.execute": 4,  # one call of one tool: deadline, retry
+    "core.fork_point": 4,  # where a record may be cut, and what the cut takes out of sight
+    "core.observations": 4,  # where they are made: of a result, an error, a refusal, a sub-run
+    "core.pending": 4,  # what waits for a person, in a run and its sub-runs
+    "core.policy": 4,  # what the checks of an agent say of a call or an answer
+    "core.reply": 4,  # what a reply says: the codec's word, and what is no answer
+    "core.result": 4,  # what a run came to, for the agent that ran
+    "core.seal": 4,  # who began a run
+    "core.subruns": 4,  # one call that is made in a run of its own
+    "core.thought": 4,  # one thought: prompt, reply, and that as it is read
+    "core.validate": 4,  # whether the parts of an agent fit together
+    "core.loop": 5,
+    "core.replay": 5,
+    "core.runner": 5,  # how a record is begun and taken up, for the faces above and for sub-runs
     "testing": 5.5,  # doubles, servers and contracts: from anything below 6, for no one below 6
     "agent_files": 6,
-    "traces": 6,  # a record as lines for programs, and back
-    "drivers": 6,
+    "core.subagents": 6,
     "otel": 6,  # spans, from records
     "strategies": 6,
-    "subagents": 6,
+    "workers": 6,
     "api": 7,
-    "approvals": 7,  # a face of the core too
     "apps": 7,
-    "evals": 7,
-    "forking": 7,  # a face of the core, as api
-    "queues": 7,
-    "retention": 7,  # records in the long run: forgotten, archived, verified
     "clew": 7,  # the package itself: what a user's own code could import
+    "core.approvals": 7,  # a face of the core, as api
+    "core.fork": 7,
+    "evals": 7,
+    "retention": 7,  # records in the long run: forgotten, archived, verified
+    "__main__": 8,
     "cli": 8,
     "serve": 8,
-    "__main__": 8,
 }
 PARTS = 3
 NEVER = {  # who may not import what, where the layers alone would let them
-    "errors": {"events"},
-    "events": {"errors"},
-    "loop": {"codecs", "models", "stores", "tools"},
+    "core.errors": {"core.events"},
+    "core.events": {"core.errors"},
+    "core.loop": {"codecs", "models", "stores", "tools"},
     "serve": {"cli"},
-    "serve.viewer": {"loop"},
+    "serve.viewer": {"core.loop"},
 }
 SERIALISER = "msgspec"
 BY_NAME = {  # who may import a module whose name is data
     "models/resolve.py": "an optional extra is loaded here, when its provider is asked for",
-    "agent_files/imported.py": "a user's own part is named module:name; tools of an optional extra",
+    "agent_files/imports.py": "a user's own part is named module:name; tools of an optional extra",
     "cli/errors.py": "a command is imported when it is used",
     "cli/export.py": "what sends spans is an optional extra, loaded when they are to be sent",
-    "evals/environments/loading.py": "a world's package is loaded when that world is asked for",
+    "evals/environments/packages.py": "a world's package is loaded when that world is asked for",
     "cli/worker.py": "drivers stand on optional extras, and one is named",
     "cli/report.py": "figures, plots and the page stand on an optional extra",
     "models/prices.py": "the list of prices is big, comes with providers, and is for their models",
     "stores/__init__.py": "PostgreSQL's client is an optional extra, loaded for its address",
-    "tools/docs/extract.py": "what reads PDF and HTML is an optional extra too",
+    "toolbox/docs/extract.py": "what reads PDF and HTML is an optional extra too",
     "tools/process.py": "a killable tool is named module:function and loaded in its own process",
     "tools/signature.py": "what reads docstrings is dear to import, and for who makes a tool",
     "tools/retrieval/loading.py": "ranking tools by meaning stands on an optional extra",
 }
 LONG: dict[str, str] = {  # files over 400 and functions over 50 lines, with the reason
-    "events.py": "the whole vocabulary of the record, which may import nothing, on one page",
-    "protocols.py": "all doors on one page",
+    "core/events.py": "the whole vocabulary of the record, which may import nothing, on one page",
+    "core/interfaces.py": "all doors on one page",
 }
 PROVIDERS = {
     "anthropic", "dbos", "google", "httpx", "httpx2", "mcp", "openai", "opentelemetry", "psycopg",
@@ -126,8 +121,10 @@ PROVIDERS = {
 
 
 def room(module: str) -> str:
-    """`clew.tools.docs.index` is in the room `tools`."""
-    return module.split(".")[1] if "." in module else "clew"
+    """`clew.toolbox.docs.index` is in the room `toolbox`, `clew.core.loop` is one of its own."""
+    parts = module.split(".")[1:3] or ["clew"]
+    whole = ".".join(parts)
+    return whole if whole in LAYERS or parts[0] == "core" else parts[0]
 
 
 def name_of(path: Path, package: Path) -> str:
@@ -136,7 +133,7 @@ def name_of(path: Path, package: Path) -> str:
 
 
 def imported(node: ast.AST, path: Path, package: Path) -> Iterator[str]:
-    """All modules that an import statement may load; `from clew import x` may load `clew.x`."""
+    """All modules that an import statement loads; `from clew.a import b` may load `clew.a.b`."""
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
@@ -144,11 +141,10 @@ def imported(node: ast.AST, path: Path, package: Path) -> Iterator[str]:
         if node.level:
             here = ("clew", *path.relative_to(package).parts)[: -node.level]
             base = ".".join((*here, *filter(None, [base])))
-        if base != "clew":
-            yield base
-        for alias in node.names if base == "clew" else ():
-            is_module = (package / alias.name).is_dir() or (package / f"{alias.name}.py").is_file()
-            yield f"clew.{alias.name}" if is_module else "clew"
+        for alias in node.names:
+            inside = package.joinpath(*base.split(".")[1:], alias.name)
+            is_module = inside.is_dir() or inside.with_suffix(".py").is_file()
+            yield f"{base}.{alias.name}" if base[:4] == "clew" and is_module else base
 
 
 def layering(path: Path, package: Path) -> Iterator[str]:
@@ -159,7 +155,7 @@ def layering(path: Path, package: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         for it in imported(node, path, package):
             outside = it.split(".")[0] != "clew"
-            if me == "clew.events" and outside:
+            if me == "clew.core.events" and outside:
                 allowed = {SERIALISER, *sys.stdlib_module_names}
                 if it.split(".")[0] not in allowed:
                     yield f"{me} imports {it}: it may import only its serialiser"
@@ -196,7 +192,7 @@ def hidden_imports(path: Path, package: Path) -> Iterator[str]:
 def sizes(path: Path, package: Path) -> Iterator[str]:
     text = path.read_text("utf-8")
     place = path.relative_to(package).as_posix()
-    most = 199 if place == "loop.py" else 660 if place in LONG else 400
+    most = 199 if place == "core/loop.py" else 660 if place in LONG else 400
     if (lines := len(text.splitlines())) > most:
         yield f"{place} has {lines} lines, and may have {most}"
     for node in ast.walk(ast.parse(text)):
@@ -272,12 +268,9 @@ def test_every_waiver_gives_its_reason() -> None:
 
 def test_the_map_shows_every_room() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    rooms = {
-        f"{path.name}/" if path.is_dir() else path.name
-        for path in PACKAGE.iterdir()
-        if path.stem in LAYERS and not path.name.startswith("_")
-    }
-    assert {name for name in rooms if f"`{name}`" not in page} == set()
+    rooms = {f"{path.name}/" for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    files = {path.name for path in (PACKAGE / "core").glob("*.py") if path.name[0] != "_"}
+    assert {name for name in rooms | files if f"`{name}`" not in page} == set()
 
 
 def test_no_file_names_an_index_or_a_machine() -> None:
@@ -325,41 +318,47 @@ def written(folder: Path, files: dict[str, str]) -> list[Path]:
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        pytest.param("bounds.py", "import clew.agent", id="up"),
-        pytest.param("tools/calc.py", "from ..loop import run", id="up, relative"),
-        pytest.param("bounds.py", "from clew import agent", id="up, as a name"),
-        pytest.param("bounds.py", "from clew import Agent", id="the package itself"),
-        pytest.param("bounds.py", "def f():\n    import clew.agent", id="up, inside"),
+        pytest.param("core/bounds.py", "import clew.core.agent", id="up"),
+        pytest.param("tools/calc.py", "from ..core.loop import run", id="up, relative"),
+        pytest.param("core/bounds.py", "from clew.core import agent", id="up, as a name"),
+        pytest.param("core/bounds.py", "from clew import Agent", id="the package itself"),
+        pytest.param("core/bounds.py", "def f():\n    import clew.core.agent", id="up, inside"),
         pytest.param("codecs/text.py", "from clew.models import x", id="a sibling part"),
-        pytest.param("events.py", "import clew.errors", id="events and errors"),
-        pytest.param("events.py", "import anyio", id="events and a library"),
-        pytest.param("loop.py", "from clew.stores import sqlite", id="the loop and a store"),
+        pytest.param("core/events.py", "import clew.core.errors", id="events and errors"),
+        pytest.param("core/events.py", "import anyio", id="events and a library"),
+        pytest.param("core/loop.py", "from clew.stores import sqlite", id="the loop and a store"),
         pytest.param("serve/app.py", "import clew.cli", id="the cli"),
-        pytest.param("serve/viewer/page.py", "import clew.loop", id="the viewer and the loop"),
-        pytest.param("loop.py", "import clew.testing", id="testing from below"),
-        pytest.param("helpers.py", "", id="no layer"),
-        pytest.param("bounds.py", "import clew.helpers", id="a room without layer"),
+        pytest.param("serve/viewer/page.py", "import clew.core.loop", id="the viewer and the loop"),
+        pytest.param("core/loop.py", "import clew.testing", id="testing from below"),
+        pytest.param("core/helpers.py", "", id="no layer"),
+        pytest.param("core/bounds.py", "import clew.core.helpers", id="a room without layer"),
     ],
 )
 def test_what_points_up_is_found(tmp_path: Path, file: str, text: str) -> None:
-    (path, *_) = written(tmp_path, {file: text, "agent.py": "", "loop.py": text})
+    (path, *_) = written(tmp_path, {file: text, "core/agent.py": "", "core/loop.py": text})
     assert list(layering(path, tmp_path))
 
 
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("loop.py", "from clew.agent import Agent\nfrom clew.view import View\nimport anyio"),
+        (
+            "core/loop.py",
+            "from clew.core.agent import Agent\nfrom clew.context import View\nimport anyio",
+        ),
         ("tools/docs/index.py", "from clew.tools.schema import x\nfrom . import y\nimport sqlite3"),
-        ("replay.py", "from clew.loop import run"),
-        ("events.py", "import msgspec\nfrom typing import Any"),
-        ("__init__.py", "from clew.api import run\nfrom clew import agent"),
-        ("cli/main.py", "from clew import Agent, agent\nfrom clew.cli.show import x"),
+        ("core/replay.py", "from clew.core.loop import run"),
+        ("core/events.py", "import msgspec\nfrom typing import Any"),
+        ("__init__.py", "from clew.api import run\nfrom clew.core import agent"),
+        (
+            "cli/main.py",
+            "from clew import Agent\nfrom clew.core import agent\nimport clew.cli.show",
+        ),
         ("__main__.py", "from clew.cli import main"),
     ],
 )
 def test_what_points_down_is_fine(tmp_path: Path, file: str, text: str) -> None:
-    written(tmp_path, {"agent.py": "", file: text})
+    written(tmp_path, {"core/agent.py": "", file: text})
     assert list(layering(tmp_path / file, tmp_path)) == []
 
 
@@ -374,15 +373,16 @@ def test_what_points_down_is_fine(tmp_path: Path, file: str, text: str) -> None:
     ],
 )
 def test_hidden_imports_are_found(tmp_path: Path, text: str) -> None:
-    (path,) = written(tmp_path, {"bounds.py": text})
+    (path,) = written(tmp_path, {"core/bounds.py": text})
     assert list(hidden_imports(path, tmp_path))
 
 
 def test_what_is_too_long_is_found(tmp_path: Path) -> None:
     function = "def f():\n" + "    x\n" * 50
-    paths = written(tmp_path, {"loop.py": "x\n" * 200, "a.py": "x\n" * 401, "b.py": function})
+    paths = written(tmp_path, {"core/loop.py": "x\n" * 200, "a.py": "x\n" * 401, "b.py": function})
     assert [len(list(sizes(path, tmp_path))) for path in paths] == [1, 1, 1]
-    paths = written(tmp_path, {"loop.py": "x\n" * 199, "a.py": "x\n" * 400, "b.py": function[:-6]})
+    function = function[:-6]
+    paths = written(tmp_path, {"core/loop.py": "x\n" * 199, "a.py": "x\n" * 400, "b.py": function})
     assert [len(list(sizes(path, tmp_path))) for path in paths] == [0, 0, 0]
 
 

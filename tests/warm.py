@@ -29,7 +29,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 
 # What commands import, some of it late: an SDK alone takes half a second.
-IMPORTED = ("clew.cli", "clew.models.offline", "clew.models.openai_client")
+IMPORTED = ("clew.cli", "clew.models.offline", "clew.models.openai.client")
 
 
 class Process:

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from benchmarks.audit.changes import change, swap
 from benchmarks.audit.corpus import Answer, Entry
-from clew.events import (
+from clew.core.events import (
     Action,
     AnyEvent,
     Evidence,
@@ -18,10 +18,10 @@ from clew.events import (
     Started,
     Thought,
 )
-from clew.events import Entry as Line
+from clew.core.events import Entry as Line
+from clew.core.messages import Reply
+from clew.core.trajectory import Trajectory
 from clew.evidence import Audit, audit
-from clew.replies import Reply
-from clew.trajectory import Trajectory
 
 SEED: Final = 20
 Half: TypeAlias = Literal["tuning", "held back", "last"]

@@ -4,7 +4,6 @@ A language model thinks, acts with tools, reads what really came back, and goes 
 answer; everything that happened is in the record, and everything else is read from it.
 """
 
-from clew.agent import Agent
 from clew.api import (
     Stream,
     StreamSync,
@@ -24,9 +23,12 @@ from clew.api import (
     stream,
     stream_sync,
 )
-from clew.approvals import Held, cancel, cancel_sync, held, held_sync, rule, rule_sync
-from clew.bounds import RESEARCH, Limits
-from clew.errors import (
+from clew.context import PROMPT, VARIANTS, Instructions, Variant, demonstrations
+from clew.context.rendered_prompt import Sent
+from clew.core.agent import Agent
+from clew.core.approvals import Held, cancel, cancel_sync, held, held_sync, rule, rule_sync
+from clew.core.bounds import RESEARCH, Limits
+from clew.core.errors import (
     ClewError,
     ConfigError,
     FencedError,
@@ -42,19 +44,17 @@ from clew.errors import (
     StoreUnreachableError,
     ToolError,
 )
-from clew.events import Entry, Evidence, Image, Observation, Usage, Verdict
-from clew.forking import fork, fork_sync
+from clew.core.events import Entry, Evidence, Image, Observation, Usage, Verdict
+from clew.core.fork import fork, fork_sync
+from clew.core.interfaces import Example, Left, Retry, Tool
+from clew.core.replay import Replayed
+from clew.core.result import Result
+from clew.core.subagents import delegate
+from clew.core.trajectory import Call, Step, Trajectory
 from clew.guards import NoProgress
-from clew.prompts import PROMPT, VARIANTS, Instructions, Variant, demonstrations
-from clew.protocols import Example, Left, Retry, Tool
-from clew.queues import follow, follow_sync, submit, submit_sync
-from clew.replay import Replayed
-from clew.result import Result
-from clew.sent import Sent
 from clew.stores import MemoryStore, SqliteStore, open_store
-from clew.subagents import delegate
 from clew.tools import Key, tool
-from clew.trajectory import Call, Step, Trajectory
+from clew.workers.queue import follow, follow_sync, submit, submit_sync
 
 __version__ = "0.1.0"
 

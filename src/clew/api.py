@@ -18,28 +18,28 @@ from typing import TypeAlias
 
 import anyio
 
-from clew.agent import Agent
-from clew.approvals import cancel, cancel_sync, rule, rule_sync
-from clew.begin import Where, opened, secrets, start, take_up
-from clew.drivers.broken import is_set_aside
-from clew.drivers.claiming import claimed
-from clew.errors import ConfigError, ModelError, one_error
-from clew.events import (
+from clew.concurrency.portal import portal, twin, wait_for
+from clew.context.rendered_prompt import Sent, sent
+from clew.core.agent import Agent
+from clew.core.approvals import cancel, cancel_sync, rule, rule_sync
+from clew.core.errors import ConfigError, ModelError, one_error
+from clew.core.events import (
     Changed,
     Entry,
     Json,
     Note,
 )
-from clew.journal import load
-from clew.loop import run as go
-from clew.portal import portal, twin, wait_for
-from clew.protocols import Codec, Listener, Shape, Store
-from clew.replay import Replayed
-from clew.replay import replay as replay_record
-from clew.result import Result, whole_result
-from clew.sent import Sent, sent
+from clew.core.interfaces import Codec, Listener, Shape, Store
+from clew.core.journal import load
+from clew.core.loop import run as go
+from clew.core.replay import Replayed
+from clew.core.replay import replay as replay_record
+from clew.core.result import Result, whole_result
+from clew.core.runner import Where, opened, secrets, start, take_up
+from clew.core.trajectory import Trajectory
 from clew.stores import MemoryStore
-from clew.trajectory import Trajectory
+from clew.workers.broken_runs import is_set_aside
+from clew.workers.locks import claimed
 
 __all__ = [
     "Shown", "Stream", "StreamSync", "Token", "Where", "batch", "batch_sync", "cancel",

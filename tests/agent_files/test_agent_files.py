@@ -17,14 +17,14 @@ from clew.agent_files import (
     spec_of,
     stand_ins,
 )
-from clew.agent_files.lines import line_of
 from clew.agent_files.spec import Apart, Spec
+from clew.agent_files.toml_lines import line_of
+from clew.core.subagents import Delegation
 from clew.evidence import CANNOT_ANSWER, Grounded
-from clew.models.endpoint import Endpoint
-from clew.models.pace import Rate, pace_of
-from clew.subagents import Delegation
+from clew.models.http.endpoint import Endpoint
+from clew.models.http.rate_limit import Rate, pace_of
 from clew.testing.models import ScriptedModel, act, finish, say
-from clew.testing.openai_server import OpenAIServer, Say
+from clew.testing.servers.openai_server import OpenAIServer, Say
 
 OWN = '''
 from dataclasses import dataclass

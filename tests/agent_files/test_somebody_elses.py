@@ -18,13 +18,13 @@ from clew.agent_files import (
     spec_of,
     stand_ins,
 )
-from clew.begin import start
-from clew.events import Json
-from clew.journal import load
-from clew.loop import run as go
-from clew.replay import replay
+from clew.context.prompt_spec import recorded_brief
+from clew.core.events import Json
+from clew.core.journal import load
+from clew.core.loop import run as go
+from clew.core.replay import replay
+from clew.core.runner import start
 from clew.testing.models import ScriptedModel, act, finish
-from clew.view.brief import recorded_brief
 
 PARTS = '''
 from dataclasses import dataclass, replace

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clew import Agent, run_sync
-from clew.tools.calc import calc
+from clew.toolbox.calc import calc
 from tests.cli.shell import COMMAND, clew, environment, library
 
 OFFLINE = ("--model", "offline")

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from clew import __version__
 from clew.cli import GROUPS, main
 from clew.cli.doctor import EXTRAS
-from clew.testing.openai_server import OpenAIServer
+from clew.testing.servers.openai_server import OpenAIServer
 from tests.cli.shell import clew, own_tools
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"

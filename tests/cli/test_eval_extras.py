@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.extras import install
+from clew.support.extras import install
 from tests.cli.shell import COMMAND, SOURCE, environment
 from tests.patience import PATIENCE
 

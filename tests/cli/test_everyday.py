@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clew.cli import GROUPS
-from clew.testing.openai_server import Fail, OpenAIServer, Say, Turn
+from clew.testing.servers.openai_server import Fail, OpenAIServer, Say, Turn
 from tests.cli.shell import RUN_ID, clew, environment, until
 from tests.otel.collector import collector
 from tests.patience import PATIENCE

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from clew import SqliteStore
 from clew.agent_files import make_agent, origin, read_agent_file
-from clew.begin import start
 from clew.cli.errors import DECLINED
-from clew.journal import Journal, load
-from clew.loop import advance
-from clew.loop import run as go
+from clew.core.journal import Journal, load
+from clew.core.loop import advance
+from clew.core.loop import run as go
+from clew.core.runner import start
 from clew.retention import export_runs
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.cli.shell import clew

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.testing.openai_server import OpenAIServer, Say
+from clew.testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import COMMAND, RUN_ID, begin, clew, environment, own_tools, until
 from tests.patience import PATIENCE
 from tests.warm import Process
@@ -144,7 +144,7 @@ def unread(*words: str, **env: str) -> tuple[int, str]:
 def test_ctrl_c_while_the_parts_are_imported_leaves_nothing_behind(command: list[str]) -> None:
     clew("ask", "What is 2+3?")
     Path("heavy.py").write_text(
-        "import time\nfrom pathlib import Path\nfrom clew.tools.calc import calc\n"
+        "import time\nfrom pathlib import Path\nfrom clew.toolbox.calc import calc\n"
         "Path('begun').touch()\n"
         "while not Path('go').exists(): time.sleep(0.01)\n"
         "tool = calc()\n"

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from clew import Agent, run
-from clew.events import Note, encode
+from clew.core.events import Note, encode
 from clew.stores import SqliteStore, open_store
 from clew.testing.models import ScriptedModel, act, finish
 from clew.tools.retrieval.shelf import Shelf

@@ -3,8 +3,8 @@
 import pytest
 
 from clew import Agent, Image, Limits, Variant, run_sync, tool
-from clew.events import Reply, Wire
-from clew.prompts import PROMPT
+from clew.context import PROMPT
+from clew.core.events import Reply, Wire
 from clew.testing.models import ScriptedModel, act, finish, say
 from tests.cli.shell import clew, library
 

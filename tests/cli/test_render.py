@@ -11,7 +11,7 @@ from clew.api import start
 from clew.cli.outcome import Outcome, document, summary
 from clew.cli.render import CHARACTERS, LINES, Shown, cut, dollars, readable, shown, written
 from clew.cli.visible import inert
-from clew.events import (
+from clew.core.events import (
     Action,
     AnyEvent,
     Attempt,
@@ -36,9 +36,9 @@ from clew.events import (
     Verdict,
     encode,
 )
-from clew.loop import run as go
+from clew.core.loop import run as go
+from clew.retention.traces import read_trace, trace
 from clew.testing.models import ScriptedModel, say
-from clew.traces import read_trace, trace
 
 SETTING = Setting("f", "m:x", "native/1", "Prompt.", tools={"calc": "1 pure abc"})
 MANY = Setting("f", "m:x", "native/1", "Prompt.", tools=dict.fromkeys(map(str, range(27)), "1"))

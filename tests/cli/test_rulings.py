@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from clew import Agent, Call, Tool, Trajectory, Verdict, resume_sync, run_sync
-from clew.events import Json
+from clew.core.events import Json
 from clew.testing.models import ScriptedModel, act, say
-from clew.testing.openai_server import OpenAIServer, Say
+from clew.testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew
 from tests.cli.terminal import terminal
 from tests.core.family import family

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from clew import StoreError
-from clew.events import encode
-from clew.journal import load
+from clew.core.events import encode
+from clew.core.journal import load
+from clew.retention.traces import read_trace, trace
 from clew.stores import MemoryStore
-from clew.traces import read_trace, trace
 from tests.cli.shell import clew, library
 from tests.core.play import play
 from tests.core.scenarios import SCENARIOS, Scenario

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from clew.cli.visible import inert, json_text
-from clew.testing.openai_server import OpenAIServer, Say
+from clew.testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew, own_tools
 
 SEEN = {

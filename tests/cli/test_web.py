@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from clew.agent_files import WEB, Spec, make_agent
-from clew.extras import install
-from clew.testing.openai_server import OpenAIServer, Say
-from clew.tools.web import SHIPPED, KeepPlace
+from clew.support.extras import install
+from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew.toolbox.web import SHIPPED, KeepPlace
 from tests.cli.shell import SOURCE, clew
 from tests.tools.site import Site, as_json, page
 

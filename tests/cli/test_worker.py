@@ -15,10 +15,10 @@ import pytest
 
 from clew import Agent, SqliteStore, run_sync
 from clew.cli.worker import Teller
-from clew.drivers.serving import News
-from clew.extras import install
+from clew.support.extras import install
 from clew.testing.models import ScriptedModel, say
-from clew.testing.openai_server import OpenAIServer, Say
+from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew.workers.driver import News
 from tests.cli.shell import (
     COMMAND,
     RUN_ID,

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from clew.events import Action, Judged, Observation, Prints, Reply, Thought, Verdict
-from clew.protocols import Brief, Example, Parameters, Tool
-from clew.trajectory import Call, Step
+from clew.core.events import Action, Judged, Observation, Prints, Reply, Thought, Verdict
+from clew.core.interfaces import Brief, Example, Parameters, Tool
+from clew.core.trajectory import Call, Step
 
 PRINTS = Prints("h", "t", "p", "s")
 TEXT: Parameters = {"type": "string"}

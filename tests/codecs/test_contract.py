@@ -10,10 +10,10 @@ import pytest
 from typing_extensions import override
 
 from clew.codecs import JsonObject, Paper, by_name
-from clew.events import Reply
-from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part
+from clew.core.events import Reply
+from clew.core.interfaces import Brief, Calls, OnText, Parameters, Parsed, Part
+from clew.core.trajectory import Step
 from clew.testing.codec_contract import CONTRACT, Check, check_codec
-from clew.trajectory import Step
 
 NAMES = ["native", "paper", "labelled", "labelled:final", "labelled:conclusion", "json"]
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from clew.codecs import JsonObject
 from clew.codecs.scan import WIDTH
-from clew.events import Action, Note, Observation, Reply, Thought
-from clew.protocols import Parsed
-from clew.trajectory import Call, Step
+from clew.core.events import Action, Note, Observation, Reply, Thought
+from clew.core.interfaces import Parsed
+from clew.core.trajectory import Call, Step
 from tests.codecs.samples import POINT, PRINTS, TEXT, TOOLS, brief, example, step, tool
 
 CODEC = JsonObject()

@@ -4,10 +4,10 @@ import pytest
 
 from clew import Agent
 from clew.codecs import Native
-from clew.events import Landing, Note, Prints, RawCall, Reply, Thought, Wire
-from clew.protocols import Brief
+from clew.core.events import Landing, Note, Prints, RawCall, Reply, Thought, Wire
+from clew.core.interfaces import Brief
+from clew.core.trajectory import Call, Step
 from clew.testing.models import ScriptedModel, say
-from clew.trajectory import Call, Step
 from tests.core.scenarios import TOOLS
 
 CODEC = Native()

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from clew.codecs import Dialect, JsonObject, Labelled, Paper, by_name
 from clew.codecs.scan import Mark, void
 from clew.codecs.wording import FAULTY_CHARS
-from clew.errors import ConfigError
-from clew.events import Action, Landing, Note, Observation, Reply, Thought
-from clew.protocols import Brief, Codec, Part
-from clew.trajectory import Step
+from clew.core.errors import ConfigError
+from clew.core.events import Action, Landing, Note, Observation, Reply, Thought
+from clew.core.interfaces import Brief, Codec, Part
+from clew.core.trajectory import Step
 from tests.codecs.samples import POINT, PRINTS, TOOLS, brief, example, step, tool
 
 PAPER, LABELLED = Paper(), Labelled()

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from clew.codecs import Dialect, JsonObject, Labelled, Paper
 from clew.codecs.scan import WIDTH, Labels, Mark, Maybe, scan
 from clew.codecs.sections import kept
-from clew.events import Reply
-from clew.protocols import Codec
+from clew.core.events import Reply
+from clew.core.interfaces import Codec
 from tests.codecs.samples import brief
 
 CODECS: list[Codec] = [

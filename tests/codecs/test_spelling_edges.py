@@ -6,8 +6,8 @@ import pytest
 
 from clew.codecs import Native
 from clew.codecs.call_spellings import MOST, Written, calls_at
-from clew.events import Action, RawCall, Reply
-from clew.protocols import Parameters
+from clew.core.events import Action, RawCall, Reply
+from clew.core.interfaces import Parameters
 from tests.codecs.samples import TEXT, brief, tool
 
 ONE = '{"name": "search", "arguments": {"query": "Ada"}}'

@@ -3,7 +3,7 @@
 import pytest
 
 from clew.codecs import Native
-from clew.events import Action, Reply
+from clew.core.events import Action, Reply
 from tests.codecs.samples import brief
 from tests.codecs.spellings import FAULTS, SEEN, TALK, UNSEEN
 

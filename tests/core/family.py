@@ -7,9 +7,9 @@ from typing import Any
 from clew import Agent, Call, Key, Result, Tool, Trajectory, Verdict, delegate, resume, rule, run
 from clew import tool as as_tool
 from clew.api import take_up
-from clew.begin import begun
-from clew.errors import StoreError
-from clew.protocols import Append, Base, Line, RunInfo, Store
+from clew.core.errors import StoreError
+from clew.core.interfaces import Append, Base, Line, RunInfo, Store
+from clew.core.runner import begun
 from clew.stores import MemoryStore
 from clew.testing.models import Line as Said
 from clew.testing.models import ScriptedModel, act, acts, say

@@ -5,10 +5,10 @@ from typing import Any
 
 from clew import Agent, Result, resume, rule
 from clew.api import start
-from clew.journal import load
-from clew.loop import run
-from clew.protocols import Append, Line, Store
-from clew.result import result
+from clew.core.interfaces import Append, Line, Store
+from clew.core.journal import load
+from clew.core.loop import run
+from clew.core.result import result
 from clew.stores import MemoryStore
 from tests.core.scenarios import Scenario
 

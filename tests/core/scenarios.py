@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from clew import Agent, Key, Limits, Tool, ToolError, Verdict, tool
-from clew.events import RawCall, Reply, Status
+from clew.core.events import RawCall, Reply, Status
+from clew.core.trajectory import Call, Trajectory
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from clew.tools.retrieval import Retrieval
-from clew.trajectory import Call, Trajectory
 from tests.core.catalogue import catalogue, letters
 
 

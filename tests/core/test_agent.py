@@ -24,19 +24,19 @@ from clew import (
     rule,
     run,
 )
-from clew.agent import changes
-from clew.bounds import Caps, Cost, Seconds, Steps, Tokens, ToolCalls
-from clew.events import Json, Reply, Started, Stop
+from clew.core.agent import changes
+from clew.core.bounds import Caps, Cost, Seconds, Steps, Tokens, ToolCalls
+from clew.core.events import Json, Reply, Started, Stop
+from clew.core.interfaces import OnText, Prompt
+from clew.core.journal import Journal
+from clew.core.loop import run as go
+from clew.core.parts import words
+from clew.core.result import result
+from clew.core.trajectory import Call, Trajectory, effects
 from clew.guards import NoProgress
-from clew.journal import Journal
-from clew.loop import run as go
-from clew.models.anthropic import anthropic_messages
-from clew.parts import words
-from clew.protocols import OnText, Prompt
-from clew.result import result
+from clew.models.anthropic.messages import anthropic_messages
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, finish, say
-from clew.trajectory import Call, Trajectory, effects
 from tests.core.scenarios import TOOLS, Point, add, lookup
 
 MODEL = ScriptedModel([say("ok")])

@@ -4,12 +4,12 @@ import pytest
 
 from clew import Agent, MemoryStore, Result, Trajectory, Verdict, read, replay, resume, run
 from clew.api import start
-from clew.events import Note, RawCall, Reply, encode
-from clew.loop import run as go
-from clew.protocols import Model, OnText, Prompt
-from clew.result import result
+from clew.core.events import Note, RawCall, Reply, encode
+from clew.core.interfaces import Model, OnText, Prompt
+from clew.core.loop import run as go
+from clew.core.result import result
+from clew.core.trajectory import Call
 from clew.testing.models import ScriptedModel, act, acts, finish
-from clew.trajectory import Call
 from tests.core.play import copy
 from tests.core.scenarios import TOOLS, must_say_42
 from tests.core.watched import watched

@@ -40,10 +40,10 @@ from clew import (
     tool,
 )
 from clew.api import start
-from clew.events import Cancel, Json, Reply, Started, Stop, Thought
-from clew.journal import Journal
-from clew.loop import run as go
-from clew.protocols import OnText, Prompt
+from clew.core.events import Cancel, Json, Reply, Started, Stop, Thought
+from clew.core.interfaces import OnText, Prompt
+from clew.core.journal import Journal
+from clew.core.loop import run as go
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, finish, recorded, say
 from tests.core.play import events

@@ -24,15 +24,15 @@ from clew import (
     run,
     tool,
 )
-from clew.begin import refuse_sub_run, start, take_up
-from clew.drivers import carry
-from clew.drivers.agents import agents_of
-from clew.events import Judged, Note, Ruling, Stop, decode, encode
-from clew.journal import chain, load
-from clew.protocols import Append, Line
+from clew.core.events import Judged, Note, Ruling, Stop, decode, encode
+from clew.core.interfaces import Append, Line
+from clew.core.journal import chain, load
+from clew.core.runner import refuse_sub_run, start, take_up
 from clew.stores import MemoryStore
 from clew.strategies import vote
 from clew.testing.models import act, acts, say
+from clew.workers import carry
+from clew.workers.agents import agents_of
 from tests.core.family import Switch, family, go_on, hold_letters, letters, scripted
 
 pytestmark = pytest.mark.both_loops

@@ -25,9 +25,8 @@ from clew import (
     tool,
 )
 from clew import replay as play_again
-from clew.begin import leave, start, take_up
-from clew.budget import ANSWER, LEAST, Budget, most_answered
-from clew.events import (
+from clew.core.budget import ANSWER, LEAST, Budget, most_answered
+from clew.core.events import (
     SCHEMA,
     Action,
     Charged,
@@ -45,15 +44,16 @@ from clew.events import (
     Thought,
     Usage,
 )
-from clew.journal import Journal
-from clew.loop import run as go
-from clew.loop import turn
-from clew.models.openai import openai_chat
+from clew.core.interfaces import Prompt, Rated
+from clew.core.journal import Journal
+from clew.core.loop import run as go
+from clew.core.loop import turn
+from clew.core.replay import replay as replay_record
+from clew.core.runner import leave, start, take_up
+from clew.core.trajectory import Totals
+from clew.models.openai.chat import openai_chat
 from clew.models.prices import Price
-from clew.protocols import Prompt, Rated
-from clew.replay import replay as replay_record
 from clew.testing.models import FaultyModel, ScriptedModel, act, acts, finish, say
-from clew.trajectory import Totals
 from tests.core.play import copy
 from tests.core.scenarios import TOOLS, lookup
 from tests.patience import PATIENCE

@@ -23,11 +23,11 @@ from clew import (
     run,
     tool,
 )
-from clew.events import Note
+from clew.context.chat_tokens import without_chat_tokens
+from clew.core.events import Note
+from clew.core.interfaces import Prompt, Tool
 from clew.evidence import Grounded
-from clew.protocols import Prompt, Tool
 from clew.testing.models import ScriptedModel, act, finish, say
-from clew.view.chat_tokens import without_chat_tokens
 from tests.core.watched import CODECS, told, watched
 
 TOKENS = [

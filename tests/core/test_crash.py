@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.events import Charged, Stop, Thought
-from clew.journal import load
+from clew.core.events import Charged, Stop, Thought
+from clew.core.journal import load
 from clew.stores import MemoryStore
 from tests.core.play import copy, go_on, play
 from tests.core.scenarios import SCENARIOS, Ledger, Scenario

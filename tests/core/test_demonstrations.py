@@ -9,12 +9,12 @@ import pytest
 from clew import Agent, ConfigError, MemoryStore, demonstrations, read, run, tool
 from clew.agent_files import load_agent
 from clew.agent_files.make import SHIPPED, shipped
-from clew.events import FINISH
-from clew.prompts.demonstrations import DEMONSTRATIONS
-from clew.protocols import Tool
+from clew.context.demonstrations import DEMONSTRATIONS
+from clew.core.events import FINISH
+from clew.core.interfaces import Tool
 from clew.testing.models import ScriptedModel, act, finish
-from clew.tools.docs import docs_tools
-from clew.tools.web import KeepPlace, paper_tools
+from clew.toolbox.docs import docs_tools
+from clew.toolbox.web import KeepPlace, paper_tools
 from tests.core.watched import CODECS, watched
 
 pytestmark = pytest.mark.anyio

@@ -7,8 +7,8 @@ import pytest
 
 from clew import Agent, Limits, MemoryStore, fork, resume, run
 from clew.api import start
-from clew.diff import Difference, diff
-from clew.journal import load
+from clew.core.diff import Difference, diff
+from clew.core.journal import load
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.core.scenarios import Ledger, add, effect_tools, lookup, must_say_42
 

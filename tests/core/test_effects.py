@@ -23,12 +23,12 @@ from clew import (
     tool,
 )
 from clew.api import resume, start
-from clew.events import Attempt, Json, Note, Reply
-from clew.journal import Journal, load
-from clew.loop import run
-from clew.observed import DETAIL_CHARS
-from clew.protocols import LATE, Append, OnText, Prompt
-from clew.replay import replay
+from clew.core.events import Attempt, Json, Note, Reply
+from clew.core.interfaces import LATE, Append, OnText, Prompt
+from clew.core.journal import Journal, load
+from clew.core.loop import run
+from clew.core.observations import DETAIL_CHARS
+from clew.core.replay import replay
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.core.play import copy

@@ -25,12 +25,12 @@ from clew import (
 )
 from clew.api import resume, run, start
 from clew.codecs import Native
-from clew.events import Entry, Reply, Thought
-from clew.journal import load
-from clew.loop import run as go
-from clew.prompts import Variant
-from clew.protocols import Brief, OnText, Parsed, Prompt
-from clew.replay import replay
+from clew.context import Variant
+from clew.core.events import Entry, Reply, Thought
+from clew.core.interfaces import Brief, OnText, Parsed, Prompt
+from clew.core.journal import load
+from clew.core.loop import run as go
+from clew.core.replay import replay
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, say
 from tests.core.play import copy

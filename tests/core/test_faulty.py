@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from clew import Agent, Limits
 from clew.api import start
-from clew.events import EFFECTFUL, Observation, Reply, Thought
-from clew.loop import run
-from clew.replay import replay
+from clew.core.events import EFFECTFUL, Observation, Reply, Thought
+from clew.core.loop import run
+from clew.core.replay import replay
+from clew.core.trajectory import Trajectory
 from clew.stores import MemoryStore
 from clew.testing.models import (
     NATIVE_FAULTS,
@@ -26,7 +27,6 @@ from clew.testing.models import (
     finish,
     say,
 )
-from clew.trajectory import Trajectory
 from tests.core.scenarios import TOOLS, Ledger, effect_tools
 
 LIMITS = Limits(steps=8, tool_calls=6, calls_per_step=3, calls_per_tool={"send": 2}, faults=2)

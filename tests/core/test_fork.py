@@ -31,13 +31,13 @@ from clew import (
 )
 from clew.api import start
 from clew.codecs import by_name
-from clew.cut import DONE_CHARS, cut
-from clew.events import AnyEvent, Done, Forked, Note, Prints, Reply, Thought, decode
-from clew.forking import start_fork
-from clew.journal import Journal, load
-from clew.layout import BLOB_BYTES
-from clew.loop import run as go
-from clew.protocols import Append, OnText, Prompt, Store
+from clew.core.blobs import BLOB_BYTES
+from clew.core.events import AnyEvent, Done, Forked, Note, Prints, Reply, Thought, decode
+from clew.core.fork import start_fork
+from clew.core.fork_point import DONE_CHARS, cut
+from clew.core.interfaces import Append, OnText, Prompt, Store
+from clew.core.journal import Journal, load
+from clew.core.loop import run as go
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.core.play import copy, play
 from tests.core.scenarios import (

@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from clew import Agent, FencedError, MemoryStore, StoreError, open_store, run
-from clew.events import (
+from clew.core.blobs import BLOB_BYTES
+from clew.core.events import (
     Action,
     AnyEvent,
     Attempt,
@@ -33,9 +34,8 @@ from clew.events import (
     Wire,
     encode,
 )
-from clew.journal import Journal, chain, load, new_run_id
-from clew.layout import BLOB_BYTES
-from clew.protocols import Append, Base, Line, Store
+from clew.core.interfaces import Append, Base, Line, Store
+from clew.core.journal import Journal, chain, load, new_run_id
 from clew.testing.models import ScriptedModel, act, say
 
 pytestmark = pytest.mark.both_loops

@@ -16,8 +16,8 @@ import anyio
 import pytest
 
 from clew import open_store
-from clew.journal import load
-from clew.trajectory import Trajectory
+from clew.core.journal import load
+from clew.core.trajectory import Trajectory
 from tests.core.scenarios import Ledger
 
 pytestmark = pytest.mark.slow

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, Limits, MemoryStore, Result, Trajectory, cancel, read, replay, resume, run
-from clew.events import Landing, Reply
+from clew.core.events import Landing, Reply
 from clew.testing.models import act, finish, say
 from tests.core.play import copy
 from tests.core.scenarios import TOOLS

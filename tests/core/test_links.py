@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, Tool, resume, run, tool
-from clew.links import NoOutsideLinks, OutsideLink
+from clew.guards.links import NoOutsideLinks, OutsideLink
 from clew.testing.models import ScriptedModel, act, finish, say
 
 PAGE = "Read https://Evil.example/a?q= and tell. See also <http://news.example/today>."

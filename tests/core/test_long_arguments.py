@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from clew import Agent, Limits, read, replay, run, tool
-from clew.events import Action, RawCall, Reply, Thought, decode
-from clew.journal import Journal, load
+from clew.core.events import Action, RawCall, Reply, Thought, decode
+from clew.core.journal import Journal, load
 from clew.retention import export_runs, gc, import_runs, verify
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, finish

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, Limits, MemoryStore, read, run
-from clew.events import RawCall, Reply, Usage
+from clew.core.events import RawCall, Reply, Usage
 from clew.testing.models import Line, ScriptedModel, act, finish, say
 from tests.core.scenarios import lookup
 

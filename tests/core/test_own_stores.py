@@ -8,10 +8,10 @@ import anyio
 import pytest
 
 from clew import Agent, Limits, MemoryStore, PartError, StoreError, resume, run
-from clew.journal import load
-from clew.protocols import Claims, Prunes, Wakes
+from clew.core.interfaces import Claims, Prunes, Wakes
+from clew.core.journal import load
 from clew.retention import verify
-from clew.stores.guarded import guarded
+from clew.stores.user_store import guarded
 from clew.testing.models import ScriptedModel, act, say
 from tests.core.scenarios import lookup
 from tests.core.test_failures import Odd, Own, Unread

@@ -25,14 +25,14 @@ from clew import (
 )
 from clew.api import run, run_sync, start
 from clew.codecs import Native
-from clew.events import Note, Observation, Reply, Started
-from clew.journal import Journal, load
-from clew.loop import run as go
-from clew.protocols import Brief, OnText, Parsed, Prompt
-from clew.replay import replay
+from clew.core.events import Note, Observation, Reply, Started
+from clew.core.interfaces import Brief, OnText, Parsed, Prompt
+from clew.core.journal import Journal, load
+from clew.core.loop import run as go
+from clew.core.replay import replay
+from clew.core.trajectory import Call
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, finish, say
-from clew.trajectory import Call
 
 pytestmark = pytest.mark.both_loops
 

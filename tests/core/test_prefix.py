@@ -11,17 +11,17 @@ import pytest
 
 from clew import Agent, Limits, MemoryStore, resume, run
 from clew import tool as make_tool
-from clew.events import Json, RawCall, Reply, Usage
-from clew.models.anthropic import anthropic_messages
-from clew.models.openai import openai_chat
-from clew.models.openai_responses import openai_responses
-from clew.prompt_parts import Parts, joined
-from clew.prompts import Instructions
-from clew.protocols import OnText, Part, Prompt
-from clew.testing.anthropic_server import AnthropicServer
+from clew.context import Instructions
+from clew.context.prompt_parts import Parts, joined
+from clew.context.view import RESTATE_CHARS
+from clew.core.events import Json, RawCall, Reply, Usage
+from clew.core.interfaces import OnText, Part, Prompt
+from clew.models.anthropic.messages import anthropic_messages
+from clew.models.openai.chat import openai_chat
+from clew.models.openai.responses import openai_responses
 from clew.testing.models import act, say
-from clew.testing.openai_server import OpenAIServer, Say
-from clew.view.view import RESTATE_CHARS
+from clew.testing.servers.anthropic_server import AnthropicServer
+from clew.testing.servers.openai_server import OpenAIServer, Say
 from tests.core.watched import watched
 
 STEPS = 50

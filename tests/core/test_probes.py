@@ -13,12 +13,12 @@ import pytest
 
 from clew import Agent, Limits, Result, ToolError, tool
 from clew.api import start
-from clew.events import RawCall, Reply
-from clew.loop import run
-from clew.result import result
+from clew.core.events import RawCall, Reply
+from clew.core.loop import run
+from clew.core.result import result
+from clew.core.trajectory import Trajectory
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, finish, say
-from clew.trajectory import Trajectory
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.both_loops

@@ -32,13 +32,13 @@ from clew import (
     run,
 )
 from clew.api import start
-from clew.ending import interrupt
-from clew.events import Attempt, Json, Note, RawCall, Reply, Started, Wire, encode
-from clew.journal import Journal, load
-from clew.loop import run as go
-from clew.protocols import Append, Guard, Store
+from clew.core.cancel import interrupt
+from clew.core.events import Attempt, Json, Note, RawCall, Reply, Started, Wire, encode
+from clew.core.interfaces import Append, Guard, Store
+from clew.core.journal import Journal, load
+from clew.core.loop import run as go
+from clew.core.trajectory import Call, effects
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
-from clew.trajectory import Call, effects
 from tests.core.play import copy
 from tests.core.scenarios import Ledger, effect_tools, lookup
 from tests.patience import PATIENCE

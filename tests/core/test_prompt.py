@@ -27,15 +27,15 @@ from clew import (
     run,
 )
 from clew.codecs import Paper
-from clew.errors import ReplayError
-from clew.events import Action, Observation, Thought, encode
-from clew.journal import load
-from clew.prompts import SHAPES, matching
-from clew.prompts.demonstrations import DEMONSTRATIONS
-from clew.prompts.variants import FIRST, LAST, shortened
-from clew.protocols import Tool
+from clew.context import SHAPES, matching
+from clew.context.demonstrations import DEMONSTRATIONS
+from clew.context.variants import FIRST, LAST, shortened
+from clew.core.errors import ReplayError
+from clew.core.events import Action, Observation, Thought, encode
+from clew.core.interfaces import Tool
+from clew.core.journal import load
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
-from clew.tools.calc import calc
+from clew.toolbox.calc import calc
 from tests.core.scenarios import TOOLS
 from tests.core.watched import CODECS, SHAPED, shipped, watched
 

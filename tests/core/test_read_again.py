@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clew import MemoryStore, PartError, StoreError
-from clew.errors import RunExistsError, StoreDamagedError
-from clew.events import (
+from clew.core.blobs import BLOB_BYTES
+from clew.core.errors import RunExistsError, StoreDamagedError
+from clew.core.events import (
     Action,
     AnyEvent,
     Entry,
@@ -30,9 +31,8 @@ from clew.events import (
     Started,
     Thought,
 )
-from clew.journal import Journal, load
-from clew.layout import BLOB_BYTES
-from clew.protocols import Append, Base
+from clew.core.interfaces import Append, Base
+from clew.core.journal import Journal, load
 from clew.stores.refusals import known_run
 
 SECRET: Final = "key-of-mine-0123"

@@ -7,7 +7,7 @@ import pytest
 
 from clew import Agent, ConfigError, MemoryStore, Result, Trajectory, delegate, read, replay, run
 from clew.agent_files import load_agent
-from clew.events import Evidence, Observation
+from clew.core.events import Evidence, Observation
 from clew.evidence import Grounded
 from clew.strategies import vote
 from clew.testing.models import ScriptedModel, act, finish, say

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from clew import Agent, MemoryStore, Verdict, read, replay, resume, rule, run
+from clew.core.trajectory import Call, Trajectory
 from clew.testing.models import act, say
-from clew.trajectory import Call, Trajectory
 from tests.core.play import copy
 from tests.core.scenarios import TOOLS, Ledger, effect_tools, hold_sends, lookup, warn_of_adding
 from tests.core.watched import CODECS, watched

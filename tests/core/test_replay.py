@@ -24,13 +24,13 @@ from clew import (
     run,
 )
 from clew.codecs import Native
-from clew.diff import first_difference
-from clew.errors import ModelError
-from clew.events import Attempt, Changed, Landing, Reply, Stop, Thought
-from clew.journal import load
-from clew.layout import BLOB_BYTES
-from clew.protocols import Brief, OnText, Parsed, Prompt
-from clew.replay import replay
+from clew.core.blobs import BLOB_BYTES
+from clew.core.diff import first_difference
+from clew.core.errors import ModelError
+from clew.core.events import Attempt, Changed, Landing, Reply, Stop, Thought
+from clew.core.interfaces import Brief, OnText, Parsed, Prompt
+from clew.core.journal import load
+from clew.core.replay import replay
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, say
 from tests.core.play import copy, go_on, play

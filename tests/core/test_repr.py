@@ -1,9 +1,9 @@
 """What a user sees who prints a part: a line, and never a screen of text."""
 
 from clew import Agent, MemoryStore, Result, Usage, read, run, tool
-from clew.events import Evidence
+from clew.core.events import Evidence
+from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, act, say
-from clew.trajectory import Trajectory
 
 
 @tool(effect="read")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.journal import load
+from clew.core.journal import load
 from clew.stores import MemoryStore
 from tests.core.play import events, play
 from tests.core.scenarios import SCENARIOS, Scenario

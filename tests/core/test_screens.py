@@ -18,13 +18,13 @@ from clew import (
     run,
 )
 from clew.api import cancel, prompt_of, start
-from clew.events import Judged, Note, Stop, Thought
-from clew.journal import load
-from clew.loop import run as go
-from clew.protocols import OnText, Prompt
-from clew.replay import replay
+from clew.core.events import Judged, Note, Stop, Thought
+from clew.core.interfaces import OnText, Prompt
+from clew.core.journal import load
+from clew.core.loop import run as go
+from clew.core.replay import replay
+from clew.core.trajectory import WITHHELD
 from clew.testing.models import ScriptedModel, act, say
-from clew.trajectory import WITHHELD
 from tests.core.play import events
 
 pytestmark = pytest.mark.anyio

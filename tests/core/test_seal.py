@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, fork, read, resume, run
-from clew.begin import start
-from clew.seal import SEAL, begun_here, sealed, trust
+from clew.core.runner import start
+from clew.core.seal import SEAL, begun_here, sealed, trust
 from clew.testing.models import ScriptedModel, say
 
 ORIGIN = {"cli": {"tools": ["calc"]}}

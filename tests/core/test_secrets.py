@@ -12,12 +12,12 @@ import pytest
 from clew import Agent, MemoryStore, ReplayError, Verdict, read, replay, resume, rule, run, tool
 from clew.agent_files import make_agent, origin
 from clew.agent_files.spec import Spec
-from clew.begin import start
 from clew.codecs import Native
-from clew.events import Action, Attempt, Note, Observation, Ruling, Started
-from clew.journal import Journal
-from clew.loop import advance
-from clew.seal import begun_here
+from clew.core.events import Action, Attempt, Note, Observation, Ruling, Started
+from clew.core.journal import Journal
+from clew.core.loop import advance
+from clew.core.runner import start
+from clew.core.seal import begun_here
 from clew.testing.models import ScriptedModel, act, say
 
 SECRET = "p4ss/Wörd+#1"

@@ -23,9 +23,9 @@ from clew import (
 )
 from clew.codecs import Dialect, Labelled
 from clew.codecs import by_name as codec_by_name
-from clew.events import Prints, Reply, Setting, Started, Thought
-from clew.journal import Journal, load
-from clew.protocols import Append, Prompt, Tool
+from clew.core.events import Prints, Reply, Setting, Started, Thought
+from clew.core.interfaces import Append, Prompt, Tool
+from clew.core.journal import Journal, load
 from clew.testing.models import ScriptedModel, act, finish, say
 from tests.core.play import play
 from tests.core.scenarios import SCENARIOS, TOOLS, Scenario

@@ -31,11 +31,10 @@ from clew import (
     tool,
 )
 from clew.api import start, take_up
-from clew.begin import begun
-from clew.bounds import DEFAULT_COST
-from clew.budget import least
-from clew.ending import interrupt
-from clew.events import (
+from clew.core.bounds import DEFAULT_COST
+from clew.core.budget import least
+from clew.core.cancel import interrupt
+from clew.core.events import (
     Attempt,
     Cancel,
     Changed,
@@ -50,12 +49,13 @@ from clew.events import (
     Stop,
     encode,
 )
-from clew.journal import Journal, load
-from clew.protocols import Append, Prompt, SubRun
-from clew.replay import replay as replay_record
+from clew.core.interfaces import Append, Prompt, SubRun
+from clew.core.journal import Journal, load
+from clew.core.replay import replay as replay_record
+from clew.core.runner import begun
+from clew.core.trajectory import Trajectory
 from clew.stores import MemoryStore
 from clew.testing.models import act, acts, finish, say
-from clew.trajectory import Trajectory
 from tests.core.family import Switch, family, go_on, hold_letters, letters, lone, scripted
 
 pytestmark = pytest.mark.both_loops

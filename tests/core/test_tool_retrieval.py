@@ -25,14 +25,14 @@ from clew import (
     resume,
     run,
 )
-from clew.agent import changes
 from clew.codecs import Paper
-from clew.events import Entry, Observation, Prints, Reply, Started, Thought
-from clew.protocols import Prompt
+from clew.context.view import plain
+from clew.core.agent import changes
+from clew.core.events import Entry, Observation, Prints, Reply, Started, Thought
+from clew.core.interfaces import Prompt
+from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.tools.retrieval import Retrieval
-from clew.trajectory import Trajectory
-from clew.view.view import plain
 from tests.core.catalogue import catalogue
 from tests.core.play import copy
 from tests.core.scenarios import lookup, open_page

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from clew import Agent, Limits, MemoryStore, ToolError, Verdict, read, replay, run, tool
-from clew.protocols import Tool
+from clew.core.interfaces import Tool
 from clew.testing.models import ScriptedModel, act, finish, say
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from clew.api import start
-from clew.events import Thought, encode
-from clew.loop import advance
-from clew.protocols import Prompt
+from clew.context.view import View, plain
+from clew.core.events import Thought, encode
+from clew.core.interfaces import Prompt
+from clew.core.loop import advance
 from clew.stores import MemoryStore
-from clew.view.view import View, plain
 from tests.core.scenarios import SCENARIOS, Scenario
 
 pytestmark = pytest.mark.anyio

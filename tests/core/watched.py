@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from clew import Variant
-from clew.events import Reply, encode
-from clew.protocols import Model, OnText, Prompt, Tool
+from clew.context.view import plain
+from clew.core.events import Reply, encode
+from clew.core.interfaces import Model, OnText, Prompt, Tool
 from clew.testing.models import Line, ScriptedModel
-from clew.tools.calc import calc
-from clew.tools.docs import docs_tools
-from clew.view.view import plain
+from clew.toolbox.calc import calc
+from clew.toolbox.docs import docs_tools
 
 CODECS = ("native", "paper", "labelled", "json")
 

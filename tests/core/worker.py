@@ -17,8 +17,8 @@ from typing import Any
 import anyio
 
 from clew import StoreError, open_store
-from clew.journal import load
-from clew.protocols import Append, Store
+from clew.core.interfaces import Append, Store
+from clew.core.journal import load
 from tests.core.play import go_on, play
 from tests.core.scenarios import by_name
 

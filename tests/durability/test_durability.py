@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from clew import Agent
-from clew.protocols import Store
+from clew.core.interfaces import Store
 from durability import damaged, outages, poisoned, storms, torn, world
 from durability.audit import Audit, audit
 from durability.nursery import ROOT

@@ -2,9 +2,9 @@
 
 import random
 
+from clew.core.events import Usage
 from clew.evals.case import Case
 from clew.evals.outcome import About, Counted, Judgement, Kind, Mark, Outcome
-from clew.events import Usage
 
 CATEGORIES = ("retrieval", "calculation", "safety")
 KINDS: tuple[Kind, ...] = (

@@ -6,9 +6,9 @@ import pytest
 
 from clew.evals.matrix import read_matrix
 from clew.evals.plan import Plan
+from clew.evals.runner import evaluate
 from clew.evals.simulated import NAMES
 from clew.evals.table import unfinished
-from clew.evals.work import evaluate
 
 MATRIX = Path(__file__).parents[2] / "benchmarks" / "evaluation" / "ablation.toml"
 FORMATS = ("json", "paper", "labelled")

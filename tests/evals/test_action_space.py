@@ -8,7 +8,7 @@ import pytest
 
 from clew import ConfigError, Trajectory, read_sync
 from clew.evals.matrix import read_matrix
-from clew.evals.work import evaluate_sync, foreseen_sync
+from clew.evals.runner import evaluate_sync, foreseen_sync
 from clew.stores import SqliteStore
 from tests.evals.test_database import LEND
 from tests.evals.test_hotpotqa_fever import BRIDGES, CLAIM, FERRY, claims, questions

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, read, resume, run
-from clew.errors import ConfigError, ModelError, ReplayError
+from clew.core.errors import ConfigError, ModelError, ReplayError
 from clew.evals.case import Case
 from clew.evals.environments import world
+from clew.evals.environments.data_tools import all_over
 from clew.evals.environments.database import Task, database_world
-from clew.evals.environments.over import all_over
 from clew.evals.world import World
 from clew.testing.models import ScriptedModel, act, acts, finish
 from tests.core.play import copy

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.errors import ConfigError
+from clew.core.errors import ConfigError
 from clew.evals.case import Case
 from clew.evals.dataset import MOST_TOLD, read_dataset
 

@@ -7,26 +7,26 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from clew.agent import Agent
 from clew.api import read, run
+from clew.core.agent import Agent
+from clew.core.events import FINISH
+from clew.core.interfaces import Prompt, Tool
+from clew.core.trajectory import Trajectory
 from clew.evals.case import Case
-from clew.evals.forms import F1, Contains, Declines, Em, Exact, Gold, NoneOf, inner
 from clew.evals.gold import FOREIGN, NOTES, foreign, gold
+from clew.evals.gold_forms import F1, Contains, Declines, Em, Exact, Gold, NoneOf, inner
 from clew.evals.golds import read_gold
 from clew.evals.measures import paired
 from clew.evals.outcome import Outcome
 from clew.evals.scoring import Seen, holds, right, score
 from clew.evals.simulated.script import cited, passages, script_of
-from clew.events import FINISH
 from clew.evidence import audit
-from clew.protocols import Prompt, Tool
+from clew.screens import find
 from clew.stores import MemoryStore
 from clew.testing.models import Line, Move, ScriptedModel, finish
-from clew.tools.calc import calc
-from clew.tools.docs import Library, docs_tools
-from clew.tools.planner import planner
-from clew.trajectory import Trajectory
-from clew.trust import find
+from clew.toolbox.calc import calc
+from clew.toolbox.docs import Library, docs_tools
+from clew.toolbox.planner import planner
 
 CASES = tuple(gold().cases)
 BY_ID = {case.id: case for case in CASES}

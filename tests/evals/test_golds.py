@@ -12,20 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew import Agent, Evidence, MemoryStore, Observation, read, run, tool
-from clew.errors import ConfigError
+from clew.core.errors import ConfigError
+from clew.core.events import Json
+from clew.core.interfaces import Model, Tool
+from clew.core.trajectory import Trajectory
 from clew.evals.case import Case
-from clew.evals.declining import declines
-from clew.evals.forms import COMBINED, FORMS
+from clew.evals.declines import declines
+from clew.evals.gold_forms import COMBINED, FORMS
 from clew.evals.golds import check_gold, needs_judge, read_gold
 from clew.evals.outcome import Judgement, Mark
 from clew.evals.scoring import Seen, hotpot, mean, right, score
 from clew.evals.texts import em, f1, normal, said
-from clew.events import Json
 from clew.evidence import CANNOT_ANSWER, audit
 from clew.models.offline import OfflineModel
-from clew.protocols import Model, Tool
 from clew.testing.models import Move, ScriptedModel, act, say
-from clew.trajectory import Trajectory
 
 pytestmark = pytest.mark.anyio
 ONE_LOOP = pytest.mark.parametrize("anyio_backend", ["asyncio"])

@@ -8,7 +8,7 @@ import pytest
 
 from clew import Agent, read, resume, run
 from clew.api import opened
-from clew.errors import ConfigError, ModelError
+from clew.core.errors import ConfigError, ModelError
 from clew.evals.environments import world
 from clew.evals.scoring import Seen, score
 from clew.evals.texts import em, f1

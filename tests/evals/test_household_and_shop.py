@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, read, resume, run
-from clew.errors import ConfigError, ModelError
+from clew.core.errors import ConfigError, ModelError
 from clew.evals.environments import world
 from clew.evals.environments.alfworld import shown
 from clew.evals.world import Episode, World

@@ -11,13 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, read, run, tool
-from clew.bounds import Limits
-from clew.errors import ConfigError, ModelError
-from clew.evals.agreement import Agreement, agreed, agreement
-from clew.evals.case import Case
-from clew.evals.judge import MOST, Judge, Rating, judging, shown
-from clew.evals.outcome import Judgement, Outcome
-from clew.events import (
+from clew.core.bounds import Limits
+from clew.core.errors import ConfigError, ModelError
+from clew.core.events import (
     Action,
     AnyEvent,
     Entry,
@@ -30,9 +26,13 @@ from clew.events import (
     Stop,
     Thought,
 )
-from clew.protocols import Prompt
+from clew.core.interfaces import Prompt
+from clew.core.trajectory import Trajectory
+from clew.evals.agreement import Agreement, agreed, agreement
+from clew.evals.case import Case
+from clew.evals.judge import MOST, Judge, Rating, judging, shown
+from clew.evals.outcome import Judgement, Outcome
 from clew.testing.models import Line, ScriptedModel, act, finish, say
-from clew.trajectory import Trajectory
 
 pytestmark = pytest.mark.anyio
 ONE_LOOP = pytest.mark.parametrize("anyio_backend", ["asyncio"])

@@ -18,12 +18,12 @@ import anyio
 import msgspec
 import pytest
 
+from clew.core.events import Usage
+from clew.core.journal import load
 from clew.evals.outcome import Outcome
 from clew.evals.results import Results
-from clew.events import Usage
-from clew.journal import load
 from clew.stores import SqliteStore
-from clew.testing.openai_server import Fail, OpenAIServer, Say, Turn
+from clew.testing.servers.openai_server import Fail, OpenAIServer, Say, Turn
 
 pytestmark = pytest.mark.slow
 

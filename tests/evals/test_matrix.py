@@ -12,7 +12,7 @@ from clew.agent_files import Spec
 from clew.evals.gold import NOTES
 from clew.evals.matrix import plan_of, read_matrix
 from clew.evals.plan import Plan
-from clew.evals.work import evaluate_sync, foreseen
+from clew.evals.runner import evaluate_sync, foreseen
 
 OWN = '''
 from clew import tool

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, Evidence, MemoryStore, Observation, ToolError, read, run, tool
-from clew.bounds import Limits
+from clew.core.bounds import Limits
+from clew.core.events import Json, RawCall, Reply, Usage
+from clew.core.trajectory import Trajectory
 from clew.evals.measures import Tally, counted, kind, paired
 from clew.evals.outcome import Counted, Kind, Outcome
-from clew.events import Json, RawCall, Reply, Usage
 from clew.evidence import Grounded, audit
 from clew.strategies import vote
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
-from clew.trajectory import Trajectory
 
 pytestmark = pytest.mark.anyio
 

@@ -16,7 +16,8 @@ from click import UsageError
 from clew import Agent, run_sync
 from clew.cli.errors import Shell
 from clew.cli.report import report
-from clew.errors import ConfigError, StoreError
+from clew.core.errors import ConfigError, StoreError
+from clew.core.events import Usage, encode
 from clew.evals.clusters import clusters, given
 from clew.evals.export import table_csv, trials_csv
 from clew.evals.measures import paired
@@ -25,10 +26,9 @@ from clew.evals.overview import overview
 from clew.evals.results import Kept, Results, Row
 from clew.evals.table import Column, Form, Table, told
 from clew.evals.tables import differences, tables
-from clew.events import Usage, encode
-from clew.extras import install
+from clew.support.extras import install
 from clew.testing.models import ScriptedModel, act, say
-from clew.tools.calc import calc
+from clew.toolbox.calc import calc
 from tests.evals.seeded import about, outcomes
 
 

@@ -9,18 +9,18 @@ import pytest
 
 from clew import Agent, ConfigError, Limits, MemoryStore, ModelError, read, resume, run
 from clew.codecs import by_name, names
+from clew.context import demonstrations
+from clew.context.view import first_prompt
+from clew.core.events import Action, Json, Reply
+from clew.core.interfaces import Model, OnText, Prompt, Tool
+from clew.core.trajectory import Trajectory
 from clew.evals.case import Case
 from clew.evals.simulated import NAMES, PROFILES, Profile, Simulated, simulated
-from clew.events import Action, Json, Reply
 from clew.evidence import CANNOT_ANSWER, Grounded
-from clew.prompts import demonstrations
-from clew.protocols import Model, OnText, Prompt, Tool
 from clew.strategies import vote
-from clew.tools.calc import calc
-from clew.tools.docs import docs_tools
-from clew.tools.planner import planner
-from clew.trajectory import Trajectory
-from clew.view.view import first_prompt
+from clew.toolbox.calc import calc
+from clew.toolbox.docs import docs_tools
+from clew.toolbox.planner import planner
 
 NOTES = {
     "mill.md": "# The mill\n\nThe paper mill of Orsk was built in 1911 by Ada Thorne.\n",

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from clew import Agent, MemoryStore, read, resume, run
-from clew.errors import ConfigError, ModelError, ReplayError
+from clew.core.errors import ConfigError, ModelError, ReplayError
 from clew.evals.case import Case
 from clew.evals.environments import world
 from clew.evals.environments.moves import Game

@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 
 from clew import Agent, ConfigError, ModelError, StoreError, api, tool
+from clew.core.events import Json, Reply, Usage, Verdict, encode
+from clew.core.interfaces import Guard, OnText, Prompt, Tool
+from clew.core.trajectory import Call, Trajectory
 from clew.evals.case import Case
 from clew.evals.judge import Judge, judging
 from clew.evals.outcome import Outcome
 from clew.evals.plan import Configuration, Plan
 from clew.evals.results import Results
-from clew.evals.work import HOPELESS, Evaluation, Progress, evaluate, foreseen
+from clew.evals.runner import HOPELESS, Evaluation, Progress, evaluate, foreseen
 from clew.evals.world import Episode, World
-from clew.events import Json, Reply, Usage, Verdict, encode
 from clew.models.prices import Price
-from clew.protocols import Guard, OnText, Prompt, Tool
 from clew.stores import SqliteStore
 from clew.strategies import verifying
 from clew.testing.models import ScriptedModel, act, finish, place, say
-from clew.trajectory import Call, Trajectory
 
 PAID = Usage(input=1000, output=100, cost=0.01)
 CASES = tuple(Case(f"c{n}", f"How much is {n} and {n}?", str(2 * n)) for n in range(1, 5))

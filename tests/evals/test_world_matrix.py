@@ -10,7 +10,7 @@ import anyio.to_thread
 import pytest
 
 from clew.evals.matrix import read_matrix
-from clew.evals.work import Evaluation, evaluate
+from clew.evals.runner import Evaluation, evaluate
 
 MATRIX = """
 dataset = "tasks.jsonl"

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import clew.cli.evaluating
-import clew.models.openai  # noqa: F401 - both are loaded here once for all
+import clew.models.openai.chat  # noqa: F401 - both are loaded here once for all
 from clew.cli import main as command
 
 

@@ -19,12 +19,12 @@ from clew import (
     run,
     tool,
 )
-from clew.events import Evidence
+from clew.core.events import Evidence
+from clew.core.interfaces import Tool
+from clew.core.trajectory import Trajectory
 from clew.evidence import CANNOT_ANSWER, Audit, Grounded, audit, examined
-from clew.protocols import Tool
 from clew.testing.models import Move, ScriptedModel, act, finish, say
-from clew.tools.calc import calc
-from clew.trajectory import Trajectory
+from clew.toolbox.calc import calc
 
 TOWER = "The tower of Skarn, 41.6 m high, was built by Ottilie Brandt on 14 September 1868."
 KEEPER = "Its keeper Jens Aamodt wrote: “The light never sleeps.” See https://skarn.example/log"

@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-from clew.events import RawCall, Reply
-from clew.models.endpoint import Endpoint
-from clew.models.gemini import google_gemini
-from clew.protocols import Part
-from clew.testing.gemini_server import GeminiServer
-from clew.testing.http_server import Script
+from clew.core.events import RawCall, Reply
+from clew.core.interfaces import Part
+from clew.models.gemini.model import google_gemini
+from clew.models.http.endpoint import Endpoint
+from clew.testing.servers.gemini_server import GeminiServer
+from clew.testing.servers.http_server import Script
 from tests.models.support import Waits
 
 KEY = "gm-test-0123456789"

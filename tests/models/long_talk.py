@@ -15,20 +15,20 @@ import msgspec
 
 from clew import Agent, Limits, Result, ToolError, resume, tool
 from clew.api import start
-from clew.events import Charged, Entry, Forked, Started, Thought
-from clew.journal import load
-from clew.loop import run
-from clew.models.anthropic import anthropic_messages
-from clew.models.endpoint import Endpoint
-from clew.models.gemini import google_gemini
-from clew.models.openai import openai_chat
-from clew.models.openai_responses import openai_responses
-from clew.protocols import Listener, Retry, Store
-from clew.result import result
-from clew.testing.anthropic_server import AnthropicServer
-from clew.testing.gemini_server import GeminiServer
-from clew.testing.http_server import HttpServer, Say, Turn
-from clew.testing.openai_server import OpenAIServer
+from clew.core.events import Charged, Entry, Forked, Started, Thought
+from clew.core.interfaces import Listener, Retry, Store
+from clew.core.journal import load
+from clew.core.loop import run
+from clew.core.result import result
+from clew.models.anthropic.messages import anthropic_messages
+from clew.models.gemini.model import google_gemini
+from clew.models.http.endpoint import Endpoint
+from clew.models.openai.chat import openai_chat
+from clew.models.openai.responses import openai_responses
+from clew.testing.servers.anthropic_server import AnthropicServer
+from clew.testing.servers.gemini_server import GeminiServer
+from clew.testing.servers.http_server import HttpServer, Say, Turn
+from clew.testing.servers.openai_server import OpenAIServer
 
 KEY = "sk-test-0123456789"
 GOAL = "How do the lights of the coast hang together?"

@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from clew.events import RawCall, Reply
-from clew.models.anthropic import anthropic_messages
-from clew.models.endpoint import Endpoint
-from clew.protocols import OnText, Part, Prompt
-from clew.testing.anthropic_server import AnthropicServer, Script
+from clew.core.events import RawCall, Reply
+from clew.core.interfaces import OnText, Part, Prompt
+from clew.models.anthropic.messages import anthropic_messages
+from clew.models.http.endpoint import Endpoint
+from clew.testing.servers.anthropic_server import AnthropicServer, Script
 from tests.models.support import KEY, QUERY, Waits, listener, tool
 
 SEARCH = tool("search")

@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
-from clew.events import RawCall
-from clew.models.endpoint import Endpoint
-from clew.models.openai import openai_chat
-from clew.protocols import Part, Prompt, Retry, Tool
-from clew.testing.openai_server import OpenAIServer, Script
+from clew.core.events import RawCall
+from clew.core.interfaces import Part, Prompt, Retry, Tool
+from clew.models.http.endpoint import Endpoint
+from clew.models.openai.chat import openai_chat
+from clew.testing.servers.openai_server import OpenAIServer, Script
 
 KEY = "sk-test-0123456789"
 QUERY = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.models.anthropic_form import reply_schema
-from clew.testing.anthropic_rules import check
-from clew.testing.anthropic_server import Fail, Say, Turn
+from clew.models.anthropic.schema import reply_schema
+from clew.testing.servers.anthropic_rules import check
+from clew.testing.servers.anthropic_server import Fail, Say, Turn
 from tests.models.messages import over, talk
 from tests.models.support import ask
 

@@ -6,10 +6,10 @@ from typing import Any, TypedDict
 import pytest
 
 from clew import Agent, Image, Limits, MemoryStore, Tool, read, replay, resume, run, tool
-from clew.events import Entry
-from clew.models.anthropic import anthropic_messages
-from clew.protocols import Retry
-from clew.testing.anthropic_server import AnthropicServer, Say, Turn
+from clew.core.events import Entry
+from clew.core.interfaces import Retry
+from clew.models.anthropic.messages import anthropic_messages
+from clew.testing.servers.anthropic_server import AnthropicServer, Say, Turn
 
 PIXEL = b"\x89PNG"
 ADAPTIVE = {"thinking": {"type": "adaptive"}}

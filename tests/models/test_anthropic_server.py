@@ -6,8 +6,8 @@ import anthropic
 import httpx2
 import pytest
 
-from clew.testing.anthropic_rules import Refused, check
-from clew.testing.anthropic_server import AnthropicServer, Drop, Fail, Say, Turn
+from clew.testing.servers.anthropic_rules import Refused, check
+from clew.testing.servers.anthropic_server import AnthropicServer, Drop, Fail, Say, Turn
 
 USER: dict[str, Any] = {"role": "user", "content": "Go."}
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"query": {"type": "string"}}}

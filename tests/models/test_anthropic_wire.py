@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew.events import Reply, Wire
-from clew.protocols import Part, Prompt
-from clew.testing.anthropic_server import Fail, Say, Send, Turn
+from clew.core.events import Reply, Wire
+from clew.core.interfaces import Part, Prompt
+from clew.testing.servers.anthropic_server import Fail, Say, Send, Turn
 from tests.models.messages import CALL, HEAD, SEARCH, over, results, step, talk, watcher
 from tests.models.support import call, few, tool
 

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.errors import ConfigError
-from clew.events import Image
-from clew.models.anthropic import anthropic_messages
-from clew.models.anthropic_prompt import Manner, body, declare, head, write
-from clew.models.toolbox import Names, toolbox
-from clew.protocols import Part, Prompt, Tool
-from clew.testing.anthropic_rules import check
-from clew.testing.anthropic_server import Fail, Say, Turn
+from clew.core.errors import ConfigError
+from clew.core.events import Image
+from clew.core.interfaces import Part, Prompt, Tool
+from clew.models.anthropic.messages import anthropic_messages
+from clew.models.anthropic.prompt import Manner, body, declare, head, write
+from clew.models.tool_names import Names, toolbox
+from clew.testing.servers.anthropic_rules import check
+from clew.testing.servers.anthropic_server import Fail, Say, Turn
 from tests.models.messages import KEY, QUERY, SEARCH, over, results, talk
 from tests.models.support import ask, call, listener, tool
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew.errors import ConfigError, ModelError
+from clew.core.errors import ConfigError, ModelError
 from clew.models.catalog import known, served
 from clew.models.prices import price
 from clew.models.resolve import PROVIDERS

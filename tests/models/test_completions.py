@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from clew import Agent, Limits, MemoryStore, run
 from clew import tool as make_tool
-from clew.errors import ConfigError, ModelError
-from clew.events import Finish, Image, Usage
-from clew.models.completions_reply import Draft
-from clew.models.openai_completions import openai_completions
+from clew.core.errors import ConfigError, ModelError
+from clew.core.events import Finish, Image, Usage
+from clew.core.interfaces import Part, Prompt
+from clew.models.openai.completions import openai_completions
+from clew.models.openai.completions_reply import Draft
 from clew.models.prices import Price
-from clew.protocols import Part, Prompt
-from clew.testing.completions_form import Completions
-from clew.testing.http_server import Seen
-from clew.testing.openai_server import Cut, Fail, OpenAIServer, Say, Send, Turn
-from clew.testing.openai_service import Door
+from clew.testing.servers.completions import Completions
+from clew.testing.servers.http_server import Seen
+from clew.testing.servers.openai_server import Cut, Fail, OpenAIServer, Say, Send, Turn
+from clew.testing.servers.openai_service import Door
 from tests.models.support import KEY, ask, event, few, listener, over, tool
 
 SSE = "text/event-stream"

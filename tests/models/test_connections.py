@@ -8,15 +8,15 @@ import httpx2
 import openai
 import pytest
 
-from clew.errors import ConfigError, ModelError
-from clew.events import Wire
-from clew.models.endpoint import Endpoint
-from clew.models.openai import openai_chat
-from clew.models.openai_responses import openai_responses
+from clew.core.errors import ConfigError, ModelError
+from clew.core.events import Wire
+from clew.core.interfaces import Part, Prompt
+from clew.models.http.endpoint import Endpoint
+from clew.models.openai.chat import openai_chat
+from clew.models.openai.responses import openai_responses
 from clew.models.resolve import available, default, resolve
-from clew.protocols import Part, Prompt
-from clew.testing.azure_server import AzureServer
-from clew.testing.openai_server import OpenAIServer, Say, Turn
+from clew.testing.servers.azure_server import AzureServer
+from clew.testing.servers.openai_server import OpenAIServer, Say, Turn
 from tests.models.proxy import Proxy
 from tests.models.support import KEY, Waits, ask, few, listener, over, tool
 

@@ -10,22 +10,19 @@ import anyio.lowlevel
 import msgspec
 import pytest
 
-from clew.errors import ModelError
-from clew.events import RawCall, Reply, Usage
-from clew.models.anthropic import anthropic_messages
-from clew.models.anthropic_prompt import NAMES as MESSAGES
-from clew.models.chat_prompt import NAMES as CHAT
-from clew.models.endpoint import Endpoint
-from clew.models.gemini import google_gemini
-from clew.models.gemini_prompt import NAMES as GEMINI
+from clew.core.errors import ModelError
+from clew.core.events import RawCall, Reply, Usage
+from clew.core.interfaces import Model, OnText, Prompt, Retry
+from clew.models.anthropic.messages import anthropic_messages
+from clew.models.anthropic.prompt import NAMES as MESSAGES
+from clew.models.gemini.model import google_gemini
+from clew.models.gemini.prompt import NAMES as GEMINI
+from clew.models.http.endpoint import Endpoint
 from clew.models.offline import OfflineModel
-from clew.models.openai import openai_chat
-from clew.models.openai_completions import openai_completions
-from clew.models.openai_responses import openai_responses
-from clew.protocols import Model, OnText, Prompt, Retry
-from clew.testing.anthropic_server import AnthropicServer
-from clew.testing.gemini_server import GeminiServer
-from clew.testing.http_server import Fail, HttpServer, Say, Stall
+from clew.models.openai.chat import openai_chat
+from clew.models.openai.chat_prompt import NAMES as CHAT
+from clew.models.openai.completions import openai_completions
+from clew.models.openai.responses import openai_responses
 from clew.testing.model_contract import (
     BASICS,
     CONTRACT,
@@ -38,7 +35,10 @@ from clew.testing.model_contract import (
     check_model,
 )
 from clew.testing.models import ScriptedModel, place
-from clew.testing.openai_server import OpenAIServer
+from clew.testing.servers.anthropic_server import AnthropicServer
+from clew.testing.servers.gemini_server import GeminiServer
+from clew.testing.servers.http_server import Fail, HttpServer, Say, Stall
+from clew.testing.servers.openai_server import OpenAIServer
 
 KEY = "sk-test-0123456789"
 

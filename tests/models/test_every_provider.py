@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from clew import MemoryStore, ModelError, resume, run
-from clew.events import Attempt, Entry, Observation, Thought, encode
-from clew.protocols import Model, Store
-from clew.testing.http_server import Fail, Say
+from clew.core.events import Attempt, Entry, Observation, Thought, encode
+from clew.core.interfaces import Model, Store
 from clew.testing.models import ScriptedModel
+from clew.testing.servers.http_server import Fail, Say
 from tests.core.play import copy
 from tests.models.long_talk import (
     GOAL,

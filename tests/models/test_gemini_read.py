@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.events import RawCall, Usage, Wire
-from clew.models.gemini_prompt import NAMES, declare
-from clew.models.gemini_reply import Draft, tight
+from clew.core.events import RawCall, Usage, Wire
+from clew.core.interfaces import OnText
+from clew.models.gemini.prompt import NAMES, declare
+from clew.models.gemini.reply import Draft, tight
 from clew.models.prices import Price, price
-from clew.models.toolbox import toolbox
-from clew.protocols import OnText
-from clew.testing.gemini_server import chunks, reply
-from clew.testing.http_server import Say, Send, Stall, Turn
+from clew.models.tool_names import toolbox
+from clew.testing.servers.gemini_server import chunks, reply
+from clew.testing.servers.http_server import Say, Send, Stall, Turn
 from tests.models.gemini_support import MODEL, chunk, over
 from tests.models.support import ask, few, listener, tool
 

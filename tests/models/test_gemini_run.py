@@ -3,10 +3,10 @@
 import pytest
 
 from clew import Agent, Limits, MemoryStore, run, tool
-from clew.models.gemini import google_gemini
+from clew.models.gemini.model import google_gemini
 from clew.models.resolve import available, default, resolve
-from clew.testing.gemini_server import GeminiServer
-from clew.testing.http_server import Say
+from clew.testing.servers.gemini_server import GeminiServer
+from clew.testing.servers.http_server import Say
 from tests.models.gemini_support import KEY, MODEL
 
 

@@ -7,9 +7,9 @@ import pytest
 from google import genai
 from google.genai import errors, types
 
-from clew.testing.gemini_rules import Refused, check, sign
-from clew.testing.gemini_server import GeminiServer
-from clew.testing.http_server import Drop, Fail, Say, Turn
+from clew.testing.servers.gemini_rules import Refused, check, sign
+from clew.testing.servers.gemini_server import GeminiServer
+from clew.testing.servers.http_server import Drop, Fail, Say, Turn
 
 MODEL = "gemini-3-test"
 USER: dict[str, Any] = {"role": "user", "parts": [{"text": "Go."}]}

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.errors import ConfigError, ModelError
-from clew.events import Image, RawCall, Wire
-from clew.models.gemini import google_gemini
-from clew.models.gemini_form import fits
-from clew.models.gemini_prompt import (
+from clew.core.errors import ConfigError, ModelError
+from clew.core.events import Image, RawCall, Wire
+from clew.core.interfaces import Part, Prompt, Role
+from clew.models.gemini.model import google_gemini
+from clew.models.gemini.prompt import (
     BEGIN,
     GO_ON,
     NAMES,
@@ -22,10 +22,10 @@ from clew.models.gemini_prompt import (
     declare,
     pieces,
 )
-from clew.models.toolbox import toolbox
-from clew.protocols import Part, Prompt, Role
-from clew.testing.gemini_rules import Refused, check
-from clew.testing.http_server import Fail, Say, Turn
+from clew.models.gemini.schema import fits
+from clew.models.tool_names import toolbox
+from clew.testing.servers.gemini_rules import Refused, check
+from clew.testing.servers.http_server import Fail, Say, Turn
 from tests.models.gemini_support import KEY, MODEL, over, step
 from tests.models.support import ask, call, listener, tool
 

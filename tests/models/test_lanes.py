@@ -9,10 +9,10 @@ import httpcore2
 import httpx2
 import pytest
 
-from clew.errors import ModelError
-from clew.models.lanes import MOST, Lanes
-from clew.models.openai import openai_chat
-from clew.testing.openai_server import OpenAIServer, Say
+from clew.core.errors import ModelError
+from clew.models.http.connections import MOST, Lanes
+from clew.models.openai.chat import openai_chat
+from clew.testing.servers.openai_server import OpenAIServer, Say
 from tests.models.support import KEY, ask
 
 

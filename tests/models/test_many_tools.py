@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, read, run
-from clew.testing.http_server import Say
+from clew.testing.servers.http_server import Say
 from clew.tools.retrieval import Retrieval
 from tests.core.catalogue import catalogue
 from tests.core.scenarios import lookup

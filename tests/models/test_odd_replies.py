@@ -7,11 +7,11 @@ import pytest
 
 from clew import Agent, Limits, MemoryStore, read, run
 from clew import tool as make_tool
-from clew.events import Entry, RawCall
-from clew.models.openai import openai_chat
-from clew.models.openai_completions import openai_completions
-from clew.models.openai_responses import openai_responses
-from clew.testing.openai_server import Send
+from clew.core.events import Entry, RawCall
+from clew.models.openai.chat import openai_chat
+from clew.models.openai.completions import openai_completions
+from clew.models.openai.responses import openai_responses
+from clew.testing.servers.openai_server import Send
 from tests.models.support import ask, delta, event, few, listener, over, tool
 
 SSE = "text/event-stream"

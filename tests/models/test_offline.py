@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 
-from clew.agent import Agent
 from clew.api import read, replay, resume, run
-from clew.bounds import Limits
-from clew.events import FINISH, Observation, Usage
+from clew.core.agent import Agent
+from clew.core.bounds import Limits
+from clew.core.events import FINISH, Observation, Usage
+from clew.core.interfaces import Tool
+from clew.core.result import Result
+from clew.core.trajectory import Trajectory
 from clew.models.offline import (
     EMPTY,
     GREETING,
@@ -19,13 +22,10 @@ from clew.models.offline import (
     SIGNED,
     OfflineModel,
 )
-from clew.protocols import Tool
-from clew.result import Result
 from clew.stores import MemoryStore
-from clew.tools.calc import calc
-from clew.tools.docs import Library, docs_tools
-from clew.tools.planner import planner
-from clew.trajectory import Trajectory
+from clew.toolbox.calc import calc
+from clew.toolbox.docs import Library, docs_tools
+from clew.toolbox.planner import planner
 
 SAMPLES = Path(__file__).parents[2] / "examples" / "library"
 

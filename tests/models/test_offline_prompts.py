@@ -7,10 +7,10 @@ from typing import Literal
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clew.events import FINISH, RawCall, Reply, Usage, encode
+from clew.core.events import FINISH, RawCall, Reply, Usage, encode
+from clew.core.interfaces import Part, Prompt, Tool
 from clew.models.offline import NEEDS, SIGNED, OfflineModel
-from clew.protocols import Part, Prompt, Tool
-from clew.tools.calc import calc
+from clew.toolbox.calc import calc
 from clew.tools.finish import finish_tool
 
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.events import RawCall, Usage, Wire
-from clew.models.chat_prompt import NAMES, declare
-from clew.models.chat_reply import Draft
+from clew.core.events import RawCall, Usage, Wire
+from clew.core.interfaces import OnText
+from clew.models.openai.chat_prompt import NAMES, declare
+from clew.models.openai.chat_reply import Draft
 from clew.models.prices import Price
-from clew.models.toolbox import toolbox
-from clew.protocols import OnText
-from clew.testing.openai_server import OpenAIServer, Say, Send, Stall, Turn, chunks, reply
+from clew.models.tool_names import toolbox
+from clew.testing.servers.openai_server import OpenAIServer, Say, Send, Stall, Turn, chunks, reply
 from tests.models.support import ask, call, delta, event, few, listener, over, tool
 
 SSE = "text/event-stream"

@@ -6,7 +6,7 @@ import httpx2
 import openai
 import pytest
 
-from clew.testing.openai_server import Drop, Fail, OpenAIServer, Say, Turn
+from clew.testing.servers.openai_server import Drop, Fail, OpenAIServer, Say, Turn
 
 USER: dict[str, Any] = {"role": "user", "content": "Go."}
 TOOL: dict[str, Any] = {"type": "function", "function": {"name": "search"}}

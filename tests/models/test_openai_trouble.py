@@ -8,12 +8,12 @@ import httpx2
 import openai
 import pytest
 
-from clew.errors import ConfigError, ModelError
-from clew.models.failures import TooLongError
-from clew.models.openai import openai_chat
+from clew.core.errors import ConfigError, ModelError
+from clew.core.interfaces import OnText
+from clew.models.http.failures import TooLongError
+from clew.models.openai.chat import openai_chat
 from clew.models.prices import Price
-from clew.protocols import OnText
-from clew.testing.openai_server import (
+from clew.testing.servers.openai_server import (
     Cut,
     Drop,
     Fail,

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.errors import ConfigError
-from clew.events import Wire
-from clew.models.chat_prompt import IDS, NAMES, declare, message
-from clew.models.openai import openai_chat
-from clew.models.toolbox import toolbox
-from clew.protocols import Part, Prompt
-from clew.testing.openai_rules import check
-from clew.testing.openai_server import Fail, Say, Turn
+from clew.core.errors import ConfigError
+from clew.core.events import Wire
+from clew.core.interfaces import Part, Prompt
+from clew.models.openai.chat import openai_chat
+from clew.models.openai.chat_prompt import IDS, NAMES, declare, message
+from clew.models.tool_names import toolbox
+from clew.testing.servers.openai_rules import check
+from clew.testing.servers.openai_server import Fail, Say, Turn
 from tests.models.support import KEY, ask, call, few, listener, over, tool
 
 SYSTEM = {"role": "system", "content": "Be brief."}

@@ -9,11 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.errors import ConfigError, ModelError
-from clew.events import Usage
-from clew.models.pace import GAP, SLACK, GivenRate, Pace, Rate, Ticket, pace_of, read_rate
-from clew.models.retry import Busy
-from clew.protocols import Retry
+from clew.core.errors import ConfigError, ModelError
+from clew.core.events import Usage
+from clew.core.interfaces import Retry
+from clew.models.http.rate_limit import (
+    GAP,
+    SLACK,
+    GivenRate,
+    Pace,
+    Rate,
+    Ticket,
+    pace_of,
+    read_rate,
+)
+from clew.models.http.retry import Busy
 
 RETRY = Retry(times=5)
 SIZE = 400  # bytes: 100 tokens, as long as no reply said otherwise

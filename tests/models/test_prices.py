@@ -7,8 +7,8 @@ from typing import Any
 import genai_prices
 import pytest
 
-from clew.errors import ConfigError
-from clew.events import Usage
+from clew.core.errors import ConfigError
+from clew.core.events import Usage
 from clew.models.prices import FREE, Price, listed, price
 
 

@@ -9,12 +9,12 @@ import anyio
 import pytest
 
 from clew import Agent, Limits, MemoryStore, batch, run
-from clew.errors import ModelError
-from clew.models.endpoint import Endpoint
-from clew.models.openai import openai_chat
-from clew.models.pace import Pace, Rate, Ticket, pace_of
-from clew.testing.openai_server import Fail, OpenAIServer, Say, Turn
-from clew.tools.calc import calc
+from clew.core.errors import ModelError
+from clew.models.http.endpoint import Endpoint
+from clew.models.http.rate_limit import Pace, Rate, Ticket, pace_of
+from clew.models.openai.chat import openai_chat
+from clew.testing.servers.openai_server import Fail, OpenAIServer, Say, Turn
+from clew.toolbox.calc import calc
 from tests.models.support import KEY, Waits, ask
 
 pytestmark = pytest.mark.both_loops

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from clew.errors import ConfigError
-from clew.extras import install
-from clew.models.endpoint import Endpoint
-from clew.models.openai import openai_chat
-from clew.models.pace import Rate, pace_of
+from clew.core.errors import ConfigError
+from clew.models.http.endpoint import Endpoint
+from clew.models.http.rate_limit import Rate, pace_of
+from clew.models.openai.chat import openai_chat
 from clew.models.prices import Price
 from clew.models.resolve import PROVIDERS, available, default, resolve
-from clew.testing.anthropic_server import AnthropicServer
-from clew.testing.openai_server import OpenAIServer, Say, Send
+from clew.support.extras import install
+from clew.testing.servers.anthropic_server import AnthropicServer
+from clew.testing.servers.openai_server import OpenAIServer, Say, Send
 from tests.models.support import ask
 
 KEY = "sk-test"
@@ -145,7 +145,7 @@ def test_offline_is_a_model_without_a_key() -> None:
 MISSING = """
 import sys
 sys.modules[sys.argv[1]] = None
-from clew.errors import ConfigError
+from clew.core.errors import ConfigError
 from clew.models.resolve import resolve
 for name in ("ollama:llama3.2", "openai:gpt-4.1"):
     try:
@@ -167,11 +167,11 @@ def test_a_missing_extra_says_how_to_install_it(module: str) -> None:
 @pytest.mark.parametrize(
     ("module", "missing", "extra"),
     [
-        ("clew.models.openai", "openai", "openai"),
-        ("clew.models.openai_responses", "openai", "openai"),
-        ("clew.models.openai_completions", "openai", "openai"),
-        ("clew.models.anthropic", "anthropic", "anthropic"),
-        ("clew.models.gemini", "clew.models.gemini_client", "google"),
+        ("clew.models.openai.chat", "openai", "openai"),
+        ("clew.models.openai.responses", "openai", "openai"),
+        ("clew.models.openai.completions", "openai", "openai"),
+        ("clew.models.anthropic.messages", "anthropic", "anthropic"),
+        ("clew.models.gemini.model", "clew.models.gemini.client", "google"),
         ("clew.otel", "opentelemetry", "otel"),
     ],
 )

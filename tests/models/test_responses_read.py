@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from clew import Agent, Limits, MemoryStore, run
 from clew import tool as make_tool
-from clew.errors import ModelError
-from clew.events import Finish, Reply, Usage
-from clew.models.openai_responses import openai_responses
+from clew.core.errors import ModelError
+from clew.core.events import Finish, Reply, Usage
+from clew.models.openai.responses import openai_responses
+from clew.models.openai.responses_reply import Draft
 from clew.models.prices import Price
-from clew.models.responses_reply import Draft
-from clew.models.toolbox import Names, toolbox
-from clew.testing.http_server import Seen
-from clew.testing.openai_server import Cut, Fail, OpenAIServer, Say, Send, Turn
-from clew.testing.openai_service import Door
-from clew.testing.responses_form import Responses
+from clew.models.tool_names import Names, toolbox
+from clew.testing.servers.http_server import Seen
+from clew.testing.servers.openai_server import Cut, Fail, OpenAIServer, Say, Send, Turn
+from clew.testing.servers.openai_service import Door
+from clew.testing.servers.responses import Responses
 from tests.models.support import KEY, ask, call, event, few, listener, over, tool
 
 SSE = "text/event-stream"

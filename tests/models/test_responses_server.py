@@ -5,7 +5,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from clew.testing.openai_server import OpenAIServer, Say
+from clew.testing.servers.openai_server import OpenAIServer, Say
 
 USER: dict[str, Any] = {"role": "user", "content": "Go."}
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"q": {"type": "string"}}}

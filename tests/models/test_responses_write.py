@@ -5,13 +5,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew.errors import ConfigError, ModelError
-from clew.events import Image, RawCall, Reply, Wire
-from clew.models.openai_responses import openai_responses
-from clew.models.responses_reply import Draft
-from clew.models.toolbox import toolbox
-from clew.protocols import Part, Prompt
-from clew.testing.openai_server import Fail, Say, Turn
+from clew.core.errors import ConfigError, ModelError
+from clew.core.events import Image, RawCall, Reply, Wire
+from clew.core.interfaces import Part, Prompt
+from clew.models.openai.responses import openai_responses
+from clew.models.openai.responses_reply import Draft
+from clew.models.tool_names import toolbox
+from clew.testing.servers.openai_server import Fail, Say, Turn
 from tests.models.support import KEY, ask, call, few, listener, over, tool
 
 SYSTEM = {"role": "system", "content": "Be brief."}

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.errors import ModelError
-from clew.models.retry import Again, persist, retry_after
-from clew.protocols import Retry
+from clew.core.errors import ModelError
+from clew.core.interfaces import Retry
+from clew.models.http.retry import Again, persist, retry_after
 from tests.models.support import Waits
 
 NOW = 1_800_000_000.0

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.models.openai import openai_chat
-from clew.models.thinking import Aloud
-from clew.protocols import Part, Prompt
-from clew.testing.openai_server import OpenAIServer, Say
+from clew.core.interfaces import Part, Prompt
+from clew.models.openai.chat import openai_chat
+from clew.models.think_tags import Aloud
+from clew.testing.servers.openai_server import OpenAIServer, Say
 
 CASES = [
     ("It is 4.", "It is 4.", ""),

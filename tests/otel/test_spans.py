@@ -29,7 +29,7 @@ from clew import (
     tool,
 )
 from clew import otel as package
-from clew.errors import ClewError
+from clew.core.errors import ClewError
 from clew.otel import Spans, export
 from clew.otel.send import send
 from clew.testing.models import ScriptedModel, act, acts, finish, say

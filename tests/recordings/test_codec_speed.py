@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.events import RawCall, Reply
+from clew.core.events import RawCall, Reply
 from recordings import codec_speed
 from recordings.codec_speed import MOST, Read, growth, measured, native_reply, size
 from recordings.data import VARIABLE, folder, missing

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import clew
-from clew.events import Reply
-from clew.tools.likeness import MOST
+from clew.core.events import Reply
+from clew.tools.similar_names import MOST
 from recordings import native_runs
 from recordings.data import VARIABLE, document, folder, missing
 from recordings.native_checks import expected, told

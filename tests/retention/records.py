@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from clew.events import (
+from clew.core.events import (
     Action,
     AnyEvent,
     Attempt,
@@ -25,8 +25,8 @@ from clew.events import (
     Thought,
     encode,
 )
-from clew.journal import Journal, load
-from clew.protocols import Base, Line, Store
+from clew.core.interfaces import Base, Line, Store
+from clew.core.journal import Journal, load
 from clew.retention.integrity import blobs_of, events
 from clew.retention.run_folder import Message, Row
 from clew.stores import MemoryStore, SqliteStore

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from clew.errors import ConfigError, FencedError, StoreError
-from clew.events import AnyEvent, Attempt, Note, Observation, Spending, encode
-from clew.journal import Journal, chain, load
-from clew.portal import wait_for
-from clew.protocols import Append, Base, Line, Store
+from clew.concurrency.portal import wait_for
+from clew.core.errors import ConfigError, FencedError, StoreError
+from clew.core.events import AnyEvent, Attempt, Note, Observation, Spending, encode
+from clew.core.interfaces import Append, Base, Line, Store
+from clew.core.journal import Journal, chain, load
 from clew.retention import (
     Imported,
     Told,
@@ -26,7 +26,7 @@ from clew.retention import (
     import_runs,
     import_runs_sync,
 )
-from clew.retention.form import Archive, End, Section, encoded, written
+from clew.retention.archive_format import Archive, End, Section, encoded, written
 from clew.stores import MemoryStore, SqliteStore
 from tests.retention.records import (
     MAKERS,

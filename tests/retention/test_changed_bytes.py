@@ -14,10 +14,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from clew.events import SCHEMA, Note, Stop, encode
-from clew.journal import chain
-from clew.portal import wait_for
-from clew.protocols import Append, Line
+from clew.concurrency.portal import wait_for
+from clew.core.events import SCHEMA, Note, Stop, encode
+from clew.core.interfaces import Append, Line
+from clew.core.journal import chain
 from clew.retention import gc, verify
 from clew.stores import MemoryStore, SqliteStore
 from tests.cli.shell import Done, clew

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from clew.errors import StoreError
-from clew.events import Note, Stop, encode
-from clew.journal import Journal, load
-from clew.portal import wait_for
-from clew.protocols import Base
+from clew.concurrency.portal import wait_for
+from clew.core.errors import StoreError
+from clew.core.events import Note, Stop, encode
+from clew.core.interfaces import Base
+from clew.core.journal import Journal, load
 from clew.retention import export_runs_sync, import_runs_sync, verify, verify_sync
 from clew.stores import MemoryStore, SqliteStore
 from tests.cli.shell import clew

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.errors import StoreError
-from clew.events import Note, encode
-from clew.portal import wait_for
-from clew.protocols import Base
+from clew.concurrency.portal import wait_for
+from clew.core.errors import StoreError
+from clew.core.events import Note, encode
+from clew.core.interfaces import Base
 from clew.retention import (
     export_runs,
     export_runs_sync,

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from clew.drivers.claiming import claim
-from clew.errors import ConfigError, StoreError
-from clew.events import Note, encode
-from clew.journal import Journal
-from clew.protocols import Base, RunInfo, Store
+from clew.core.errors import ConfigError, StoreError
+from clew.core.events import Note, encode
+from clew.core.interfaces import Base, RunInfo, Store
+from clew.core.journal import Journal
 from clew.retention import Swept, Told, gc, gc_sync
 from clew.stores import MemoryStore
+from clew.workers.locks import claim
 from tests.retention.records import (
     LONG,
     MAKERS,

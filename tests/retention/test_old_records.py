@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from clew import Agent, MemoryStore, prompt_of, read, replay, resume
-from clew.events import Stop
+from clew.core.events import Stop
 from clew.retention import import_runs, verify
 from clew.testing.models import act, finish
 from tests.core.scenarios import Ledger, by_name

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.errors import ConfigError, StoreError
-from clew.events import Attempt, Note, Stop, encode
+from clew.core.errors import ConfigError, StoreError
+from clew.core.events import Attempt, Note, Stop, encode
 from clew.retention import Imported, import_runs, verify
 from clew.retention.run_folder import RunFolder
 from clew.stores import MemoryStore, SqliteStore

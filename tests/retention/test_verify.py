@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.events import Note
-from clew.journal import Journal, chain
-from clew.portal import wait_for
-from clew.protocols import Append, Line, Store
+from clew.concurrency.portal import wait_for
+from clew.core.events import Note
+from clew.core.interfaces import Append, Line, Store
+from clew.core.journal import Journal, chain
 from clew.retention import Checked, verify, verify_sync
-from clew.retention.verifying import EMPTY
+from clew.retention.verify import EMPTY
 from clew.stores import MemoryStore, SqliteStore
 from tests.retention.records import MAKERS, NOW, Maker, contents, everything, family, run
 

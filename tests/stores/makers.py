@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from clew.protocols import Store
+from clew.core.interfaces import Store
 from clew.stores import MemoryStore, SqliteStore
 from clew.testing.store_contract import Make
 

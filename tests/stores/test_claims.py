@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from clew.errors import ConfigError, StoreError
-from clew.protocols import Store
+from clew.core.errors import ConfigError, StoreError
+from clew.core.interfaces import Store
 from clew.stores import MemoryStore, SqliteStore
-from clew.stores.claims import FileClaims
+from clew.stores.file_locks import FileClaims
 from clew.testing.store_claims import (
     CLAIMS,
     a_killed_process_loses_its_claims,
@@ -96,7 +96,7 @@ def test_stores_of_one_process_exclude_each_other_by_whatever_name(tmp_path: Pat
 def taken_elsewhere(path: Path, name: str) -> bool:
     """Whether another process is refused the claim."""
     code = (
-        "import pathlib, sys; from clew.stores.claims import FileClaims; "
+        "import pathlib, sys; from clew.stores.file_locks import FileClaims; "
         "path = pathlib.Path(sys.argv[1]); print(FileClaims(path, path.parent).claim(sys.argv[2]))"
     )
     command = [sys.executable, "-c", code, str(path), name]

@@ -23,11 +23,11 @@ from clew import (
     run,
     tool,
 )
-from clew.begin import begun, start
-from clew.protocols import Base, Line
+from clew.core.interfaces import Base, Line
+from clew.core.runner import begun, start
 from clew.strategies import vote
 from clew.testing.models import ScriptedModel, act, finish, say
-from clew.tools.calc import calc
+from clew.toolbox.calc import calc
 from tests.cli.shell import clew
 
 pytestmark = pytest.mark.both_loops

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.protocols import Append, Line, Prunes
+from clew.core.interfaces import Append, Line, Prunes
 from clew.stores import SqliteStore, open_store
 from clew.stores.listing import status_of
 from clew.testing.store_contract import append

@@ -11,8 +11,8 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from clew.errors import StoreError
-from clew.protocols import Store
+from clew.core.errors import StoreError
+from clew.core.interfaces import Store
 from clew.stores import MemoryStore, SqliteStore, open_store
 from clew.stores.refusals import failed
 from clew.testing.store_contract import append, numbers

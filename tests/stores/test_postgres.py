@@ -12,15 +12,15 @@ import anyio
 import psycopg
 import pytest
 
-from clew.begin import opened
-from clew.errors import StoreBusyError, StoreError, StoreUnreachableError
-from clew.protocols import Append, Line, Store
+from clew.core.errors import StoreBusyError, StoreError, StoreUnreachableError
+from clew.core.interfaces import Append, Line, Store
+from clew.core.runner import opened
 from clew.stores import open_store
-from clew.stores.postgres import PostgresStore
-from clew.stores.postgres_address import parse
-from clew.stores.postgres_link import SESSION
-from clew.stores.postgres_lists import BEGIN, END, LAST, PAGE
-from clew.stores.postgres_tables import STEPS, bring_up
+from clew.stores.postgres.address import parse
+from clew.stores.postgres.connection import SESSION
+from clew.stores.postgres.listing import BEGIN, END, LAST, PAGE
+from clew.stores.postgres.schema import STEPS, bring_up
+from clew.stores.postgres.store import PostgresStore
 from clew.testing.store_claims import CLAIMS, a_killed_process_loses_its_claims
 from clew.testing.store_contract import CONTRACT, Check, append, blob, numbers, refused
 from clew.testing.store_prunes import AT_ONCE

@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from clew.errors import StoreError
-from clew.extras import install
+from clew.core.errors import StoreError
 from clew.stores import has_password, is_address, shown
-from clew.stores.postgres_address import Address, parse
+from clew.stores.postgres.address import Address, parse
+from clew.support.extras import install
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_what_cannot_be_read_is_not_repeated(given: str) -> None:
 WITHOUT = """
 import sys
 sys.modules[sys.argv[1]] = None
-from clew.errors import StoreError
+from clew.core.errors import StoreError
 from clew.stores import open_store
 try:
     open_store("postgresql://h/d")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.errors import StoreError
-from clew.protocols import Store
+from clew.core.errors import StoreError
+from clew.core.interfaces import Store
 from clew.stores import SqliteStore, open_store
 from clew.testing.store_contract import append, blob, numbers, refused, text_of
 

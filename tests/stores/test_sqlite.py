@@ -13,10 +13,10 @@ import pytest
 from msgspec.structs import replace
 
 from clew import Agent, api
-from clew.errors import FencedError, StoreError
-from clew.protocols import Append, Base, Line
+from clew.core.errors import FencedError, StoreError
+from clew.core.interfaces import Append, Base, Line
 from clew.stores import SqliteStore
-from clew.stores.sqlite_file import VERSION
+from clew.stores.sqlite.file import VERSION
 from clew.testing.models import ScriptedModel, say
 from clew.testing.store_contract import append, blob, numbers, text_of
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from clew import Agent, replay, resume, tool
-from clew.journal import load
+from clew.core.journal import load
 from clew.retention import verify
 from clew.stores import open_store
-from clew.stores.sqlite_file import VERSION
+from clew.stores.sqlite.file import VERSION
 from clew.testing.models import ScriptedModel, act, acts, finish
 
 DATA = Path(__file__).parent / "data"

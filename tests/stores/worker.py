@@ -12,7 +12,7 @@ from itertools import count
 
 import anyio
 
-from clew.errors import StoreError
+from clew.core.errors import StoreError
 from clew.stores import open_store
 from clew.testing.store_contract import append
 

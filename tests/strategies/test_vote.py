@@ -27,11 +27,11 @@ from clew import (
     rule,
     tool,
 )
-from clew.events import Reply, Stop
-from clew.protocols import Append, Prompt
+from clew.core.events import Reply, Stop
+from clew.core.interfaces import Append, Prompt
+from clew.core.trajectory import Call, Trajectory
 from clew.strategies import Choice, behind, standing, verifying, vote, vote_sync
 from clew.testing.models import ScriptedModel, act, finish, say
-from clew.trajectory import Call, Trajectory
 from tests.strategies.voters import QUESTION, Tape, ask, look, model_of, voters
 
 pytestmark = pytest.mark.anyio

@@ -7,9 +7,9 @@ import anyio
 import pytest
 
 from clew import Agent, Limits, MemoryStore, PartError
+from clew.core.trajectory import Trajectory
 from clew.strategies import Choice, vote
 from clew.testing.models import ScriptedModel, say
-from clew.trajectory import Trajectory
 from tests.core.test_own_stores import MISDEEDS
 from tests.strategies.voters import ask, voters
 

@@ -9,8 +9,8 @@ import anyio
 import anyio.lowlevel
 
 from clew import Agent, MemoryStore, tool
-from clew.events import Json, Reply
-from clew.protocols import Append, Base, Line, OnText, Prompt, RunInfo
+from clew.core.events import Json, Reply
+from clew.core.interfaces import Append, Base, Line, OnText, Prompt, RunInfo
 from clew.strategies import Vote, vote
 from clew.testing.models import Line as Said
 from clew.testing.models import ScriptedModel, act, place, say

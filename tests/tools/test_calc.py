@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clew.errors import ToolError
-from clew.tools.calc import calc, calculate
+from clew.core.errors import ToolError
+from clew.toolbox.calc import calc, calculate
 
 
 def result(expression: str) -> str:

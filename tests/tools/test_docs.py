@@ -16,11 +16,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clew.errors import ConfigError, ToolError
-from clew.events import Observation
-from clew.protocols import Tool
-from clew.tools.docs import IndexReport, Library, docs_tools
-from clew.tools.docs.passages import MOST, split
+from clew.core.errors import ConfigError, ToolError
+from clew.core.events import Observation
+from clew.core.interfaces import Tool
+from clew.toolbox.docs import IndexReport, Library, docs_tools
+from clew.toolbox.docs.passages import MOST, split
 from tests.patience import PATIENCE
 
 LIGHTHOUSE = """# Skerry Light
@@ -601,7 +601,7 @@ def test_it_stops_when_told_and_goes_on_later(folder: Path) -> None:
 
 LOAD = """
 import os, signal, sys
-from clew.tools.docs import Library
+from clew.toolbox.docs import Library
 def on_progress(done, total, path):
     if done == int(sys.argv[3]):
         os.kill(os.getpid(), signal.SIGKILL)

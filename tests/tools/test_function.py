@@ -13,9 +13,9 @@ import msgspec
 import pydantic
 import pytest
 
-from clew.errors import ConfigError, ToolError
-from clew.events import Json, Observation
-from clew.protocols import Retry, Tool
+from clew.core.errors import ConfigError, ToolError
+from clew.core.events import Json, Observation
+from clew.core.interfaces import Retry, Tool
 from clew.tools import Key, finish_tool, problems, tool
 from clew.tools.finish import answer_schema, decode_answer
 from tests.patience import PATIENCE

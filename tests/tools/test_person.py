@@ -1,7 +1,7 @@
 import pytest
 
-from clew.errors import ToolError
-from clew.events import (
+from clew.core.errors import ToolError
+from clew.core.events import (
     Action,
     AnyEvent,
     Entry,
@@ -15,9 +15,9 @@ from clew.events import (
     Started,
     Thought,
 )
+from clew.core.trajectory import Call, Trajectory
+from clew.toolbox.person import HoldQuestions, answered, ask_person
 from clew.tools import problems
-from clew.tools.person import HoldQuestions, answered, ask_person
-from clew.trajectory import Call, Trajectory
 
 PRINTS = Prints("", "", "", "")
 QUESTION = {"question": "Which one?"}

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, read, run
 from clew.agent_files.make import SHIPPED, shipped
-from clew.errors import ConfigError, ToolError
-from clew.protocols import Tool
+from clew.core.errors import ConfigError, ToolError
+from clew.core.interfaces import Tool
 from clew.testing.models import ScriptedModel, act, finish
+from clew.toolbox.docs import docs_tools
+from clew.toolbox.plan import plan
+from clew.toolbox.planner import planner
 from clew.tools import tool
-from clew.tools.docs import docs_tools
-from clew.tools.plan import plan
-from clew.tools.planner import planner
 
 pytestmark = pytest.mark.anyio
 

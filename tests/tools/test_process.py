@@ -9,11 +9,11 @@ from typing import Any
 import anyio
 import pytest
 
-from clew.errors import ConfigError, ToolError
-from clew.events import Json, Observation
-from clew.protocols import Tool
+from clew.core.errors import ConfigError, ToolError
+from clew.core.events import Json, Observation
+from clew.core.interfaces import Tool
+from clew.toolbox.calc import calculate
 from clew.tools import problems
-from clew.tools.calc import calculate
 from clew.tools.process import load, process_tool
 from tests.patience import PATIENCE, once_begun
 
@@ -29,8 +29,8 @@ import sys
 import time
 from dataclasses import dataclass
 
-from clew.errors import ToolError
-from clew.events import Evidence, Observation
+from clew.core.errors import ToolError
+from clew.core.events import Evidence, Observation
 from clew.tools import Key, tool
 from clew.tools.process import process_tool
 
@@ -500,7 +500,7 @@ def test_inline_makes_no_sense_here(jobs: ModuleType) -> None:
 
 
 def test_a_module_s_own_function_is_found(jobs: ModuleType) -> None:
-    assert load("clew.tools.calc:calculate") is calculate
+    assert load("clew.toolbox.calc:calculate") is calculate
     found: Json = process_tool(jobs.renamed).parameters
     assert found == process_tool(jobs.grow).parameters
 

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.errors import ConfigError, ToolError
-from clew.events import Effect, Json, Observation
-from clew.protocols import Tool
+from clew.core.errors import ConfigError, ToolError
+from clew.core.events import Effect, Json, Observation
+from clew.core.interfaces import Tool
+from clew.toolbox.program import program
 from clew.tools import problems
-from clew.tools.program import program
-from clew.tools.running import Kept, run_process
+from clew.tools.run_process import Kept, run_process
 from tests.patience import once_begun
 
 ECHO = "import json, sys; print(json.dumps(sys.argv[1:]))"

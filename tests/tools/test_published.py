@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, read, run
-from clew.events import FINISH, Action, Json
-from clew.protocols import Tool
+from clew.core.events import FINISH, Action, Json
+from clew.core.interfaces import Tool
 from clew.testing.models import Move, ScriptedModel, say
 from clew.tools import Published, example, problems, published, usable
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from clew import ConfigError, Tool
-from clew.extras import install
+from clew.support.extras import install
 from clew.tools.retrieval import Embed, Retrieval
 from clew.tools.retrieval.documents import document, split
 from clew.tools.retrieval.index import Index, fused, in_turn

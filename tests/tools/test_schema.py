@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.errors import ConfigError
-from clew.events import Json, Observation
-from clew.protocols import Tool
+from clew.core.errors import ConfigError
+from clew.core.events import Json, Observation
+from clew.core.interfaces import Tool
 from clew.tools import (
     checked,
     compile_schema,
@@ -22,7 +22,7 @@ from clew.tools import (
     tool,
     usable,
 )
-from clew.tools.teach import MOST_LINES, wanted
+from clew.tools.explain import MOST_LINES, wanted
 
 
 def made(name: str, description: str = "Do it.", **fields: Any) -> Tool:

@@ -11,8 +11,8 @@ import anyio
 import pytest
 
 from clew import tool
-from clew.tasks import Ended, settle
-from clew.threads import Threads
+from clew.concurrency.tasks import Ended, settle
+from clew.concurrency.threads import Threads
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.both_loops

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from clew import Agent, Evidence, MemoryStore, Observation, Tool, read, run, tool
-from clew.events import Json
+from clew.core.events import Json
 from clew.testing.models import ScriptedModel, act, finish
-from clew.tools.web import (
+from clew.toolbox.web import (
     Answer,
     Hit,
     Query,

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from clew.events import Observation
-from clew.tools.web import Answer, Kind, Reach, Trouble, fetch_page
-from clew.tools.web.readable import readable
+from clew.core.events import Observation
+from clew.toolbox.web import Answer, Kind, Reach, Trouble, fetch_page
+from clew.toolbox.web.readable import readable
 from tests.tools.site import Said, Site, moved, page
 from tests.tools.test_docs import pdf
 

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, fork, read, resume, run
-from clew.errors import ConfigError
-from clew.events import Json, Observation
+from clew.core.errors import ConfigError
+from clew.core.events import Json, Observation
 from clew.testing.models import ScriptedModel, act, finish, say
+from clew.toolbox.web import Article, KeepPlace, Reach, Trouble, paper_tools
+from clew.toolbox.web.sentences import sentences
 from clew.tools import tool
-from clew.tools.web import Article, KeepPlace, Reach, Trouble, paper_tools
-from clew.tools.web.sentences import sentences
 from tests.tools.site import Said, Site, Was, as_json
 
 NOTES = {

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.errors import ConfigError
-from clew.tools.web import Answer, Kind, Reach, Request, Trouble, reach_of_environment
-from clew.tools.web.addresses import public
-from clew.tools.web.reach import retry_after, usual
+from clew.core.errors import ConfigError
+from clew.toolbox.web import Answer, Kind, Reach, Request, Trouble, reach_of_environment
+from clew.toolbox.web.addresses import public
+from clew.toolbox.web.reach import retry_after, usual
 from tests.tools.site import Said, Site, Was, as_json, moved, page
 
 pytestmark = pytest.mark.both_loops

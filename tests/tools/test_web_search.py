@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, run
-from clew.errors import ConfigError
-from clew.events import Observation
-from clew.protocols import Tool
+from clew.core.errors import ConfigError
+from clew.core.events import Observation
+from clew.core.interfaces import Tool
 from clew.testing.models import ScriptedModel, act, finish
-from clew.tools.schema import problems
-from clew.tools.web import (
+from clew.toolbox.web import (
     SHIPPED,
     Answer,
     Hit,
@@ -33,9 +32,10 @@ from clew.tools.web import (
     web_search,
     wikipedia,
 )
-from clew.tools.web.results import LONGEST, doc_id, pieces, plain, same_page, shortened
-from clew.tools.web.share import share
-from clew.tools.web.source import understood
+from clew.toolbox.web.results import LONGEST, doc_id, pieces, plain, same_page, shortened
+from clew.toolbox.web.share import share
+from clew.toolbox.web.source import understood
+from clew.tools.schema import problems
 from tests.tools.site import Said, Site, as_json, page
 
 KEYS = {

@@ -3,7 +3,6 @@
 Everything in a file can be said in Python too; a file is for those who would rather not.
 """
 
-from clew.agent_files.foreign import ForeignOriginError, is_foreign, named, refuse_foreign
 from clew.agent_files.make import (
     DOCS,
     SHIPPED,
@@ -20,6 +19,7 @@ from clew.agent_files.read import PartError, explained, read_agent_file
 from clew.agent_files.spec import SCREENS, Spec
 from clew.agent_files.stand_ins import stand_ins
 from clew.agent_files.template import TEMPLATE
+from clew.agent_files.untrusted import ForeignOriginError, is_foreign, named, refuse_foreign
 
 __all__ = [
     "DOCS",

@@ -9,8 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
-from clew.agent import Agent
-from clew.agent_files.imported import (
+from clew.agent_files.imports import (
     imported,
     imported_function,
     imported_tools,
@@ -19,26 +18,27 @@ from clew.agent_files.imported import (
 from clew.agent_files.others import other_agent
 from clew.agent_files.read import part, read_agent_file, told
 from clew.agent_files.spec import Apart, Grounds, Program, Spec, Tariff, Words
-from clew.bounds import Limits
 from clew.codecs import by_name
-from clew.errors import ConfigError
+from clew.context import Instructions
+from clew.core.agent import Agent
+from clew.core.bounds import Limits
+from clew.core.errors import ConfigError
+from clew.core.interfaces import Check, Choosy, Guard, Model, Part, Prompt, Screen, Tool
 from clew.evidence import CANNOT_ANSWER, Grounded
-from clew.models.fitting import check_header, check_settings
-from clew.models.pace import read_rate
+from clew.models.http.rate_limit import read_rate
 from clew.models.prices import Price
 from clew.models.resolve import OFFLINE, resolve
-from clew.prompts import Instructions
-from clew.protocols import Check, Choosy, Guard, Model, Part, Prompt, Screen, Tool
-from clew.tools.calc import calc
-from clew.tools.docs import Library, OnProgress, docs_tools
+from clew.models.validate import check_header, check_settings
+from clew.screens import Injections
+from clew.toolbox.calc import calc
+from clew.toolbox.docs import Library, OnProgress, docs_tools
+from clew.toolbox.person import ASK, HoldQuestions, ask_person
+from clew.toolbox.planner import planner
+from clew.toolbox.program import program
 from clew.tools.finish import answer_schema
-from clew.tools.person import ASK, HoldQuestions, ask_person
-from clew.tools.planner import planner
 from clew.tools.process import process_tool
-from clew.tools.program import program
 from clew.tools.retrieval import Embed, Retrieval
 from clew.tools.schema import checked
-from clew.trust import Injections
 
 DOCS: Final = "docs"
 LOOKUP: Final = "lookup"

@@ -6,10 +6,10 @@ from typing import Final
 import msgspec
 
 from clew.agent_files.spec import Spec
-from clew.errors import ConfigError
-from clew.events import Changed, Forked, Json, Started
+from clew.core.errors import ConfigError
+from clew.core.events import Changed, Forked, Json, Started
+from clew.core.trajectory import Trajectory
 from clew.models.resolve import default
-from clew.trajectory import Trajectory
 
 ORIGIN: Final = "cli"
 """Key of the spec in `Started.origin`."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from clew.agent import Agent
 from clew.agent_files.origin import origin
 from clew.agent_files.read import read_agent_file
 from clew.agent_files.spec import Other, Spec
-from clew.errors import ConfigError
-from clew.protocols import Tool
-from clew.subagents import delegate
+from clew.core.agent import Agent
+from clew.core.errors import ConfigError
+from clew.core.interfaces import Tool
+from clew.core.subagents import delegate
 
 
 def other_agent(each: Other, spec: Spec, make: Callable[[Spec], Agent]) -> Tool:

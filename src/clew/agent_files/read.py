@@ -10,9 +10,9 @@ from typing import Any, Final, Literal, get_args, get_origin
 
 import msgspec
 
-from clew.agent_files.lines import line_of
 from clew.agent_files.spec import SCREENS, Spec
-from clew.errors import ConfigError
+from clew.agent_files.toml_lines import line_of
+from clew.core.errors import ConfigError
 from clew.stores import has_password, scheme_of
 
 _UNKNOWN: Final = re.compile(r"unknown field `([^`]*)`")

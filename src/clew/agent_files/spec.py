@@ -6,8 +6,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from clew.bounds import Limits
-from clew.events import Effect, Json
+from clew.core.bounds import Limits
+from clew.core.events import Effect, Json
 
 USUAL: Final = ("calc", "planner")
 """The tools of an agent that says nothing of tools."""
@@ -89,7 +89,7 @@ class Grounds(Part, frozen=True):
 
 
 class Program(Part, frozen=True):
-    """A command-line program as a tool (`clew.tools.program`); `cwd` is relative to the file."""
+    """A command-line program as a tool (`clew.toolbox.program`); `cwd` is relative to the file."""
 
     name: str
     description: str

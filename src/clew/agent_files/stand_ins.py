@@ -11,15 +11,25 @@ from typing import Any, Final, Self, get_args
 
 import msgspec
 
-from clew.agent import Agent
 from clew.agent_files.origin import spec_of
 from clew.agent_files.spec import Spec
-from clew.errors import ConfigError
-from clew.events import Attempt, Effect, Grant, Json, Judged, Landing, Observation, Setting, Stop
-from clew.protocols import Brief, Parameters, Retry, Tool
-from clew.subagents import handing_on
+from clew.core.agent import Agent
+from clew.core.errors import ConfigError
+from clew.core.events import (
+    Attempt,
+    Effect,
+    Grant,
+    Json,
+    Judged,
+    Landing,
+    Observation,
+    Setting,
+    Stop,
+)
+from clew.core.interfaces import Brief, Parameters, Retry, Tool
+from clew.core.subagents import handing_on
+from clew.core.trajectory import Trajectory
 from clew.tools.retrieval import Retrieval
-from clew.trajectory import Trajectory
 
 _AFTER: Final = "; what is left holds no landing"
 """What may stand behind a bound's reason in the stop of a run that it ended."""

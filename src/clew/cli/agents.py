@@ -14,10 +14,10 @@ from clew.agent_files import (
     spec_of,
     with_model,
 )
-from clew.errors import ConfigError, ModelError
-from clew.events import Json, Reply, Setting
-from clew.protocols import OnText, Prompt
-from clew.trajectory import Trajectory
+from clew.core.errors import ConfigError, ModelError
+from clew.core.events import Json, Reply, Setting
+from clew.core.interfaces import OnText, Prompt
+from clew.core.trajectory import Trajectory
 
 __all__ = [
     "NAMES", "VOTES", "StandIn", "agent_store", "options", "origin", "recorded", "stand_in",

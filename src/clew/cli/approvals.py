@@ -6,7 +6,6 @@ from functools import partial
 import anyio
 import click
 
-from clew.approvals import held, rule
 from clew.cli.approve import person
 from clew.cli.decide import decide
 from clew.cli.errors import ANSWERED
@@ -16,11 +15,12 @@ from clew.cli.places import command, existing, place, shown_place, there
 from clew.cli.render import Shown
 from clew.cli.screen import console, put
 from clew.cli.visible import inert, json_text
-from clew.drivers.claiming import queue_of
-from clew.errors import ConfigError, StoreError
-from clew.journal import load
-from clew.protocols import Store
-from clew.waiting import Held
+from clew.core.approvals import held, rule
+from clew.core.errors import ConfigError, StoreError
+from clew.core.interfaces import Store
+from clew.core.journal import load
+from clew.core.pending import Held
+from clew.workers.locks import queue_of
 
 
 @click.command()

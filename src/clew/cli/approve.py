@@ -9,21 +9,21 @@ import anyio
 import click
 
 from clew.agent_files import is_foreign
-from clew.approvals import held, root_of, rule, word_on
 from clew.cli.decide import arguments, confirm
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.origins import FOREIGN
 from clew.cli.places import LAST, SHOWN, command, existing, find_run
 from clew.cli.visible import inert
-from clew.drivers.claiming import queue_of
-from clew.errors import ConfigError
-from clew.events import Json
-from clew.journal import load
-from clew.protocols import Store
-from clew.tools.person import ASK, answered
-from clew.trajectory import Call, Trajectory
-from clew.waiting import Held, held_here, held_in, waits_below
+from clew.core.approvals import held, root_of, rule, word_on
+from clew.core.errors import ConfigError
+from clew.core.events import Json
+from clew.core.interfaces import Store
+from clew.core.journal import load
+from clew.core.pending import Held, held_here, held_in, waits_below
+from clew.core.trajectory import Call, Trajectory
+from clew.toolbox.person import ASK, answered
+from clew.workers.locks import queue_of
 
 
 @dataclass(frozen=True)

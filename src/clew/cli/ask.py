@@ -16,9 +16,9 @@ from clew.cli.outcome import Outcome, finish
 from clew.cli.screen import Screen, console
 from clew.cli.votes import NO_LOG, Wish, carry_vote
 from clew.cli.work import carry_on
-from clew.errors import ConfigError
-from clew.events import Json
-from clew.journal import new_run_id
+from clew.core.errors import ConfigError
+from clew.core.events import Json
+from clew.core.journal import new_run_id
 
 EPILOG = """\b
 Examples:

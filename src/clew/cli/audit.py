@@ -8,10 +8,10 @@ from clew.cli.outcome import status
 from clew.cli.render import Shown
 from clew.cli.screen import console, put
 from clew.cli.visible import inert
-from clew.errors import ConfigError
-from clew.events import FINISH, Json
+from clew.core.errors import ConfigError
+from clew.core.events import FINISH, Json
+from clew.core.trajectory import Trajectory
 from clew.evidence import Audit, Audited, Checked, audit
-from clew.trajectory import Trajectory
 
 STYLES: Final = {"supported": "green", "unsupported": "red", "uncited": "yellow"}
 

@@ -9,10 +9,8 @@ from typing import Final
 
 import click
 
-from clew.agent import Agent
 from clew.agent_files import Spec, make_agent, make_library
 from clew.api import start, take_up
-from clew.approvals import rule
 from clew.cli.agents import options, origin, recorded, with_model
 from clew.cli.ask import readable, tell_model
 from clew.cli.decide import decide
@@ -23,16 +21,18 @@ from clew.cli.places import command, existing, find_run
 from clew.cli.render import Shown
 from clew.cli.screen import Screen, console, put
 from clew.cli.work import carry_on
-from clew.drivers.claiming import hold
-from clew.errors import ClewError, FencedError
-from clew.events import Cancel, Json, Note, Ruling
-from clew.journal import Journal, load
-from clew.loop import run
-from clew.protocols import Store
-from clew.result import whole_result
+from clew.core.agent import Agent
+from clew.core.approvals import rule
+from clew.core.errors import ClewError, FencedError
+from clew.core.events import Cancel, Json, Note, Ruling
+from clew.core.interfaces import Store
+from clew.core.journal import Journal, load
+from clew.core.loop import run
+from clew.core.pending import Held, held_in
+from clew.core.result import whole_result
 from clew.stores import open_store
-from clew.tools.docs import Library
-from clew.waiting import Held, held_in
+from clew.toolbox.docs import Library
+from clew.workers.locks import hold
 
 with contextlib.suppress(ImportError):  # where it is there, lines can be edited and called back
     import readline

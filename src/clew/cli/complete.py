@@ -16,8 +16,8 @@ from clew.agent_files import SHIPPED
 from clew.cli.places import LAST, existing, read_env
 from clew.cli.visible import inert
 from clew.codecs import names as format_names
-from clew.errors import ClewError
-from clew.events import Started, decode
+from clew.core.errors import ClewError
+from clew.core.events import Started, decode
 from clew.models.catalog import known
 from clew.models.resolve import OFFLINE, PROVIDERS, SAME
 

@@ -14,7 +14,7 @@ from click.shell_completion import (
 
 from clew.cli.errors import ANSWERED, COMPLETE
 from clew.cli.options import DEBUG
-from clew.errors import ConfigError
+from clew.core.errors import ConfigError
 
 PROGRAM: Final = "clew"
 

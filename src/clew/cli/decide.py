@@ -10,10 +10,10 @@ from clew.cli.ask import readable
 from clew.cli.held import held_call
 from clew.cli.screen import console, put
 from clew.cli.visible import inert
-from clew.errors import ConfigError
-from clew.events import Json, Ruling
-from clew.tools.person import ASK
-from clew.waiting import Held
+from clew.core.errors import ConfigError
+from clew.core.events import Json, Ruling
+from clew.core.pending import Held
+from clew.toolbox.person import ASK
 
 CHOICES: Final = "[y]es, [n]o, [e]dit the arguments, or nothing to decide later"
 PROMPT: Final = "? "

@@ -15,10 +15,10 @@ from clew.cli.places import existing, find_run
 from clew.cli.render import Shown, cut, dollars, readable
 from clew.cli.screen import console, put
 from clew.cli.visible import inert, json_text
-from clew.diff import Difference, diff
-from clew.events import Json
-from clew.journal import load
-from clew.trajectory import Trajectory
+from clew.core.diff import Difference, diff
+from clew.core.events import Json
+from clew.core.journal import load
+from clew.core.trajectory import Trajectory
 
 ROWS: Final = ("status", "model", "format", "steps", "calls", "tokens", "cost", "seconds")
 

@@ -25,8 +25,7 @@ from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import place, shown_place, there
 from clew.cli.screen import console
 from clew.cli.visible import inert, json_text
-from clew.errors import ClewError
-from clew.extras import install
+from clew.core.errors import ClewError
 from clew.models.resolve import (
     PROVIDERS,
     ProviderInfo,
@@ -37,6 +36,7 @@ from clew.models.resolve import (
     reached,
 )
 from clew.stores import is_address, store_file
+from clew.support.extras import install
 
 EXTRAS: Final = {
     "openai": ("openai",),

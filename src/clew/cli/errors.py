@@ -15,9 +15,9 @@ from typing import Any, Final, Never
 import click
 from typing_extensions import override
 
-from clew.errors import ClewError, ConfigError, ModelError, StoreError
-from clew.events import Status
-from clew.threads import THREADS
+from clew.concurrency.threads import THREADS
+from clew.core.errors import ClewError, ConfigError, ModelError, StoreError
+from clew.core.events import Status
 
 ANSWERED: Final = 0
 USAGE: Final = 2

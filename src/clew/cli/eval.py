@@ -7,7 +7,7 @@ import click
 from clew.cli.evaluating import Wanted, carry_out
 from clew.cli.logs import of_many
 from clew.cli.options import DEBUG, JSON, trial_options
-from clew.events import Json
+from clew.core.events import Json
 
 EPILOG = """\b
 Examples:

@@ -17,7 +17,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from clew.agent import Agent
 from clew.cli.agents import options, with_model
 from clew.cli.errors import ANSWERED, EXITS, FAILED
 from clew.cli.grids import grids
@@ -25,14 +24,15 @@ from clew.cli.places import command
 from clew.cli.screen import console
 from clew.cli.visible import inert, json_text
 from clew.cli.work import unless_interrupted
-from clew.errors import ConfigError
+from clew.core.agent import Agent
+from clew.core.errors import ConfigError
+from clew.core.events import Json
 from clew.evals.estimate import STEPS, Estimate
 from clew.evals.matrix import GOLD, SHIPPED, plan_of, read_matrix
 from clew.evals.overview import overview
 from clew.evals.plan import Plan
-from clew.evals.work import COST, MAX_COST, Evaluation, evaluate, foreseen
-from clew.evals.work import Progress as Step
-from clew.events import Json
+from clew.evals.runner import COST, MAX_COST, Evaluation, evaluate, foreseen
+from clew.evals.runner import Progress as Step
 
 LINES: Final = 20
 """Where nobody watches, so many lines tell how far it is."""

@@ -14,12 +14,12 @@ from clew.cli.options import DEBUG, STORE, named
 from clew.cli.places import existing, find_run
 from clew.cli.progress import count, progress, size
 from clew.cli.visible import inert
-from clew.errors import ConfigError
-from clew.extras import install
-from clew.journal import load
+from clew.core.errors import ConfigError
+from clew.core.journal import load
+from clew.core.trajectory import Trajectory
 from clew.models.resolve import hidden, reached
 from clew.retention import Exported, export_runs
-from clew.trajectory import Trajectory
+from clew.support.extras import install
 
 
 @click.command()

@@ -21,12 +21,12 @@ from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
 from clew.cli.votes import refuse_vote
 from clew.cli.work import carry_on
-from clew.cut import cut
-from clew.errors import ConfigError
-from clew.events import Json
-from clew.forking import start_fork
-from clew.journal import load
-from clew.trajectory import Trajectory
+from clew.core.errors import ConfigError
+from clew.core.events import Json
+from clew.core.fork import start_fork
+from clew.core.fork_point import cut
+from clew.core.journal import load
+from clew.core.trajectory import Trajectory
 
 EPILOG = """\b
 Examples:

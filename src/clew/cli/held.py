@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from clew.cli.places import command
 from clew.cli.render import Shown, written
 from clew.cli.visible import inert
-from clew.events import Action, Json
-from clew.tools.person import ASK
-from clew.waiting import Held
+from clew.core.events import Action, Json
+from clew.core.pending import Held
+from clew.toolbox.person import ASK
 
 
 def document(each: Held) -> dict[str, Json]:

@@ -14,8 +14,8 @@ from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.progress import count, progress
 from clew.cli.visible import inert, json_text
-from clew.journal import load
-from clew.protocols import Store
+from clew.core.interfaces import Store
+from clew.core.journal import load
 from clew.retention import Imported, import_runs
 
 FOREIGN = (

@@ -7,7 +7,7 @@ import click
 from clew.agent_files import TEMPLATE
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG
-from clew.errors import ConfigError
+from clew.core.errors import ConfigError
 
 
 @click.command()

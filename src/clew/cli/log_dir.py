@@ -1,7 +1,8 @@
 """`--log-dir`: a run in files beside its record, as it happens.
 
-In a folder of the run's own: `trace.jsonl` (`clew.traces`), `run.log` (a line for each entry), and
-at the end, however it comes, `chat.md` for people and `chat.jsonl` (who said what) for programs.
+In a folder of the run's own: `trace.jsonl` (`clew.retention.traces`), `run.log` (a line for each
+entry), and at the end, however it comes, `chat.md` for people and `chat.jsonl` (who said what) for
+programs.
 """
 
 from collections.abc import Generator, Iterator
@@ -12,13 +13,13 @@ from typing import Final, TextIO
 from clew.cli.markdown import markdown
 from clew.cli.origins import pieces_with_origin
 from clew.cli.render import shown
-from clew.errors import ConfigError
-from clew.events import FINISH, Entry, Json, Note, Observation, Started, Stop, Thought, encode
-from clew.journal import Journal
-from clew.private import make_folder, opener, write_text
-from clew.protocols import Listener
-from clew.traces import trace_entry
-from clew.trajectory import Trajectory
+from clew.core.errors import ConfigError
+from clew.core.events import FINISH, Entry, Json, Note, Observation, Started, Stop, Thought, encode
+from clew.core.interfaces import Listener
+from clew.core.journal import Journal
+from clew.core.trajectory import Trajectory
+from clew.retention.traces import trace_entry
+from clew.support.private_files import make_folder, opener, write_text
 
 WIDE: Final = 160
 """Characters of a line in `run.log`."""

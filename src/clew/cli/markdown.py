@@ -7,7 +7,7 @@ from typing import Final
 from clew.cli.outcome import status
 from clew.cli.render import Shown
 from clew.cli.visible import inert
-from clew.trajectory import Trajectory
+from clew.core.trajectory import Trajectory
 
 FENCED: Final = frozenset({"Action", "Observation", "Detail", "Attempt", "Done"})
 """Pieces by machines: their text is shown as it is, in a fence that it cannot leave."""

@@ -17,11 +17,11 @@ from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON
 from clew.cli.screen import console
 from clew.cli.visible import inert, json_text
-from clew.errors import ClewError, ConfigError
-from clew.extras import install
+from clew.core.errors import ClewError, ConfigError
 from clew.models.catalog import known, served
 from clew.models.prices import Price, price
 from clew.models.resolve import OFFLINE, PROVIDERS, SAME, ProviderInfo, available
+from clew.support.extras import install
 
 ANY: Final = "MODEL"
 """Stands for the name of a model where none is known."""

@@ -7,8 +7,8 @@ import click
 
 from clew.cli import complete
 from clew.cli.errors import Shell
-from clew.drivers.serving import QUEUE as DEFAULT
 from clew.stores import has_password
+from clew.workers.driver import QUEUE as DEFAULT
 
 F = TypeVar("F", bound=Callable[..., Any])
 

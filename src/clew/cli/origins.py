@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from clew.agent_files import is_foreign, named, spec_of
 from clew.cli.render import Shown, pieces
 from clew.cli.visible import inert
-from clew.errors import ConfigError
-from clew.trajectory import Trajectory
+from clew.core.errors import ConfigError
+from clew.core.trajectory import Trajectory
 
 FOREIGN = (
     "this run was not begun by you on this machine: nothing that its record names is made, unless "

@@ -15,12 +15,12 @@ from clew.cli.places import command
 from clew.cli.render import WIDE, Shown, dollars
 from clew.cli.screen import console, put
 from clew.cli.visible import inert, json_text
-from clew.events import Entry, Evidence, Json, Landing, Usage, encode
+from clew.core.events import Entry, Evidence, Json, Landing, Usage, encode
+from clew.core.pending import Held, held_here
+from clew.core.result import Result
+from clew.core.trajectory import Trajectory
 from clew.evidence import references, titles
-from clew.result import Result
 from clew.strategies import Ballot, Vote
-from clew.trajectory import Trajectory
-from clew.waiting import Held, held_here
 
 RAISED: Final = {
     "steps": "--max-steps",

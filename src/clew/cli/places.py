@@ -13,8 +13,8 @@ from dotenv import find_dotenv, load_dotenv
 from dotenv.parser import parse_stream
 
 from clew.api import opened
-from clew.errors import ConfigError, StoreError
-from clew.protocols import Store
+from clew.core.errors import ConfigError, StoreError
+from clew.core.interfaces import Store
 from clew.stores import default_place, scheme_of, shown
 
 LOG: Final = logging.getLogger("clew")

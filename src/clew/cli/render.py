@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from clew.cli.visible import inert
-from clew.events import (
+from clew.core.events import (
     FINISH,
     Action,
     AnyEvent,
@@ -30,7 +30,7 @@ from clew.events import (
     Usage,
     encode,
 )
-from clew.trajectory import Trajectory
+from clew.core.trajectory import Trajectory
 
 LINES: Final = 12
 CHARACTERS: Final = 1_200

@@ -5,22 +5,22 @@ from functools import partial
 import anyio
 import click
 
-from clew.agent import Agent
 from clew.agent_files import make_agent, stand_ins
 from clew.cli.agents import agent_store, recorded, stand_in
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, RUN, STORE, agent_options
 from clew.cli.places import existing, find_run
 from clew.cli.votes import root, wish_of
-from clew.events import Json
-from clew.journal import load
-from clew.protocols import Store
-from clew.replay import Replayed
-from clew.replay import replay as replay_record
+from clew.context.prompt_spec import recorded_brief
+from clew.core.agent import Agent
+from clew.core.events import Json
+from clew.core.interfaces import Store
+from clew.core.journal import load
+from clew.core.replay import Replayed
+from clew.core.replay import replay as replay_record
+from clew.core.trajectory import Trajectory
 from clew.stores import MemoryStore
 from clew.strategies import behind
-from clew.trajectory import Trajectory
-from clew.view.brief import recorded_brief
 
 
 @click.command()

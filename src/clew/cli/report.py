@@ -9,8 +9,8 @@ import click
 
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON
-from clew.errors import ConfigError
-from clew.extras import install
+from clew.core.errors import ConfigError
+from clew.support.extras import install
 
 
 @click.command()

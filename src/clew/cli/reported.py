@@ -14,14 +14,14 @@ from clew.cli.places import command
 from clew.cli.render import pieces
 from clew.cli.screen import console
 from clew.cli.visible import inert
-from clew.errors import ConfigError, StoreError
+from clew.core.errors import ConfigError, StoreError
+from clew.core.events import encode
+from clew.core.journal import load
 from clew.evals.clusters import Cluster, chosen, clusters
 from clew.evals.export import document, table_csv, trials_csv
 from clew.evals.results import Results
 from clew.evals.tables import tables
-from clew.events import encode
-from clew.journal import load
-from clew.private import make_folder, write_text
+from clew.support.private_files import make_folder, write_text
 
 FAILURES: Final = 12
 """So many clusters of failures are told on a terminal."""

@@ -7,10 +7,8 @@ import anyio
 import anyio.lowlevel
 import click
 
-from clew.agent import Agent
 from clew.agent_files import Spec, make_agent, make_library
 from clew.api import take_up
-from clew.begin import refuse_sub_run
 from clew.cli.agents import agent_store, origin, recorded, with_model
 from clew.cli.ask import readable, tell_model, watching
 from clew.cli.options import DEBUG, JSON, LOG_DIR, QUIET, RUN, STORE, TRUST_ORIGIN, agent_options
@@ -19,12 +17,14 @@ from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
 from clew.cli.votes import NO_LOG, carry_vote, refuse_part, wish_of
 from clew.cli.work import carry_on
-from clew.drivers.broken import is_set_aside
-from clew.drivers.claiming import claimed
-from clew.errors import ConfigError
-from clew.events import Changed, Json, Note
-from clew.journal import Journal, load
-from clew.protocols import Store
+from clew.core.agent import Agent
+from clew.core.errors import ConfigError
+from clew.core.events import Changed, Json, Note
+from clew.core.interfaces import Store
+from clew.core.journal import Journal, load
+from clew.core.runner import refuse_sub_run
+from clew.workers.broken_runs import is_set_aside
+from clew.workers.locks import claimed
 
 EPILOG = """\b
 Examples:

@@ -14,10 +14,10 @@ from clew.cli.places import command, existing, shown_place, there
 from clew.cli.visible import inert, json_text
 from clew.cli.watch import watch
 from clew.cli.work import unless_interrupted
-from clew.drivers.broken import is_set_aside
-from clew.errors import StoreError
-from clew.events import Forked, Json, Started, Stop, decode
-from clew.protocols import RunInfo, Store
+from clew.core.errors import StoreError
+from clew.core.events import Forked, Json, Started, Stop, decode
+from clew.core.interfaces import RunInfo, Store
+from clew.workers.broken_runs import is_set_aside
 
 GOAL = 60
 

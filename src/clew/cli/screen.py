@@ -11,9 +11,9 @@ from rich.text import Text
 
 from clew.cli.render import Shown, shown
 from clew.cli.visible import inert
-from clew.events import Attempt, Entry, Stop, Thought
-from clew.tools.docs import IndexReport
-from clew.trajectory import Trajectory
+from clew.core.events import Attempt, Entry, Stop, Thought
+from clew.core.trajectory import Trajectory
+from clew.toolbox.docs import IndexReport
 
 TAIL: Final = 6
 """So many lines of a reply on its way are shown."""

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from clew.cli.visible import inert
-from clew.events import Json, encode
-from clew.protocols import Part, Tool
-from clew.sent import Sent
+from clew.context.rendered_prompt import Sent
+from clew.core.events import Json, encode
+from clew.core.interfaces import Part, Tool
 
 
 def sent_text(sent: Sent) -> str:

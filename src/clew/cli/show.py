@@ -8,7 +8,6 @@ import anyio
 import click
 
 from clew.api import prompt_of
-from clew.approvals import root_of
 from clew.cli.audit import audited
 from clew.cli.audit import document as audit_document
 from clew.cli.audit import tell as tell_audit
@@ -23,12 +22,13 @@ from clew.cli.screen import console, put
 from clew.cli.sent import sent_document, sent_text
 from clew.cli.visible import inert, json_text
 from clew.cli.votes import refuse_vote
-from clew.drivers.claiming import queue_of
+from clew.context.rendered_prompt import Sent
+from clew.core.approvals import root_of
+from clew.core.journal import load
+from clew.core.trajectory import Trajectory
 from clew.evidence import THRESHOLD
-from clew.journal import load
-from clew.sent import Sent
-from clew.traces import trace
-from clew.trajectory import Trajectory
+from clew.retention.traces import trace
+from clew.workers.locks import queue_of
 
 
 @click.command()

@@ -7,7 +7,6 @@ import anyio
 import anyio.lowlevel
 import click
 
-from clew.agent import Agent
 from clew.agent_files import Spec, make_agent, make_library
 from clew.api import opened
 from clew.cli.agents import options, origin, with_model
@@ -20,11 +19,12 @@ from clew.cli.render import Shown
 from clew.cli.screen import Screen
 from clew.cli.visible import json_text
 from clew.cli.work import unless_interrupted
-from clew.events import Json
-from clew.protocols import Store
-from clew.queues import follow, submit
-from clew.result import whole_result
-from clew.trajectory import Trajectory
+from clew.core.agent import Agent
+from clew.core.events import Json
+from clew.core.interfaces import Store
+from clew.core.result import whole_result
+from clew.core.trajectory import Trajectory
+from clew.workers.queue import follow, submit
 
 EPILOG = """\b
 Examples:

@@ -13,11 +13,11 @@ from clew.cli.options import AGENT, DEBUG, JSON
 from clew.cli.render import Shown
 from clew.cli.screen import console, put
 from clew.cli.visible import inert, json_text
-from clew.events import Json
-from clew.extras import install
+from clew.core.events import Json
+from clew.core.interfaces import Tool
 from clew.models.resolve import installed
-from clew.protocols import Tool
-from clew.tools.docs import Library
+from clew.support.extras import install
+from clew.toolbox.docs import Library
 
 
 @click.command()

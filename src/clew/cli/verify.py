@@ -15,8 +15,8 @@ from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import existing, find_run
 from clew.cli.progress import count, progress
 from clew.cli.visible import inert, json_text
-from clew.errors import ConfigError
-from clew.protocols import Store
+from clew.core.errors import ConfigError
+from clew.core.interfaces import Store
 from clew.retention import Checked, Told
 from clew.retention import verify as check
 from clew.retention.listing import listed

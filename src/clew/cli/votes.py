@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import anyio.lowlevel
 
-from clew.agent import Agent
 from clew.agent_files import Spec, make_agent, make_library, make_model
 from clew.cli.agents import VOTES, origin
 from clew.cli.outcome import Outcome
@@ -16,13 +15,14 @@ from clew.cli.render import Shown, shown
 from clew.cli.screen import Screen
 from clew.cli.visible import inert
 from clew.cli.work import read_all, to_its_end
-from clew.errors import ConfigError, StoreError
-from clew.events import FINISH, Entry, Json, Observation, Thought
-from clew.journal import load
-from clew.protocols import Store
+from clew.core.agent import Agent
+from clew.core.errors import ConfigError, StoreError
+from clew.core.events import FINISH, Entry, Json, Observation, Thought
+from clew.core.interfaces import Store
+from clew.core.journal import load
+from clew.core.trajectory import Trajectory
 from clew.strategies import Vote, standing, verifying, vote
-from clew.tools.docs import Library
-from clew.trajectory import Trajectory
+from clew.toolbox.docs import Library
 
 NO_LOG: Final = "a log folder is for one run; each run of a vote can be shown (clew show --jsonl)"
 

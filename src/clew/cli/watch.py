@@ -16,11 +16,11 @@ from rich.text import Text
 
 from clew.cli.screen import console
 from clew.cli.visible import inert, json_text
-from clew.drivers.claiming import claim, queue_of
-from clew.errors import StoreError
-from clew.events import Started, Stop, decode
-from clew.journal import load
-from clew.protocols import Claims, RunInfo, Store
+from clew.core.errors import StoreError
+from clew.core.events import Started, Stop, decode
+from clew.core.interfaces import Claims, RunInfo, Store
+from clew.core.journal import load
+from clew.workers.locks import claim, queue_of
 
 LOOK: Final = 0.5
 _SHARE: Final = 5.0  # times what a look took: the least pause to the next

@@ -11,18 +11,18 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from clew.agent import Agent
 from clew.cli.log_dir import logged
 from clew.cli.outcome import Outcome
 from clew.cli.places import command
 from clew.cli.screen import Screen
 from clew.cli.visible import inert
-from clew.errors import ClewError, ConfigError, FencedError, one_error
-from clew.journal import Journal
-from clew.loop import run
-from clew.result import whole_result
-from clew.tools.docs import IndexReport, Library
-from clew.trajectory import Trajectory
+from clew.core.agent import Agent
+from clew.core.errors import ClewError, ConfigError, FencedError, one_error
+from clew.core.journal import Journal
+from clew.core.loop import run
+from clew.core.result import whole_result
+from clew.core.trajectory import Trajectory
+from clew.toolbox.docs import IndexReport, Library
 
 T = TypeVar("T")
 

@@ -17,9 +17,9 @@ from clew.cli.logs import of_many
 from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE, TRUST_ORIGIN
 from clew.cli.places import shared_place
 from clew.cli.visible import inert, json_text
-from clew.drivers.serving import News, Serving, own_name
-from clew.errors import ConfigError, one_error
-from clew.extras import install
+from clew.core.errors import ConfigError, one_error
+from clew.support.extras import install
+from clew.workers.driver import News, Serving, own_name
 
 GOAL = 60
 DRIVERS = ("local", "dbos", "ray")
@@ -110,7 +110,7 @@ def _store_of(agents: tuple[str, ...]) -> str | None:
 def _loaded(driver: str) -> ModuleType:
     """The driver's module, which may stand on an extra."""
     try:
-        return importlib.import_module(f"clew.drivers.{driver}")
+        return importlib.import_module(f"clew.workers.{driver}")
     except ModuleNotFoundError as missing:
         message = f"{missing.name} is not installed: run {install(driver)}"
         raise ConfigError(message) from missing

@@ -9,8 +9,8 @@ from clew.codecs.json_object import JsonObject
 from clew.codecs.labelled import DIALECTS, Dialect, Labelled
 from clew.codecs.native import Native
 from clew.codecs.paper import Paper
-from clew.errors import ConfigError
-from clew.protocols import Codec
+from clew.core.errors import ConfigError
+from clew.core.interfaces import Codec
 
 _CODECS: Final[tuple[Codec, ...]] = (
     Native(),

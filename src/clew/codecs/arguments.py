@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from clew.codecs.mend import UnreadableError, Value, first_value, whole_value
-from clew.events import FINISH, Json
-from clew.protocols import Brief, Parameters, Tool
+from clew.core.events import FINISH, Json
+from clew.core.interfaces import Brief, Parameters, Tool
 
 UNKNOWN_KEY: Final = "input"
 """Where the text for a tool that nobody declared is kept, so that the record shows it."""

@@ -16,8 +16,8 @@ import msgspec
 
 from clew.codecs.arguments import fields, object_args, tool_named, typed
 from clew.codecs.mend import UnreadableError, first_value, whole_value
-from clew.events import FINISH, Json
-from clew.protocols import Brief
+from clew.core.events import FINISH, Json
+from clew.core.interfaces import Brief
 
 MOST: Final = 64
 """Calls that are read in one reply."""

@@ -5,8 +5,8 @@ from typing import Final
 
 from clew.codecs.arguments import bare, fields, matched, object_args, tool_named
 from clew.codecs.mend import UnreadableError, first_value
-from clew.events import FINISH, Action
-from clew.protocols import Brief, Tool
+from clew.core.events import FINISH, Action
+from clew.core.interfaces import Brief, Tool
 
 CANONICAL_FINISH: Final = "Finish"
 """How the paper writes the tool that ends a run."""

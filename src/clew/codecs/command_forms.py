@@ -10,9 +10,9 @@ from typing import Final
 from clew.codecs.arguments import typed, types
 from clew.codecs.calls import balanced
 from clew.codecs.mend import UnreadableError, first_value
-from clew.errors import ConfigError
-from clew.events import Json, encode
-from clew.protocols import Parameters
+from clew.core.errors import ConfigError
+from clew.core.events import Json, encode
+from clew.core.interfaces import Parameters
 
 _FIELD: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
 _OPENING: Final = re.compile(r"[(\[]+$")

@@ -14,10 +14,10 @@ from clew.codecs.command_forms import FENCE, Command, begun, behind, filled, rea
 from clew.codecs.mend import UnreadableError, first_value
 from clew.codecs.scan import Labels, cut
 from clew.codecs.sections import kept
-from clew.errors import ConfigError
-from clew.events import FINISH, Action, Reply, encode
-from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
-from clew.trajectory import Step
+from clew.core.errors import ConfigError
+from clew.core.events import FINISH, Action, Reply, encode
+from clew.core.interfaces import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
+from clew.core.trajectory import Step
 
 __all__ = ["Command", "Commands"]
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from clew.events import Done, Forked
+from clew.core.events import Done, Forked
 
 GONE_ON: Final = "A person let the work go on after that: tools can be called again."
 """Said after a landing that was taken back."""

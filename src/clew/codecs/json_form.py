@@ -5,8 +5,8 @@ from typing import Any, Final
 import msgspec
 
 from clew.codecs.arguments import shown
-from clew.events import Json
-from clew.protocols import Brief, Calls, Parameters, Tool
+from clew.core.events import Json
+from clew.core.interfaces import Brief, Calls, Parameters, Tool
 
 _VALUES: Final = frozenset({"const", "default", "enum", "examples"})
 """Keywords whose values are data: nothing in them is a reference."""

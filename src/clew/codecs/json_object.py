@@ -25,9 +25,9 @@ from clew.codecs.calls import TRAILING, read_call, tool_name
 from clew.codecs.json_form import form
 from clew.codecs.mend import UnreadableError, Value, first_value
 from clew.codecs.scan import scan, void
-from clew.events import FINISH, Action, Json, Reply, encode
-from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
-from clew.trajectory import Step
+from clew.core.events import FINISH, Action, Json, Reply, encode
+from clew.core.interfaces import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
+from clew.core.trajectory import Step
 
 ACTION: Final = ("action", "tool", "name")
 ARGS: Final = ("args", "arguments", "action_input", "input", "parameters")

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from clew.codecs.scan import WIDTH, Labels, Mark, Maybe
-from clew.protocols import OnText
+from clew.core.interfaces import OnText
 
 LABELS: Final = Labels((("question", "question"), ("observation", "observation")))
 """What the person and the tools are announced by: the model itself writes none."""

@@ -23,9 +23,9 @@ from clew.codecs.calls import TRAILING, read_call, tool_name
 from clew.codecs.mend import UnreadableError, first_value, whole_value
 from clew.codecs.scan import Labels, cut, void
 from clew.codecs.sections import Sections, sections, unfenced
-from clew.events import FINISH, Action, Json, Reply, encode
-from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
-from clew.trajectory import Step
+from clew.core.events import FINISH, Action, Json, Reply, encode
+from clew.core.interfaces import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
+from clew.core.trajectory import Step
 
 
 class Dialect(msgspec.Struct, frozen=True):

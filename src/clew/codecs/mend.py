@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.characters import HALF, mended_json
-from clew.events import Json, encode
+from clew.core.events import Json, encode
+from clew.support.surrogates import HALF, mended_json
 
 DEPTH: Final = 64
 """Deeper nesting is refused: no tool needs it, and readers further on may not stand it."""

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.characters import HALF, mended_json
 from clew.codecs.effects import GONE_ON, already_done
 from clew.codecs.mend import DEPTH, deep, repeated_key
 from clew.codecs.text_answer import as_calls
-from clew.events import Action, Changed, Finish, Forked, Json, Note, RawCall, Reply, encode
-from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part
-from clew.trajectory import Aside, Call, Step
+from clew.core.events import Action, Changed, Finish, Forked, Json, Note, RawCall, Reply, encode
+from clew.core.interfaces import Brief, Calls, OnText, Parameters, Parsed, Part
+from clew.core.trajectory import Aside, Call, Step
+from clew.support.surrogates import HALF, mended_json
 
 CUT: Final[dict[Finish, str]] = {
     "length": "the reply was cut at its length limit before it was complete: be shorter",

@@ -12,9 +12,9 @@ from clew.codecs.calls import CANONICAL_FINISH, bare_call, read_call
 from clew.codecs.mend import UnreadableError
 from clew.codecs.scan import Labels, cut
 from clew.codecs.sections import Sections, sections
-from clew.events import FINISH, Action, Reply, encode
-from clew.protocols import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
-from clew.trajectory import Step
+from clew.core.events import FINISH, Action, Reply, encode
+from clew.core.interfaces import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
+from clew.core.trajectory import Step
 
 LABELS: Final = Labels(
     (

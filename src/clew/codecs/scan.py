@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from clew.protocols import OnText
+from clew.core.interfaces import OnText
 
 WIDTH: Final = 64
 """A label ends within this many characters of its line's start, decoration included."""

@@ -14,8 +14,8 @@ from clew.codecs.arguments import example, fields, required, tool_named, types
 from clew.codecs.call_spellings import MARK, TAG, Written, calls_at, declared, plain
 from clew.codecs.labelled import DIALECTS, Labelled
 from clew.codecs.sections import sections
-from clew.events import FINISH, Action, Json, Reply, encode
-from clew.protocols import Brief, Parameters, Parsed
+from clew.core.events import FINISH, Action, Json, Reply, encode
+from clew.core.interfaces import Brief, Parameters, Parsed
 
 READ: Final = "calls written as text were read as calls"
 SHORT: Final = 240

@@ -12,9 +12,19 @@ from clew.codecs.effects import GONE_ON, already_done
 from clew.codecs.mend import UnreadableError, whole_value
 from clew.codecs.scan import Labels
 from clew.codecs.sections import Sections, kept
-from clew.events import FINISH, Action, Changed, Finish, Forked, Landing, Reply, Thought, encode
-from clew.protocols import Brief, Part, Tool
-from clew.trajectory import Aside, Call, Step
+from clew.core.events import (
+    FINISH,
+    Action,
+    Changed,
+    Finish,
+    Forked,
+    Landing,
+    Reply,
+    Thought,
+    encode,
+)
+from clew.core.interfaces import Brief, Part, Tool
+from clew.core.trajectory import Aside, Call, Step
 
 FAULTY_CHARS: Final = 600
 """How much of an unreadable reply is shown to the model again."""

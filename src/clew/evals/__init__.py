@@ -8,7 +8,7 @@ from clew.evals.matrix import plan_of, read_matrix
 from clew.evals.outcome import About, Counted, Judgement, Mark, Outcome
 from clew.evals.plan import Configuration, Plan, Trial
 from clew.evals.results import Results
-from clew.evals.work import (
+from clew.evals.runner import (
     Evaluation,
     Progress,
     evaluate,

@@ -11,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
+from clew.core.messages import Value
 from clew.evals.outcome import Outcome
 from clew.evals.statistics import LEVEL, Measure, by_case, passed, units_of
-from clew.replies import Value
 
 DRAWS: Final = 10_000
 SEED: Final = 2406

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from clew.events import Json
-from clew.replies import Value
+from clew.core.events import Json
+from clew.core.messages import Value
 
 
 class Case(Value, frozen=True):

@@ -5,9 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
+from clew.core.messages import Value
 from clew.evals.mistakes import KINDS
 from clew.evals.outcome import Kind, Outcome
-from clew.replies import Value
 from clew.strategies import form
 
 MOST: Final = 160

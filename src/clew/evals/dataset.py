@@ -8,10 +8,10 @@ from typing import Any, Final, Never, cast
 
 import msgspec
 
-from clew.errors import ConfigError
+from clew.core.errors import ConfigError
+from clew.core.events import Json
 from clew.evals.case import Case
 from clew.evals.golds import check_gold
-from clew.events import Json
 from clew.tools.schema import nearest
 
 MOST_TOLD: Final = 20

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
-from clew.agent import Agent
-from clew.budget import CHARACTERS
+from clew.context.view import first_prompt
+from clew.core.agent import Agent
+from clew.core.budget import CHARACTERS
+from clew.core.events import Usage, encode
+from clew.core.interfaces import Part
 from clew.evals.judge import Judge
 from clew.evals.plan import Configuration, Plan, Trial
 from clew.evals.results import Row
-from clew.events import Usage, encode
 from clew.models.prices import FREE, Price, price
-from clew.protocols import Part
-from clew.view.view import first_prompt
 
 STEPS: Final = 4
 """So many thoughts of a run are guessed, before any trial of its kind has ended."""

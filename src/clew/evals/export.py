@@ -7,10 +7,10 @@ from typing import Final
 
 import msgspec
 
+from clew.core.events import Json, encode
 from clew.evals.clusters import clusters, why
 from clew.evals.outcome import About, Outcome
 from clew.evals.table import Table, inert
-from clew.events import Json, encode
 
 FORMULA: Final = ("=", "+", "-", "@", "\t")
 """What a text begins with that a spreadsheet would reckon out: an apostrophe goes before it."""

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from clew.evals.forms import Number, unit_of
-from clew.events import Json
+from clew.core.events import Json
+from clew.evals.gold_forms import Number, unit_of
 from clew.evidence.dates import dates
 from clew.evidence.facts import links
 from clew.evidence.numbers import PLAIN, RANK, Reading, numbers

@@ -13,9 +13,10 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.agent_files.imported import imported_function
-from clew.errors import ConfigError
-from clew.evals.forms import (
+from clew.agent_files.imports import imported_function
+from clew.core.errors import ConfigError
+from clew.core.events import Json
+from clew.evals.gold_forms import (
     COMBINED,
     F1,
     FORMS,
@@ -43,7 +44,6 @@ from clew.evals.forms import (
     unit_of,
 )
 from clew.evals.texts import normal
-from clew.events import Json
 from clew.evidence import normalised
 from clew.tools.schema import compile_schema, nearest
 

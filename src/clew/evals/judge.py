@@ -11,25 +11,25 @@ from typing import Annotated, Final
 
 import msgspec
 
-from clew.agent import Agent, changes
-from clew.begin import begun, start, take_up
-from clew.bounds import Limits
-from clew.errors import ConfigError
+from clew.core.agent import Agent, changes
+from clew.core.bounds import Limits
+from clew.core.errors import ConfigError
+from clew.core.events import EFFECTFUL, FINISH, Json, Note, encode
+from clew.core.interfaces import Model, Store
+from clew.core.journal import load
+from clew.core.loop import run as go
+from clew.core.messages import Value
+from clew.core.result import result
+from clew.core.runner import begun, start, take_up
+from clew.core.trajectory import Step, Trajectory
 from clew.evals.case import Case
-from clew.evals.forms import ByJudge, leaves
+from clew.evals.gold_forms import ByJudge, leaves
 from clew.evals.golds import read_gold
 from clew.evals.outcome import Judgement
 from clew.evals.samples import BAD, GOOD, Sample
 from clew.evals.scoring import LEAST
-from clew.events import EFFECTFUL, FINISH, Json, Note, encode
-from clew.journal import load
-from clew.loop import run as go
 from clew.models.prices import Price
-from clew.protocols import Model, Store
-from clew.replies import Value
-from clew.result import result
 from clew.tools.finish import answer_schema
-from clew.trajectory import Step, Trajectory
 
 PROMPT: Final = (
     "You judge the work of an assistant. You are shown a question, perhaps what a right answer to "

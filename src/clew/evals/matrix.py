@@ -6,16 +6,16 @@ from typing import Any, Final
 import msgspec
 
 from clew.agent_files import Spec, read_agent_file
-from clew.agent_files.imported import imported_function
+from clew.agent_files.imports import imported_function
 from clew.agent_files.read import misfit, read_toml, settled
 from clew.agent_files.spec import Part
+from clew.core.events import Json, encode
 from clew.evals.dataset import read_dataset
 from clew.evals.environments import world
 from clew.evals.gold import FOREIGN, NOTES, foreign, gold
-from clew.evals.making import JudgeTable, Maker, Source, Varied
+from clew.evals.matrix_agents import JudgeTable, Maker, Source, Varied
 from clew.evals.plan import APART, Plan, wrong_seed
 from clew.evals.world import World
-from clew.events import Json, encode
 
 GOLD: Final = "gold"
 """The dataset that is taken where none is named."""

@@ -7,10 +7,10 @@ from typing import TypeAlias
 
 import msgspec
 
+from clew.core.events import FINISH, Code, Judged, Landing
+from clew.core.trajectory import Totals, Trajectory
 from clew.evals.outcome import Counted, Kind, Outcome
-from clew.events import FINISH, Code, Judged, Landing
 from clew.evidence import Audit
-from clew.trajectory import Totals, Trajectory
 
 Twins: TypeAlias = tuple[str, str, str, int, int]
 """What the outcomes of a pair have in common: pair, configuration, model, seed, repetition."""

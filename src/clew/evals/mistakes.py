@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, get_args
 
+from clew.core.events import Json
 from clew.evals.outcome import About, Counted, Kind, Outcome
 from clew.evals.table import WHO, Table, alike, columns, grouped, sentences, simulated_note, used
-from clew.events import Json
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 

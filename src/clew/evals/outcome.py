@@ -4,9 +4,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from clew.core.events import Json, Status, Usage
+from clew.core.messages import Value
 from clew.evals.case import Case
-from clew.events import Json, Status, Usage
-from clew.replies import Value
 
 Kind: TypeAlias = Literal[
     "twin",

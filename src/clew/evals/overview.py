@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from math import fsum
 from statistics import fmean, median
 
+from clew.core.events import Json, Usage
 from clew.evals.outcome import About, Counted, Outcome
 from clew.evals.statistics import LEVEL, accuracy, pass_all_k, repeated
 from clew.evals.table import (
@@ -17,7 +18,6 @@ from clew.evals.table import (
     unfinished,
     used,
 )
-from clew.events import Json, Usage
 
 
 def overview(outcomes: Sequence[Outcome], about: About) -> Table:

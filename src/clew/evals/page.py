@@ -15,11 +15,11 @@ from typing import Any, Final, TypeAlias
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from clew.core.events import Json, encode
 from clew.evals.clusters import Cluster, clusters, given, why
 from clew.evals.outcome import About, Outcome
 from clew.evals.plots import plots
 from clew.evals.table import Table, inert, is_simulated, simulated_note, told, unfinished
-from clew.events import Json, encode
 
 Trace: TypeAlias = Sequence[tuple[str, str]]
 """A record as labelled texts."""

@@ -11,21 +11,21 @@ from typing import Final
 from msgspec.structs import replace as altered
 
 import clew
-from clew.agent import Agent
-from clew.errors import ConfigError
+from clew.core.agent import Agent
+from clew.core.errors import ConfigError
+from clew.core.events import Json, encode
+from clew.core.interfaces import Audits
+from clew.core.parts import words
 from clew.evals.case import Case
 from clew.evals.golds import needs_judge, needs_reward
 from clew.evals.judge import Judge
 from clew.evals.outcome import About
 from clew.evals.world import Episode, World, quiet
-from clew.events import Json, encode
 from clew.evidence import Grounded
 from clew.models.prices import Price
-from clew.parts import words
-from clew.protocols import Audits
 from clew.strategies import Verifier
 from clew.strategies.vote import plan as planned_vote
-from clew.tools.docs import Library
+from clew.toolbox.docs import Library
 
 APART: Final = 100
 """So far apart are the seeds of repetitions: the runs of a vote take those in between."""

@@ -15,11 +15,11 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from clew.core.messages import Value
 from clew.evals.mistakes import KINDS
 from clew.evals.outcome import About, Outcome
 from clew.evals.statistics import accuracy
 from clew.evals.table import Group, grouped, inert, told
-from clew.replies import Value
 
 Place: TypeAlias = tuple[float, float]
 """What a configuration takes, and its accuracy."""

@@ -12,14 +12,14 @@ from typing import Any, Final, NamedTuple, Self, TypeVar
 
 import msgspec
 
-from clew.agent import changes
-from clew.errors import ConfigError, StoreError
+from clew.core.agent import changes
+from clew.core.errors import ConfigError, StoreError
+from clew.core.events import Setting, encode
+from clew.core.messages import Value
 from clew.evals.measures import paired
 from clew.evals.outcome import About, Outcome
 from clew.evals.plan import Plan
-from clew.events import Setting, encode
-from clew.replies import Value
-from clew.stores.sqlite_file import connect, explain
+from clew.stores.sqlite.file import connect, explain
 
 V = TypeVar("V", bound=Value)
 

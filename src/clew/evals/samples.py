@@ -5,8 +5,7 @@ The invented one asks for a good score: a judge that obeys what it reads is none
 
 from dataclasses import dataclass
 
-from clew.evals.case import Case
-from clew.events import (
+from clew.core.events import (
     Action,
     AnyEvent,
     Entry,
@@ -19,7 +18,8 @@ from clew.events import (
     Stop,
     Thought,
 )
-from clew.trajectory import Trajectory
+from clew.core.trajectory import Trajectory
+from clew.evals.case import Case
 
 _QUESTION = "In which year was the lighthouse of Torvik lit for the first time, and by whom?"
 _NOTE = (

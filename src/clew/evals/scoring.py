@@ -9,12 +9,15 @@ from typing import Final, cast
 
 import msgspec
 
-from clew.agent_files.imported import imported_function
-from clew.errors import ConfigError
+from clew.agent_files.imports import imported_function
+from clew.core.errors import ConfigError
+from clew.core.events import Json, Status, encode
+from clew.core.interfaces import Scorer
+from clew.core.trajectory import Trajectory
 from clew.evals.case import Case
-from clew.evals.declining import declines
+from clew.evals.declines import declines
 from clew.evals.figures import nearest_figure
-from clew.evals.forms import (
+from clew.evals.gold_forms import (
     F1,
     AllOf,
     AnyOf,
@@ -38,15 +41,12 @@ from clew.evals.forms import (
 from clew.evals.golds import read_gold, texts_of
 from clew.evals.outcome import Judgement, Mark
 from clew.evals.texts import em, f1, said
-from clew.events import Json, Status, encode
 from clew.evidence import Audit
 from clew.evidence.facts import figure
 from clew.evidence.structured import as_text
 from clew.evidence.words import flat, words
-from clew.protocols import Scorer
 from clew.strategies import form
 from clew.tools.schema import compile_schema
-from clew.trajectory import Trajectory
 
 SHOWN: Final = 160
 """So many characters of an answer or a gold stand in a mark's line."""

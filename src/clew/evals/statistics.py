@@ -10,8 +10,8 @@ from math import comb, sqrt
 from statistics import NormalDist, fmean
 from typing import Final, TypeAlias
 
+from clew.core.messages import Value
 from clew.evals.outcome import Outcome
-from clew.replies import Value
 
 LEVEL: Final = 0.95
 """How often an interval made in this way holds what it is about."""

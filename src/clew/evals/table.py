@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
+from clew.core.events import Json
+from clew.core.messages import Value
 from clew.evals.measures import twins_of
 from clew.evals.outcome import About, Outcome
-from clew.events import Json
-from clew.replies import Value
 
 Form: TypeAlias = Literal[
     "text", "count", "number", "share", "interval", "points", "range", "seconds", "dollars"

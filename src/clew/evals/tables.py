@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean, median
 
-from clew.errors import ConfigError
+from clew.core.errors import ConfigError
+from clew.core.events import Json
 from clew.evals.agreement import agreed
 from clew.evals.bootstrap import DRAWS, difference
 from clew.evals.mistakes import calls, kinds, mistakes
@@ -26,7 +27,6 @@ from clew.evals.table import (
     simulated_note,
     used,
 )
-from clew.events import Json
 
 
 def tables(outcomes: Sequence[Outcome], about: About, baseline: str = "") -> tuple[Table, ...]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Final
 
-from clew.events import Json
+from clew.core.events import Json
 from clew.evidence import citations
 from clew.evidence.structured import as_text
 

@@ -6,9 +6,14 @@ from typing import Final
 
 import msgspec
 
-from clew.agent import Agent
-from clew.begin import begun, start, take_up
-from clew.errors import ModelError, ReplayError
+from clew.core.agent import Agent
+from clew.core.errors import ModelError, ReplayError
+from clew.core.events import Json, Status
+from clew.core.interfaces import Store
+from clew.core.journal import load
+from clew.core.loop import run as go
+from clew.core.runner import begun, start, take_up
+from clew.core.trajectory import Trajectory
 from clew.evals.measures import counted
 from clew.evals.outcome import Judgement, Outcome
 from clew.evals.plan import Plan, Trial
@@ -16,14 +21,9 @@ from clew.evals.results import Row
 from clew.evals.scoring import Seen, hotpot, mean, right, score
 from clew.evals.table import is_simulated
 from clew.evals.world import Episode
-from clew.events import Json, Status
 from clew.evidence import Audit
-from clew.journal import load
-from clew.loop import run as go
-from clew.protocols import Store
 from clew.strategies import vote
 from clew.strategies.round import run_id_of
-from clew.trajectory import Trajectory
 
 JUDGE: Final = ".judge"
 """What stands behind a trial's run id in that of its judge's run."""

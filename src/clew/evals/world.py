@@ -9,9 +9,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from clew.core.interfaces import Guard, Tool
+from clew.core.trajectory import Trajectory
 from clew.evals.case import Case
-from clew.protocols import Guard, Tool
-from clew.trajectory import Trajectory
 
 
 class Episode(Protocol):

@@ -4,9 +4,9 @@ from clew.evidence.audit import THRESHOLD, Audit, Audited, Checked, audit
 from clew.evidence.check import CANNOT_ANSWER, Grounded, examined
 from clew.evidence.claims import Citation, Claim, citations, claims
 from clew.evidence.facts import Fact, facts, normal
-from clew.evidence.found import Found
 from clew.evidence.normalise import normalised
 from clew.evidence.references import Reference, numbered, references, titles
+from clew.evidence.support import Found
 
 __all__ = [
     "CANNOT_ANSWER",

@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from clew.events import Json
-from clew.evidence.attached import displaced
+from clew.core.events import Json
+from clew.core.trajectory import Trajectory
+from clew.evidence.attribution import displaced
 from clew.evidence.claims import Citation, Claim, claims
 from clew.evidence.common import DECLINING
 from clew.evidence.contrast import contrast, overlap
 from clew.evidence.facts import Fact, Kind, facts, normal
-from clew.evidence.found import Found, Record
 from clew.evidence.names import Name
 from clew.evidence.references import Reference
 from clew.evidence.structured import as_text
-from clew.trajectory import Trajectory
+from clew.evidence.support import Found, Record
 
 State: TypeAlias = Literal["supported", "unsupported", "uncited", "not checkable"]
 Citing: TypeAlias = Literal["searched", "always", "never"]

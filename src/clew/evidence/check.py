@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from clew.errors import ConfigError
-from clew.events import Json
+from clew.core.errors import ConfigError
+from clew.core.events import Json
+from clew.core.interfaces import Entails
+from clew.core.trajectory import Trajectory
 from clew.evidence.audit import THRESHOLD, Audit, Audited, Citing, Scope, audit
-from clew.evidence.found import Record
-from clew.protocols import Entails
-from clew.trajectory import Trajectory
+from clew.evidence.support import Record
 
 CANNOT_ANSWER: Final = "I cannot answer this with the evidence at hand."
 """A fallback for agents whose answers must be grounded."""

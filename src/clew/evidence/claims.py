@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clew.evidence.lazy import Lazy
+from clew.evidence.lazy_regex import Lazy
 
 
 def _set(text: str) -> frozenset[str]:

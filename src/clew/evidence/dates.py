@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from clew.evidence.lazy import Lazy
+from clew.evidence.lazy_regex import Lazy
 from clew.evidence.units import ORDINALS
 
 

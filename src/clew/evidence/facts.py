@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 from urllib.parse import unquote
 
 from clew.evidence.dates import Date, dates
-from clew.evidence.lazy import Lazy
+from clew.evidence.lazy_regex import Lazy
 from clew.evidence.names import Name, names
 from clew.evidence.numbers import Number, numbers
 from clew.evidence.units import COMMONPLACE

@@ -11,7 +11,7 @@ from typing import Final
 
 from clew.evidence.common import CONNECTING, DEMONYMS, GERMAN, OPENING, STATES, STOP, TITLES, VERBS
 from clew.evidence.dates import MONTHS
-from clew.evidence.lazy import Lazy
+from clew.evidence.lazy_regex import Lazy
 from clew.evidence.words import Word, words
 
 _BETWEEN: Final = Lazy(r"\.? ?-? ?|\.?\n")

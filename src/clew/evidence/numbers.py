@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from clew.evidence.lazy import Lazy
+from clew.evidence.lazy_regex import Lazy
 from clew.evidence.units import (
     ATTACHED,
     MULTIPLIERS_IN_WORDS,

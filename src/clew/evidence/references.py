@@ -7,9 +7,9 @@ from typing import Final
 
 import msgspec
 
-from clew.events import Evidence
+from clew.core.events import Evidence
+from clew.core.trajectory import Trajectory
 from clew.evidence.claims import Citation, citations
-from clew.trajectory import Trajectory
 
 HEADING: Final = "References:"
 

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from clew.events import Verdict
-from clew.trajectory import Call, Trajectory
+from clew.core.events import Verdict
+from clew.core.trajectory import Call, Trajectory
 
 
 class AlreadyDone(msgspec.Struct, frozen=True):

@@ -13,8 +13,8 @@ from typing import ClassVar, Final
 
 import msgspec
 
-from clew.events import EFFECTFUL, FINISH, UNMADE, Code, Json, Observation, Verdict
-from clew.trajectory import Call, Step, Trajectory, args_hash
+from clew.core.events import EFFECTFUL, FINISH, UNMADE, Code, Json, Observation, Verdict
+from clew.core.trajectory import Call, Step, Trajectory, args_hash
 
 REFUSED: Final[Code] = "repeated_same_tool_call_too_many_times"
 DENIED: Final[Code] = "denied"

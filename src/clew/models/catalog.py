@@ -8,7 +8,7 @@ from typing import Any, Final
 import anyio.to_thread
 import msgspec
 
-from clew.errors import ConfigError, ModelError
+from clew.core.errors import ConfigError, ModelError
 from clew.models.prices import listed
 from clew.models.resolve import PROVIDERS, SAME, Provider, is_local, reached
 

@@ -15,8 +15,8 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.errors import ConfigError
-from clew.events import Rates, Reply, Usage
+from clew.core.errors import ConfigError
+from clew.core.events import Rates, Reply, Usage
 
 LOCAL: Final = frozenset({"ollama", "llamacpp", "vllm", "lmstudio"})
 """Providers that run on one's own machine: their tokens cost nothing."""

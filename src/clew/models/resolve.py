@@ -11,20 +11,20 @@ from urllib.parse import urlsplit
 import anyio
 import msgspec
 
-from clew.errors import ConfigError
-from clew.extras import install
+from clew.core.errors import ConfigError
+from clew.core.interfaces import Model
 from clew.models.prices import listed
-from clew.protocols import Model
+from clew.support.extras import install
 
 PROBE: Final = 0.3
 """Seconds that a local server has to say which models it serves."""
 
 OFFLINE: Final = "offline"
 
-CHAT: Final = "clew.models.openai:openai_chat"
+CHAT: Final = "clew.models.openai.chat:openai_chat"
 FORMS: Final[Mapping[str, str]] = {
-    "responses": "clew.models.openai_responses:openai_responses",
-    "completions": "clew.models.openai_completions:openai_completions",
+    "responses": "clew.models.openai.responses:openai_responses",
+    "completions": "clew.models.openai.completions:openai_completions",
 }
 """OpenAI's other formats, asked for by their name behind that of a provider that speaks `CHAT`."""
 
@@ -66,7 +66,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
         "ANTHROPIC_API_KEY",
         "claude-sonnet-5-5",
         extra="anthropic",
-        make="clew.models.anthropic:anthropic_messages",
+        make="clew.models.anthropic.messages:anthropic_messages",
         last="ANTHROPIC_AUTH_TOKEN",  # sent alike, and looked at later by Anthropic's own client
     ),
     "google": Provider(
@@ -75,7 +75,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
         "GEMINI_API_KEY",
         "gemini-3.8-flash",
         extra="google",
-        make="clew.models.gemini:google_gemini",
+        make="clew.models.gemini.model:google_gemini",
         first="GOOGLE_API_KEY",  # before the other in Google's own client too
     ),
     "azure": Provider(

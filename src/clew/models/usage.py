@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clew.events import RawCall, Usage
+from clew.core.events import RawCall, Usage
 
 
 def count(usage: dict[str, Any], *path: str) -> int:

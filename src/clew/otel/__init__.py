@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Final, Self
 
-from clew.extras import install
+from clew.support.extras import install
 
 try:
     from opentelemetry import trace
@@ -20,7 +20,7 @@ except ModuleNotFoundError as missing:
 from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer
 from opentelemetry.util.types import AttributeValue
 
-from clew.events import (
+from clew.core.events import (
     FINISH,
     Action,
     Attempt,
@@ -37,7 +37,7 @@ from clew.events import (
     Usage,
     encode,
 )
-from clew.trajectory import Trajectory
+from clew.core.trajectory import Trajectory
 
 __all__ = ["Spans", "export"]
 

@@ -8,12 +8,12 @@
 Each has a sync twin, as in `clew`.
 """
 
-from clew.portal import twin
+from clew.concurrency.portal import twin
 from clew.retention.archive import Exported, export_runs
-from clew.retention.bringing import Imported, import_runs
+from clew.retention.gc import STATUSES, STOPPED, Swept, gc
+from clew.retention.importer import Imported, import_runs
 from clew.retention.listing import Told
-from clew.retention.sweep import STATUSES, STOPPED, Swept, gc
-from clew.retention.verifying import Checked, verify
+from clew.retention.verify import Checked, verify
 
 __all__ = [
     "STATUSES", "STOPPED", "Checked", "Exported", "Imported", "Swept", "Told", "export_runs",

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from clew.begin import Where, opened
-from clew.errors import ConfigError, StoreError
-from clew.events import Attempt, Observation
-from clew.journal import wall_clock
-from clew.private import opener
-from clew.protocols import Line
-from clew.retention.form import VERSION, Archive, End, Missing, Section, encoded, written
+from clew.core.errors import ConfigError, StoreError
+from clew.core.events import Attempt, Observation
+from clew.core.interfaces import Line
+from clew.core.journal import wall_clock
+from clew.core.runner import Where, opened
+from clew.retention.archive_format import VERSION, Archive, End, Missing, Section, encoded, written
 from clew.retention.integrity import blobs_of, events, is_blob
 from clew.retention.listing import Listing, OnRun, Readable, Told, bases, complete, listed
+from clew.support.private_files import opener
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,19 @@
 import hashlib
 from collections.abc import Collection, Iterator, Sequence
 
-from clew.errors import StoreError, StoreNewerError
-from clew.events import SCHEMA, AnyEvent, Changed, Forked, Observation, Started, Thought, decode
-from clew.journal import chain
-from clew.protocols import Line
+from clew.core.errors import StoreError, StoreNewerError
+from clew.core.events import (
+    SCHEMA,
+    AnyEvent,
+    Changed,
+    Forked,
+    Observation,
+    Started,
+    Thought,
+    decode,
+)
+from clew.core.interfaces import Line
+from clew.core.journal import chain
 
 
 class EntryError(StoreError):

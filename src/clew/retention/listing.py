@@ -5,9 +5,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
-from clew.errors import ConfigError
-from clew.events import SCHEMA, Started, Status, Stop, decode
-from clew.protocols import Base, Line, RunInfo, Salvages, Store
+from clew.core.errors import ConfigError
+from clew.core.events import SCHEMA, Started, Status, Stop, decode
+from clew.core.interfaces import Base, Line, RunInfo, Salvages, Store
 
 Standing: TypeAlias = Status | Literal["open", "unreadable"]
 """How a run ended; "open" where it did not, "unreadable" where its lines tell nothing here."""

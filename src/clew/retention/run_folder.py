@@ -20,10 +20,10 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from clew.errors import ConfigError, StoreDamagedError, StoreError
-from clew.protocols import Base, Line, RunInfo
+from clew.core.errors import ConfigError, StoreDamagedError, StoreError
+from clew.core.interfaces import Base, Line, RunInfo
 from clew.retention.archive import section_of
-from clew.retention.form import End, Missing, Section
+from clew.retention.archive_format import End, Missing, Section
 from clew.retention.listing import Known, Listing, complete, known
 from clew.stores.refusals import lost_base, missing_blob, newer
 

@@ -4,12 +4,12 @@ import importlib
 import os
 from pathlib import Path
 
-from clew.errors import StoreError
-from clew.extras import install
-from clew.protocols import Store
+from clew.core.errors import StoreError
+from clew.core.interfaces import Store
 from clew.stores.memory import MemoryStore
-from clew.stores.postgres_address import has_password, is_address, scheme_of, shown
-from clew.stores.sqlite import SqliteStore
+from clew.stores.postgres.address import has_password, is_address, scheme_of, shown
+from clew.stores.sqlite.store import SqliteStore
+from clew.support.extras import install
 
 __all__ = [
     "MemoryStore", "SqliteStore", "default_place", "has_password", "is_address", "open_store",
@@ -55,7 +55,7 @@ def store_file(named: str) -> Path:
 def _postgres(address: str) -> Store:
     """The store of an optional extra, loaded when its address is given."""
     try:
-        store: Store = importlib.import_module("clew.stores.postgres").PostgresStore(address)
+        store: Store = importlib.import_module("clew.stores.postgres.store").PostgresStore(address)
     except ImportError as error:
         missing = (error.name or "libpq").partition(".")[0]  # for its want psycopg names nothing
         message = f"a PostgreSQL store needs {missing}: {install('postgres')}"

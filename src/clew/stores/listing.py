@@ -9,8 +9,8 @@ from typing import Final
 
 import msgspec
 
-from clew.protocols import RunInfo
-from clew.stores.claims import stops
+from clew.core.interfaces import RunInfo
+from clew.stores.file_locks import stops
 
 OPEN: Final = "open"
 

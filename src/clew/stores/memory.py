@@ -2,8 +2,8 @@
 
 import msgspec
 
-from clew.protocols import Append, Base, Line, RunInfo
-from clew.stores.claims import stops
+from clew.core.interfaces import Append, Base, Line, RunInfo
+from clew.stores.file_locks import stops
 from clew.stores.listing import matching, page
 from clew.stores.refusals import (
     known_run,

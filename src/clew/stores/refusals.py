@@ -4,7 +4,7 @@ import errno
 import os
 from typing import Final
 
-from clew.errors import (
+from clew.core.errors import (
     FencedError,
     RunExistsError,
     RunNotFoundError,
@@ -13,7 +13,7 @@ from clew.errors import (
     StoreNewerError,
     StoreUnreachableError,
 )
-from clew.protocols import Append, Base
+from clew.core.interfaces import Append, Base
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _CLOSED: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})

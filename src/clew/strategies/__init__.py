@@ -1,7 +1,7 @@
 """Strategies: ways to use runs to answer a task."""
 
 from clew.strategies.decision import Ballot, Choice, Count, Decision, How, certain, decide
-from clew.strategies.forms import form
+from clew.strategies.normalise import form
 from clew.strategies.verifier import Verifier, Verify, verifying
 from clew.strategies.vote import Vote, behind, standing, standing_sync, vote, vote_sync
 

@@ -10,13 +10,13 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from clew.agent import Agent
-from clew.bounds import Limits
-from clew.errors import ConfigError
-from clew.events import FINISH, Json, RawCall, Reply, Wire, encode
-from clew.protocols import OnText, Prompt, Tool
+from clew.core.agent import Agent
+from clew.core.bounds import Limits
+from clew.core.errors import ConfigError
+from clew.core.events import FINISH, Json, RawCall, Reply, Wire, encode
+from clew.core.interfaces import OnText, Prompt, Tool
+from clew.core.trajectory import Trajectory
 from clew.strategies.decision import Ballot, Choice, Decision, candidates, counts, decide
-from clew.trajectory import Trajectory
 
 RUN: Final = "run"
 VERIFY: Final = "verify"

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from clew.events import Json, Usage
-from clew.replies import Value
-from clew.strategies.forms import form
-from clew.trajectory import Trajectory
+from clew.core.events import Json, Usage
+from clew.core.messages import Value
+from clew.core.trajectory import Trajectory
+from clew.strategies.normalise import form
 
 How: TypeAlias = Literal["agreement", "verifier", "majority", "tie", "none"]
 """How a vote was decided; "tie" is a majority that others equal, and "none" is no answer at all."""

@@ -7,20 +7,20 @@ from typing import Final, TypeAlias
 import anyio
 import msgspec
 
-from clew.agent import Agent
-from clew.begin import begun, start, take_up
-from clew.ending import interrupt
-from clew.errors import ConfigError, ModelError, ToolError
-from clew.events import Json, Verdict
-from clew.journal import Journal, load
-from clew.loop import run as go
-from clew.parts import Patience, ask, of_kind, using, words
-from clew.protocols import Listener, Store
-from clew.result import result
+from clew.core.agent import Agent
+from clew.core.cancel import interrupt
+from clew.core.errors import ConfigError, ModelError, ToolError
+from clew.core.events import Json, Verdict
+from clew.core.interfaces import Listener, Store
+from clew.core.journal import Journal, load
+from clew.core.loop import run as go
+from clew.core.parts import Patience, ask, of_kind, using, words
+from clew.core.result import result
+from clew.core.runner import begun, start, take_up
+from clew.core.trajectory import Trajectory
 from clew.strategies.ballots import RUN, ballots_in
 from clew.strategies.decision import Ballot, Choice, ballot, certain
 from clew.strategies.verifier import Verify, asked
-from clew.trajectory import Trajectory
 
 Watch: TypeAlias = Callable[[int], Listener | None]
 """Who watches run number n of a vote; 0 is the verifier's."""

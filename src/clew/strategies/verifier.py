@@ -3,12 +3,12 @@
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from clew.agent import Agent
-from clew.bounds import Limits
-from clew.events import FINISH, encode
-from clew.protocols import Model
+from clew.core.agent import Agent
+from clew.core.bounds import Limits
+from clew.core.events import FINISH, encode
+from clew.core.interfaces import Model
+from clew.core.trajectory import Trajectory
 from clew.strategies.decision import Choice
-from clew.trajectory import Trajectory
 
 Verify: TypeAlias = Callable[[str, Mapping[int, Trajectory]], Choice | Awaitable[Choice]]
 """Chooses among runs, by their numbers, what answers the question best; `def` or `async def`."""

@@ -10,22 +10,22 @@ from typing import Any
 
 import msgspec
 
-from clew.agent import Agent
-from clew.begin import Where, begun, opened, start, take_up
-from clew.bounds import Limits
-from clew.errors import ConfigError, RunExistsError
-from clew.events import EFFECTFUL, Changed, Json, Usage
-from clew.journal import Journal, load
-from clew.loop import run as go
-from clew.parts import words
-from clew.portal import twin
-from clew.protocols import Listener, Store
-from clew.result import Result, result
+from clew.concurrency.portal import twin
+from clew.core.agent import Agent
+from clew.core.bounds import Limits
+from clew.core.errors import ConfigError, RunExistsError
+from clew.core.events import EFFECTFUL, Changed, Json, Usage
+from clew.core.interfaces import Listener, Store
+from clew.core.journal import Journal, load
+from clew.core.loop import run as go
+from clew.core.parts import words
+from clew.core.result import Result, result
+from clew.core.runner import Where, begun, opened, start, take_up
+from clew.core.trajectory import Trajectory
 from clew.strategies.ballots import RUN, VERIFY, Make, ballots_in, choice_in, known, vote_agent
 from clew.strategies.decision import Ballot, Choice, Count, Decision, How, ballot
 from clew.strategies.round import Round, Watch, member, run_id_of
 from clew.strategies.verifier import Verifier
-from clew.trajectory import Trajectory
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import sys
 
 import anyio
 
-from clew.protocols import Claims
+from clew.core.interfaces import Claims
 from clew.stores import open_store
 
 

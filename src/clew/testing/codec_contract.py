@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
-from clew.events import (
+from clew.core.events import (
     FINISH,
     Action,
     Changed,
@@ -32,7 +32,8 @@ from clew.events import (
     Setting,
     encode,
 )
-from clew.protocols import Brief, Codec, Parsed, Part
+from clew.core.interfaces import Brief, Codec, Parsed, Part
+from clew.core.trajectory import Step
 from clew.testing.codec_further import further_tools_are_described_as_in_the_head
 from clew.testing.codec_samples import (
     ACTIONS,
@@ -50,7 +51,6 @@ from clew.testing.codec_samples import (
 )
 from clew.testing.expect import expect, require
 from clew.tools.schema import problems
-from clew.trajectory import Step
 
 Check: TypeAlias = Callable[[Codec], None]
 """A part of the contract; raises `AssertionError`, or what the codec raised, if it is broken."""

@@ -7,10 +7,10 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from clew.events import Action, Effect, Judged, Observation, Prints, Reply, Thought, Verdict
-from clew.protocols import Brief, Codec, Example, Parameters, Part, Tool
+from clew.core.events import Action, Effect, Judged, Observation, Prints, Reply, Thought, Verdict
+from clew.core.interfaces import Brief, Codec, Example, Parameters, Part, Tool
+from clew.core.trajectory import Call, Step
 from clew.tools.finish import finish_tool
-from clew.trajectory import Call, Step
 
 TEXT: Final[Parameters] = {"type": "string"}
 POINT: Final[Parameters] = {

@@ -33,11 +33,10 @@ import anyio
 import anyio.to_thread
 import msgspec
 
-from clew.errors import ModelError, one_error
-from clew.events import Image, Prints, Thought, Usage, Wire, decode, encode
-from clew.protocols import Part
+from clew.core.errors import ModelError, one_error
+from clew.core.events import Image, Prints, Thought, Usage, Wire, decode, encode
+from clew.core.interfaces import Part
 from clew.testing.expect import expect, require
-from clew.testing.http_server import Fail, Say, Stall
 from clew.testing.model_samples import (
     MORE,
     PATIENCE,
@@ -53,6 +52,7 @@ from clew.testing.model_samples import (
     hear,
     stepped,
 )
+from clew.testing.servers.http_server import Fail, Say, Stall
 
 __all__ = [
     "BASICS",

@@ -8,11 +8,11 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from clew.codecs import by_name
-from clew.events import Observation, Prints, Reply, Thought, Usage
-from clew.protocols import Model, Part, Prompt
+from clew.core.events import Observation, Prints, Reply, Thought, Usage
+from clew.core.interfaces import Model, Part, Prompt
+from clew.core.trajectory import Call, Step
 from clew.testing.codec_samples import TEXT, brief, tool
-from clew.testing.http_server import Fail, Say, Stall
-from clew.trajectory import Call, Step
+from clew.testing.servers.http_server import Fail, Say, Stall
 
 Script: TypeAlias = Sequence[Say | Fail | Stall]
 """What a model says, one entry for each completion, in order.

@@ -15,11 +15,22 @@ from typing import Final, Literal, TypeAlias
 from msgspec.structs import replace
 
 from clew.codecs import by_name, native, wording
-from clew.errors import ModelError
-from clew.events import FINISH, Action, Json, Prints, Rates, RawCall, Reply, Thought, Usage, encode
-from clew.protocols import Brief, OnText, Prompt, Tool
+from clew.core.errors import ModelError
+from clew.core.events import (
+    FINISH,
+    Action,
+    Json,
+    Prints,
+    Rates,
+    RawCall,
+    Reply,
+    Thought,
+    Usage,
+    encode,
+)
+from clew.core.interfaces import Brief, OnText, Prompt, Tool
+from clew.core.trajectory import Call, Step, Trajectory
 from clew.tools.finish import answer_schema, finish_tool
-from clew.trajectory import Call, Step, Trajectory
 
 USAGE: Final = Usage(input=10, output=5, cost=0.0)
 

@@ -12,8 +12,8 @@ from typing import Final, Protocol, cast
 
 import anyio
 
-from clew.errors import ConfigError
-from clew.protocols import Append, Base, Claims, Line, Store
+from clew.core.errors import ConfigError
+from clew.core.interfaces import Append, Base, Claims, Line, Store
 from clew.stores import open_store
 from clew.testing.expect import expect
 from clew.testing.store_lines import Check, Make, append
@@ -162,7 +162,7 @@ class Shared(Store, Claims, Protocol):
 
 def _claims(store: Store) -> Claims:
     if not isinstance(store, Claims):
-        message = "this store has no claims: give it the methods of clew.protocols.Claims"
+        message = "this store has no claims: give it the methods of clew.core.interfaces.Claims"
         raise ConfigError(message)
     return store
 

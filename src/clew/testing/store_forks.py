@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from clew.protocols import Base
+from clew.core.interfaces import Base
 from clew.testing.expect import expect
 from clew.testing.store_lines import (
     Check,

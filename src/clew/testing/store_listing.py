@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from clew.protocols import Append, Base, RunInfo, Store
+from clew.core.interfaces import Append, Base, RunInfo, Store
 from clew.testing.expect import expect
 from clew.testing.store_lines import Check, Make, append
 

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Final, cast
 
-from clew.protocols import Base, Prunes, Store
+from clew.core.interfaces import Base, Prunes, Store
 from clew.testing.expect import expect, require
 from clew.testing.store_lines import (
     Check,

@@ -4,10 +4,9 @@ Each further kind is imported from its own module, so that `import clew` stays q
 `planner`, `docs`, `person`, `program` and `process`.
 """
 
+from clew.tools.definitions import Published, published
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
 from clew.tools.function import Options, tool
-from clew.tools.mended import usable
-from clew.tools.published import Published, published
 from clew.tools.schema import (
     checked,
     compile_schema,
@@ -17,6 +16,7 @@ from clew.tools.schema import (
     schema_hash,
     shown_problems,
 )
+from clew.tools.schema_repair import usable
 from clew.tools.signature import Key
 
 __all__ = [

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from clew.events import FINISH, Json
-from clew.protocols import Parameters, Tool
+from clew.core.events import FINISH, Json
+from clew.core.interfaces import Parameters, Tool
 from clew.tools.schema import problems
-from clew.tools.typed import from_json, schema_of
+from clew.tools.types import from_json, schema_of
 
 
 def finish_tool(answer: Parameters) -> Tool:

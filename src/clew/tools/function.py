@@ -4,11 +4,11 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, TypedDict, Unpack, overload
 
-from clew.errors import ConfigError, described
-from clew.events import Effect, Json, Observation, Trust
-from clew.parts import text_of
-from clew.protocols import LATE, Parameters, Retry, Tool
-from clew.tasks import Threaded
+from clew.concurrency.tasks import Threaded
+from clew.core.errors import ConfigError, described
+from clew.core.events import Effect, Json, Observation, Trust
+from clew.core.interfaces import LATE, Parameters, Retry, Tool
+from clew.core.parts import text_of
 from clew.tools.schema import checked
 from clew.tools.signature import Key, Signature, read, returned, unfit
 

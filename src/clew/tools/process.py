@@ -17,11 +17,11 @@ from typing import Any, Final, Literal, Unpack, overload
 
 import msgspec
 
-from clew.errors import ConfigError, ToolError
-from clew.events import EFFECTFUL, Code, Effect, Json, Observation, Outcome, encode
-from clew.protocols import Tool
+from clew.core.errors import ConfigError, ToolError
+from clew.core.events import EFFECTFUL, Code, Effect, Json, Observation, Outcome, encode
+from clew.core.interfaces import Tool
 from clew.tools.function import Options, settings
-from clew.tools.running import SLACK, environment, run_process
+from clew.tools.run_process import SLACK, environment, run_process
 from clew.tools.schema import checked
 from clew.tools.signature import read
 
@@ -33,7 +33,7 @@ _PRINTED: Final = 2_000
 _HELD: Final = {"cpu": ("linux", "darwin"), "memory": ("linux",)}
 _START: Final = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from clew.tools.child import main; main()"
+    "from clew.tools.process_child import main; main()"
 )
 
 

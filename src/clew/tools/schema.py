@@ -14,11 +14,11 @@ from typing import Any, Final, TypeAlias, get_args
 import jsonschema_rs
 import msgspec
 
-from clew.errors import ConfigError
-from clew.events import Effect, Json, Trust, encode
-from clew.protocols import Parameters, Tool
-from clew.tools.likeness import nearest, shown_problems
-from clew.tools.teach import example, taught
+from clew.core.errors import ConfigError
+from clew.core.events import Effect, Json, Trust, encode
+from clew.core.interfaces import Parameters, Tool
+from clew.tools.explain import example, taught
+from clew.tools.similar_names import nearest, shown_problems
 
 __all__ = [
     "Validator",

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Final, NewType, Union
 
 import msgspec
 
-from clew.errors import ConfigError
-from clew.events import Image, Json, Observation
-from clew.protocols import Parameters
-from clew.tools.typed import described, from_json, plain, schema_of, schemas
+from clew.core.errors import ConfigError
+from clew.core.events import Image, Json, Observation
+from clew.core.interfaces import Parameters
+from clew.tools.types import described, from_json, plain, schema_of, schemas
 
 Key = NewType("Key", str)
 """Annotate a parameter with it to be given the call's key (`run_id:step.index`, the same in every

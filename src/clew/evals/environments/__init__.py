@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.agent_files.imported import imported_function
-from clew.errors import ConfigError
-from clew.evals.environments.loading import load
+from clew.agent_files.imports import imported_function
+from clew.core.errors import ConfigError
+from clew.evals.environments.packages import load
 from clew.evals.world import World
-from clew.extras import install
+from clew.support.extras import install
 
 NAMES: Final = ("hotpotqa", "fever", "textworld", "alfworld", "webshop", "database")
 _EXTRAS: Final = {"hotpotqa": "web", "fever": "web"}

@@ -14,12 +14,12 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from clew.errors import ConfigError
+from clew.core.errors import ConfigError
 from clew.evals.case import Case
 from clew.evals.environments.entries import chosen
 from clew.evals.environments.episode import Manner
-from clew.evals.environments.loading import load
 from clew.evals.environments.moves import Game, Seen
+from clew.evals.environments.packages import load
 from clew.evals.environments.textworld import text_world
 from clew.evals.world import World
 

@@ -14,16 +14,16 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.agent_files.imported import imported
-from clew.errors import ConfigError, ReplayError, ToolError
+from clew.agent_files.imports import imported
+from clew.core.errors import ConfigError, ReplayError, ToolError
+from clew.core.events import EFFECTFUL, Json, Observation, encode
+from clew.core.interfaces import RECORD, Guard, Tool
+from clew.core.trajectory import Trajectory
 from clew.evals.case import Case
+from clew.evals.environments.data_tools import Data, Over, all_over
 from clew.evals.environments.entries import Entry, chosen, entries, read
-from clew.evals.environments.over import Data, Over, all_over
 from clew.evals.world import Episode, World
-from clew.events import EFFECTFUL, Json, Observation, encode
-from clew.protocols import RECORD, Guard, Tool
 from clew.tools import checked
-from clew.trajectory import Trajectory
 
 _sorted: Final = msgspec.json.Encoder(order="sorted")
 

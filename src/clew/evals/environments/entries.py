@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from clew.errors import ConfigError
+from clew.core.errors import ConfigError
 from clew.evals.case import Case
 
 T = TypeVar("T")

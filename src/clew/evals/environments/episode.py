@@ -13,12 +13,12 @@ from typing import Final, TypeAlias, TypeVar
 
 import anyio
 
-from clew.errors import ReplayError, ToolError
+from clew.core.errors import ReplayError, ToolError
+from clew.core.events import Json, Observation
+from clew.core.interfaces import RECORD, Guard, Tool
+from clew.core.trajectory import Call, Trajectory
 from clew.evals.environments.moves import Game, Offers, Seen, admissible
-from clew.events import Json, Observation
-from clew.protocols import RECORD, Guard, Tool
 from clew.tools import checked
-from clew.trajectory import Call, Trajectory
 
 T = TypeVar("T")
 

@@ -11,13 +11,13 @@ from typing import Final, Literal
 
 import msgspec
 
-from clew.errors import ConfigError
+from clew.core.errors import ConfigError
+from clew.core.events import Json
 from clew.evals.case import Case
 from clew.evals.environments.entries import Entry, chosen, entries, read
 from clew.evals.environments.hotpotqa import Titled, by_title, reading
 from clew.evals.world import World
-from clew.events import Json
-from clew.tools.web.wiki import LANGUAGE, WIKIPEDIA
+from clew.toolbox.web.wiki import LANGUAGE, WIKIPEDIA
 
 LABELS: Final = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
 

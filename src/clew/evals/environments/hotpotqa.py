@@ -11,14 +11,14 @@ from typing import Final, cast
 
 import msgspec
 
-from clew.errors import ConfigError
+from clew.core.errors import ConfigError
+from clew.core.events import Json
+from clew.core.interfaces import Tool
 from clew.evals.case import Case
 from clew.evals.environments.entries import Entry, chosen, entries, read
 from clew.evals.world import Episode, Quiet, World
-from clew.events import Json
-from clew.protocols import Tool
-from clew.tools.web import KeepPlace, paper_tools
-from clew.tools.web.wiki import LANGUAGE, WIKIPEDIA
+from clew.toolbox.web import KeepPlace, paper_tools
+from clew.toolbox.web.wiki import LANGUAGE, WIKIPEDIA
 
 SHORT: Final = (
     "Answer with the bare name, date, number, yes or no that is asked for, and nothing else."

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Final
 
-from clew.errors import ConfigError
+from clew.core.errors import ConfigError
 
 _MOST: Final = 5_000_000
 _UNSEEN: Final = frozenset({"head", "script", "style", "title"})

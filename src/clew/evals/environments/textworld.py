@@ -13,8 +13,8 @@ import anyio
 import msgspec
 from msgspec.structs import replace
 
-from clew.agent_files.imported import imported_function
-from clew.errors import ConfigError
+from clew.agent_files.imports import imported_function
+from clew.core.errors import ConfigError
 from clew.evals.case import Case
 from clew.evals.dataset import read_dataset
 from clew.evals.environments.entries import chosen

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.errors import ConfigError
+from clew.core.errors import ConfigError
 from clew.evals.case import Case
 from clew.evals.environments.episode import Manner, Verb, last
-from clew.evals.environments.loading import load
 from clew.evals.environments.moves import Game, Seen
+from clew.evals.environments.packages import load
 from clew.evals.environments.shop import Shop
 from clew.evals.environments.textworld import Make, text_world
 from clew.evals.world import World

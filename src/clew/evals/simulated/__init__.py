@@ -14,17 +14,17 @@ from typing import Final
 import msgspec
 
 from clew.codecs import by_name
-from clew.errors import ConfigError, ModelError
+from clew.core.errors import ConfigError, ModelError
+from clew.core.events import Json, Prints, Rates, RawCall, Reply, Thought, Usage, encode
+from clew.core.interfaces import OnText, Prompt
+from clew.core.trajectory import Call, Step
 from clew.evals.case import Case
-from clew.evals.simulated.playing import Luck, Player
+from clew.evals.simulated.faults import drawn, spoiled, stopped
+from clew.evals.simulated.player import Luck, Player
 from clew.evals.simulated.profiles import PROFILES, STUBBORN, Fault, Profile
-from clew.evals.simulated.reading import Sight, Turn, look
+from clew.evals.simulated.prompt_reader import Sight, Turn, look
 from clew.evals.simulated.script import Script, scripts_of
-from clew.evals.simulated.spoiling import drawn, spoiled, stopped
-from clew.events import Json, Prints, Rates, RawCall, Reply, Thought, Usage, encode
-from clew.protocols import OnText, Prompt
 from clew.testing.models import Move
-from clew.trajectory import Call, Step
 
 __all__ = ["NAMES", "PROFILES", "STUBBORN", "Fault", "Profile", "Simulated", "simulated"]
 

@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from clew.errors import ConfigError
+from clew.core.errors import ConfigError
+from clew.core.events import Action, Json
 from clew.evals.case import Case
-from clew.events import Action, Json
 
 _CITE: Final = re.compile(r"\s*\{\{cite: ([^{}]+)\}\}")
 _FORM: Final = (

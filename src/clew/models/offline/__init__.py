@@ -8,10 +8,10 @@ from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from clew.events import FINISH, Finish, Json, RawCall, Reply, Usage, encode
+from clew.core.events import FINISH, Finish, Json, RawCall, Reply, Usage, encode
+from clew.core.interfaces import OnText, Part, Prompt
+from clew.core.trajectory import WITHHELD
 from clew.models.offline import english
-from clew.protocols import OnText, Part, Prompt
-from clew.trajectory import WITHHELD
 
 MOST_CHARACTERS: Final = 1_000
 NEEDS: Final = "I need the tool docs (name a folder with --docs) or calc, in the native format."

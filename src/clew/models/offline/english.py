@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from clew.events import Json
+from clew.core.events import Json
 
 Place: TypeAlias = tuple[int, str]
 

@@ -7,13 +7,13 @@ from functools import cached_property
 
 from anyio import to_thread
 
-from clew.errors import ConfigError
-from clew.events import Note
-from clew.protocols import Tool
+from clew.core.errors import ConfigError
+from clew.core.events import Note
+from clew.core.interfaces import Tool
+from clew.core.trajectory import Trajectory
 from clew.tools.retrieval.embedding import Embed, Lasting
 from clew.tools.retrieval.index import Index
 from clew.tools.retrieval.loading import named
-from clew.trajectory import Trajectory
 
 __all__ = ["Embed", "Lasting", "Retrieval", "asked"]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from clew.protocols import Parameters, Tool
+from clew.core.interfaces import Parameters, Tool
 from clew.tools.schema import subschemas
 
 _BOUNDARY: Final = re.compile(

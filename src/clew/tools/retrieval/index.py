@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Final, Protocol
 
-from clew.protocols import Tool
+from clew.core.interfaces import Tool
 from clew.tools.retrieval.documents import document
 from clew.tools.retrieval.embedding import Embed
 from clew.tools.retrieval.lexical import Lexical

@@ -5,8 +5,8 @@ import weakref
 from collections.abc import Iterable
 from typing import Final
 
-from clew.tools.docs.words import grams, terms
 from clew.tools.retrieval.documents import Document, split
+from clew.tools.retrieval.words import grams, terms
 
 _MOST_TERMS: Final = 64
 _WEIGHTS: Final = (3.0, 1.0, 0.5)

@@ -5,8 +5,8 @@ import importlib.util
 from collections.abc import Sequence
 from typing import Any, Final
 
-from clew.errors import ConfigError
-from clew.extras import install
+from clew.core.errors import ConfigError
+from clew.support.extras import install
 from clew.tools.retrieval.embedding import Embed
 
 _NEEDED: Final = {

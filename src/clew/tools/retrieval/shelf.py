@@ -11,7 +11,7 @@ from typing import Final, Self, TypeVar
 
 import platformdirs
 
-from clew.private import make_file, make_folder
+from clew.support.private_files import make_file, make_folder
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from clew.errors import ConfigError
+from clew.core.errors import ConfigError
 from clew.tools.retrieval.embedding import Embed, Lasting
 from clew.tools.retrieval.shelf import Shelf
 

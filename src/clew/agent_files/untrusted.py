@@ -1,0 +1,72 @@
+"""Agents of records that somebody else began: what they name, and that nothing is made unasked."""
+
+from collections.abc import Iterator, Mapping
+
+from clew.agent_files.origin import origin_of
+from clew.agent_files.spec import Spec
+from clew.core.errors import ConfigError
+from clew.core.seal import begun_here, trust
+from clew.core.trajectory import Trajectory
+
+
+class ForeignOriginError(ConfigError):
+    """Somebody else began the run: its notes say what its agent names."""
+
+
+def is_foreign(record: Trajectory, *of: str) -> bool:
+    """Whether the record says what its agent is made of, and this user neither said nor trusts it.
+
+    `of` are further runs whose entries it may share.
+    """
+    origin = origin_of(record)
+    parents = (fork.parent for fork in record.forks)
+    return bool(origin) and not begun_here(origin, (record.run_id, *parents, *of))
+
+
+def refuse_foreign(record: Trajectory, spec: Spec, *of: str, trusted: bool = False) -> None:
+    """Raise `ForeignOriginError` where the agent is somebody else's; trusted, it is remembered."""
+    if not is_foreign(record, *of):
+        return
+    if trusted:
+        trust(record.run_id, origin_of(record))
+        return
+    message = (
+        f"run {record.run_id} was not begun by you on this machine, and what its agent names would "
+        "be run as you: look at it, then add --trust-origin, or give an agent of your own (--agent)"
+    )
+    error = ForeignOriginError(message)
+    for line in named(spec):
+        error.add_note(f"  {line}")
+    raise error
+
+
+def named(spec: Spec) -> Iterator[str]:
+    """All that an agent names outside of clew: what it would run, import, read or speak to."""
+    for program in spec.programs:
+        place = program.cwd or "the working folder"
+        yield f"program {program.name}: {[*program.argv]} in {place}"
+    for function in spec.processes:
+        yield f"module {function.function} in a process"
+    parts = {"answer": (spec.answer,), "tools": spec.named_tools, "screens": spec.screens}
+    parts |= {"guards": spec.guards, "bounds": spec.bounds, "checks": spec.checks}
+    if spec.retrieval is not None:
+        parts["embed"] = (spec.retrieval.embed,)
+    for what, names in parts.items():
+        for name in names:
+            if ":" in name:
+                yield f"module {name} ({what}) from {spec.folder or 'the working folder'}"
+    for each in spec.agents:
+        yield f"agent file {each.file}"
+    if spec.docs:
+        yield f"documents {spec.docs}"
+    yield from _servers(spec)
+
+
+def _servers(spec: Spec) -> Iterator[str]:
+    reached = spec.connection
+    for what, address in {"server": reached.base_url, "proxy": reached.proxy}.items():
+        if address:
+            yield f"{what} {address}"
+    headers: Mapping[str, str] = reached.headers or {}
+    for name, text in headers.items():
+        yield f"header {name}: {text}"

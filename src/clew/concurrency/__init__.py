@@ -1,0 +1,1 @@
+"""Tasks, threads and the portal: how clew waits for what may never end."""

@@ -1,0 +1,22 @@
+"""What the model sees of a run: instructions, demonstrations, and the view of its record."""
+
+from clew.context.chat_tokens import goal_of
+from clew.context.demonstrations import DEMONSTRATIONS, demonstrations
+from clew.context.instructions import PROMPT, Instructions
+from clew.context.variants import SHAPES, VARIANTS, Variant, described, matching, prompt_text
+from clew.context.view import View
+
+__all__ = [
+    "DEMONSTRATIONS",
+    "PROMPT",
+    "SHAPES",
+    "VARIANTS",
+    "Instructions",
+    "Variant",
+    "View",
+    "demonstrations",
+    "described",
+    "goal_of",
+    "matching",
+    "prompt_text",
+]

@@ -1,0 +1,94 @@
+"""A brief as JSON: what the record keeps so that a prompt can be made again without its agent."""
+
+from typing import Final
+
+import msgspec
+
+from clew.core.errors import ConfigError
+from clew.core.events import Effect, Json, encode
+from clew.core.interfaces import Brief, Example, Parameters, Tool
+
+
+class _Tool(msgspec.Struct, omit_defaults=True):
+    name: str
+    description: str
+    parameters: Parameters
+    effect: Effect = "unsafe"
+    examples: tuple[dict[str, Json], ...] = ()
+
+
+class _Brief(msgspec.Struct, omit_defaults=True):
+    prompt: str
+    tools: tuple[_Tool, ...]
+    finish: _Tool
+    answer: Parameters
+    known: tuple[str, ...] = ()
+    thought: bool = True
+    examples: tuple[Example, ...] = ()
+    shape: str = ""
+    more: tuple[_Tool, ...] = ()
+
+
+_DECODER: Final = msgspec.json.Decoder(_Brief)
+
+
+def brief_document(brief: Brief, shape: str) -> Json:
+    """All that a codec and the view read in a brief; of its shape only the name, `shape`.
+
+    Raises `ConfigError` where an example holds what JSON cannot carry.
+    """
+    document = _Brief(
+        prompt=brief.prompt,
+        tools=tuple(map(_told, brief.tools)),
+        finish=_told(brief.finish),
+        answer=brief.answer,
+        known=tuple(sorted(brief.known)),
+        thought=brief.thought,
+        examples=brief.examples,
+        shape=shape,
+        more=tuple(map(_told, brief.more)),
+    )
+    try:
+        return msgspec.json.decode(encode(document))
+    except (TypeError, ValueError) as error:
+        message = f"an example, or another part of the prompt, is not JSON ({error}): mend it"
+        raise ConfigError(message) from error
+
+
+def _told(tool: Tool) -> _Tool:
+    return _Tool(tool.name, tool.description, tool.parameters, tool.effect, tool.examples)
+
+
+def recorded_brief(body: bytes) -> tuple[Brief, str]:
+    """The brief in a blob, but for its shape, and that shape's name. Raises `ConfigError`."""
+    try:
+        document = _DECODER.decode(body)
+    except (msgspec.DecodeError, RecursionError) as error:
+        message = f"the record's brief is not readable here ({error}); update clew"
+        raise ConfigError(message) from error
+    brief = Brief(
+        prompt=document.prompt,
+        tools=tuple(map(_tool, document.tools)),
+        finish=_tool(document.finish),
+        answer=document.answer,
+        known=frozenset(document.known),
+        thought=document.thought,
+        examples=document.examples,
+        more=tuple(map(_tool, document.more)),
+    )
+    return brief, document.shape
+
+
+def _tool(told: _Tool) -> Tool:
+    async def call(args: dict[str, Json], key: str) -> Json:
+        message = f"{told.name} is only read about in a record: {key} cannot be called here"
+        raise ConfigError(message)
+
+    return Tool(
+        name=told.name,
+        description=told.description,
+        parameters=told.parameters,
+        call=call,
+        effect=told.effect,
+        examples=told.examples,
+    )

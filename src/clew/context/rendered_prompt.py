@@ -1,0 +1,120 @@
+"""The prompt of any thought, made again from the record alone and compared with what was sent."""
+
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+
+from clew.codecs import by_name
+from clew.context import SHAPES, View, goal_of
+from clew.context.prompt_spec import recorded_brief
+from clew.core.errors import ConfigError
+from clew.core.events import Setting, Thought
+from clew.core.interfaces import Brief, Calls, Codec, Prompt, Shape, Store
+from clew.core.trajectory import Trajectory
+
+SECTIONS: Final = {
+    "head": "the head",
+    "tools": "the tools",
+    "params": "the parameters",
+    "parts": "the steps",
+    "tail": "the tail",
+}
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """The prompt that thought number `step` answered, as far as it could be made again.
+
+    `differs` names the sections ("head", "tools", "params", "parts", "tail") whose fingerprint is
+    not the one recorded with the thought; empty, the prompt is what was sent, to the byte.
+    `reason` says what is known of the cause.
+    """
+
+    run_id: str
+    step: int
+    setting: Setting
+    prompt: Prompt
+    differs: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Whether this is what was sent, in a line for people."""
+        if not self.differs:
+            return "exactly what was sent: every section has its recorded fingerprint"
+        sections = ", ".join(SECTIONS[name] for name in self.differs)
+        why = f" ({self.reason})" if self.reason else ""
+        return f"NOT exactly what was sent: {sections} cannot be made again here{why}"
+
+
+async def sent(
+    record: Trajectory,
+    store: Store,
+    step: int | None = None,
+    *,
+    codec: Codec | None = None,
+    shape: Shape | None = None,
+) -> Sent:
+    """The prompt of thought number `step` (the last one by default).
+
+    `codec` and `shape` are those of the agent, where they do not ship with clew. Raises
+    `ConfigError` where there is no such thought or the record does not say how it was rendered.
+    """
+    number, so_far, thought = _before(record, step)
+    setting = so_far.setting or so_far.started.setting
+    if not setting.brief_blob:
+        message = (
+            f"run {record.run_id} was written by a clew that did not keep what prompts are made "
+            "of: only its instructions are there (clew show --json, setting.prompt)"
+        )
+        raise ConfigError(message)
+    brief, name = recorded_brief(await store.blob(setting.brief_blob))
+    brief = replace(brief, shape=shape or SHAPES.get(name))
+    renders = codec or _codec(setting.codec, record.run_id)
+    view = View(renders, brief, goal_of(so_far), setting.params)
+    calls: Calls = "auto" if so_far.landing is None else "none"
+    prompt, prints = view.prompt(so_far, thought.reminders, calls, thought.shown)
+    differs = tuple(
+        section
+        for section in SECTIONS
+        if getattr(prints, section) != getattr(thought.prints, section)
+    )
+    reason = _reason(setting, renders, brief, name) if differs else ""
+    return Sent(record.run_id, number, setting, prompt, differs, reason)
+
+
+def _before(record: Trajectory, step: int | None) -> tuple[int, Trajectory, Thought]:
+    """The number of a thought, the run as it was ahead of it, and the thought."""
+    events = [entry.event for entry in record.entries]
+    thoughts = [(at, event) for at, event in enumerate(events) if isinstance(event, Thought)]
+    number = len(thoughts) if step is None else step
+    if not 1 <= number <= len(thoughts):
+        has = f"its thoughts are 1 to {len(thoughts)}" if thoughts else "it has not thought yet"
+        message = f"run {record.run_id} has no thought {1 if step is None else step}: {has}"
+        raise ConfigError(message)
+    at, thought = thoughts[number - 1]
+    return number, Trajectory(record.run_id, record.entries[:at]), thought
+
+
+def _codec(recorded: str, run_id: str) -> Codec:
+    """The format by the name in the record, in the version that is here."""
+    try:
+        return by_name(recorded.partition("/")[0])
+    except ConfigError as error:
+        message = (
+            f"run {run_id} was rendered by the format {recorded!r}, which does not ship with clew: "
+            "from Python, give it to prompt_of(…, codec=…)"
+        )
+        raise ConfigError(message) from error
+
+
+def _reason(setting: Setting, codec: Codec, brief: Brief, shape: str) -> str:
+    """What is known of why a prompt is not what was sent."""
+    if codec.name != setting.codec:
+        return f"it was rendered by {setting.codec}, here it is by {codec.name}"
+    if shape and brief.shape is None:
+        return (
+            f"observations were shown as {shape} shapes them, which does not ship with clew: from "
+            "Python, give it to prompt_of(…, shape=…)"
+        )
+    return ""

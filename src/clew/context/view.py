@@ -1,0 +1,243 @@
+"""The view: record to prompt, each step rendered once, with running fingerprints.
+
+A view is a memory of work done, not a state: dropped at any time, it comes back the same.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import msgspec
+
+from clew.context.chat_tokens import are_shown, harmless
+from clew.context.prompt_parts import Parts
+from clew.core.events import FINISH, Json, Note, Prints, encode
+from clew.core.interfaces import (
+    Brief,
+    Calls,
+    Codec,
+    Describes,
+    Parameters,
+    Part,
+    Prompt,
+    Shape,
+)
+from clew.core.parts import shaped_text
+from clew.core.steps import in_part
+from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
+
+RESTATE_CHARS: Final = 24_000
+"""After so much since a person's words were last said, the prompt's tail says them again.
+
+Models attend to its end.
+"""
+
+RESTATED_CHARS: Final = 1_000
+"""So much of them is said again: of longer words the beginning and the end."""
+
+
+def digest(*values: Any) -> str:
+    """Fingerprint of JSON values: 16 hex digits (BLAKE2b)."""
+    return hashlib.blake2b(encode(values), digest_size=8).hexdigest()
+
+
+def plain(part: Part) -> tuple[Any, ...]:
+    """A part as JSON values: all that is said, nothing of how it was encoded."""
+    told = (part.role, part.text, part.calls, part.call_id, part.name, part.wire)
+    return (*told, [image.blob for image in part.images]) if part.images else told
+
+
+def shaped(step: Step, shape: Shape | None, *, whole: bool) -> Step:
+    """The step with its observations as they are shown, long ones `whole` or in part; what finish
+    was told stays.
+    """
+
+    def shown(call: Call) -> Call:
+        if call.observation is None or call.action.name == FINISH:
+            return call
+        text = call.observation.text
+        seen = text if shape is None else shaped_text(shape, text)
+        seen = seen if whole else in_part(seen)
+        if seen is text and shape is None:
+            return call
+        observation = msgspec.structs.replace(call.observation, content=seen)
+        return msgspec.structs.replace(call, observation=observation)
+
+    calls = tuple(map(shown, step.calls))
+    if all(one is other for one, other in zip(calls, step.calls, strict=True)):
+        return step
+    return msgspec.structs.replace(step, calls=calls)
+
+
+def first_prompt(codec: Codec, brief: Brief, goal: str = "…") -> Prompt:
+    """What a run begins with: no step yet."""
+    tools = (*brief.tools, brief.finish) if codec.native else ()
+    form = codec.form(brief, "auto")
+    return Prompt(codec.head(brief, goal), (), (), tools, "auto", codec.stop, form)
+
+
+def _said(step: Step) -> str:
+    """A person's words after the step, but for those that no model may see."""
+    notes = (aside for aside in step.asides if isinstance(aside, Note))
+    told = [note.text for note in notes if note.source == "person" and note.text != WITHHELD]
+    return "\n\n".join(told)
+
+
+def _shortened(words: str) -> str:
+    """Words to be said again: of long ones beginning and end, for the whole stands above."""
+    if len(words) <= RESTATED_CHARS:
+        return words
+    half = RESTATED_CHARS // 2
+    return f"{words[:half]} […] {words[-half:]}"
+
+
+class _Rendered:
+    """A step's parts, and what holds up to it: the running hash, what a person last said, and the
+    characters since that was last said (again).
+    """
+
+    __slots__ = ("asides", "hasher", "parts", "said", "size")
+
+    def __init__(
+        self,
+        before: "_Rendered | None",
+        step: Step,
+        parts: Sequence[Part],
+        *,
+        restated: bool = False,
+    ) -> None:
+        self.asides = len(step.asides)
+        self.parts = parts
+        self.hasher: Any = (
+            hashlib.blake2b(digest_size=8) if before is None else before.hasher.copy()
+        )
+        self.said: str = "" if before is None else before.said
+        self.size: int = 0 if before is None or restated else before.size
+        for part in parts:
+            self.hasher.update(encode(plain(part)))
+            self.size += len(part.text)
+        if step.asides and (said := _said(step)):
+            self.said, self.size = said, 0
+
+
+class _Shown:
+    """The tools as a thought is shown them: those from the start, then more, in their order."""
+
+    __slots__ = ("brief", "declared", "forms", "names", "print")
+
+    def __init__(self, codec: Codec, brief: Brief, names: tuple[str, ...]) -> None:
+        more = tuple(brief.later[name] for name in names if name in brief.later)
+        self.names = names
+        self.brief = replace(brief, tools=(*brief.tools, *more)) if more else brief
+        self.declared = (*brief.tools, brief.finish, *more) if codec.native else ()
+        self.print = digest(*((t.name, t.description, t.parameters) for t in self.declared))
+        self.forms: dict[Calls, tuple[Parameters | None, str]] = {}
+
+
+class View:
+    """Renders one run for one agent's codec. Feed it the same trajectory as it grows."""
+
+    def __init__(self, codec: Codec, brief: Brief, goal: str, params: Mapping[str, Json]) -> None:
+        self._codec = codec
+        self.brief = brief
+        self.goal = goal
+        self._head = codec.head(brief, goal)
+        self._params = dict(params)
+        self._head_print = digest(*map(plain, self._head))
+        self._params_print = digest(self._params, codec.stop)
+        self._shown = _Shown(codec, brief, ())
+        self._describes = codec if not codec.native and isinstance(codec, Describes) else None
+        self._told: dict[tuple[str, ...], tuple[Part, ...]] = {(): ()}
+        self._rendered: list[_Rendered] = []
+        self._parts = Parts()
+
+    def prompt(
+        self,
+        so_far: Trajectory,
+        reminders: Sequence[str],
+        calls: Calls,
+        shown: tuple[str, ...] = (),
+    ) -> tuple[Prompt, Prints]:
+        """The prompt for the next thought and its fingerprints; `shown` are tools new to it."""
+        self._follow(so_far)
+        last, more = self._rendered[-1], self._described(shown)
+        if (names := (*so_far.shown, *shown)) != self._shown.names:
+            self._shown = _Shown(self._codec, self.brief, names)
+        number = len(so_far.steps) + 1
+        tail = self._codec.tail(self.brief, [*self._restated(last), *reminders], number)
+        form, params = self._form(calls)
+        prints = Prints(
+            head=self._head_print,
+            tools=self._shown.print,
+            params=params,
+            parts=(_Rendered(last, so_far.before, more) if more else last).hasher.hexdigest(),
+            tail=digest(calls, *map(plain, tail)) if tail or calls != "auto" else "",
+        )
+        stop = self._codec.stop
+        parts = (*self._parts, *more) if more else self._parts
+        tools = self._shown.declared
+        return Prompt(self._head, parts, tail, tools, calls, stop, form), prints
+
+    def _restated(self, last: _Rendered) -> list[str]:
+        """What the person last asked, where so much follows that it might be lost sight of."""
+        if last.size <= RESTATE_CHARS:
+            return []
+        if last.said:
+            return [f"The person's last words again: {_shortened(last.said)}"]
+        return [f"The question again: {_shortened(self.goal)}"]
+
+    def _described(self, shown: tuple[str, ...]) -> tuple[Part, ...]:
+        """What tells a model of these tools, made once; nothing where tools are declared."""
+        if shown not in self._told:
+            tools = [self.brief.later[name] for name in shown if name in self.brief.later]
+            codec = self._describes if tools else None
+            self._told[shown] = () if codec is None else codec.describe(self.brief, tools)
+        return self._told[shown]
+
+    def _form(self, calls: Calls) -> tuple[Parameters | None, str]:
+        """The schema of the next reply, made once, and the fingerprint of parameters with it."""
+        forms = self._shown.forms
+        if calls not in forms:
+            form, params = self._codec.form(self._shown.brief, calls), self._params_print
+            if form is not None:
+                params = digest(self._params, self._codec.stop, form)
+            forms[calls] = (form, params)
+        return forms[calls]
+
+    def _follow(self, so_far: Trajectory) -> None:
+        """Render what is new; the last step is rendered again when something was said after it."""
+        done = self._rendered
+        if done and done[-1].asides != len(_step(so_far, len(done) - 1).asides):
+            stale = done.pop()
+            self._parts = Parts(self._parts[: len(self._parts) - len(stale.parts)])
+        while len(done) <= len(so_far.steps):
+            before = done[-1] if done else None
+            rendered = self._render(before, _step(so_far, len(done)), so_far)
+            done.append(rendered)
+            self._parts = self._parts.grown(rendered.parts)
+
+    def _render(self, before: _Rendered | None, step: Step, so_far: Trajectory) -> _Rendered:
+        """A step: tools that were new to it, what was said anew before it, what came of it.
+
+        What was said anew at the end of its prompt stays where it was said, so that every prompt
+        begins with the whole of the one before.
+        """
+        told: tuple[Part, ...] = ()
+        restated: list[str] = []
+        if step.thought is not None and before is not None:
+            restated = self._restated(before)
+            notes = [*restated, *step.thought.reminders]
+            told = (
+                *self._described(step.thought.shown),
+                *self._codec.tail(self.brief, notes, step.number),
+            )
+        shown = shaped(step, self.brief.shape, whole=not so_far.capped)
+        shown = shown if are_shown(so_far) else harmless(shown)
+        seen = self._codec.render(self.brief, shown)
+        return _Rendered(before, step, (*told, *seen), restated=bool(restated))
+
+
+def _step(so_far: Trajectory, number: int) -> Step:
+    """A step by its number; 0 is what comes before the first thought."""
+    return so_far.steps[number - 1] if number else so_far.before

@@ -1,0 +1,195 @@
+"""What waits for a person, over all runs of a store, and a person's word on it."""
+
+import contextlib
+import logging
+from typing import Final
+
+from clew.concurrency.portal import twin
+from clew.core.errors import ConfigError, RunNotFoundError, StoreError
+from clew.core.events import AnyEvent, Cancel, Json, Ruling, decode, encode
+from clew.core.interfaces import Store
+from clew.core.journal import load
+from clew.core.pending import Held, ancestors, held_here, waits_below
+from clew.core.redaction import Redaction
+from clew.core.runner import Where, begun, opened, secrets
+from clew.core.trajectory import Call, Trajectory
+
+__all__ = [
+    "Held",
+    "cancel",
+    "cancel_sync",
+    "held",
+    "held_sync",
+    "root_of",
+    "rule",
+    "rule_sync",
+    "word_on",
+]
+
+
+LOG: Final = logging.getLogger("clew")
+
+
+async def held(*, store: Where = None) -> tuple[Held, ...]:
+    """Everything that waits for a person's ruling in a store, what waits longest first.
+
+    A call that was ruled on no longer waits, although nobody has gone on with its run yet. A run
+    that cannot be read is told in the log, and hides no other.
+    """
+    async with opened(store) as place:
+        found: list[Held] = []
+        for info in [*await place.runs(status="open"), *await place.runs(status="held")]:
+            try:
+                found += await _held(place, info.run_id)
+            except StoreError as error:
+                LOG.warning("what waits in run %s is not listed: %s", info.run_id, error)
+        return tuple(sorted(found, key=lambda each: (each.at, each.run_id, each.call)))
+
+
+async def _held(store: Store, run_id: str) -> list[Held]:
+    so_far = await load(store, run_id)
+    waiting = [call for call in so_far.held if not waits_below(call)]
+    ruled = {call.key for call in waiting if await word_on(store, so_far, call) is not None}
+    if ruled and not await _reached_root(store, so_far):
+        ruled = set[str]()
+    kept = {call.key for call in waiting} - ruled
+    root = await root_of(store, so_far)
+    return [each for each in held_here(so_far, root) if each.call in kept]
+
+
+async def root_of(store: Store, so_far: Trajectory) -> str:
+    """The run that is resumed for this one: a vote's, too, for one of its runs."""
+    while so_far.started.parent and not so_far.forks:
+        run_id = so_far.started.parent.rpartition(":")[0]
+        try:
+            so_far = await load(store, run_id)
+        except RunNotFoundError:  # it must be brought back first
+            return run_id
+    return so_far.run_id
+
+
+async def _reached_root(store: Store, so_far: Trajectory) -> bool:
+    """Whether all runs that a sub-run serves go on, or were told to."""
+    with contextlib.suppress(StoreError):
+        for above, call in await ancestors(store, so_far):
+            if call.held and not await _told(store, above, call):
+                return False
+    return True
+
+
+async def _words(store: Store, run_id: str) -> list[AnyEvent]:
+    """What waits in an inbox and can be read."""
+    words: list[AnyEvent] = []
+    for _, body in await store.inbox(run_id):
+        with contextlib.suppress(ValueError, RecursionError):
+            words.append(decode(body))
+    return words
+
+
+async def _told(store: Store, so_far: Trajectory, call: Call) -> bool:
+    """Whether a word on the call waits in the inbox of its run."""
+    words = await _words(store, so_far.run_id)
+    return any(isinstance(word, Ruling) and word.call == call.key for word in words)
+
+
+async def rule(
+    run_id: str,
+    call: str,
+    *,
+    allow: bool,
+    args: dict[str, Json] | None = None,
+    why: str = "",
+    by: str = "",
+    seen: str = "",
+    store: Where = None,
+) -> None:
+    """Leave a word on a held call in its run's inbox; of a sub-run, also word for the runs above.
+
+    It holds once, for the arguments that the call has now; with `seen` (`Held.seen`) only for those
+    that were seen. The first word on a call counts: the same again completes what was cut off.
+    Raises `ConfigError` if the call is not held, has other arguments, or has another word already.
+    """
+    async with opened(store) as place:
+        record = await load(place, run_id)
+        waiting = record.call(call)
+        word = _hidden(Ruling(call, allow, args, why, by, seen or waiting.question))
+        first = await word_on(place, record, waiting)
+        if first is None:
+            _check(record, waiting, word)
+            await place.post(run_id, encode(word))
+        await _tell(place, record, by)
+    if first is not None and _meant(first) != _meant(word):
+        message = f"{call} of run {run_id} was ruled on already, and the first word counts"
+        raise ConfigError(message)
+
+
+def _hidden(word: Ruling) -> Ruling:
+    """The word as it may lie in the inbox; arguments that held a secret are marked."""
+    redaction = Redaction(secrets())
+    hidden = redaction.event(word) if redaction.finds(encode(word)) else word
+    return hidden if isinstance(hidden, Ruling) else word
+
+
+async def word_on(store: Store, record: Trajectory, call: Call) -> Ruling | None:
+    """The word on a held call that waits in the inbox already, if it holds for its arguments."""
+    for word in await _words(store, record.run_id) if call.held else ():
+        if isinstance(word, Ruling) and word.call == call.key and word.hash in {"", call.question}:
+            return word
+    return None
+
+
+def _meant(word: Ruling) -> bytes:
+    """What two rulings must agree in to be the same word."""
+    return encode([word.allow, word.args])
+
+
+def _check(record: Trajectory, call: Call, word: Ruling) -> None:
+    """Raise where this cannot be said of the call."""
+    run_id, held = record.run_id, [each.key for each in record.held]
+    message = ""
+    if not call.held:
+        named = ", ".join(held) or "none"
+        message = f"call {call.key} of run {run_id} does not wait for a ruling; held: {named}"
+    elif word.hash != call.question:
+        what = "was begun since" if call.in_doubt else "has other arguments now"
+        message = f"call {call.key} of run {run_id} {what}: look again"
+    elif word.args is not None and call is record.words:
+        message = f"{call.key} is a person's own words: allow or refuse them, or say others"
+    elif waits_below(call) and (word.allow or word.args is not None):
+        message = (
+            f"call {call.key} of run {run_id} waits for run {call.child}: rule on what is held "
+            "there, or refuse the call as a whole"
+        )
+    if message:
+        raise ConfigError(message)
+
+
+async def _tell(store: Store, so_far: Trajectory, by: str) -> None:
+    """Leave word for every run above a sub-run that there is news for it, once each."""
+    for above, call in await ancestors(store, so_far):
+        if call.observation is None and not await _told(store, above, call):
+            await store.post(above.run_id, encode(Ruling(call.key, allow=True, by=by)))
+
+
+async def cancel(run_id: str, *, why: str = "", store: Where = None) -> None:
+    """Ask a run, through its inbox, to close what is pending and stop; its sub-runs are asked too.
+
+    A sub-run alone may be asked: the run it serves then goes on without its answer.
+    """
+    async with opened(store) as place:
+        await _cancel(place, run_id, why)
+        await _tell(place, await load(place, run_id), "")
+
+
+async def _cancel(store: Store, run_id: str, why: str) -> None:
+    await load(store, run_id)
+    await store.post(run_id, encode(Cancel(why)))
+    so_far = await load(store, run_id)  # only now: a sub-run begun later looks into the inbox
+    for child in [call.child for call in so_far.step.pending if call.child]:
+        if await begun(store, child):
+            await _cancel(store, child, why)
+
+
+held_sync = twin(held)
+rule_sync = twin(rule)
+cancel_sync = twin(cancel)

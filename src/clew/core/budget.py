@@ -1,0 +1,394 @@
+"""The one account of a run: what it may take, what it took, and whether the next call still fits.
+
+`bounds.py` has the numbers that a person sets, and the bounds that a record names; here they are
+compared with what the record says. Before each thought a call is reserved: its prompt, as the last
+reply counted it with what came since, and the most it may answer. It must fit in what is left
+beside a reserve for a landing. All of this is read from the record and from values of the agent, so
+that nothing is written for it and a replay comes to the same. What a provider takes beyond it is
+excess: then nothing more is begun.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from clew.core.events import EFFECTFUL, Grant, Json, Note, Reply, Started, Thought, Usage, encode
+from clew.core.interfaces import Left, Prompt, Shape, Tool
+from clew.core.parts import shaped_text
+from clew.core.steps import in_part
+from clew.core.trajectory import Step, Totals, Trajectory
+
+ANSWER: Final = 1_000
+"""Tokens a reply is expected to take where none has taken more and no parameter says how many."""
+
+CHARACTERS: Final = 4
+"""Characters that are counted as one token."""
+
+IMAGE: Final = 1_000
+"""Tokens that an image is expected to take."""
+
+LEAST: Final = 1.0
+"""Seconds that a call is given at least, however few are left."""
+
+RESERVE: Final = 2
+"""So many thoughts are kept back from what sub-runs are granted: one more, and a landing."""
+
+_MOST: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
+"""Parameters that say how many tokens a reply may take."""
+
+_AXES: Final = ("steps", "tool_calls", "tokens", "seconds", "cost")
+
+_NOTHING: Final = Usage()
+
+
+class Allowance(NamedTuple):
+    """One thing that model calls take: how much there is of it, and how much was used."""
+
+    name: str
+    most: float
+    used: float
+
+    @property
+    def in_dollars(self) -> bool:
+        """Whether it is money."""
+        return self.name.endswith("cost")
+
+    def of(self, usage: Usage) -> float:
+        """How much of it a usage takes."""
+        return usage.known_cost if self.in_dollars else usage.tokens
+
+    def text(self, amount: float) -> str:
+        """An amount in its unit."""
+        return f"${amount:.4f}" if self.in_dollars else f"{amount:,.0f}"
+
+    @property
+    def state(self) -> str:
+        """How much of it was used, such as "tokens: 9,100 of 10,000 used"."""
+        word = "spent" if self.in_dollars else "used"
+        return f"{self.name}: {self.text(self.used)} of {self.text(self.most)} {word}"
+
+
+class Account(NamedTuple):
+    """What may be taken, what was taken of it, and what is reserved for open sub-runs.
+
+    `name` begins the names of its bounds. Where no price is known (`priced`), cost bounds nothing.
+    """
+
+    most: Grant
+    took: Totals
+    reserved: Grant
+    name: str = ""
+    priced: bool = True
+
+    def left(self) -> Grant:
+        """What may still be taken, never less than nothing; cost None where it is not bounded."""
+        most, took, reserved = self.most, self.took, self.reserved
+        cost = None
+        if most.cost is not None:  # subtracted in this order, as in the grants of earlier records
+            cost = most.cost - took.usage.known_cost - took.lost.known_cost - (reserved.cost or 0.0)
+            cost = max(0.0, cost)
+        return Grant(
+            max(0, most.steps - took.steps - reserved.steps),
+            max(0, most.tool_calls - took.tool_calls - reserved.tool_calls),
+            max(0, most.tokens - took.tokens - reserved.tokens),
+            max(0.0, most.seconds - took.seconds),
+            cost,
+            most.depth,
+        )
+
+    def tripped(self, estimate: Usage = _NOTHING) -> Allowance | None:
+        """What would be passed if so much more were taken."""
+        most, took = self.most, self.took
+        if took.tokens + estimate.tokens > most.tokens:
+            return Allowance(f"{self.name}tokens", most.tokens, took.tokens)
+        if not self.priced or most.cost is None or took.cost + estimate.known_cost <= most.cost:
+            return None
+        return Allowance(f"{self.name}cost", most.cost, took.cost)
+
+    def fits(self, estimate: Usage) -> bool:
+        """Whether what is left holds so much more."""
+        return self.tripped(estimate) is None
+
+    def used_up(self) -> str | None:
+        """What nothing is left of, as a reason to stop."""
+        left, most = self.left(), self.most
+        if most.cost is not None and left.cost == 0:
+            return f"{self.name}${most.cost:.4f} granted, and spent"
+        for axis in _AXES[:-1]:
+            if getattr(left, axis) <= 0:
+                return f"{self.name}{axis}: {getattr(most, axis):g} granted, and used"
+        return None
+
+
+class _Prompt(NamedTuple):
+    """The next prompt: the reply whose prompt was counted last, and the characters since.
+
+    Where no prompt was counted, they are all that came after the first one without its question.
+    """
+
+    counted: Usage = _NOTHING
+    characters: int = 0
+
+
+class _Sizes:
+    """The size of a run's next prompt, from what it was a step before: each step is measured once.
+
+    Kept with the trajectory (`Trajectory.folds`).
+    """
+
+    def __init__(self, shape: Shape | None) -> None:
+        self.shape = shape
+        self._entries = 0
+        self._steps = 0
+        self._before = _Prompt()
+        """Up to the current step, which may still grow."""
+        self._now = _Prompt()
+
+    def next_prompt(self, so_far: Trajectory) -> _Prompt:
+        """Measure what is new in the record."""
+        if self._entries != len(so_far.entries):
+            while self._steps < len(so_far.steps):
+                self._before = self._after(so_far, self._before)
+                self._steps += 1
+            self._now = self._after(so_far, self._before)
+            self._entries = len(so_far.entries)
+        return self._now
+
+    def _after(self, so_far: Trajectory, prompt: _Prompt) -> _Prompt:
+        """The prompt after the step that follows."""
+        whole = not so_far.capped
+        if not self._steps:
+            asked = len(so_far.asked)
+            return _Prompt(characters=asked + self._added(so_far.before, whole=whole))
+        step = so_far.steps[self._steps - 1]
+        added = self._added(step, whole=whole)
+        reply = Reply() if step.thought is None else step.thought.reply
+        if reply.usage.input:
+            return _Prompt(reply.usage, added)
+        return _Prompt(prompt.counted, prompt.characters + _written(reply) + added)
+
+    def _added(self, step: Step, *, whole: bool) -> int:
+        """The characters that a step adds to the prompt behind its thought."""
+        added = sum(len(aside.text) for aside in step.asides if isinstance(aside, Note))
+        for seen in [call.observation for call in step.calls if call.observation is not None]:
+            text = seen.text
+            text = text if self.shape is None else shaped_text(self.shape, text)
+            added += len(text if whole else in_part(text))
+            added += len(seen.images) * IMAGE * CHARACTERS
+        return added
+
+
+class Budget(msgspec.Struct, frozen=True):
+    """What an agent's runs may take, and what is known beforehand of its model calls.
+
+    `most` are its limits; without a known price (`priced`) their cost bounds nothing. `opening` are
+    the tokens its first prompt takes without the question, `answer` those that a reply may take
+    (None: nobody says); `landing` says whether a reserve is kept for one. `shape` is what the view
+    does to observations.
+    """
+
+    most: Grant
+    priced: bool = True
+    landing: bool = True
+    opening: int = 0
+    answer: int | None = None
+    shape: Shape | None = None
+
+    def accounts(self, so_far: Trajectory) -> tuple[Account, ...]:
+        """Of a sub-run its grant, over all of it; and the limits, since a person last spoke."""
+        own = Account(self.most, so_far.spent, so_far.reserved, priced=self.priced)
+        if so_far.grant is None:
+            return (own,)
+        return Account(so_far.grant, so_far.total, so_far.reserved, "grant: "), own
+
+    def left(self, so_far: Trajectory) -> Left:
+        """What may still be taken; of a sub-run also of its grant."""
+        *grants, own = self.accounts(so_far)
+        left = own.left()
+        for grant in grants:
+            left = least(left, grant.left())
+        return Left(
+            left.steps, left.tool_calls, left.tokens, left.seconds, left.cost or 0.0, left.depth
+        )
+
+    def over(self, so_far: Trajectory) -> str | None:
+        """Of what more was used than there is, if anything; after that nothing is begun."""
+        if (passed := self._tripped(so_far)) is None:
+            return None
+        lost = so_far.spent.lost.tokens
+        more = f", {lost:,} tokens of it an estimate of calls nobody saw the end of"
+        excess = passed.text(passed.used - passed.most)
+        return f"{passed.state}, {excess} over{more if lost else ''}"
+
+    def ended(self, so_far: Trajectory) -> str:
+        """Why a run ends that has its answer: the bound it landed for, and what was exceeded."""
+        bound = "" if so_far.landing is None else so_far.landing.bound
+        over = (self.over(so_far) or "").removeprefix(f"{bound}: ")
+        return ": ".join(filter(None, (bound, over)))
+
+    def granted(self, so_far: Trajectory) -> str | None:
+        """What a sub-run has used up of its grant, over its whole record: no word gives it more."""
+        return None if so_far.grant is None else self.accounts(so_far)[0].used_up()
+
+    def short(self, so_far: Trajectory) -> str | None:
+        """Why the next thought does not fit in what is left, if it does not."""
+        call = self._estimate(so_far, self.answer)
+        reserve = self._estimate(so_far, later=True) if self.landing else _NOTHING
+        if (lacking := self._tripped(so_far, call + reserve)) is None:
+            return None
+        need, more = lacking.of(call), lacking.of(reserve)
+        why = f"{lacking.state} and the next call needs about {lacking.text(need)}"
+        alone = need > lacking.most - lacking.used
+        return why if alone else f"{why}, beside {lacking.text(more)} for a landing"
+
+    def lands(self, so_far: Trajectory) -> bool:
+        """Whether a landing is wanted, and what is left holds it."""
+        if not self.landing or not _reserves(so_far):
+            return self.landing
+        call = self._estimate(so_far)
+        return all(account.fits(call) for account in self.accounts(so_far))
+
+    def expected(self, so_far: Trajectory) -> Usage:
+        """What the next call is expected to take."""
+        call = self._estimate(so_far)
+        return call if self.priced else msgspec.structs.replace(call, cost=None)
+
+    def deadline(self, tool: Tool, so_far: Trajectory) -> float:
+        """Seconds that a call may take, where the run's time may end before.
+
+        An effect keeps the whole of its tool's timeout: cut short it would be in doubt, which is
+        worse than a run that takes a little longer. Any other call is cut where the run's time
+        ends, but gets a second: what is found at once can still be told in a landing.
+        """
+        if tool.effect in EFFECTFUL:
+            return float(tool.timeout)
+        left = min(each.most.seconds - each.took.seconds for each in self.accounts(so_far))
+        return min(float(tool.timeout), max(LEAST, round(left, 2)))
+
+    def share(self, so_far: Trajectory, among: int) -> Grant:
+        """An equal part, for each of so many sub-runs, of what the run may still take.
+
+        It keeps what it needs itself to make something of the results: another step and a landing,
+        and the calls of this step that are not made yet. Time passes for all sub-runs at once, so
+        it is not divided.
+        """
+        left, thought = self.left(so_far), self.expected(so_far)
+        waiting = sum(not call.attempts for call in so_far.step.pending)
+        bounded = self.priced or (so_far.grant is not None and so_far.grant.cost is not None)
+        return Grant(
+            (left.steps - 1) // among,
+            (left.tool_calls - waiting) // among,
+            (left.tokens - RESERVE * thought.tokens) // among,
+            round(left.seconds - RESERVE * _thinking(so_far), 3),
+            (left.cost - RESERVE * thought.known_cost) / among if bounded else None,
+            left.depth - 1,
+        )
+
+    def _tripped(self, so_far: Trajectory, estimate: Usage = _NOTHING) -> Allowance | None:
+        """What would be passed if so much more were taken, the grant first."""
+        if not _reserves(so_far):
+            return None
+        for account in self.accounts(so_far):
+            if (passed := account.tripped(estimate)) is not None:
+                return passed
+        return None
+
+    def _estimate(
+        self, so_far: Trajectory, answer: int | None = None, *, later: bool = False
+    ) -> Usage:
+        """The next call, or the one after it (`later`): the last prompt that was counted, and what
+        came since.
+
+        Where the last one was read from a cache or written to it, the next is expected to find it
+        there. A reply is expected to be no shorter than the last one, if no `answer` is given.
+        """
+        last, characters = self._sizes(so_far).next_prompt(so_far)
+        usual = max(ANSWER, last.output)
+        usual = usual if self.answer is None else min(usual, self.answer)
+        opening = last.input + max(0, last.output - last.reasoning) if last.input else self.opening
+        cached = last.input if last.cached or last.written else 0
+        prompt = opening + characters // CHARACTERS + (usual if later else 0)
+        answer = usual if answer is None else answer
+        cost = last.cost or 0.0
+        if so_far.setting is not None and (rates := so_far.setting.rates) is not None:
+            fresh = (prompt - cached) * rates.input
+            cost = (fresh + cached * rates.cached + answer * rates.output) / 1_000_000
+        return Usage(prompt, answer, cached, cost=cost, estimated=True)
+
+    def _sizes(self, so_far: Trajectory) -> _Sizes:
+        sizes = so_far.folds.get("sizes")
+        if not isinstance(sizes, _Sizes) or sizes.shape is not self.shape:
+            sizes = so_far.folds["sizes"] = _Sizes(self.shape)
+        return sizes
+
+
+def least(one: Grant, other: Grant) -> Grant:
+    """The smaller of two grants on every axis."""
+    return Grant(
+        min(one.steps, other.steps),
+        min(one.tool_calls, other.tool_calls),
+        min(one.tokens, other.tokens),
+        min(one.seconds, other.seconds),
+        min((cost for cost in (one.cost, other.cost) if cost is not None), default=None),
+        min(one.depth, other.depth),
+    )
+
+
+def too_little(grant: Grant) -> str | None:
+    """Why a sub-run with this grant could not begin, in a line for the model."""
+    if grant.depth < 0:
+        return "runs are nested as deep as they may be: do it yourself, with your other tools"
+    for axis in _AXES:
+        value = getattr(grant, axis)
+        if value is not None and value <= 0:
+            words = axis.replace("_", " ")
+            return f"too little is left of this run's {words} to hand on: answer with what is known"
+    return None
+
+
+def limit_reminders(left: Left, near: int) -> list[str]:
+    """What is left of steps and calls, in lines for the model: where it is at most `near`."""
+    lines: list[str] = []
+    if left.steps <= near:
+        last = "This is the last step: finish now."
+        lines.append(last if left.last else f"{left.steps} steps are left.")
+    if left.tool_calls <= near:
+        lines.append(f"{left.tool_calls} tool calls are left.")
+    return lines
+
+
+def _thinking(so_far: Trajectory) -> float:
+    """Seconds from what came before the last thought to it, where one worker saw both."""
+    pairs = zip(so_far.entries[-2::-1], so_far.entries[::-1], strict=False)
+    worked = (
+        entry.at - before.at if entry.epoch == before.epoch else 0
+        for before, entry in pairs
+        if isinstance(entry.event, Thought)
+    )
+    return max(0, next(worked, 0)) / 1000
+
+
+def _reserves(so_far: Trajectory) -> bool:
+    """Whether the run was begun by a clew that reserves calls: others go on as they were begun."""
+    first = so_far.entries[0].event if so_far.entries else None
+    return isinstance(first, Started) and first.schema > 1
+
+
+def _written(reply: Reply) -> int:
+    """The characters of a reply that stay in the prompt."""
+    return len(reply.text) + sum(len(c.name) + len(c.arguments or "") for c in reply.calls)
+
+
+def opening(first: Prompt) -> int:
+    """The tokens of a run's first prompt."""
+    said = sum(len(part.text) for part in first)
+    for tool in first.tools:
+        said += len(tool.name) + len(tool.description) + len(encode(tool.parameters))
+    return said // CHARACTERS
+
+
+def most_answered(params: Mapping[str, Json]) -> int | None:
+    """How many tokens a reply may take by the model's parameters, if they say so."""
+    said: list[Any] = [params[name] for name in _MOST if name in params]
+    return next((n for n in said if isinstance(n, int) and not isinstance(n, bool) and n > 0), None)

@@ -1,0 +1,135 @@
+"""Where two runs part, and how they differ as a whole: read off their records."""
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import TypeAlias, TypeGuard
+
+import msgspec
+
+from clew.core.agent import changes
+from clew.core.events import Forked, Json, Landing, Note, Thought
+from clew.core.trajectory import Step, Trajectory
+
+Fact: TypeAlias = tuple[int, str, Json]
+"""Something that happened: the number of its step, what it is, its value."""
+
+
+class Parting(msgspec.Struct, frozen=True):
+    """The first thing that differs: in step `step`, `what` was one thing here and another there.
+
+    None stands for what did not happen in one of the runs.
+    """
+
+    step: int
+    what: str
+    left: Json
+    right: Json
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """Two runs side by side.
+
+    `shared` counts the entries that are one and the same, as forks have them, and `steps` the steps
+    in these; `agents` names what their agents differ in. `parting` is None where the same happened.
+    """
+
+    left: Trajectory
+    right: Trajectory
+    shared: int
+    steps: int
+    agents: tuple[str, ...]
+    parting: Parting | None
+
+
+def diff(left: Trajectory, right: Trajectory) -> Difference:
+    """Compare two runs by what was thought, done and seen; not by times, ids and tokens."""
+    shared = steps = 0
+    makers = zip(_makers(left), _makers(right), strict=False)
+    for entry, (one, other) in zip(left.entries, makers, strict=False):
+        if one != other:
+            break
+        shared += 1
+        steps += isinstance(entry.event, Thought)
+    settings = [record.setting or record.started.setting for record in (left, right)]
+    return Difference(left, right, shared, steps, changes(*settings), _parting(left, right))
+
+
+def _makers(record: Trajectory) -> list[tuple[str, bytes]]:
+    """Who wrote each entry, and its hash: runs begun in one moment may have the same hashes."""
+    maker, found = record.run_id, list[tuple[str, bytes]]()
+    for entry in reversed(record.entries):
+        found.append((maker, entry.hash))
+        if isinstance(entry.event, Forked):
+            maker = entry.event.parent
+    return found[::-1]
+
+
+def _parting(left: Trajectory, right: Trajectory) -> Parting | None:
+    for one, other in zip_longest(_facts(left), _facts(right)):
+        if one != other:
+            step, what, _ = min(filter(None, (one, other)), key=_place)
+            values = [
+                fact[2] if fact is not None and fact[:2] == (step, what) else None
+                for fact in (one, other)
+            ]
+            return Parting(step, what, *values)
+    return None
+
+
+def _place(fact: Fact) -> tuple[int, bool]:
+    """What comes first of two that differ; of an end and of what went on, the latter."""
+    return fact[0], fact[1] == "stop"
+
+
+def _facts(record: Trajectory) -> Iterator[Fact]:
+    """What happened in a run, in the order of its steps and calls."""
+    yield 0, "question", record.goal
+    for step in (record.before, *record.steps):
+        yield from _of_step(step)
+    if record.stop is not None:
+        stop = record.stop
+        yield len(record.steps), "stop", f"{stop.status}: {stop.reason}"
+        yield len(record.steps), "answer", stop.answer
+
+
+def _of_step(step: Step) -> Iterator[Fact]:
+    if step.thought is not None:
+        thought = step.thought
+        yield step.number, "thought", thought.text or thought.answer or thought.reply.text
+    for call in step.calls:
+        made = {"tool": call.action.name, "args": call.args, "fault": call.action.fault}
+        yield step.number, f"action {call.key}", {k: v for k, v in made.items() if v != ""}
+    for call in step.calls:
+        if call.observation is not None:
+            yield step.number, f"observation {call.key}", call.observation.content
+    for aside in step.asides:
+        if isinstance(aside, Note):
+            yield step.number, f"word of a {aside.source}", aside.text
+        elif isinstance(aside, Landing):
+            yield step.number, "landing", aside.bound
+
+
+def first_difference(old: Json, new: Json, path: str = "") -> str | None:
+    """The dotted path of the first field in which two JSON values differ, or None."""
+    if _is_object(old) and _is_object(new):
+        for name in dict.fromkeys((*old, *new)):
+            at = f"{path}.{name}" if path else name
+            if name not in old or name not in new:
+                return at
+            if (found := first_difference(old[name], new[name], at)) is not None:
+                return found
+        return None
+    if _is_array(old) and _is_array(new) and len(old) == len(new):
+        for place, (was, now) in enumerate(zip(old, new, strict=True)):
+            if (found := first_difference(was, now, f"{path}[{place}]")) is not None:
+                return found
+        return None
+    return None if old == new else path
+
+
+def _is_object(value: Json) -> TypeGuard[dict[str, Json]]:
+    return isinstance(value, dict)
+
+
+def _is_array(value: Json) -> TypeGuard[list[Json]]:
+    return isinstance(value, list)

@@ -1,0 +1,195 @@
+"""One call of one tool: its attempts, its deadline, and what is known of its effect afterwards.
+
+The rules are those of the record's contract: an effect has an `Attempt` on the disk before it; it
+ends done, not done or unknown; what is unknown is never made again by the machine, unless the tool
+is idempotent, has a probe that says it did not happen, or a person allowed it.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextvars import copy_context
+from functools import partial
+from typing import Any, Final
+
+import anyio
+
+from clew.concurrency.tasks import Ended, settle
+from clew.core.agent import Agent
+from clew.core.errors import ToolError, described, message_of, writable
+from clew.core.events import (
+    EFFECTFUL,
+    Attempt,
+    Json,
+    Judged,
+    Observation,
+    Outcome,
+    Trust,
+    Verdict,
+)
+from clew.core.interfaces import LATE, RECORD, Tool
+from clew.core.journal import Journal
+from clew.core.observations import failed, observed, refusal, traced, trust_of
+from clew.core.parts import ask, copied, text_of
+from clew.core.subruns import hand_on
+from clew.core.trajectory import Call
+
+IN_DOUBT: Final = (
+    "{tool} was begun, but nobody saw how it ended: it may or may not have happened. "
+    "Check that before anything else; it will not be repeated by itself."
+)
+NOT_KEPT: Final = (
+    "the arguments held a secret, which the record does not keep, and the worker that knew it has "
+    "left: nothing was called; call it again"
+)
+LATE_CHARS: Final = 2_000
+
+
+async def perform(agent: Agent, journal: Journal, call: Call) -> None:
+    """Make a judged call, again where its effect allows, and record what came of it."""
+    tool = agent.by_name.get(call.action.name)
+    if tool is None:  # begun by an agent that had it
+        text = IN_DOUBT.format(tool=call.action.name)
+        await journal.record(refusal(call, "unknown", text))
+        return
+    if tool.sub is not None or call.child:
+        await hand_on(agent, journal, tool, call)
+        return
+    if call.in_doubt and not call.again:
+        settled = await _settle(agent, journal, tool, call)
+        if settled is not None:
+            await journal.record(settled)
+            return
+    if (whole := journal.whole(call)) is None:
+        await journal.record(refusal(call, "invalid_arguments", NOT_KEPT))
+        return
+    number, after = len(call.attempts), ""
+    if number:
+        after = "nobody saw the end of the attempt before"
+    delay = tool.retry.delay
+    while True:
+        number += 1
+        most = agent.budget.deadline(tool, journal.trajectory)
+        if tool.effect in EFFECTFUL or number > 1:
+            await journal.record(Attempt(call.key, tool.name, call.hash, most, number, after))
+        observation = await _once(agent, tool, whole, journal, most)
+        if observation.ok or number > tool.retry.times or not _repeatable(tool, observation):
+            await journal.record(observation)
+            return
+        after = observation.text
+        await anyio.sleep(delay)
+        delay = min(delay * 2, tool.retry.most)
+
+
+def _repeatable(tool: Tool, observation: Observation) -> bool:
+    """Whether a failed call may be made again: it did not happen, or may happen twice."""
+    if observation.code == "bad_output":
+        return False
+    return tool.effect == "idempotent" or observation.outcome == "not_done"
+
+
+async def _settle(
+    agent: Agent, journal: Journal, tool: Tool, call: Call
+) -> Observation | Judged | None:
+    """What becomes of a call in doubt; None means that it may be made again."""
+    if tool.effect != "unsafe" and tool.probe is None:
+        return None
+    if tool.probe is not None and not _let_be(call):
+        found = await _probe(agent, journal, tool, call, tool.probe)
+        if found is None or found.outcome != "unknown":
+            return found
+    text = IN_DOUBT.format(tool=tool.name)
+    if agent.unknown == "hold" and not _let_be(call):
+        verdict = Verdict("hold", text, args=call.args, code="unknown")
+        return Judged(call.key, verdict, by="in doubt")
+    return failed(tool, call, "unknown", text, "unknown", trust="trusted")
+
+
+def _let_be(call: Call) -> bool:
+    """Whether a person ruled that a call in doubt is not to be made again."""
+    doubted = call.verdict is not None and call.verdict.verdict.code == "unknown"
+    return doubted and call.ruling is not None and not call.ruling.allow
+
+
+async def _probe(
+    agent: Agent,
+    journal: Journal,
+    tool: Tool,
+    call: Call,
+    probe: Callable[[dict[str, Json], str], Awaitable[Any]],
+) -> Observation | None:
+    """Ask, once the attempt's deadline has passed, what became of it; None: it did not happen.
+
+    A worker that was only frozen may still be inside the tool until then.
+    """
+    left = (call.deadline - journal.now()) / 1000
+    await anyio.sleep(min(max(0, left), call.attempts[-1].timeout))  # a clock may be set back
+    key, what = f"{journal.run_id}:{call.key}", f"the probe of the tool {tool.name}"
+    try:
+        found = await ask(what, agent.patience, probe, copied(call.args), key)
+    except Exception as error:  # noqa: BLE001 - whatever a probe raises, the call stays in doubt
+        text = IN_DOUBT.format(tool=tool.name)
+        return failed(tool, call, "unknown", text, "unknown", traced(error))
+    return None if found is None else observed(agent, journal.trajectory, tool, call, found)
+
+
+async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal, most: float) -> Observation:
+    """One attempt, in its deadline; whatever the tool raises is an observation."""
+    trust = trust_of(tool, journal.trajectory)
+    context, leave_word = copy_context(), partial(_leave_word, journal, tool, call)
+    context.run(LATE.set, leave_word)  # by whatever it starts
+    context.run(RECORD.set, journal.trajectory)
+    key = f"{journal.run_id}:{call.key}"
+    try:
+        value = context.run(tool.call, copied(call.args), key)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is what came of the call
+        return _raised(tool, call, error, trust)
+    if hasattr(value, "__await__"):
+        heard = partial(_hear, leave_word)
+        ended = await settle(value, most, agent.limits.grace, heard, context)
+        if ended.late:
+            return _late(tool, call, most, ended, leave_word)
+        if ended.error is not None:
+            return _raised(tool, call, ended.error, trust)
+        value = ended.value
+    return observed(agent, journal.trajectory, tool, call, value)
+
+
+def _raised(tool: Tool, call: Call, error: BaseException, trust: Trust) -> Observation:
+    """What a tool raised; a real Ctrl-C, which hits whatever is at work, is raised on."""
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    if isinstance(error, ToolError):
+        return failed(tool, call, "tool_error", message_of(error), "not_done", trust=trust)
+    outcome: Outcome = "unknown" if tool.effect in EFFECTFUL else "not_done"
+    return failed(tool, call, "crashed", described(error), outcome, traced(error), trust=trust)
+
+
+def _leave_word(journal: Journal, tool: Tool, call: Call, text: str) -> None:
+    """From a call that ended after its deadline, be it in a thread: its result, for the journal."""
+    short = " ".join(writable(text).split())[:LATE_CHARS]
+    journal.words.append(f"{tool.name} (call {call.key}) ended after its deadline: {short}")
+
+
+def _hear(leave_word: Callable[[str], None], ended: Ended) -> None:
+    """Leave word of how a call ended that did not heed its deadline."""
+    leave_word(text_of(ended.value) if ended.error is None else described(ended.error))
+
+
+def _late(
+    tool: Tool, call: Call, most: float, ended: Ended, leave_word: Callable[[str], None]
+) -> Observation:
+    why = " (all that is left of the run's time)" if most < tool.timeout else ""
+    text = f"{tool.name} did not end in {most:g} s{why}"
+    if ended.left:
+        text += ", nor when it was stopped: it was left alone"
+    elif not ended.heeded:
+        text += ", and ignored that it was stopped: how it ended is told apart"
+        _hear(leave_word, ended)
+    if tool.effect not in EFFECTFUL and tool.stoppable:
+        text += " and was stopped: ask for less" if ended.heeded else ". Ask for less"
+        return failed(tool, call, "timeout", text, "not_done", trust="trusted")
+    text += ". "
+    if tool.effect in EFFECTFUL:
+        text += IN_DOUBT.format(tool="It")
+    else:
+        text += "It may still be at work: ask for less"
+    return failed(tool, call, "timeout", text, "unknown", trust="trusted")

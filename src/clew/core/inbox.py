@@ -1,0 +1,36 @@
+"""What outsiders leave in a run's inbox, as far as it may enter the record."""
+
+from clew.core.events import AnyEvent, Cancel, Note, Ruling, decode
+from clew.core.trajectory import Trajectory
+
+
+def admitted(so_far: Trajectory, body: bytes) -> AnyEvent:
+    """An outsider's word as an event, or a note that says what was set aside."""
+    try:
+        event = decode(body)
+    except (ValueError, RecursionError):  # no event, no JSON, no text
+        return Note("a message in the inbox could not be read and was set aside", source="late")
+    if isinstance(event, Ruling) and (why := _objection(so_far, event)):
+        return Note(f"a ruling on {event.call} was set aside: {why}", source="late")
+    if isinstance(event, (Ruling, Note, Cancel)):
+        return event
+    return Note("a message in the inbox was no ruling, note or cancel", source="late")
+
+
+def _objection(so_far: Trajectory, ruling: Ruling) -> str:
+    """Why a ruling does not hold.
+
+    A call whose sub-run goes on takes one at any time: it says that there is news for the sub-run,
+    which is taken up after it.
+    """
+    open_calls = [*so_far.held, *(call for call in so_far.step.pending if call.child)]
+    call = next((call for call in open_calls if call.key == ruling.call), None)
+    if call is None:
+        return "it is not held"
+    if call.child and not call.held and call.ruling is not None and not call.ruling.allow:
+        return "it was refused, and its sub-run is being ended"
+    if ruling.hash and ruling.hash != call.question:
+        return "it was begun since" if call.in_doubt else "its arguments are others now"
+    if call.child and ruling.args is not None:
+        return "it was begun already, with its arguments"
+    return ""

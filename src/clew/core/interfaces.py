@@ -1,0 +1,646 @@
+"""Every door of clew on one page: what a part is given, what it gives back.
+
+Nothing here is to be inherited. A model, codec or store is whatever has these methods; a bound, a
+guard or a check is a function; a tool is one dataclass.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+import msgspec
+
+from clew.core.errors import ConfigError
+from clew.core.events import (
+    Action,
+    Effect,
+    Entry,
+    Grant,
+    Image,
+    Json,
+    Observation,
+    Rates,
+    RawCall,
+    Reply,
+    Status,
+    Trust,
+    Verdict,
+    Wire,
+)
+from clew.core.trajectory import Call, Step, Trajectory
+
+Said = TypeVar("Said")
+Answering: TypeAlias = Awaitable[Said] | Said  # given at once, or once it is awaited
+
+# ---------------------------------------------------------------- tools
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often a failed call is made again, and how long to wait before (seconds, doubling).
+
+    Only a call that is known not to have happened is made again, except for idempotent tools.
+    """
+
+    times: int = 0
+    delay: float = 0.5
+    most: float = 8.0
+
+
+Parameters: TypeAlias = dict[str, Json]  # a JSON Schema of type object
+
+
+@dataclass(frozen=True)
+class Tool:
+    """Something to await by name.
+
+    `call(args, key)` gets validated arguments and the call's key (`run_id:step.index`, the same in
+    every attempt). It returns text, a JSON value, or an `Observation` that says everything itself.
+    `ToolError` means not done; any other exception leaves an effect in doubt. `stoppable` says that
+    cancelling the call really ends the work. `probe(args, key)` is asked, after the deadline of an
+    attempt nobody saw the end of, what became of it: an answer like a call's, or None for "it did
+    not happen". `repair(args)` may mend arguments before validation and says what it did: (new
+    arguments, words). Each is given arguments of its own, to change as it likes. `result` is a JSON
+    Schema the result must meet. A `hidden` tool is not shown but still answered. With `sub` the
+    work is done in a run of its own, which is granted at `most` so much of the budget; `call` and
+    `timeout` are not used. A tool that was made of a `function` can be called as that. Where a tool
+    depends on the others of its agent, `among(tools)` is what it becomes beside these.
+    """
+
+    name: str
+    description: str
+    parameters: Parameters
+    call: Callable[[dict[str, Json], str], Awaitable[Any]]
+    effect: Effect = "unsafe"
+    timeout: float = 30.0
+    retry: Retry = Retry()
+    trust: Trust = "untrusted"
+    stoppable: bool = True
+    probe: Callable[[dict[str, Json], str], Awaitable[Any]] | None = None
+    repair: Callable[[dict[str, Json]], tuple[dict[str, Json], str] | None] | None = None
+    result: Parameters | None = None
+    hidden: bool = False
+    version: str = "1"
+    examples: tuple[dict[str, Json], ...] = ()
+    sub: "Callable[[SubRun], Awaitable[Observation | Verdict]] | None" = None
+    most: Grant | None = None
+    function: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
+    among: "Callable[[Sequence[Tool]], Tool] | None" = field(
+        default=None, repr=False, compare=False
+    )
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """Call the function it was made of."""
+        if self.function is None:
+            raise ConfigError(f"the tool {self.name} was made of no function: await its call")
+        return self.function(*args, **named)
+
+    def __repr__(self) -> str:
+        """Its name, its parameters and what it does to the world."""
+        named: dict[str, Json] = self.parameters.get("properties", {})
+        return f"<Tool {self.name}({', '.join(named)}): {self.effect}>"
+
+
+class SubRun(msgspec.Struct, frozen=True):
+    """What a tool is given that works in a run of its own, named in the attempt of its call.
+
+    The run `run_id` is to be begun in `store`, or taken up where it is there: it serves the call
+    `parent` (`run_id:step.index`) and may take no more than `grant`. The tool returns what its call
+    observes, with what was `spent`; or a verdict that holds the call while the sub-run is held.
+    With `close` it is not gone on with: it is to be ended for that reason, where it has not. Where
+    it `waited` its record must be there. `trust` is that of what its arguments were made from.
+    """
+
+    run_id: str
+    parent: str
+    args: dict[str, Json]
+    grant: Grant
+    store: "Store"
+    listener: "Listener | None" = None
+    close: str = ""
+    waited: bool = False
+    trust: Trust = "trusted"
+
+
+def _nobody_listens(text: str) -> None:
+    """Take a late word that no run waits for."""
+
+
+LATE: ContextVar[Callable[[str], None]] = ContextVar("clew.late", default=_nobody_listens)
+"""Where work that could not be stopped at its deadline leaves word of its end, from its thread.
+
+Set around every call of a tool; the word becomes a note in the record if the process lives on.
+"""
+
+RECORD: ContextVar[Trajectory | None] = ContextVar("clew.record", default=None)
+"""The record of the run that calls a tool, as it stands: for tools whose world has to follow it.
+
+Set around every call of a tool. It may be looked at, and not kept: it grows.
+"""
+
+
+# ---------------------------------------------------------------- prompts
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+Calls: TypeAlias = Literal["auto", "none", "required"]
+"""Whether a reply may call tools, must not, or must."""
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
+class Part:
+    """One immutable message of a prompt, in no provider's words.
+
+    An assistant's part may carry the `calls` it made and the `wire` items only its own model reads;
+    a tool's part answers the call `call_id` of the tool `name`; a user's part may show `images`.
+    `encoded` remembers, per encoder, the bytes a model made of it, so that each part is encoded
+    once.
+    """
+
+    role: Role
+    text: str
+    calls: tuple[RawCall, ...] = ()
+    call_id: str = ""
+    name: str = ""
+    wire: Wire | None = None
+    images: tuple[Image, ...] = ()
+    encoded: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
+
+
+class Prompt(msgspec.Struct, frozen=True, gc=False):
+    """What goes to a model: head, the steps so far, and a tail that is new every time.
+
+    `tools` are shown (empty in text formats, whose head describes them); with `calls` "none" the
+    model must not call any, with "required" it must. `stop` are sequences after which the reply
+    should end. `form` is a JSON Schema that the reply's text must meet: a model whose provider can
+    hold a reply to a schema passes it on, others leave it to the prompt's words.
+    """
+
+    head: tuple[Part, ...]
+    parts: Sequence[Part]
+    tail: tuple[Part, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    calls: Calls = "auto"
+    stop: tuple[str, ...] = ()
+    form: Parameters | None = None
+
+    def __iter__(self) -> Iterator[Part]:
+        """All parts in order."""
+        yield from self.head
+        yield from self.parts
+        yield from self.tail
+
+
+class Example(msgspec.Struct, frozen=True):
+    """A worked trajectory to show in the head: a goal, its steps, the last of which finishes."""
+
+    goal: str
+    steps: tuple[Step, ...]
+
+
+Shape: TypeAlias = Callable[[str], str]
+"""How a model is shown an observation: text to text. Pure, for it is done again in a replay."""
+
+
+@dataclass(frozen=True)
+class Brief:
+    """What a codec may know of the agent: the same for a whole run.
+
+    `tools` are those shown from the start, in order, without `finish`, and `more` those that may be
+    shown later; `known` are all names that may be called, hidden ones included. `answer` is the
+    JSON Schema of the answer ({"type": "string"} for text). `thought` says whether the model is
+    asked to think aloud. The view applies `shape`.
+    """
+
+    prompt: str
+    tools: tuple[Tool, ...]
+    finish: Tool
+    answer: Parameters
+    known: frozenset[str] = frozenset()
+    thought: bool = True
+    examples: tuple[Example, ...] = ()
+    shape: Shape | None = None
+    more: tuple[Tool, ...] = ()
+
+    @cached_property
+    def later(self) -> Mapping[str, Tool]:
+        """`more` by name."""
+        return {tool.name: tool for tool in self.more}
+
+    @property
+    def answers_text(self) -> bool:
+        """Whether the answer is a plain string."""
+        return self.answer.get("type") == "string"
+
+
+class Parsed(msgspec.Struct, frozen=True, gc=False):
+    """A reply as a codec read it: the fields of a `Thought`, without its circumstances."""
+
+    text: str = ""
+    actions: tuple[Action, ...] = ()
+    answer: str | None = None
+    fault: str = ""
+    repairs: tuple[str, ...] = ()
+
+
+OnText: TypeAlias = Callable[[str], bool]
+"""Takes a piece of a reply as it arrives; True says that nothing after it is wanted."""
+
+
+class Codec(Protocol):
+    """How actions are written and read. Pure: no I/O, no state; `parse` never raises."""
+
+    @property
+    def name(self) -> str:
+        """`name/version`, written in the record; a new version may render differently."""
+        ...
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """Sequences at which a server should end the reply."""
+        ...
+
+    @property
+    def native(self) -> bool:
+        """Whether tools and calls travel in the provider's own fields."""
+        ...
+
+    def head(self, brief: Brief, goal: str) -> tuple[Part, ...]:
+        """What comes first in every prompt of a run: instructions, tools, examples, the goal."""
+        ...
+
+    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+        """One closed step as immutable parts: thought, calls, one result per call, asides."""
+        ...
+
+    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+        """What is said anew before thought number `step`: what is left, reminders."""
+        ...
+
+    def form(self, brief: Brief, calls: Calls) -> Parameters | None:
+        """The JSON Schema that the text of the next reply must meet; None where it is free."""
+        ...
+
+    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+        """Read a reply; total and linear in its length."""
+        ...
+
+    def cut(self, show: Callable[[str], None]) -> OnText:
+        """A filter for a reply's stream: shows what counts, says when an invented tail begins."""
+        ...
+
+
+@runtime_checkable
+class Describes(Protocol):
+    """A text format that can describe further tools in the midst of a run."""
+
+    def describe(self, brief: Brief, tools: Sequence[Tool]) -> tuple[Part, ...]:
+        """Tools that can be called from here on, as immutable parts."""
+        ...
+
+
+class Finder(Protocol):
+    """Finds, among many tools, those that a model is to be shown. What was shown stays shown."""
+
+    @property
+    def always(self) -> Sequence[str]:
+        """The names of the tools that are shown from the start."""
+        ...
+
+    def find(self, tools: Sequence[Tool], so_far: Trajectory) -> Answering[Sequence[str]]:
+        """Names of tools to show from the next thought on; the record keeps what it said."""
+        ...
+
+
+class Model(Protocol):
+    """Whatever completes a prompt."""
+
+    @property
+    def name(self) -> str:
+        """`provider:model`."""
+        ...
+
+    @property
+    def params(self) -> Mapping[str, Json]:
+        """Sampling parameters, as recorded."""
+        ...
+
+    @property
+    def priced(self) -> bool:
+        """Whether replies say what they cost."""
+        ...
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """Complete the prompt; with `on_text`, stream. Raises `ModelError` after its retries."""
+        ...
+
+
+@runtime_checkable
+class Choosy(Protocol):
+    """A model that can say beforehand what it cannot take; most take whatever they are given."""
+
+    def check(self, prompt: Prompt) -> None:
+        """Raise `ConfigError` for tools, stop sequences or a form that it cannot be asked with."""
+        ...
+
+
+@runtime_checkable
+class Rated(Protocol):
+    """A model that can say beforehand what its tokens cost, so that calls can be reserved."""
+
+    @property
+    def rates(self) -> Rates | None:
+        """US dollars per million tokens; None where they are not known."""
+        ...
+
+
+@runtime_checkable
+class Unmetered(Protocol):
+    """A model that may take no tokens of anybody, such as rules do."""
+
+    @property
+    def unmetered(self) -> bool:
+        """Whether it takes none: then nothing is charged for a reply that was lost."""
+        ...
+
+
+@runtime_checkable
+class Seeded(Protocol):
+    """A model whose replies follow from the prompt and a seed: its agent gives it its own."""
+
+    def seeded(self, seed: int) -> Model:
+        """The same model with this seed."""
+        ...
+
+
+# ---------------------------------------------------------------- judging
+
+Bound: TypeAlias = Callable[[Trajectory], str | None]
+"""Says why the run may not think again, or None. Its `repr` names it in the record."""
+
+
+class Left(msgspec.Struct, frozen=True, gc=False):
+    """What a run may still take before its limits end it, the landing not counted.
+
+    `cost` in US dollars counts where prices are known; `depth` is how far it may hand on.
+    """
+
+    steps: int
+    tool_calls: int
+    tokens: int
+    seconds: float
+    cost: float = 0.0
+    depth: int = 0
+
+    @property
+    def last(self) -> bool:
+        """Whether the next thought is the last but for a landing."""
+        return self.steps == 1
+
+
+Tail: TypeAlias = Callable[[Trajectory, Left], str]
+"""What is said anew at the end of each prompt; "" for nothing. Pure: a replay asks again."""
+
+Guard: TypeAlias = Callable[[Call, Trajectory], Answering[Verdict | None]]
+"""Judges one call before it is made; None is a plain yes."""
+
+Screen: TypeAlias = Callable[[str], Answering[Verdict | None]]
+"""Judges a person's words before a model sees them: deny, hold, hint (a mark); None for a yes."""
+
+Check: TypeAlias = Callable[[Any, Trajectory], Answering[str | None]]
+"""Says what is wrong with a (decoded) answer, or None."""
+
+Entailment: TypeAlias = Literal["entails", "contradicts", "neither"]
+Entails: TypeAlias = Callable[[str, Sequence[str]], Awaitable[Entailment]]
+"""Whether passages mean what a claim says: a model of one's own, beside the audit of evidence."""
+
+
+@runtime_checkable
+class Audits(Protocol):
+    """A check that can also say at length what it finds, for `Result.audit`."""
+
+    def audit(self, answer: Any, so_far: Trajectory) -> Any:
+        """What there is to say of an answer, such as a `clew.evidence.Audit`."""
+        ...
+
+
+Scorer: TypeAlias = Callable[[Trajectory], Awaitable[float]]
+"""How good a run is, in [0, 1]."""
+
+
+class Listener(Protocol):
+    """Sees what happens as it happens. May look, never answer."""
+
+    def token(self, text: str) -> None:
+        """A piece of the reply on its way."""
+        ...
+
+    def entry(self, entry: Entry) -> None:
+        """An entry that has been recorded."""
+        ...
+
+
+# ---------------------------------------------------------------- stores
+
+
+class Line(msgspec.Struct, frozen=True, gc=False):
+    """An entry as stored: `body` is the event's JSON, `hash` chains the line to the one before."""
+
+    seq: int
+    at: int
+    epoch: int
+    body: bytes
+    hash: bytes
+
+
+class Append(msgspec.Struct, frozen=True, gc=False):
+    """One atomic, gapless append to a run.
+
+    With `barrier` it is safe on the disk, with all before it, when `append` returns. `blobs` are
+    kept once per content, by hex SHA-256; `taken` are ids of inbox messages that leave the inbox in
+    the same commit. `alone` says that no other append of the run is at hand which could share the
+    commit.
+    """
+
+    run_id: str
+    epoch: int
+    lines: tuple[Line, ...]
+    barrier: bool = False
+    blobs: Mapping[str, bytes] = msgspec.field(default_factory=dict[str, bytes])
+    taken: tuple[int, ...] = ()
+    alone: bool = False
+
+
+class Base(msgspec.Struct, frozen=True):
+    """What a fork shares: the lines of the run `run_id` up to number `seq`, that one included."""
+
+    run_id: str
+    seq: int
+
+
+class RunInfo(msgspec.Struct, frozen=True):
+    """A run in a listing: its first and last line tell goal and status.
+
+    `base` is what a fork shares; the run it names wrote the last shared line itself.
+    """
+
+    run_id: str
+    entries: int
+    first: Line
+    last: Line
+    base: Base | None = None
+
+
+class Store(Protocol):
+    """Where records lie. All methods raise `StoreError` with one line that says what to do.
+
+    One worker appends to a run at a time: `open` bumps the run's epoch, and an append with an older
+    one raises `FencedError`. A failed append leaves nothing behind. Reading never opens.
+    """
+
+    async def create(self, run_id: str, base: Base | None = None) -> int:
+        """Begin an empty run and return epoch 1; the id must be new.
+
+        With `base` it begins where that ends, and its lines are the shared ones, then its own. They
+        are not copied, and nobody sees them until the run has a line of its own.
+        """
+        ...
+
+    async def open(self, run_id: str) -> int:
+        """Take a run up for work: bump and return its epoch."""
+        ...
+
+    async def epoch(self, run_id: str) -> int:
+        """How often a run was made or taken up: what `open` gave last, without opening it."""
+        ...
+
+    async def append(self, append: Append) -> bool:
+        """Commit an append whole, or raise; lines must follow the last one stored.
+
+        Shielded from cancellation: it returns, or raises `StoreError`, when that is settled.
+        True says that nothing waits in the run's inbox, so that the worker need not ask.
+        """
+        ...
+
+    async def read(self, run_id: str, after: int = 0) -> list[Line]:
+        """Lines with a sequence number over `after`, in order."""
+        ...
+
+    async def blob(self, digest: str) -> bytes:
+        """The blob with this hex SHA-256."""
+        ...
+
+    async def post(self, run_id: str, body: bytes) -> None:
+        """Put an event's JSON into the run's inbox, durably; anyone may."""
+        ...
+
+    async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
+        """What waits in the inbox: (id, event's JSON), oldest first."""
+        ...
+
+    async def runs(
+        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+    ) -> list[RunInfo]:
+        """Runs that have an entry of their own, the last written first: `most` of them, or all.
+
+        `after` ended the page before. With a `status`, those whose last line is such a stop, or
+        is none (`open`). A page is not to cost more where many runs have stopped.
+        """
+        ...
+
+    async def ids(self, part: str, most: int = 20) -> list[str]:
+        """Ids, in order, of runs with an entry that begin with a text; or else end with it."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of files and connections."""
+        ...
+
+
+@runtime_checkable
+class Claims(Protocol):
+    """A store that workers share: each works on what nobody else has claimed.
+
+    A claim is a lock that ends with the process, or the connection, of who holds it: nothing is
+    written, so nothing can be stale. It keeps workers out of each other's way; what keeps a record
+    whole is its epoch.
+    """
+
+    async def claim(self, name: str) -> bool:
+        """Take the lock called so, a run's id or a worker's name; False where another has it."""
+        ...
+
+    async def release(self, name: str) -> None:
+        """Let go of a claim; of one that is not held, nothing."""
+        ...
+
+    async def due(self) -> list[RunInfo]:
+        """Runs whose record does not end in a stop or whose inbox holds something, oldest first."""
+        ...
+
+
+@runtime_checkable
+class Wakes(Protocol):
+    """A store that tells at once what was written, by whatever process."""
+
+    def wakes(self) -> AbstractAsyncContextManager[AsyncIterator[str]]:
+        """Ids of runs that got lines or messages since the context began.
+
+        They are hints: one may come late, twice or never, so whoever waits looks now and then.
+        """
+        ...
+
+
+@runtime_checkable
+class Prunes(Protocol):
+    """A store that can forget."""
+
+    async def forget(self, run_id: str) -> None:
+        """Remove a run: its lines, its inbox, and the blobs that no other run has.
+
+        A run has the blobs that its appends brought. Where another process may be about to name
+        one that is not yet recorded, it may stay for a day. Raises `StoreError`, and removes
+        nothing, where the run is unknown or a fork shares its lines.
+        """
+        ...
+
+    async def size(self) -> int:
+        """Bytes in use, those that were freed and not given back to the disk left out."""
+        ...
+
+
+@runtime_checkable
+class Salvages(Protocol):
+    """A store of which the rest can be read where a part is damaged."""
+
+    async def salvage(self) -> tuple[Store, list[str], list[str]] | None:
+        """Where to read, all ids that are left, a line for each loss; None where it is whole."""
+        ...
+
+
+# ---------------------------------------------------------------- drivers
+
+Standing: TypeAlias = Literal["waiting", "working"] | Status
+"""How a run stands with its driver: nobody works on it yet, somebody does, or how it stopped."""
+
+
+class Driver(Protocol):
+    """What calls `advance` until a run is done. It keeps no log: the record says all it needs."""
+
+    async def submit(self, run_id: str) -> None:
+        """Have a run that was just begun, with only its first entry, worked on."""
+        ...
+
+    async def resume(self, run_id: str) -> None:
+        """Have a run that was ruled on, or spoken to, taken up again."""
+        ...
+
+    async def serve(self) -> None:
+        """Work on what is due until cancelled; then leave each run where its step ends."""
+        ...
+
+    async def status(self, run_id: str) -> Standing:
+        """How the run stands. Raises `StoreError` where it is unknown."""
+        ...

@@ -1,0 +1,398 @@
+"""The one writer of a run: events in, entries on the store, the fold after it.
+
+The order is always encode, commit, fold, tell. Whatever the fold or a listener has seen is stored.
+"""
+
+import hashlib
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, Self
+
+import anyio
+import msgspec
+
+from clew.core.blobs import BLOB_BYTES, lay_out, without_brief
+from clew.core.errors import (
+    PartError,
+    RunExistsError,
+    RunNotFoundError,
+    StoreDamagedError,
+    StoreError,
+    StoreNewerError,
+    message_of,
+)
+from clew.core.events import (
+    SCHEMA,
+    AnyEvent,
+    Attempt,
+    Entry,
+    Forked,
+    Note,
+    Observation,
+    Setting,
+    Started,
+    Stop,
+    Thought,
+    barrier,
+    decode,
+    encode,
+)
+from clew.core.inbox import admitted
+from clew.core.interfaces import Append, Base, Line, Listener, Store
+from clew.core.long_arguments import whole_thought, without_arguments, without_blobs
+from clew.core.redaction import Redaction
+from clew.core.trajectory import Call, Trajectory
+
+LOG: Final = logging.getLogger("clew")
+LOG.addHandler(logging.NullHandler())  # whether anything is shown is up to the program
+
+Clock = Callable[[], int]
+"""Unix time in milliseconds."""
+
+
+def wall_clock() -> int:
+    """The system's clock, in Unix milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def new_run_id() -> str:
+    """A fresh id: sorts by time, has 32 random bits, is safe in file names and shells."""
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.urandom(4).hex()}"
+
+
+def chain(before: bytes, seq: int, at: int, epoch: int, body: bytes) -> bytes:
+    """Hash of a line (BLAKE2b, 16 bytes) over its place, time, epoch, body and the hash before."""
+    place = b"%d %d %d " % (seq, at, epoch)
+    return hashlib.blake2b(before + place + body, digest_size=16).digest()
+
+
+async def load(store: Store, run_id: str) -> Trajectory:
+    """Read a run without opening it.
+
+    Raises `StoreError` where it is unknown, from a newer clew, or a line does not match its hash.
+    """
+    so_far = Trajectory(run_id)
+    await catch_up(so_far, store)
+    return so_far
+
+
+async def catch_up(so_far: Trajectory, store: Store) -> None:
+    """Fold what is stored behind the entries it has."""
+    run_id = so_far.run_id
+    before = so_far.entries[-1].hash if so_far.entries else b""
+    for line in await store.read(run_id, len(so_far)):
+        if not _follows(line, before):
+            message = f"run {run_id}: entry {line.seq} was changed after it was written"
+            raise StoreDamagedError(message)
+        before = line.hash
+        event = await _event(store, run_id, line)
+        if isinstance(event, Started) and event.schema > SCHEMA:
+            message = f"run {run_id} was written by a newer clew (schema {event.schema}): update"
+            raise StoreNewerError(message)
+        so_far.add(Entry(line.seq, line.at, line.epoch, event, line.hash))
+
+
+def _follows(line: Line, before: bytes) -> bool:
+    """Whether a line is the one that was written there."""
+    try:
+        return line.hash == chain(before, line.seq, line.at, line.epoch, line.body)
+    except TypeError:  # by hand, a value of another type may be put into some stores
+        return False
+
+
+async def _event(store: Store, run_id: str, line: Line) -> AnyEvent:
+    try:
+        event = decode(line.body)
+        if isinstance(event, Observation) and (event.blob or event.images):
+            event = await _whole(store, event)
+        elif isinstance(event, Thought):
+            event = await whole_thought(store, event)
+    except (ValueError, RecursionError) as error:  # no event, no JSON, no text
+        message = f"run {run_id}: entry {line.seq} is not readable here ({error}); update clew"
+        raise StoreError(message) from error
+    return event
+
+
+async def _whole(store: Store, event: Observation) -> Observation:
+    """The observation with what lies in blobs put back."""
+    if event.blob:
+        content = msgspec.json.decode(await store.blob(event.blob))
+        event = msgspec.structs.replace(event, content=content)
+    images = [
+        msgspec.structs.replace(image, data=await store.blob(image.blob)) for image in event.images
+    ]
+    return msgspec.structs.replace(event, images=tuple(images))
+
+
+async def _is_empty(store: Store, run_id: str) -> bool:
+    """Whether there is such a run, without an entry."""
+    try:
+        return not await store.read(run_id)
+    except RunNotFoundError:
+        return False
+
+
+def _giver(event: AnyEvent) -> str:
+    """Whose the values of an event are."""
+    if isinstance(event, Thought):
+        return f"what the model {event.reply.model} said, or the format made of it"
+    return f"what is to be recorded ({type(event).__name__})"
+
+
+class _Waiting:
+    """Events on their way to the store, and what became of them."""
+
+    __slots__ = ("done", "error", "events", "taken")
+
+    def __init__(self, events: tuple[AnyEvent, ...], taken: tuple[int, ...]) -> None:
+        self.events = events
+        self.taken = taken
+        self.done: anyio.Event | None = None
+        self.error: Exception | None = None
+
+
+def _fail(waiting: Iterable[_Waiting], error: Exception) -> None:
+    """Leave the error with every task that waits."""
+    for one in waiting:
+        one.error = error
+        if one.done is not None:
+            one.done.set()
+
+
+class Journal:
+    """A run opened for work. Make one with `create`, `fork` or `open`.
+
+    `words` is where threads leave the results of calls that ended after their deadline; each
+    becomes a note while the run is at work. `quiet` says that nothing waited in the inbox when the
+    last entry was recorded.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        epoch: int,
+        trajectory: Trajectory,
+        *,
+        clock: Clock = wall_clock,
+        secrets: Iterable[str] = (),
+        listener: Listener | None = None,
+    ) -> None:
+        self.store = store
+        self.trajectory = trajectory
+        self.listener = listener
+        self.words: deque[str] = deque()
+        self._epoch = epoch
+        self._clock = clock
+        self._redaction = Redaction(secrets)
+        self._queue: list[_Waiting] = []
+        self._writing = False
+        self.quiet = False
+
+    @classmethod
+    async def create(
+        cls, store: Store, started: Started, run_id: str = "", **circumstances: Any
+    ) -> Self:
+        """Begin a new run with its first entry; `circumstances` are those of the class.
+
+        Raises `StoreError` where the run has entries already; one whose worker died before the
+        first entry is begun again.
+        """
+        run_id = run_id or new_run_id()
+        try:
+            epoch = await store.create(run_id)
+        except RunExistsError as error:
+            if not await _is_empty(store, run_id):
+                raise error from None
+            epoch = await store.open(run_id)
+        journal = cls(store, epoch, Trajectory(run_id), **circumstances)
+        await journal.record(started)
+        return journal
+
+    @classmethod
+    async def fork(
+        cls,
+        store: Store,
+        base: Base,
+        shared: Iterable[Entry],
+        events: Iterable[AnyEvent],
+        run_id: str = "",
+        **circumstances: Any,
+    ) -> Self:
+        """Begin a new run that shares the entries of another, with the first of its own."""
+        run_id = run_id or new_run_id()
+        epoch = await store.create(run_id, base)
+        journal = cls(store, epoch, Trajectory(run_id, shared), **circumstances)
+        await journal.record(*events)
+        return journal
+
+    @classmethod
+    async def open(
+        cls, store: Store, run_id: str, so_far: Trajectory | None = None, **circumstances: Any
+    ) -> Self:
+        """Take an existing run up for work: whoever worked on it before is fenced off.
+
+        `so_far` is the run as just loaded: then only what came since is read.
+        """
+        epoch = await store.open(run_id)
+        LOG.info("run %s: taken up by worker %d", run_id, epoch)
+        so_far = Trajectory(run_id) if so_far is None else so_far
+        await catch_up(so_far, store)
+        return cls(store, epoch, so_far, **circumstances)
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self.trajectory.run_id
+
+    @property
+    def epoch(self) -> int:
+        """The worker's number: how often the run was begun or taken up."""
+        return self._epoch
+
+    def now(self) -> int:
+        """The journal's clock, in Unix milliseconds."""
+        return self._clock()
+
+    async def record(self, *events: AnyEvent, taken: tuple[int, ...] = ()) -> None:
+        """Append the events, all or none; return when they are stored and folded.
+
+        What several tasks record while a commit is under way is committed together next. Shielded
+        from cancellation. Raises `StoreError`; then nothing was recorded and the writer goes on.
+        """
+        waiting = _Waiting(events, taken)
+        self._queue.append(waiting)
+        if self._writing:
+            waiting.done = anyio.Event()
+            with anyio.CancelScope(shield=True):
+                await waiting.done.wait()
+        else:
+            await self._write()  # shielded by the store, wherever that has to wait
+        if waiting.error is not None:
+            raise waiting.error
+
+    async def _write(self) -> None:
+        self._writing = True
+        batch: list[_Waiting] = []
+        try:
+            if (
+                not self.trajectory.step.alone
+            ):  # what other calls of the step have to say now shares the commit
+                await anyio.lowlevel.cancel_shielded_checkpoint()
+            while self._queue:
+                batch, self._queue = self._queue, []
+                try:
+                    entries = await self._commit(batch)
+                except Exception as error:  # noqa: BLE001 - handed to each task that waits for it
+                    _fail(batch, error)
+                    entries = []
+                for entry in entries:
+                    self._follow(entry)
+                for waiting in batch:
+                    if waiting.done is not None:
+                        waiting.done.set()
+        except BaseException:  # the process is being ended: leave nobody waiting
+            _fail((*batch, *self._queue), StoreError(f"run {self.run_id}: the writer was ended"))
+            self._queue = []
+            raise
+        finally:
+            self._writing = False
+
+    def _follow(self, entry: Entry) -> None:
+        self.trajectory.add(entry)
+        event = entry.event
+        if isinstance(event, (Started, Forked)):
+            LOG.info("run %s: begun with %s", self.run_id, event.setting.model)
+        elif isinstance(event, Attempt) and event.number > 1:
+            LOG.warning("run %s: attempt %d of %s", self.run_id, event.number, event.tool)
+        elif isinstance(event, Stop):
+            LOG.info("run %s: stopped, %s", self.run_id, event.status)
+        if self.listener is not None:
+            shown = msgspec.structs.replace(entry, event=decode(encode(event)))  # its own copy
+            self._tell(lambda listener: listener.entry(shown))
+
+    def token(self, text: str) -> None:
+        """Show a piece of a reply on its way to whoever listens."""
+        self._tell(lambda listener: listener.token(text))
+
+    def _tell(self, show: Callable[[Listener], None]) -> None:
+        """A listener may look, never answer: not by failing either."""
+        if self.listener is None:
+            return
+        try:
+            show(self.listener)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            LOG.exception("run %s: a listener failed; the run goes on", self.run_id)
+
+    async def _commit(self, batch: Sequence[_Waiting]) -> list[Entry]:
+        last = self.trajectory.entries[-1] if self.trajectory.entries else None
+        seq, before = (last.seq, last.hash) if last is not None else (0, b"")
+        at = self._clock()
+        lines: list[Line] = []
+        entries: list[Entry] = []
+        blobs: dict[str, bytes] = {}
+        taken: tuple[int, ...] = ()
+        urgent = False
+        for waiting in batch:
+            taken += waiting.taken
+            for event in waiting.events:
+                seq += 1
+                kept, body = self._encode(event, blobs)
+                before = chain(before, seq, at, self._epoch, body)
+                lines.append(Line(seq, at, self._epoch, body, before))
+                entries.append(Entry(seq, at, self._epoch, kept, before))
+                urgent = urgent or barrier(event)
+        step = self.trajectory.step
+        self.quiet = await self.store.append(
+            Append(self.run_id, self._epoch, tuple(lines), urgent, blobs, taken, step.alone)
+        )
+        return entries
+
+    def _encode(self, event: AnyEvent, blobs: dict[str, bytes]) -> tuple[AnyEvent, bytes]:
+        """The event as it may be kept, and its bytes; long contents go to `blobs`."""
+        try:
+            body = encode(event)
+            event = decode(body)  # what is folded is what will be read, and nobody's but ours
+        except UnicodeEncodeError as error:
+            why = f"a text holds half a character ({error.reason}): mend it"
+            message = f"run {self.run_id}: {_giver(event)}: {why}"
+            raise StoreError(message) from error
+        except RecursionError as error:
+            why = "a value is nested too deeply to be written: flatten it"
+            message = f"run {self.run_id}: {_giver(event)}: {why}"
+            raise StoreError(message) from error
+        except Exception as error:
+            why = f"no record can hold this ({message_of(error)}): mend it and resume the run"
+            message = f"run {self.run_id}: {_giver(event)}: {why}"
+            raise PartError(message) from error
+        if isinstance(event, Thought) and (given := without_blobs(event)) is not event:
+            event, body = given, encode(given)
+        if self._redaction.finds(body):
+            event = self._redaction.event(event, len(self.trajectory.steps) + 1)
+            body = encode(event)
+        if isinstance(event, Observation) and (event.images or len(body) > BLOB_BYTES):
+            event, written = lay_out(event, blobs)
+            return event, encode(written)
+        if isinstance(event, Thought) and len(body) > BLOB_BYTES:
+            return event, encode(without_arguments(event, blobs))
+        setting = getattr(event, "setting", None)
+        if isinstance(setting, Setting) and setting.brief is not None:
+            event = without_brief(event, setting, blobs)
+            return event, encode(event)
+        return event, body
+
+    def whole(self, call: Call) -> Call | None:
+        """The call as it is to be made; None where what was blotted out of it is not known here."""
+        return self._redaction.whole(call)
+
+    async def receive(self) -> None:
+        """Move what outsiders left in the inbox, and late words, into the record."""
+        while self.words:
+            await self.record(Note(self.words[0], source="late"))
+            self.words.popleft()  # only now: a store that refuses it is asked again
+        for number, body in await self.store.inbox(self.run_id):
+            await self.record(admitted(self.trajectory, body), taken=(number,))

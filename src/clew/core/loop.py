@@ -1,0 +1,162 @@
+"""The loop: look at the record, do the one next thing, write down what came of it.
+
+It is the notebook loop of ReAct (prompt, call, split, act, append), with the record in the place of
+the growing prompt. Running, resuming, going on after a ruling and following up are the same call.
+"""
+
+from collections.abc import Sequence
+
+import anyio
+import msgspec
+
+from clew.core.agent import Agent
+from clew.core.cancel import interrupt
+from clew.core.errors import one_error
+from clew.core.events import Json, Landing, Note, Status, Stop
+from clew.core.execute import perform
+from clew.core.journal import Journal
+from clew.core.observations import closed_answers
+from clew.core.policy import comes_before, judge_answer, judge_call, judge_words
+from clew.core.subruns import hand_out
+from clew.core.thought import next_thought
+from clew.core.trajectory import Call, Step, Trajectory
+
+
+async def run(agent: Agent, journal: Journal) -> Trajectory:
+    """Advance until the record says stop. After `ModelError` or `StoreError` it is still open."""
+    await journal.receive()
+    while journal.trajectory.stop is None:
+        await turn(agent, journal)
+    return journal.trajectory
+
+
+async def turn(agent: Agent, journal: Journal) -> None:
+    """Advance once, or end the run where a person wants that; then hear who spoke meanwhile."""
+    if journal.trajectory.cancel is not None:
+        await interrupt(agent, journal, journal.trajectory.cancel.why)
+    else:
+        await advance(agent, journal)
+    if journal.words or not journal.quiet:
+        await journal.receive()
+
+
+async def advance(agent: Agent, journal: Journal) -> None:
+    """Do the one next thing."""
+    so_far = journal.trajectory
+    if so_far.step.pending:  # all but finish
+        await act(agent, journal)
+    elif so_far.step.answer is not None:
+        await conclude(agent, journal)  # a failed check is an observation
+    elif so_far.unheard and (judged := await judge_words(agent, so_far)):
+        await journal.record(*judged)
+    elif so_far.landed or len(so_far.rejected) > agent.tries or agent.cannot_land(so_far):
+        await give_up(agent, journal)
+    elif so_far.landing is None and (reached := agent.tripped_bound(so_far)) is not None:
+        await land(agent, journal, reached)
+    else:
+        await think(agent, journal)
+
+
+async def think(agent: Agent, journal: Journal) -> None:
+    """Ask the model for the next thought; in a landing, for the last one, without calls."""
+    await journal.record(await next_thought(agent, journal))
+
+
+async def act(agent: Agent, journal: Journal) -> None:
+    """Judge all pending calls, then perform those that may be; held ones wait for a ruling."""
+    step = journal.trajectory.step
+    await judge(agent, journal, step.pending)
+    ready = [call for call in step.pending if not call.held]
+    if ready:
+        await observe(agent, journal, ready)
+    elif step.pending:
+        held = ", ".join(call.key for call in step.pending)
+        await journal.record(Stop("held", f"waiting for a ruling on {held}"))
+
+
+async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
+    """Record every verdict other than a plain yes; a refused call is closed with it."""
+    for call in calls:
+        if not call.held and not call.child and (call.again or not call.attempts):
+            events = await judge_call(agent, journal.trajectory, journal.whole(call) or call)
+            if events:
+                await journal.record(*events)
+
+
+async def observe(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
+    """Perform the calls together; each records its own observation as soon as it has one."""
+    await hand_out(agent, journal, calls)
+    if len(calls) == 1:
+        await perform(agent, journal, calls[0])
+        return
+    with one_error():
+        async with anyio.create_task_group() as together:
+            for call in calls:
+                together.start_soon(perform, agent, journal, call)
+
+
+async def conclude(agent: Agent, journal: Journal) -> None:
+    """Stop with the answer if it is right; else send it back."""
+    so_far, step = journal.trajectory, journal.trajectory.step
+    if (call := step.finish) is not None and not await may_finish(agent, journal, call):
+        return
+    value = _answer(agent, step)
+    problem = None if step.declined else await judge_answer(agent, so_far, value)
+    if problem is None:
+        status: Status = "declined" if step.declined else "answered"
+        status = "bound" if so_far.landing else status
+        await journal.record(*closed_answers(step), Stop(status, agent.budget.ended(so_far), value))
+    elif call is not None:
+        await journal.record(*closed_answers(step, "rejected", problem))
+    else:
+        await journal.record(Note(problem, source="check"))
+
+
+async def may_finish(agent: Agent, journal: Journal, call: Call) -> bool:
+    """Whether an answer may be looked at: if nothing comes before it, and no guard objects."""
+    step = journal.trajectory.step
+    if call.observation is not None:  # it was accepted already
+        return True
+    if (before := comes_before(step)) is not None:
+        await journal.record(*closed_answers(step, *before))
+        return False
+    await judge(agent, journal, [call])
+    if call.held:
+        await journal.record(Stop("held", f"waiting for a ruling on {call.key}"))
+    return not call.held and call.observation is None
+
+
+async def give_up(agent: Agent, journal: Journal) -> None:
+    """No answer was acceptable, or the last thought gave none: the declared fallback stands in."""
+    so_far = journal.trajectory
+    why = f"the answer was rejected: {so_far.rejected[-1]}" if so_far.rejected else "no answer"
+    if (over := agent.budget.over(so_far)) is not None:
+        why = f"{why}; {over}"
+    if so_far.landing is not None:
+        stop = Stop("bound", f"{so_far.landing.bound}: {why}", agent.fallback, fallback=True)
+    else:
+        stop = Stop("failed", why, agent.fallback, fallback=True)
+    await journal.record(stop)
+
+
+async def land(agent: Agent, journal: Journal, reached: str) -> None:
+    """A bound tripped: ask for a last thought, or stop where none is wanted or can be paid."""
+    bound, _, detail = reached.partition(": ")
+    if agent.budget.lands(journal.trajectory):
+        await journal.record(Landing(bound, detail))
+    else:
+        why = f"{reached}; what is left holds no landing" if agent.landing else reached
+        await journal.record(Stop("bound", why, agent.fallback, fallback=True))
+
+
+def _answer(agent: Agent, step: Step) -> Json:
+    """The value offered as the answer: finish's argument, or the reply's text, read as its type."""
+    if step.finish is not None:
+        return step.finish.args["answer"]
+    text = step.thought.answer if step.thought is not None else None
+    if agent.brief.answers_text or step.declined or text is None:
+        return text
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:  # it was an answer to another type: the checks say so
+        return text

@@ -1,0 +1,218 @@
+"""Where Observations are made: what came of a call, as the one observation it will ever have.
+
+A tool may return one itself; that too becomes the call's here.
+"""
+
+import traceback
+from typing import Any, Final
+
+import msgspec
+
+from clew.core.agent import Agent
+from clew.core.errors import ConfigError, message_of, writable
+from clew.core.events import (
+    EFFECTFUL,
+    FINISH,
+    Code,
+    Effect,
+    Evidence,
+    Image,
+    Json,
+    Observation,
+    Outcome,
+    Trust,
+    decode,
+    encode,
+)
+from clew.core.interfaces import Tool
+from clew.core.parts import shown
+from clew.core.trajectory import Call, Step, Trajectory
+from clew.tools.types import plain
+
+DETAIL_CHARS: Final = 8_000
+DETAIL_HEAD: Final = 2_000
+ROOM: Final = 1_000  # bytes that are kept for what is said of an observation that was cut
+
+ANOTHER: Final = "only one answer of a reply is looked at, and this is another"
+
+
+def traced(error: BaseException) -> str:
+    """The error's traceback, for people."""
+    return "".join(traceback.format_exception(error))
+
+
+def refusal(call: Call, code: Code, text: str, trust: Trust = "untrusted") -> Observation:
+    """The observation of a call that was not made, or not again: then it stays in doubt.
+
+    It may echo what the model wrote: it is as far to be trusted as that (`Trajectory.trust`).
+    """
+    outcome: Outcome = "unknown" if call.attempts else "not_done"
+    effect: Effect = "unsafe" if call.attempts else "read"
+    content = f"ERROR: {text}" if code == "unknown_tool" else f"ERROR: {code}: {text}"
+    return Observation(
+        call.key, content, ok=False, code=code, outcome=outcome, effect=effect, trust=trust
+    )
+
+
+def closed_answers(
+    step: Step, code: Code = "", text: str = "the answer was accepted"
+) -> list[Observation]:
+    """Close every open call of finish in the step: the first with the outcome, last of all."""
+    calls = [call for call in step.calls if call.action.name == FINISH and not call.observation]
+    closed = [refusal(call, "cap", ANOTHER) for call in calls[1:]]
+    for call in calls[:1]:
+        accepted = Observation(call.key, text, effect="pure", trust="trusted")
+        closed.append(refusal(call, code, text) if code else accepted)
+    return closed
+
+
+def failed(
+    tool: Tool,
+    call: Call,
+    code: Code,
+    text: str,
+    outcome: Outcome,
+    detail: str = "",
+    *,
+    trust: Trust = "untrusted",
+) -> Observation:
+    """A failure: untrusted, since error texts may echo what a tool was given or read.
+
+    Whoever gives another `trust` knows where the text comes from.
+    """
+    return Observation(
+        call.key,
+        f"ERROR: {code}: {_shortened(text)}",
+        ok=False,
+        code=code,
+        outcome=outcome,
+        effect=tool.effect,
+        trust=trust,
+        detail=_shortened(writable(detail)),
+    )
+
+
+def _shortened(detail: str) -> str:
+    """What is for people, at most `DETAIL_CHARS` of it: of a traceback the end tells most."""
+    if len(detail) <= DETAIL_CHARS:
+        return detail
+    mark = f"\n[… of {len(detail)} characters the middle is left out …]\n"
+    return detail[:DETAIL_HEAD] + mark + detail[DETAIL_HEAD + len(mark) - DETAIL_CHARS :]
+
+
+def observed(
+    agent: Agent, so_far: Trajectory, tool: Tool, call: Call, value: object
+) -> Observation:
+    """A value as the call's observation; what JSON cannot carry or the schema forbids is said."""
+    given = _returned(tool, value)
+    try:
+        content = plain(given.content)
+        given = _with_plain_evidence(given)
+        size = _size(given, content)
+    except Exception as error:  # noqa: BLE001 - asked what it holds, an object may raise anything
+        text = f"{tool.name} returned what JSON cannot carry: {message_of(error)}"
+        return failed(tool, call, "bad_output", text, "done", shown(type(value)))
+    if so_far.capped and size > (most := agent.limits.observation_bytes):
+        return _cut(tool, call, content, size, most)
+    if given.ok and (problems := agent.result_problems(tool, content)):
+        text = f"{tool.name} returned what it must not: {'; '.join(problems)}"
+        return failed(tool, call, "bad_output", text, "done", repr(content))
+    observation = msgspec.structs.replace(
+        given, call=call.key, content=content, effect=tool.effect, trust=trust_of(given, so_far)
+    )
+    if isinstance(value, (Observation, Image)):  # what a tool says itself must be readable again
+        try:
+            decode(encode(observation))
+        except Exception as error:  # noqa: BLE001 - each of its fields may be anything
+            text = f"{tool.name} returned an observation that is none: {message_of(error)}"
+            return failed(tool, call, "bad_output", text, "done", shown(type(value)))
+        return msgspec.structs.replace(observation, detail=_shortened(observation.detail))
+    return observation
+
+
+def from_sub_run(
+    agent: Agent, so_far: Trajectory, tool: Tool, call: Call, end: Observation
+) -> Observation:
+    """What the tool says of a sub-run, whatever becomes of its content, with what that took."""
+    return msgspec.structs.replace(observed(agent, so_far, tool, call, end), spent=end.spent)
+
+
+def refused_sub_run(tool: Tool, call: Call, why: str, end: Observation) -> Observation:
+    """A call that a person refused although it was begun, with what its sub-run did and took."""
+    refused = refusal(call, "denied", f"{why}. Do not try it in another way.")
+    return msgspec.structs.replace(
+        refused, outcome=end.outcome, effect=tool.effect, spent=end.spent
+    )
+
+
+def replaced(was: Observation, key: str, value: Any) -> Observation:
+    """The observation that a person puts in the place of a call's own: untrusted, whatever it is.
+
+    What is known of the call's effect stays as it is. Raises `ConfigError` where it is none.
+    """
+    given = value
+    if not isinstance(given, Observation):
+        outcome = was.outcome if was.effect in EFFECTFUL else "done"
+        given = Observation(content=value, outcome=outcome)
+    try:
+        observation = msgspec.structs.replace(
+            given,
+            call=key,
+            content=plain(given.content),
+            effect=was.effect,
+            trust="untrusted",
+            blob="",
+        )
+        decode(encode(observation))
+    except (ValueError, msgspec.ValidationError) as error:
+        message = f"observation {key} cannot be put on record: {error}"
+        raise ConfigError(message) from error
+    return observation
+
+
+def _size(given: Observation, content: Json) -> int:
+    """Bytes of all that would be kept."""
+    images = sum(len(image.data) + len(image.text) for image in given.images)
+    evidence = len(encode(given.evidence)) if given.evidence else 0
+    return len(encode(content)) + evidence + images
+
+
+def _cut(tool: Tool, call: Call, content: Json, size: int, most: int) -> Observation:
+    """The beginning of what is too long to be kept, and that the rest is not there."""
+    head = content if isinstance(content, str) else encode(content).decode()
+    room = max(most - ROOM, 2)
+    while (long := len(encode(head))) > room:
+        head = head[: max(len(head) * room // long - 1, 0)]
+    said = (
+        f"{tool.name} returned {size:,} bytes, and {most:,} may be kept: only the beginning is "
+        "here, so ask for less"
+    )
+    cut = failed(tool, call, "bad_output", said, "done")
+    return msgspec.structs.replace(cut, content=f"{cut.text}\n{head}")
+
+
+def _with_plain_evidence(given: Observation) -> Observation:
+    """The observation with its evidence as plain text and numbers. Raises `ValueError`."""
+    if not given.evidence:
+        return given
+    try:
+        evidence = msgspec.convert(plain(given.evidence), tuple[Evidence, ...])
+    except msgspec.ValidationError as error:
+        message = f"evidence that is none: {error}"
+        raise ValueError(message) from error
+    return msgspec.structs.replace(given, evidence=evidence)
+
+
+def _returned(tool: Tool, value: Any) -> Observation:
+    """What a call returned, as the observation it is or is the content of."""
+    if isinstance(value, Observation):
+        return msgspec.structs.replace(value, blob="")
+    if isinstance(value, Image):
+        text = value.text or f"an image ({value.media_type}, {len(value.data)} bytes)"
+        return Observation(content=text, images=(value,), trust=tool.trust)
+    return Observation(content=value, trust=tool.trust)
+
+
+def trust_of(given: Observation | Tool, so_far: Trajectory) -> Trust:
+    """Trusted if the tool says so and its arguments were: nothing untrusted was read before."""
+    return so_far.trust if given.trust == "trusted" else "untrusted"

@@ -1,0 +1,162 @@
+"""How every part that is a user's own is called: whatever it does becomes one error that names it.
+
+Tools and probes are apart: what they do wrong is an observation.
+"""
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, Final, TypeVar, cast
+
+from clew.concurrency.tasks import settle
+from clew.core.errors import ConfigError, ModelError, PartError, StoreError, described, writable
+from clew.core.events import Json
+
+P = TypeVar("P")
+
+_RECORDED_IN: Final = {"clew.context.variants": "clew.prompts.variants"}
+"""Where a function that ships stood when records first named it: its name stays what it was."""
+
+PASSED: Final = (ConfigError, ModelError, StoreError, PartError, KeyboardInterrupt)
+"""What a part may raise as it is; a real Ctrl-C is nobody's fault."""
+
+
+class Patience:
+    """How long parts may take: seconds to their deadline (a limit), and then to let go."""
+
+    __slots__ = ("grace", "limit", "seconds")
+
+    def __init__(self, seconds: float, grace: float, limit: str = "part_seconds") -> None:
+        self.seconds = seconds
+        self.grace = grace
+        self.limit = limit
+
+
+def broken(what: str, error: BaseException) -> PartError:
+    """The error that says which part failed, and how."""
+    return PartError(f"{what} failed: {described(error)}; mend it and resume the run")
+
+
+def wrong(what: str, value: object, wanted: str) -> PartError:
+    """The error that says which part gave something else than it should have."""
+    return PartError(f"{what} gave {shown(value)}: it must give {wanted}; mend it and resume")
+
+
+def of_kind(what: str, value: object, kind: type[P], wanted: str) -> P:
+    """The value, if the part gave what it must. Raises `PartError` where it did not."""
+    if not isinstance(value, kind):
+        raise wrong(what, value, wanted)
+    return value
+
+
+def text_from(what: str, value: object, wanted: str) -> str:
+    """The text that a part gave, as a plain one. Raises `PartError` where it is none."""
+    try:
+        return str.encode(of_kind(what, value, str, wanted)).decode()
+    except UnicodeEncodeError as error:
+        message = f"{what} gave a text that holds half a character: mend it and resume the run"
+        raise PartError(message) from error
+
+
+def shaped_text(shape: Callable[[str], str], text: str) -> str:
+    """What a shape makes of the text of an observation."""
+    with using(who := f"the shape {words(shape)}"):
+        seen = shape(text)
+    return text_from(who, seen, "a text")
+
+
+def shown(value: object, most: int = 60) -> str:
+    """A value in a line, whatever its `repr` does."""
+    try:
+        name = getattr(value, "__qualname__", None)
+        text = " ".join(name.split() if isinstance(name, str) else repr(value).split())
+    except BaseException as error:  # noqa: BLE001 - it is a user's own code
+        text = f"(its repr raises {type(error).__name__})"
+    text = text if len(text) <= most else f"{text[:most]}…"
+    return f"{text} ({type(value).__name__})"
+
+
+def text_of(value: object) -> str:
+    """A value as text, whatever its `str` does."""
+    try:
+        return writable(str(value))
+    except BaseException:  # noqa: BLE001 - it is a user's own code
+        return shown(value)
+
+
+def words(part: object) -> str:
+    """A part as the record names it: a function by its full name, a value by its repr."""
+    name = getattr(part, "__qualname__", None)
+    if name is not None:
+        module = getattr(part, "__module__", "")
+        return f"{_RECORDED_IN.get(module, module)}.{name}"
+    try:
+        told = repr(part)
+    except BaseException as error:
+        message = f"a {type(part).__name__} cannot be named: its repr raises {described(error)}"
+        raise ConfigError(message) from error
+    if " at 0x" in told:
+        message = f"{told} has another name in every process: use a function or a dataclass"
+        raise ConfigError(message)
+    return told
+
+
+def names_of(parts: Sequence[P]) -> tuple[tuple[str, P], ...]:
+    """Each part with its name; a second of a name is `name#2`."""
+    named: dict[str, P] = {}
+    for part in parts:
+        name, number = words(part), 2
+        while name in named:
+            name, number = f"{words(part)}#{number}", number + 1
+        named[name] = part
+    return tuple(named.items())
+
+
+class using:  # noqa: N801 - it reads as a word of the `with` statement
+    """`with using("the format x"):` whatever is raised inside is an error of that part."""
+
+    __slots__ = ("what",)
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None and not isinstance(error, PASSED):
+            raise broken(self.what, error) from error
+
+
+async def ask(what: str, patience: Patience, part: Callable[..., Any], *args: Any) -> Any:
+    """What a part says: at once, or, where that has to be awaited, before its deadline."""
+    with using(what):
+        found = part(*args)
+        if not hasattr(found, "__await__"):
+            return found
+    ended = await settle(found, patience.seconds, patience.grace)
+    if ended.late:
+        how = "" if ended.heeded else ", and ignored that it was stopped"
+        message = (
+            f"{what} gave no answer in {patience.seconds:g} s{how}: mend it, or raise the limit "
+            f"{patience.limit}, and resume the run"
+        )
+        raise PartError(message)
+    if ended.error is not None:
+        with using(what):
+            raise ended.error
+    return ended.value
+
+
+def copied(value: Json) -> Json:
+    """The same JSON for a part that may change it."""
+    if isinstance(value, dict):
+        given = cast("dict[str, Json]", value)
+        return {name: copied(each) for name, each in given.items()}
+    if isinstance(value, list):
+        return [copied(each) for each in cast("Sequence[Json]", value)]
+    return value

@@ -1,0 +1,91 @@
+"""What waits for a person's ruling: in a run, and in the sub-runs that hold it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from clew.core.errors import RunNotFoundError
+from clew.core.events import Json, Judged
+from clew.core.interfaces import Store
+from clew.core.journal import load
+from clew.core.subruns import SUB_RUN
+from clew.core.trajectory import Call, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A call that waits for a person's ruling, and what it would be made with.
+
+    `run_id` and `call` name it, `root` is the run to be resumed when it was ruled on: another than
+    `run_id` where that is a sub-run. It waits since `at` (Unix milliseconds). `seen` identifies the
+    arguments, and a call in doubt: given to `rule`, the word holds for nothing else.
+    """
+
+    run_id: str
+    call: str
+    tool: str
+    args: dict[str, Json] = field(hash=False)
+    why: str
+    at: int
+    seen: str
+    root: str
+
+
+def held_here(so_far: Trajectory, root: str = "") -> Iterator[Held]:
+    """What the record itself says: of a call that waits for its sub-run, that it does."""
+    held = ((call, call.verdict) for call in so_far.held if call.verdict is not None)
+    for call, judged in held:
+        yield Held(
+            so_far.run_id,
+            call.key,
+            call.action.name,
+            call.args,
+            judged.verdict.reason,
+            _since(so_far, judged),
+            call.question,
+            root or so_far.run_id,
+        )
+
+
+def _since(so_far: Trajectory, verdict: Judged) -> int:
+    """When the call was held."""
+    return next((e.at for e in reversed(so_far.entries) if e.event is verdict), 0)
+
+
+def waits_below(call: Call) -> bool:
+    """Whether a call is held only because its sub-run is."""
+    return call.held and call.verdict is not None and call.verdict.by == SUB_RUN
+
+
+async def held_in(store: Store, so_far: Trajectory, root: str = "") -> tuple[Held, ...]:
+    """What waits in the run: the calls themselves, wherever in its sub-runs they are."""
+    below = {call.key: call.child for call in so_far.held if waits_below(call)}
+    found: list[Held] = []
+    for each in held_here(so_far, root):
+        if (child := below.get(each.call)) is None:
+            found.append(each)
+            continue
+        try:
+            record = await load(store, child)
+        except RunNotFoundError:  # it is not in this store: taking it up says so
+            found.append(each)
+        else:
+            found += await held_in(store, record, root or so_far.run_id)
+    return tuple(found)
+
+
+async def ancestors(store: Store, so_far: Trajectory) -> list[tuple[Trajectory, Call]]:
+    """The runs that a sub-run serves, nearest first, with the call of each that it is for.
+
+    Raises `RunNotFoundError` where one of them is not in the store.
+    """
+    found: list[tuple[Trajectory, Call]] = []
+    while served := so_far.serves:
+        run_id, _, key = served.rpartition(":")
+        try:
+            above = await load(store, run_id)
+        except RunNotFoundError as error:
+            message = f"run {so_far.run_id} serves call {key} of run {run_id}: {error}"
+            raise RunNotFoundError(message) from error
+        found.append((above, above.call(key)))
+        so_far = above
+    return found

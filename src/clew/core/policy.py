@@ -1,0 +1,218 @@
+"""May this call happen? May this answer stand? The agent's own checks, before any effect."""
+
+from typing import Any
+
+import msgspec
+
+from clew.core.agent import OWN_GUARDS, Agent
+from clew.core.errors import PartError, message_of
+from clew.core.events import (
+    FINISH,
+    Action,
+    AnyEvent,
+    Code,
+    Json,
+    Judged,
+    Observation,
+    Stop,
+    Trust,
+    Verdict,
+    encode,
+)
+from clew.core.interfaces import Tool
+from clew.core.observations import refusal
+from clew.core.parts import ask, broken, copied, of_kind, text_from, using, words, wrong
+from clew.core.trajectory import Call, Step, Trajectory
+from clew.tools.schema import example, nearest
+from clew.tools.types import plain
+
+
+def comes_before(step: Step) -> tuple[Code, str] | None:
+    """Why the step's call of finish is sent back unseen, if something came before it."""
+    if step.spoken:
+        return "interrupted", "a person spoke meanwhile: heed that, then finish"
+    failed = [
+        call.action.name
+        for call in step.calls
+        if call.observation and not call.observation.ok and call.action.name != FINISH
+    ]
+    if failed:
+        names = ", ".join(dict.fromkeys(failed))
+        return "sibling_failed", f"{names} failed in this step: look at that, then finish"
+    return None
+
+
+async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEvent]:
+    """Every verdict on the call other than a plain yes; the last closes it where it is refused."""
+    if call.ruling is not None and not call.ruling.allow:
+        why = call.ruling.why or "a person said no"
+        return [refusal(call, "denied", f"{why}. Do not try it in another way.", so_far.trust)]
+    if call.action.name != FINISH and (over := agent.budget.over(so_far)) is not None:
+        why = f"nothing more is begun, for the budget is spent ({over})"
+        return [refusal(call, "cap", why, so_far.trust)]
+    tool = agent.by_name.get(call.action.name)
+    if tool is None:
+        return [refusal(call, "unknown_tool", _unknown(agent, so_far, call.action), so_far.trust)]
+    if call.action.fault:
+        return [_teach(call, tool, call.action.fault, so_far.trust)]
+    most = agent.limits.argument_bytes
+    if so_far.capped and (size := len(encode(call.args))) > most:
+        text = f"the arguments have {size:,} bytes, and may have {most:,}: give less, or in parts"
+        return [refusal(call, "invalid_arguments", text)]
+    events: list[AnyEvent] = []
+    args = call.args
+    if call.ruling is None and (mended := _repaired(tool, args)) is not None:
+        args, what = mended
+        events.append(Judged(call.key, Verdict("amend", what, args=args), by=f"{tool.name}.repair"))
+    if problems := agent.problems(tool, args):
+        return [*events, _teach(call, tool, "; ".join(problems), so_far.trust)]
+    return [*events, *await _ask_guards(agent, so_far, call, tool, args)]
+
+
+def _repaired(tool: Tool, args: dict[str, Json]) -> tuple[dict[str, Json], str] | None:
+    """What the tool's own repair made of the arguments. Raises `PartError` for anything else."""
+    if tool.repair is None:
+        return None
+    who = f"the repair of the tool {tool.name}"
+    with using(who):
+        mended: Any = tool.repair(copied(args))
+    if not mended:
+        return None
+    match mended:
+        case (dict(), str(what)):
+            with using(who):
+                return plain(mended[0]), what
+        case _:
+            raise wrong(who, mended, "(arguments, words), or None")
+
+
+async def _ask_guards(
+    agent: Agent, so_far: Trajectory, call: Call, tool: Tool, args: dict[str, Json]
+) -> list[AnyEvent]:
+    """Ask each guard about the call as amended so far: a refusal ends it, a hold waits for all.
+
+    A call that a person allowed as it stood is not held again, and the guard that held it is not
+    asked again. With other arguments it is asked again by all: the one that held it may refuse
+    them, but not hold the same call twice.
+    """
+    held_by = call.verdict.by if call.ruling is not None and call.verdict is not None else None
+    approved = call.ruling is not None and call.ruling.args is None
+    events: list[AnyEvent] = []
+    held: Judged | None = None
+    asked = Call(call.key, Action(call.action.name, args))
+    for name, guard in agent.named_guards:
+        if approved and name == held_by:
+            continue
+        if isinstance(guard, OWN_GUARDS):
+            verdict = await guard(asked, so_far)
+        else:
+            seen = Call(call.key, Action(call.action.name, copied(args)))
+            verdict = whole(
+                await ask(f"the guard {name}", agent.patience, guard, seen, so_far), name
+            )
+        if verdict is None:
+            continue
+        match verdict.kind:
+            case "hint":
+                if (hint := Judged(call.key, verdict, by=name)) not in call.hints:
+                    events.append(hint)
+            case "amend":
+                args = verdict.args if verdict.args is not None else args
+                if problems := agent.problems(tool, args):
+                    return [*events, _teach(call, tool, "; ".join(problems), so_far.trust)]
+                asked = Call(call.key, Action(call.action.name, args))
+                events.append(Judged(call.key, verdict, by=name))
+            case "hold":
+                again = approved or name == held_by
+                held = held or (None if again else Judged(call.key, verdict, by=name))
+            case _:
+                denied = refusal(call, verdict.code, verdict.reason, so_far.trust)
+                return [*events, Judged(call.key, verdict, by=name), denied]
+    if held is None:
+        return events
+    wanted = asked.args if held.verdict.args is None else held.verdict.args
+    verdict = msgspec.structs.replace(held.verdict, args=wanted)
+    return [*events, msgspec.structs.replace(held, verdict=verdict)]
+
+
+def whole(verdict: object, name: str, what: str = "guard") -> Verdict | None:
+    """The verdict, if a record can hold it. Raises `PartError` where it cannot."""
+    if verdict is None:
+        return None
+    who = f"the {what} {name}"
+    try:
+        return msgspec.convert(plain(of_kind(who, verdict, Verdict, "a Verdict or None")), Verdict)
+    except PartError:
+        raise
+    except Exception as error:
+        message = (
+            f"{who} gave a verdict that is none: {message_of(error)}; mend it and resume the run"
+        )
+        raise PartError(message) from error
+
+
+async def judge_words(agent: Agent, so_far: Trajectory) -> list[AnyEvent]:
+    """What screens say, other than a plain yes, of a person's words that no model has seen yet."""
+    if (words := so_far.words) is not None:
+        ruling = words.ruling
+        if words.held:
+            return [Stop("held", f"waiting for a ruling on {words.key}")]
+        if ruling is not None and not ruling.allow:
+            return [Stop("refused", ruling.why or "a person said no")]
+        return []
+    text, key = "\n\n".join(so_far.unheard), so_far.words_key
+    events: list[AnyEvent] = []
+    held: list[AnyEvent] = []
+    for name, screen in agent.named_screens:
+        said = await ask(f"the screen {name}", agent.patience, screen, text)
+        if (verdict := whole(said, name, "screen")) is None:
+            continue
+        judged = Judged(key, verdict, by=name)
+        match verdict.kind:
+            case "hint":
+                events.append(judged)
+            case "hold":
+                held = held or [judged, Stop("held", f"waiting for a ruling on {key}")]
+            case "deny":
+                return [*events, judged, Stop("refused", verdict.reason)]
+            case _:
+                message = (
+                    f"the screen {name} would change a person's words: it may only judge them; "
+                    "mend it and resume the run"
+                )
+                raise PartError(message)
+    return [*events, *held]
+
+
+async def judge_answer(agent: Agent, so_far: Trajectory, value: Json) -> str | None:
+    """What is wrong with an answer, by its type and the agent's checks; None if nothing is."""
+    for check in agent.checks or [_no_check]:
+        try:
+            answer: Any = agent.decode(copied(value))  # anew for each: one may change it
+        except ValueError as error:
+            return message_of(error)
+        except Exception as error:
+            raise broken("the answer's type", error) from error
+        who = f"the check {words(check)}"
+        problem = await ask(who, agent.patience, check, answer, so_far)
+        if problem is None:
+            continue
+        return text_from(who, problem, "what is wrong with the answer, or None")
+    return None
+
+
+def _no_check(answer: Any, so_far: Trajectory) -> None:
+    """Nothing is wrong with an answer of its type."""
+
+
+def _unknown(agent: Agent, so_far: Trajectory, action: Action) -> str:
+    names = [*(tool.name for tool in agent.brief.tools), *so_far.shown, agent.brief.finish.name]
+    close = nearest(action.name, [*names, *agent.brief.later])
+    instead = f"did you mean {close}?" if close else f"there are: {', '.join(names)}"
+    return f"unknown_tool({action.name}): {instead}"
+
+
+def _teach(call: Call, tool: Tool, problem: str, trust: Trust) -> Observation:
+    right = tool.examples[0] if tool.examples else example(tool.parameters)
+    text = f"{problem}. The right form: {encode(right).decode()}"
+    return refusal(call, "invalid_arguments", text, trust)

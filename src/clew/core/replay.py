@@ -1,0 +1,399 @@
+"""Replay: the same agent and the same loop, with the world taken from a record.
+
+What another agent did is taken as it is: of a fork, and of a run that went on with a change, only
+what follows the last change is derived.
+
+The model, the tools, the user's guards and checks give what the record says they gave; notes,
+rulings, the clock and every interruption come from it too. No call leaves the process. Whatever the
+loop derives is compared with the record, byte by byte; the first difference ends the replay.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import dropwhile, takewhile
+from operator import attrgetter
+from typing import Any
+
+import anyio
+import msgspec
+
+from clew.core.agent import Agent, changes
+from clew.core.diff import first_difference
+from clew.core.errors import ReplayError, one_error
+from clew.core.events import (
+    INPUTS,
+    AnyEvent,
+    Attempt,
+    Cancel,
+    Changed,
+    Entry,
+    Forked,
+    Json,
+    Judged,
+    Note,
+    Observation,
+    Reply,
+    Setting,
+    Stop,
+    Thought,
+    Verdict,
+    encode,
+)
+from clew.core.execute import NOT_KEPT
+from clew.core.interfaces import OnText, Prompt, Store, SubRun, Tool
+from clew.core.journal import Journal
+from clew.core.loop import run
+from clew.core.redaction import marked_as
+from clew.core.reply import as_read, same_format
+from clew.core.steps import first_args_hash
+from clew.core.subruns import SUB_RUN
+from clew.core.trajectory import Call, Trajectory
+
+
+class Replayed(msgspec.Struct, frozen=True):
+    """A replay that came to the same end: its trajectory, and what could not be compared."""
+
+    trajectory: Trajectory
+    passed_over: tuple[str, ...] = ()
+
+
+async def replay(
+    agent: Agent, record: Trajectory, store: Store, apart: Collection[str] = ()
+) -> Replayed:
+    """Run the agent over the record (`store` is never touched: it only completes the journal).
+
+    `apart` names parts, as `changes` does, that only stand in for those of the record: they are not
+    compared. Raises `ReplayError` with step and field of the first divergence.
+    """
+    given, setting, passed_over = _given(record)
+    differ = changes(setting, agent.setting)
+    if different := [name for name in differ if name not in {"codec", *apart}]:
+        message = f"the agent has another {different[0]} than the record"
+        raise ReplayError(0, f"setting.{different[0]}", message)
+    same_codec = setting.codec == agent.setting.codec
+    older = not same_codec and same_format(setting.codec, agent.setting.codec)
+    journal = _Replaying(store, record, same_codec=same_codec, older=older)
+    stand_in = _with_recorded_world(agent, journal)
+    for _ in range(given):
+        journal.follow()
+    while journal.upcoming is not None:
+        before = len(journal.trajectory)
+        with one_error():
+            async with anyio.create_task_group() as work:
+                journal.scope = work.cancel_scope
+                work.start_soon(_watch, journal)
+                await run(stand_in, journal)
+                work.cancel_scope.cancel()
+        if len(journal.trajectory) == before:
+            raise journal.diverged("event", "the loop stops here, the record goes on")
+    if not same_codec:
+        passed_over.append(f"prompts: rendered by {setting.codec} then")
+    if journal.read_otherwise:
+        passed_over.append(f"replies: as {setting.codec} read them then")
+    return Replayed(journal.trajectory, tuple(passed_over))
+
+
+def _given(record: Trajectory) -> tuple[int, Setting, list[str]]:
+    """How many entries are taken as they are, the setting from there on, and what to say of it."""
+    for entry in reversed(record.entries):
+        event = entry.event
+        if isinstance(event, Forked):
+            given = entry.seq + event.again
+            why = f"shared with run {event.parent}, from which this one was forked"
+        elif isinstance(event, Changed) and event.what:
+            given = entry.seq
+            why = f"the run went on with another agent then ({', '.join(event.what)})"
+        else:
+            continue
+        return given, event.setting, [f"entries 1 to {given} were taken as they are: {why}"]
+    return 1, record.started.setting, []
+
+
+class _Replaying(Journal):
+    """A journal that writes nothing: it checks what is recorded against what was, in its order."""
+
+    def __init__(self, store: Store, record: Trajectory, *, same_codec: bool, older: bool) -> None:
+        super().__init__(store, 0, Trajectory(record.run_id), clock=lambda: 1 << 62)
+        self.scope = anyio.CancelScope()
+        self._recorded = record.entries
+        self._ends, self._same_codec = {e.epoch: e.event for e in record.entries}, same_codec
+        self._older, self.read_otherwise = older, False  # whether the older one read a reply so
+        self._moved = anyio.Event()
+
+    @property
+    def upcoming(self) -> Entry | None:
+        """The next entry of the record, or None at its end."""
+        place = len(self.trajectory)
+        return self._recorded[place] if place < len(self._recorded) else None
+
+    def later(self) -> Iterator[AnyEvent]:
+        """The events still to come before the worker of the time was cut off."""
+        recorded, place = self._recorded, len(self.trajectory)
+        rest = map(recorded.__getitem__, range(place, len(recorded)))
+        alive = takewhile(lambda entry: entry.epoch == recorded[place].epoch, rest)
+        return map(attrgetter("event"), alive)
+
+    def follow(self) -> None:
+        """Take the next entry as it was; end the worker's life where the record says it ended."""
+        entry = self._recorded[len(self.trajectory)]
+        self.trajectory.add(entry)
+        after = self.upcoming
+        if after is None or after.epoch != entry.epoch or isinstance(entry.event, Cancel):
+            self.scope.cancel()
+        self._moved.set()
+        self._moved = anyio.Event()
+
+    def take_inputs(self) -> None:
+        """Take what came from outside at this very place."""
+        while (entry := self.upcoming) is not None and _from_outside(entry.event):
+            self.follow()
+            if isinstance(entry.event, Cancel):
+                return
+
+    async def receive(self) -> None:
+        """Take inputs from the record, not from an inbox, and only while the worker lives.
+
+        Before them a task that was due to go on when its worker was cut off ends; after them, one
+        whose worker they cut off.
+        """
+        await anyio.lowlevel.checkpoint()
+        self.take_inputs()
+        await anyio.lowlevel.checkpoint()
+
+    async def record(self, *events: AnyEvent, taken: tuple[int, ...] = ()) -> None:
+        """Compare each event with the record's, waiting for its turn among parallel calls."""
+        for event in events:
+            self._compare(await self._turn(event), event)
+            self.follow()
+        await anyio.lowlevel.checkpoint()
+
+    async def _turn(self, event: AnyEvent) -> AnyEvent:
+        """Wait until the next entry is this event's, if it is to come at all, and give that."""
+        await self.receive()
+        while (entry := self.upcoming) is None or not _is_due(event, entry.event):
+            if not self._may_wait(event):
+                name = type(event).__name__
+                raise self.diverged("event", f"the loop derives {name} here, the record does not")
+            await self._moved.wait()
+            await self.receive()
+        return entry.event
+
+    def _may_wait(self, event: AnyEvent) -> bool:
+        """Whether a call beside this one is due first, and this one is later or was lost then."""
+        if self.upcoming is None or not isinstance(self.upcoming.event, _ABOUT_A_CALL):
+            return False
+        lost = not isinstance(self._ends[self.upcoming.epoch], Stop)
+        return lost or any(_matches(event, other) for other in self.later())
+
+    def _compare(self, old: AnyEvent, new: AnyEvent) -> None:
+        if isinstance(old, Thought) and isinstance(new, Thought):
+            new = marked_as(old, new)
+            new = new if self._same_codec else msgspec.structs.replace(new, prints=old.prints)
+            if self._older:
+                self.read_otherwise |= new != (new := as_read(old, new))
+        if isinstance(old, Observation) and isinstance(new, Observation):
+            trust = old.trust if old.trust == "untrusted" else new.trust  # as failures once were
+            new = msgspec.structs.replace(new, blob=old.blob, trust=trust)
+        if isinstance(old, Attempt) and isinstance(new, Attempt):
+            # it may have been cut to what the clock of the time left of the run
+            new = msgspec.structs.replace(new, timeout=old.timeout)
+            call = self.trajectory.call(new.call)
+            if old.hash == first_args_hash(call.action.name, call.args):
+                new = msgspec.structs.replace(new, hash=old.hash)
+        if encode(old) == encode(new):
+            return
+        field = first_difference(msgspec.to_builtins(old), msgspec.to_builtins(new)) or "event"
+        raise self.diverged(field, "the loop derives another value than the record has")
+
+    def whole(self, call: Call) -> Call | None:
+        """The call as it stands, unless the worker of the time did not know what is blotted out."""
+        seen = _next_about(self, call.key) if call.redacted else None
+        return None if isinstance(seen, Observation) and seen.text.endswith(NOT_KEPT) else call
+
+    def diverged(self, field: str, message: str) -> ReplayError:
+        """The error that names this place of the record."""
+        entry = self.upcoming
+        step = self.trajectory.step.number
+        if entry is not None and isinstance(entry.event, Thought):
+            step += 1
+        return ReplayError(step, field, message)
+
+
+_ABOUT_A_CALL = (Attempt, Judged, Observation)
+
+
+def _from_outside(event: AnyEvent) -> bool:
+    if isinstance(event, Note):
+        return event.source != "check"
+    return isinstance(event, INPUTS)
+
+
+def _matches(new: AnyEvent, old: AnyEvent) -> bool:
+    """Whether two events are the same word about the same call."""
+    return type(new) is type(old) and getattr(new, "call", "") == getattr(old, "call", "")
+
+
+def _is_due(event: AnyEvent, upcoming: AnyEvent) -> bool:
+    """Whether it is this event's turn; anything that is about no call cannot wait for one."""
+    return _matches(event, upcoming) or not isinstance(event, _ABOUT_A_CALL)
+
+
+async def _watch(journal: _Replaying) -> None:
+    """No I/O happens in a replay: when every task waits, none will ever move again."""
+    await anyio.wait_all_tasks_blocked()
+    raise journal.diverged("event", "the loop never derives this entry")
+
+
+def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
+    """The agent with everything that reaches outside taken from the record."""
+    model, finder = agent.thinker, agent.retrieval
+    given = agent.named_guards[: len(agent.guards)]
+    return agent.but(
+        model=_RecordedModel(model.name, model.params, model.priced, journal),
+        tools=[_recorded_tool(tool, journal) for tool in agent.tools],
+        guards=[_RecordedGuard(name, journal) for name, _ in given],
+        retrieval=None if finder is None else _RecordedFinder(finder.always, journal),
+        screens=[_RecordedScreen(name, journal) for name, _ in agent.named_screens],
+        checks=[_recorded_check(journal)] if agent.checks else [],
+    )
+
+
+class _RecordedModel(msgspec.Struct, frozen=True):
+    """Gives the recorded replies, in their order."""
+
+    name: str
+    params: Mapping[str, Json]
+    priced: bool
+    journal: _Replaying
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """The reply of the next recorded thought."""
+        await self.journal.receive()
+        entry = self.journal.upcoming
+        if entry is None or not isinstance(entry.event, Thought):
+            raise self.journal.diverged("event", "the loop thinks here, the record does not")
+        return entry.event.reply
+
+
+def _recorded_tool(tool: Tool, journal: _Replaying) -> Tool:
+    """The tool, answering from the record: its observation, or the failure before a retry."""
+
+    async def call(args: dict[str, Json], key: str) -> Observation:
+        _ = args
+        found = _next_about(journal, key)
+        if isinstance(found, Attempt):
+            return Observation(content=found.after, ok=False, outcome="not_done")
+        while found is None:  # the worker of the time did not live to see it
+            await anyio.sleep_forever()
+        return found
+
+    async def probe(args: dict[str, Json], key: str) -> Observation | None:
+        _ = args
+        found = _next_about(journal, key)
+        return found if isinstance(found, Observation) else None
+
+    async def sub(asked: SubRun) -> Observation | Verdict:
+        found = _end_of(journal, asked.parent)
+        while found is None:  # nor this
+            await anyio.sleep_forever()
+        return found
+
+    return replace(
+        tool,
+        call=call,
+        sub=None if tool.sub is None else sub,
+        probe=None if tool.probe is None else probe,
+        timeout=tool.timeout,
+        retry=replace(tool.retry, delay=0.0, most=0.0),
+    )
+
+
+def _next_about(journal: _Replaying, key: str) -> Attempt | Observation | None:
+    """What the record says of the call next; `LookupError` where it was held in doubt."""
+    place = key.rpartition(":")[2]
+    for event in journal.later():
+        if isinstance(event, Judged) and event.call == place and event.verdict.code == "unknown":
+            raise LookupError(place)
+        if isinstance(event, Attempt | Observation) and event.call == place:
+            return event
+    return None
+
+
+def _end_of(journal: _Replaying, key: str) -> Observation | Verdict | None:
+    """How the record says that a sub-run ended, or that it waits."""
+    place = key.rpartition(":")[2]
+    for event in journal.later():
+        if isinstance(event, Observation) and event.call == place:
+            return event
+        if isinstance(event, Judged) and (event.call, event.by) == (place, SUB_RUN):
+            return event.verdict
+    return None
+
+
+class _RecordedGuard(msgspec.Struct, frozen=True):
+    """Gives the verdicts that the record has from the guard it stands for."""
+
+    name: str
+    journal: _Replaying
+
+    def __repr__(self) -> str:
+        return self.name
+
+    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+        """The recorded verdict of this guard on this call, if it is among the next entries."""
+        for event in takewhile(lambda event: isinstance(event, Judged), self.journal.later()):
+            if isinstance(event, Judged) and (event.call, event.by) == (call.key, self.name):
+                return event.verdict
+        return None
+
+
+class _RecordedScreen(msgspec.Struct, frozen=True):
+    """Gives the verdicts on a person's words that the record has from the screen it stands for."""
+
+    name: str
+    journal: _Replaying
+
+    def __repr__(self) -> str:
+        return self.name
+
+    async def __call__(self, text: str) -> Verdict | None:
+        """The recorded verdict of this screen, if it is among the next entries."""
+        for event in takewhile(lambda event: isinstance(event, Judged), self.journal.later()):
+            if isinstance(event, Judged) and event.by == self.name:
+                return event.verdict
+        return None
+
+
+class _RecordedFinder(msgspec.Struct, frozen=True):
+    """Finds the tools that the next recorded thought was shown."""
+
+    always: Sequence[str]
+    journal: _Replaying
+
+    def __repr__(self) -> str:
+        return "recorded"
+
+    async def find(self, tools: Sequence[Tool], so_far: Trajectory) -> Sequence[str]:
+        """The names in the record; none where no thought follows."""
+        await self.journal.receive()
+        entry = self.journal.upcoming
+        return entry.event.shown if entry and isinstance(entry.event, Thought) else ()
+
+
+def _recorded_check(journal: _Replaying) -> Callable[[Any, Trajectory], Any]:
+    async def check(answer: Any, so_far: Trajectory) -> str | None:
+        """The recorded objection to this answer, if the record has one here."""
+        _ = (answer, so_far)
+        event = next(dropwhile(_closes_another, journal.later()), None)
+        if isinstance(event, Note) and event.source == "check":
+            return event.text
+        if isinstance(event, Observation) and event.code == "rejected":
+            return event.text.removeprefix("ERROR: rejected: ")
+        return None
+
+    return check
+
+
+def _closes_another(event: AnyEvent) -> bool:
+    """Whether it closes an answer of the same reply that was not looked at."""
+    return isinstance(event, Observation) and event.code == "cap"

@@ -1,0 +1,136 @@
+"""What a run came to: one type for every way out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from clew.core.agent import Agent
+from clew.core.events import Evidence, Json, Status, Usage
+from clew.core.interfaces import Audits, Store
+from clew.core.parts import using, words
+from clew.core.pending import Held, held_here, held_in
+from clew.core.trajectory import Trajectory
+from clew.evidence import citations, numbered
+from clew.guards.links import OutsideLink, links_from_outside
+
+_MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer, how it came about and where to look.
+
+    `answer` has the agent's answer type, or is None; of a run that was `declined` it is the model's
+    own text, which may show what it found. `reason` says why the run stopped. `evidence`
+    is everything an answer may cite, `cited` the pieces that this one does cite, in its order.
+    `fallback` marks an answer that was declared beforehand instead of found. Where an answer is
+    `numbered` (`Agent(references=True)`), its text cites the first of `cited` as [1], and lists all
+    at its end; the record has it as the model wrote it. `note` is what the model says beside it,
+    such as that it is no language model. `audit` is what the
+    first of the agent's checks that audits says of the answer: with `clew.evidence.Grounded` a
+    `clew.evidence.Audit`, which has the list of references too. `held` is what waits for a person.
+    `links` are the links and images of the answer that no person gave, and where they were read.
+    `usage` is what replies took, and `lost` an estimate of calls whose replies nobody saw, because
+    their worker died.
+    """
+
+    run_id: str
+    status: Status
+    reason: str
+    answer: Any
+    usage: Usage
+    steps: int
+    evidence: tuple[Evidence, ...] = ()
+    cited: tuple[Evidence, ...] = ()
+    fallback: bool = False
+    audit: Any = None
+    held: tuple[Held, ...] = ()
+    links: tuple[OutsideLink, ...] = ()
+    lost: Usage = field(default_factory=Usage)
+    numbered: bool = False
+    note: str = ""
+
+    def _repr_html_(self) -> str:
+        """The answer, how it came about and what it cites, for a notebook."""
+        rows = [("answer", self.answer), *([("note", self.note)] if self.note else [])]
+        rows += [("status", f"{self.status} {self.reason}".strip())]
+        for number, piece in enumerate(self.cited, start=1):
+            name = number if self.numbered else piece.doc_id
+            rows.append((f"[{name}]", f"{piece.source}: {piece.text}"))
+        rows += [("link from outside", link.address) for link in self.links]
+        rows += [("steps", self.steps), ("tokens", self.usage.tokens), ("run", self.run_id)]
+        cells = (f"<tr><th>{_html(k)}</th><td>{_html(v)}</td></tr>" for k, v in rows)
+        return f"<table>{''.join(cells)}</table>"
+
+    @property
+    def ok(self) -> bool:
+        """Whether the question was answered, neither bound nor held nor refused."""
+        return self.status == "answered"
+
+
+def _html(value: object) -> str:
+    """A value as text that no browser takes for markup."""
+    return str(value).translate(_MARKUP)
+
+
+def _decoded(agent: Agent, answer: Json) -> Any:
+    """The answer in the agent's type; as recorded, if it was given to an agent of another."""
+    try:
+        return agent.decode(answer)
+    except Exception:  # noqa: BLE001 - a user's own type may raise anything
+        return answer
+
+
+def _note(so_far: Trajectory) -> str:
+    """What the model said beside its last words."""
+    thoughts = (step.thought for step in reversed(so_far.steps) if step.thought is not None)
+    return next((thought.reply.note for thought in thoughts), "")
+
+
+def _audited(agent: Agent, so_far: Trajectory, answer: Json) -> Any:
+    """What the agent's first check that audits says of the answer."""
+    checks: Sequence[object] = agent.checks
+    for check in checks:
+        if isinstance(check, Audits):
+            with using(f"the audit of {words(check)}"):
+                return check.audit(_decoded(agent, answer), so_far)
+    return None
+
+
+def result(agent: Agent, so_far: Trajectory) -> Result:
+    """Read the result off a stopped trajectory. Raises `ValueError` where it has not stopped."""
+    stop = so_far.stop
+    if stop is None:
+        message = f"run {so_far.run_id} has not stopped: resume it"
+        raise ValueError(message)
+    known = {piece.doc_id: piece for piece in so_far.evidence}
+    text = stop.answer if isinstance(stop.answer, str) else ""
+    names = dict.fromkeys(c.doc_id for c in citations(text, known) if c.doc_id in known)
+    cited = tuple(known[name] for name in names)
+    found = stop.answer is not None and not stop.fallback and stop.status != "declined"
+    answer, listed = _decoded(agent, stop.answer) if found else stop.answer, False
+    if agent.references and found and cited and isinstance(answer, str):
+        answer, listed = numbered(answer, cited, so_far), True
+    return Result(
+        run_id=so_far.run_id,
+        status=stop.status,
+        reason=stop.reason,
+        answer=answer,
+        usage=so_far.usage,
+        steps=len(so_far.steps),
+        evidence=tuple(known.values()),
+        cited=cited,
+        fallback=stop.fallback,
+        audit=_audited(agent, so_far, stop.answer) if found else None,
+        lost=so_far.total.lost,
+        held=tuple(held_here(so_far)),
+        numbered=listed,
+        note=_note(so_far) if stop.answer is not None and not stop.fallback else "",
+        links=links_from_outside(stop.answer, so_far),
+    )
+
+
+async def whole_result(agent: Agent, so_far: Trajectory, store: Store) -> Result:
+    """The result, with what waits for a person in its sub-runs instead of the calls they hold."""
+    found = result(agent, so_far)
+    return replace(found, held=await held_in(store, so_far)) if found.held else found

@@ -1,0 +1,243 @@
+"""How a record is begun and taken up again: where it lies, whose agent it is, what it must hide."""
+
+import os
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, TypeAlias, TypeVar
+
+import anyio
+
+from clew.core.agent import Agent, changes
+from clew.core.errors import ConfigError, RunNotFoundError
+from clew.core.events import (
+    SCHEMA,
+    AnyEvent,
+    Changed,
+    Charged,
+    Grant,
+    Json,
+    Setting,
+    Started,
+    Trust,
+    Usage,
+)
+from clew.core.interfaces import Listener, Store, Unmetered
+from clew.core.journal import Journal, load, new_run_id
+from clew.core.pending import ancestors
+from clew.core.redaction import Redaction
+from clew.core.reply import same_format
+from clew.core.seal import sealed
+from clew.core.trajectory import Call, Trajectory
+from clew.stores import open_store
+from clew.stores.user_store import guarded
+
+Where: TypeAlias = Store | str | Path | None
+T = TypeVar("T")
+
+SECRET_NAMES: Final = re.compile(
+    r"(?:^|.*_)(?:API_?KEY|(?:SECRET|ACCESS|PRIVATE|ACCOUNT)_?KEY|AUTH|TOKEN|SECRET|PASSWORD|PASSWD|PASS"
+    r"|PASSPHRASE|CREDENTIALS)$|^PGPASSWORD$|.*_KEY_SECRET$|^AWS_SECRET_ACCESS_KEY$",
+    re.IGNORECASE,
+)
+"""Names of variables whose values are secrets; so are passwords in addresses, of any name."""
+
+_PASSWORD: Final = re.compile(r"://[^\s/:@]*:([^\s/@]+)@")
+
+
+LOST: Final = "a worker may have asked for a thought, and nobody saw the reply"
+LEFT: Final = "the worker left between two steps: nothing was asked"
+FAILED: Final = "the model, or the store, failed the worker"
+
+
+@lru_cache(maxsize=1024)
+def _keeps_secret(name: str) -> bool:
+    return SECRET_NAMES.match(name) is not None
+
+
+def secrets() -> tuple[str, ...]:
+    """Values of the environment that must not get into a record: keys, tokens, passwords."""
+    values: list[str] = []
+    for name, text in os.environ.items():  # in one pass: every run begins with it
+        if _keeps_secret(name):
+            values.append(text)
+        values += _PASSWORD.findall(text) if "://" in text else ()
+    return tuple(value for value in values if len(value) > 7)
+
+
+def kept(value: T) -> T:
+    """The value as a record has it: without the secrets of the environment."""
+    return Redaction(secrets()).cleaned(value)
+
+
+@asynccontextmanager
+async def opened(where: Where) -> AsyncGenerator[Store]:
+    """The store at a place, closed in the end if it was opened here; one's own is guarded."""
+    if where is None or isinstance(where, str | Path):
+        store = open_store(where)
+        try:
+            yield store
+        finally:
+            with anyio.CancelScope(shield=True):  # a database keeps whatever is not let go of
+                await store.close()
+    else:
+        yield guarded(where)
+
+
+async def begun(store: Store, run_id: str) -> bool:
+    """Whether the run has a line; a worker may have died before the first."""
+    try:
+        return bool(await store.read(run_id))
+    except RunNotFoundError:
+        return False
+
+
+async def start(
+    agent: Agent,
+    goal: str,
+    store: Store,
+    *,
+    run_id: str = "",
+    parent: str = "",
+    listener: Listener | None = None,
+    origin: dict[str, Json] | None = None,
+    queue: str = "",
+    grant: Grant | None = None,
+    trust: Trust = "trusted",
+) -> Journal:
+    """Begin a run's record without thinking yet.
+
+    `parent` is the call that a sub-run serves, `grant` what it may take and `trust` that of its
+    goal; a run with a `queue` is left to whoever serves that.
+    """
+    if not goal.strip():
+        message = "the question is empty: say what you want to know"
+        raise ConfigError(message)
+    run_id = run_id or new_run_id()
+    made_of = sealed(run_id, kept(origin)) if origin else {}
+    started = Started(goal, agent.setting, SCHEMA, agent.seed, parent, made_of, queue, grant, trust)
+    return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
+
+
+async def take_up(
+    agent: Agent,
+    run_id: str,
+    store: Store,
+    *,
+    accept_change: bool = False,
+    listener: Listener | None = None,
+    origin: dict[str, Json] | None = None,
+    parent: str = "",
+) -> Journal:
+    """Open a run for work, having made sure that the agent is the record's or may differ.
+
+    `origin` is recorded with a change, as `start` does it at the beginning. Where a worker may have
+    died while the model was thinking, what that may have cost is charged. A sub-run is only taken
+    up for its `parent`, the call that it serves.
+    """
+    so_far = await load(store, run_id)
+    if parent != so_far.serves:
+        await refuse_sub_run(store, so_far)
+    _changes(agent, so_far, accepted=accept_change)  # before anybody is fenced off
+    journal = await Journal.open(store, run_id, so_far, secrets=secrets(), listener=listener)
+    events: list[AnyEvent] = []
+    different = _changes(agent, so_far, accepted=accept_change)
+    if _may_have_asked(journal) and _pays_next(agent, so_far, other=bool(different)):
+        events.append(Charged(agent.budget.expected(so_far), LOST))
+    if different:
+        made_of = sealed(run_id, kept(origin)) if origin else {}
+        events.append(Changed(agent.setting, different, made_of))
+    if events:
+        await journal.record(*events)
+    return journal
+
+
+async def leave(agent: Agent, journal: Journal) -> None:
+    """Say, where a thought is due, that none was asked for: else the next worker charges one."""
+    idle = journal.trajectory.entries[-1].epoch < journal.epoch  # nothing says that it lived
+    if journal.trajectory.stop is None and (idle or _pays_next(agent, journal.trajectory)):
+        await journal.record(Charged(Usage(), LEFT))
+
+
+async def broke_off(agent: Agent, journal: Journal) -> None:
+    """Say that the worker lives, and charge what it may have asked for in vain."""
+    pays = _pays_next(agent, journal.trajectory)
+    usage = agent.budget.expected(journal.trajectory) if pays else Usage()
+    await journal.record(Charged(usage, FAILED))
+
+
+def _pays_next(agent: Agent, so_far: Trajectory, *, other: bool = False) -> bool:
+    """Whether the next thing is a thought that takes tokens of somebody."""
+    model = agent.thinker
+    free = isinstance(model, Unmetered) and model.unmetered
+    return not free and _thinks_next(agent, so_far, other=other)
+
+
+def _thinks_next(agent: Agent, so_far: Trajectory, *, other: bool) -> bool:
+    """Whether the next thing is a thought: nothing to do, to conclude, to stop or to land for.
+
+    Where the agent is an `other`, its bounds say nothing of what the one before it did.
+    """
+    if so_far.stop is not None or so_far.cancel is not None:
+        return False
+    if so_far.step.pending or so_far.step.answer is not None:
+        return False
+    if so_far.unheard and (words := so_far.words) is not None and not _heard(words):
+        return False
+    if so_far.landed or len(so_far.rejected) > agent.tries or agent.cannot_land(so_far):
+        return False
+    return other or so_far.landing is not None or agent.tripped_bound(so_far) is None
+
+
+def _heard(words: Call) -> bool:
+    """Whether a person's words that were judged go on to the model."""
+    return not words.held and (words.ruling is None or words.ruling.allow)
+
+
+def _may_have_asked(journal: Journal) -> bool:
+    """Whether the worker before this one may have asked the model, and died.
+
+    Not where its last entry says that it left, and not where the run was only put in a queue;
+    unless somebody took the run up after that, and wrote nothing.
+    """
+    last = journal.trajectory.entries[-1]
+    left = isinstance(last.event, Charged) and last.event.why != LOST
+    queued = isinstance(last.event, Started) and bool(last.event.queue)
+    return not (left or queued) or journal.epoch > last.epoch + 1
+
+
+async def refuse_sub_run(store: Store, so_far: Trajectory) -> None:
+    """Raise `ConfigError` for a run that is taken up through another, and say through which."""
+    if not (above := await ancestors(store, so_far)):
+        return
+    (served, call), (root, _) = above[0], above[-1]
+    message = (
+        f"run {so_far.run_id} serves call {call.key} of run {served.run_id}: "
+        f"resume run {root.run_id}"
+    )
+    raise ConfigError(message)
+
+
+def changes_to_accept(old: Setting, new: Setting) -> tuple[str, ...]:
+    """What differs between two settings, as far as that is for a person to accept.
+
+    Another version of the same format is not: clew was updated. It takes nothing back either, so
+    alone it is no change of the run.
+    """
+    found = changes(old, new)
+    updated = same_format(old.codec, new.codec)
+    return tuple(name for name in found if name != "codec") if updated else found
+
+
+def _changes(agent: Agent, so_far: Trajectory, *, accepted: bool) -> tuple[str, ...]:
+    """In what the agent differs from the record's. Raises `ConfigError` where it may not."""
+    old, new = so_far.setting or so_far.started.setting, kept(agent.setting)
+    different = changes_to_accept(old, new)
+    if different and not accepted:
+        message = (
+            f"the agent differs from the record's in {', '.join(different)}: accept the change"
+        )
+        raise ConfigError(message)
+    return changes(old, new) if different else ()

@@ -1,0 +1,275 @@
+"""An agent as a tool: each call is a run of its own, and only its result comes back.
+
+The sub-run has its own record in the store of the run that it serves, and is only taken up through
+that. What it may take is granted; what it takes is counted there.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from clew.core.agent import Agent
+from clew.core.cancel import interrupt
+from clew.core.errors import ConfigError, StoreError, ToolError, message_of
+from clew.core.events import (
+    EFFECTFUL,
+    Cancel,
+    Code,
+    Effect,
+    Evidence,
+    Grant,
+    Json,
+    Observation,
+    Outcome,
+    Status,
+    Verdict,
+    decode,
+    encode,
+)
+from clew.core.interfaces import Listener, Parameters, Store, SubRun, Tool
+from clew.core.journal import Journal, load
+from clew.core.loop import run as go
+from clew.core.result import result
+from clew.core.runner import begun, start, take_up
+from clew.core.trajectory import Trajectory, effects
+from clew.tools.schema import checked
+
+Goal: TypeAlias = Callable[[dict[str, Json]], str]
+"""Writes the goal of a sub-run from the arguments of its call."""
+
+Watch: TypeAlias = Callable[[str], Listener | None]
+"""Who watches the sub-run with this id."""
+
+TASK: Final[Parameters] = {
+    "type": "object",
+    "properties": {
+        "task": {
+            "type": "string",
+            "minLength": 1,
+            "description": "What is to be done, with all that must be known for it: "
+            "nothing else of what you know is passed on.",
+        }
+    },
+    "required": ["task"],
+    "additionalProperties": False,
+}
+
+_CITED: Final = re.compile(r"\[([^\[\]\s]{1,80})\]")
+
+_CODES: Final[dict[Status, Code]] = {"interrupted": "interrupted", "refused": "denied"}
+
+
+def delegate(
+    agent: Agent,
+    *,
+    name: str,
+    description: str,
+    parameters: Parameters | None = None,
+    goal: Goal | None = None,
+    effect: Effect | None = None,
+    watch: Watch | None = None,
+    origin: dict[str, Json] | None = None,
+) -> Tool:
+    """Make a tool that hands a task to an agent.
+
+    Its one parameter is `task`, the sub-run's goal; with `parameters` of your own, `goal` writes
+    that from the arguments (a `ToolError` it raises is for the model). `effect` is, if not said,
+    "unsafe" where any of the agent's tools has an effect, and "read" otherwise. `watch` gives a
+    listener by the id of the sub-run; `origin` is recorded with it. Raises `ConfigError` where the
+    parts do not fit.
+    """
+    if (parameters is None) is not (goal is None):
+        message = f"{name}: parameters and the goal that is written from them go together"
+        raise ConfigError(message)
+    acts = any(tool.effect in EFFECTFUL for tool in agent.tools)
+    return replace(
+        handing_on(name, description, parameters),
+        effect=effect or ("unsafe" if acts else "read"),
+        version=f"1+{agent.setting.fingerprint[:16]}",  # another agent is another tool
+        sub=Delegation(agent, goal or _task, watch, origin or {}),
+        most=_most(agent),
+    )
+
+
+def handing_on(name: str, description: str, parameters: Parameters | None = None) -> Tool:
+    """The tool as a model is shown it, with nobody to hand on to: a replay needs no more."""
+    return checked(Tool(name, description, parameters or TASK, _never, sub=_nobody))
+
+
+async def _nobody(sub: SubRun) -> Observation:
+    message = f"there is nobody to work on {sub.run_id}: this agent was made for a replay"
+    raise ConfigError(message)
+
+
+async def _never(args: dict[str, Json], key: str) -> Json:
+    message = f"call {key} with {sorted(args)} is made in a run of its own, by the loop only"
+    raise ConfigError(message)
+
+
+def _task(args: dict[str, Json]) -> str:
+    return str(args["task"])
+
+
+def _most(agent: Agent) -> Grant:
+    """The agent's own limits: more is never granted. Cost None: somebody's price is not known."""
+    below = [tool.most for tool in agent.tools if tool.most is not None]
+    priced = agent.thinker.priced and all(most.cost is not None for most in below)
+    most = agent.limits.allowance
+    return most if priced else msgspec.structs.replace(most, cost=None)
+
+
+class Delegation(msgspec.Struct, frozen=True):
+    """What takes a sub-run to where it ends or waits, and says what its call observes."""
+
+    agent: Agent
+    goal: Goal
+    watch: Watch | None = None
+    origin: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
+
+    async def __call__(self, sub: SubRun) -> Observation | Verdict:
+        """Begin the sub-run, or take it up where it is; close it, where that is wanted.
+
+        `ModelError` and `StoreError` are raised: its record stays open, and so does its root's.
+        """
+        so_far = await self._worked(sub)
+        if so_far is None:
+            text = f"{sub.close}: its run {sub.run_id} is gone, and what it did is not known"
+            return _failed("unknown", text, "unknown")
+        if so_far.stop is not None and so_far.stop.status == "held":
+            held = ", ".join(call.key for call in so_far.held)
+            return Verdict("hold", f"run {so_far.run_id} waits for a ruling on {held}")
+        told = _told(self.agent, so_far, sub.parent.rpartition(":")[2])
+        return msgspec.structs.replace(
+            told,
+            outcome=_outcome(so_far, ok=told.ok),
+            trust=so_far.trust,
+            spent=so_far.total.spending,
+        )
+
+    async def _worked(self, sub: SubRun) -> Trajectory | None:
+        """The sub-run as it ends or waits; None for one that is to be closed, and is gone.
+
+        One that was not begun yet is begun, to be closed: a worker that is frozen, and was just
+        about to begin it, then finds that it is over.
+        """
+        if await begun(sub.store, sub.run_id):
+            so_far = await load(sub.store, sub.run_id)
+            _check(so_far, sub)
+            if so_far.stop is not None and so_far.stop.status != "held":
+                return so_far
+        elif sub.close and sub.waited:
+            return None
+        journal = await self._open(sub)
+        await journal.receive()
+        if why := sub.close or await _cancelled(sub.store, sub.parent.rpartition(":")[0]):
+            stop = journal.trajectory.stop
+            if stop is None or stop.status == "held":
+                await interrupt(self.agent, journal, why)
+            return journal.trajectory
+        return await go(self.agent, journal)
+
+    async def _open(self, sub: SubRun) -> Journal:
+        """Its record, opened for work. Whoever resumed the root accepted how its agents changed."""
+        listener = sub.listener if self.watch is None else self.watch(sub.run_id)
+        if await begun(sub.store, sub.run_id):
+            return await take_up(
+                self.agent, sub.run_id, sub.store,
+                accept_change=True, listener=listener, origin=self.origin, parent=sub.parent,
+            )  # fmt: skip
+        if sub.waited:
+            message = f"run {sub.run_id}, which serves {sub.parent}, is gone: bring it back"
+            raise StoreError(message)
+        return await start(
+            self.agent, self._written(sub.args), sub.store,
+            run_id=sub.run_id, parent=sub.parent, listener=listener, origin=self.origin,
+            grant=sub.grant, trust=sub.trust,
+        )  # fmt: skip
+
+    def _written(self, args: dict[str, Json]) -> str:
+        """The goal. Raises `ToolError` whatever is wrong with it: a model wrote the arguments."""
+        try:
+            text = self.goal(args)
+        except ToolError:
+            raise
+        except Exception as error:
+            message = f"no task could be made of this ({type(error).__name__}: {message_of(error)})"
+            raise ToolError(message) from error
+        if not text.strip():
+            raise ToolError("the task is empty: say what is to be done")
+        return text
+
+
+def _check(so_far: Trajectory, sub: SubRun) -> None:
+    """Raise where a run of this id is there already and is another's."""
+    if so_far.serves != sub.parent:
+        run_id = sub.parent.rpartition(":")[0]
+        message = f"run {sub.run_id} is no sub-run of {run_id}: give that another id of its own"
+        raise ConfigError(message)
+
+
+async def _cancelled(store: Store, run_id: str) -> str:
+    """Why the run that is served was cancelled, if word of that waits in its inbox.
+
+    A cancel is left there before its sub-runs are told, and one that is only now begun is not.
+    """
+    for _, body in await store.inbox(run_id):
+        try:
+            word = decode(body)
+        except (ValueError, RecursionError):  # its own worker sets it aside
+            continue
+        if isinstance(word, Cancel):
+            return word.why or "a person interrupted the run"
+    return ""
+
+
+def _outcome(so_far: Trajectory, *, ok: bool) -> Outcome:
+    """What is known of the sub-run's effects together."""
+    had = effects(so_far)
+    if any(call.observation is None or call.observation.outcome == "unknown" for call in had):
+        return "unknown"
+    return "done" if ok or had else "not_done"
+
+
+def _told(agent: Agent, so_far: Trajectory, call: str) -> Observation:
+    """The result as the call's observation: an answer, or why there is none."""
+    found = result(agent, so_far)
+    if found.status in {"answered", "bound"} and not found.fallback and so_far.stop is not None:
+        known = {piece.doc_id: f"{call}/{piece.doc_id}" for piece in found.evidence}
+        content = _recited(so_far.stop.answer, known)
+        if found.status == "bound":
+            content = {"answer": content, "cut_short": found.reason}
+        pieces = found.cited or found.evidence
+        evidence = tuple(_renamed(piece, known[piece.doc_id]) for piece in pieces)
+        return Observation(content=content, evidence=evidence)
+    why = f"the sub-run ended as {found.status} ({found.reason}) and gave no answer"
+    if found.status == "declined":
+        known = {piece.doc_id: f"{call}/{piece.doc_id}" for piece in found.cited}
+        why += f": {_recited(found.answer, known)}"
+        evidence = tuple(_renamed(piece, known[piece.doc_id]) for piece in found.cited)
+        return msgspec.structs.replace(_failed("tool_error", why, "not_done"), evidence=evidence)
+    if found.fallback and found.answer is not None:
+        why += f"; declared for that case: {encode(found.answer).decode()}"
+    return _failed(_CODES.get(found.status, "tool_error"), why, "not_done")
+
+
+def _renamed(piece: Evidence, doc_id: str) -> Evidence:
+    return msgspec.structs.replace(piece, doc_id=doc_id)
+
+
+def _recited(value: Json, known: dict[str, str]) -> Json:
+    """The answer with its citations under the ids that are unique in the run it is for."""
+    if isinstance(value, str):
+        return _CITED.sub(lambda found: f"[{known.get(found[1], found[1])}]", value)
+    if isinstance(value, dict):
+        fields = msgspec.convert(value, dict[str, Any])
+        return {name: _recited(each, known) for name, each in fields.items()}
+    if isinstance(value, list):
+        return [_recited(each, known) for each in msgspec.convert(value, list[Any])]
+    return value
+
+
+def _failed(code: Code, text: str, outcome: Outcome) -> Observation:
+    return Observation(content=f"ERROR: {code}: {text}", ok=False, code=code, outcome=outcome)

@@ -1,0 +1,107 @@
+"""Calls that are made in a run of their own: what they are granted, and how they end.
+
+A sub-run's record says how far it came, so its call is never in doubt: to make it again is to take
+the sub-run up where it is.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from clew.core.agent import Agent
+from clew.core.budget import least, too_little
+from clew.core.errors import ConfigError, ToolError, message_of
+from clew.core.events import AnyEvent, Attempt, Judged, Observation, Verdict
+from clew.core.interfaces import SubRun, Tool
+from clew.core.journal import Journal
+from clew.core.observations import failed, from_sub_run, refusal, refused_sub_run
+from clew.core.trajectory import Call
+
+SUB_RUN: Final = "sub-run"
+"""By whom a call is held whose sub-run is held."""
+
+
+async def hand_out(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
+    """Begin all sub-runs among the calls at once: record what each may take, or that it may not.
+
+    Together, so that their shares do not depend on which of them comes first.
+    """
+    so_far = journal.trajectory
+    new = [(call, tool) for call in calls if (tool := _hands_on(agent, call)) and not call.attempts]
+    if not new:
+        return
+    share = agent.budget.share(so_far, len(new))
+    events: list[AnyEvent] = []
+    for call, tool in new:
+        grant = share if tool.most is None else least(share, tool.most)
+        if (why := too_little(grant)) is not None:
+            events.append(refusal(call, "cap", why))
+        else:
+            child = sub_run_id(journal.run_id, call)
+            attempt = Attempt(call.key, tool.name, call.hash, 0.0, child=child, grant=grant)
+            events.append(attempt)
+    await journal.record(*events)
+
+
+async def hand_on(agent: Agent, journal: Journal, tool: Tool, call: Call) -> None:
+    """Take the sub-run of a call to where it ends or waits; record what the call observes."""
+    if call.observation is not None:  # there was nothing left to grant
+        return
+    if call.child != sub_run_id(journal.run_id, call):
+        text = f"it was begun as run {call.child}, which is not this run's: look there"
+        await journal.record(refusal(call, "unknown", text))
+        return
+    if call.ruling is not None and not call.ruling.allow:
+        why = call.ruling.why or "a person said no"
+        closed = await close_sub_run(agent, journal, call, why)
+        await journal.record(refused_sub_run(tool, call, why, closed))
+        return
+    end = await _end(journal, tool, call)
+    if isinstance(end, Verdict):
+        await journal.record(Judged(call.key, end, by=SUB_RUN))
+    else:
+        await journal.record(from_sub_run(agent, journal.trajectory, tool, call, end))
+
+
+async def close_sub_run(agent: Agent, journal: Journal, call: Call, why: str) -> Observation:
+    """End the sub-run of a call where it is; what the call observes then."""
+    tool = agent.by_name.get(call.action.name)
+    if tool is None or tool.sub is None:
+        text = f"a person interrupted it, and nobody is left to close its run {call.child}"
+        return refusal(call, "unknown", text)
+    end = await _end(journal, tool, call, why)
+    if isinstance(end, Verdict):
+        message = f"{tool.name}: a sub-run that is to be closed cannot be held: mend the tool"
+        raise ConfigError(message)
+    return from_sub_run(agent, journal.trajectory, tool, call, end)
+
+
+def sub_run_id(run_id: str, call: Call) -> str:
+    """The id of the run that a call of this run is made in."""
+    return f"{run_id}-{call.key}"
+
+
+def _hands_on(agent: Agent, call: Call) -> Tool | None:
+    """The tool of a call that is made in a run of its own."""
+    tool = agent.by_name.get(call.action.name)
+    return tool if tool is not None and tool.sub is not None else None
+
+
+async def _end(journal: Journal, tool: Tool, call: Call, close: str = "") -> Observation | Verdict:
+    """What the tool says of the sub-run: how it ended, or that it waits."""
+    if tool.sub is None or (grant := call.grant) is None:
+        message = f"{tool.name} was begun in a run of its own ({call.child}), and now works in none"
+        raise ConfigError(message)
+    sub = SubRun(
+        call.child,
+        f"{journal.run_id}:{call.key}",
+        call.args,
+        grant,
+        journal.store,
+        close=close,
+        waited=call.verdict is not None and call.verdict.by == SUB_RUN,
+        trust=journal.trajectory.trust,
+    )
+    try:
+        return await tool.sub(sub)
+    except ToolError as error:
+        return failed(tool, call, "tool_error", message_of(error), "not_done")

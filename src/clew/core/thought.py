@@ -1,0 +1,129 @@
+"""One thought: a prompt of the record, the model's reply to it, and that as the format reads it."""
+
+from collections.abc import Awaitable
+from typing import Any
+
+import anyio
+import msgspec
+
+from clew.concurrency.tasks import settle
+from clew.context import View, goal_of
+from clew.core.agent import Agent
+from clew.core.errors import ModelError, PartError, described, message_of
+from clew.core.events import FINISH, Reply, Thought, encode
+from clew.core.interfaces import Calls, OnText, Parsed, Prompt
+from clew.core.journal import Journal
+from clew.core.parts import PASSED, broken, shown, using
+from clew.core.reply import read, received
+from clew.core.trajectory import Trajectory
+
+
+async def next_thought(agent: Agent, journal: Journal) -> Thought:
+    """Ask the model for the next thought; in a landing, for the last one, without calls.
+
+    Raises `ModelError` where the model fails, `PartError` where another part does.
+    """
+    so_far = journal.trajectory
+    landing = so_far.landing is not None
+    said, new = agent.reminders(so_far), await agent.newly_shown(so_far)
+    calls: Calls = "none" if landing else "auto"
+    with using(who := f"the format {agent.format.name}"):
+        prompt, prints = _view(agent, so_far).prompt(so_far, said, calls, new)
+        hear = None if journal.listener is None else agent.format.cut(journal.token)
+    reply = await _reply(agent, prompt, hear)
+    parsed = _read(agent, so_far, reply, who)
+    if landing and any(action.name != FINISH for action in parsed.actions):
+        parsed = Parsed(
+            text=parsed.text, fault="no call can be made any more: only an answer counts"
+        )
+    return Thought(
+        reply, prints, parsed.text, parsed.actions, parsed.answer, parsed.fault, parsed.repairs,
+        said, new,
+    )  # fmt: skip
+
+
+def _read(agent: Agent, so_far: Trajectory, reply: Reply, who: str) -> Parsed:
+    """What the reply says; whatever the format does wrong is an error that names it."""
+    try:
+        return read(agent, so_far, reply)
+    except PASSED:
+        raise
+    except BaseException as error:
+        _check_reply(agent, reply)  # it may be that which cannot be read
+        raise broken(who, error) from error
+
+
+async def _reply(agent: Agent, prompt: Prompt, hear: OnText | None) -> Reply:
+    """What the model says. Raises `ModelError` where it is away, `PartError` where it is broken."""
+    model = agent.thinker
+    try:
+        if type(model).__module__.partition(".")[0] == "clew":  # it keeps its own deadlines
+            reply: Any = await model.complete(prompt, hear)
+        else:
+            reply = await _watched(agent, model.complete(prompt, hear))
+    except PASSED:
+        raise
+    except Exception as error:
+        raise _failed(agent, error) from error
+    if isinstance(reply, Reply):
+        return _received(agent, reply)
+    message = f"the model {model.name} gave {shown(reply)}, which is no Reply: mend it"
+    raise ModelError(message)
+
+
+async def _watched(agent: Agent, work: Awaitable[Any]) -> Any:
+    """What a user's own model says, before its deadline."""
+    seconds = agent.limits.reply_seconds
+    ended = await settle(work, seconds, agent.limits.grace)
+    if ended.late:
+        message = (
+            f"the model {agent.thinker.name} gave no reply in {seconds:g} s: resume the run, or "
+            "raise the limit reply_seconds"
+        )
+        raise ModelError(message)
+    if isinstance(ended.error, PASSED):
+        raise ended.error
+    if ended.error is not None:
+        raise _failed(agent, ended.error) from ended.error
+    return ended.value
+
+
+def _failed(agent: Agent, error: BaseException) -> ModelError | PartError:
+    """What a model raised that has no word for it: the network, or a mistake in its code.
+
+    Where its server is away it may come back, so workers try again. A mistake stays one.
+    """
+    model = f"the model {agent.thinker.name}"
+    if not isinstance(error, (OSError, anyio.get_cancelled_exc_class())):
+        return broken(model, error)
+    return ModelError(f"{model} failed: {described(error)}; mend it and resume the run")
+
+
+def _received(agent: Agent, reply: Reply) -> Reply:
+    """The reply as a record can hold it. Raises `ModelError` where none can."""
+    try:
+        return received(reply)
+    except Exception as error:
+        raise _untrue(agent, error) from error
+
+
+def _check_reply(agent: Agent, reply: Reply) -> None:
+    """Raise `ModelError` where the fields of a reply are not what they should be."""
+    try:
+        msgspec.json.decode(encode(reply), type=Reply)
+    except Exception as error:
+        raise _untrue(agent, error) from error
+
+
+def _untrue(agent: Agent, error: Exception) -> ModelError:
+    message = f"the model {agent.thinker.name} gave no true Reply: {message_of(error)}; mend it"
+    return ModelError(message)
+
+
+def _view(agent: Agent, so_far: Trajectory) -> View:
+    """The run's view, kept between steps; made anew whenever it is not there."""
+    view, goal = so_far.folds.get("view"), goal_of(so_far)
+    if not isinstance(view, View) or view.brief is not agent.brief or view.goal != goal:
+        view = View(agent.format, agent.brief, goal, agent.thinker.params)
+        so_far.folds["view"] = view
+    return view

@@ -1,0 +1,400 @@
+"""The fold: a run as read from its record.
+
+A `Trajectory` takes entries one by one and answers every question the loop, the view, bounds and
+guards ask. It holds nothing that the entries do not say; folding them again gives the same.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from clew.core.errors import StoreError
+from clew.core.events import (
+    EFFECTFUL,
+    FINISH,
+    Action,
+    AnyEvent,
+    Attempt,
+    Cancel,
+    Changed,
+    Charged,
+    Code,
+    Entry,
+    Evidence,
+    Forked,
+    Grant,
+    Judged,
+    Landing,
+    Note,
+    Observation,
+    Ruling,
+    Setting,
+    Started,
+    Stop,
+    Thought,
+    Trust,
+    Usage,
+)
+from clew.core.steps import Aside, Call, Step, Tally, Totals, args_hash, sum_of
+
+REQUEST: Final = "request"
+"""Stands in the place of a tool's name where a person's words are judged."""
+
+WITHHELD: Final = "(a request that was refused)"
+"""What a model sees in the place of refused words."""
+
+_CAPPED: Final = 3  # the first schema of which that is so
+
+GLANCE: Final = 60
+"""Characters of a goal that tell which run it is."""
+
+_REJECTED: Final[frozenset[Code]] = frozenset({"rejected"})
+_REFUSED: Final[frozenset[Code]] = frozenset({"rejected", "invalid_arguments", "denied"})
+"""What an answer was sent back for that counts as a try."""
+
+_NOTHING: Final = sum_of(())
+
+__all__ = ["Aside", "Call", "Step", "Totals", "Trajectory", "args_hash", "effects"]
+
+
+class Trajectory:
+    """Everything a record says, folded. `add` is the only way in; the rest is for reading."""
+
+    def __init__(self, run_id: str, entries: Iterable[Entry] = ()) -> None:
+        self.run_id = run_id
+        self.entries: list[Entry] = []
+        self.steps: list[Step] = []
+        self.before = Step(0)
+        """Step 0: what was said before the first thought."""
+        self.step = self.before
+        """The current step; step 0 before the first thought."""
+        self.setting: Setting | None = None
+        self.total = Totals()
+        """What the whole run took."""
+        self.spent = Totals()
+        """What it took since a person last spoke: the share that bounds look at."""
+        self.faults_in_row = 0
+        self.rejected: list[str] = []
+        """What was wrong with the answers offered since a person last spoke."""
+        self.landing: Landing | None = None
+        self.stop: Stop | None = None
+        self.cancel: Cancel | None = None
+        self.forks: list[Forked] = []
+        """Where the run was cut from others, the last one last; empty in a run that is no fork."""
+        self.unheard: list[str] = []
+        """A person's words that no model has been asked with yet, and that were not refused."""
+        self.grant: Grant | None = None
+        """What a sub-run may take in all, whatever is said to it."""
+        self.marks: list[str] = []
+        """What screens remarked on the person's last words."""
+        self.asked = ""
+        """The goal as a model may see it: not, where it was refused."""
+        self.shown: list[str] = []
+        """The tools that were shown on the way, in order: not those shown from the start."""
+        self.clean = True
+        """Whether nothing untrusted has been observed, nor its goal made from any."""
+        self.tally = Tally()
+        """The calls of the current step by their places."""
+        self.folds: dict[str, Any] = {}
+        """What others derive and keep between steps: emptied, it changes nothing but speed."""
+        self._reserved: dict[str, Grant] = {}
+        self._calls: dict[str, Call] = {}
+        self._evidence: dict[str, Evidence] = {}
+        for entry in entries:
+            self.add(entry)
+
+    def __repr__(self) -> str:
+        """The run at a glance; `for step in trajectory` has all of it."""
+        status = "open" if self.stop is None else self.stop.status
+        goal = repr(self.goal if len(self.goal) <= GLANCE else f"{self.goal[:GLANCE]}…")
+        many = f"{len(self.steps)} steps, {len(self.entries)} entries"
+        return f"<Trajectory {self.run_id} {goal}: {status}, {many}>"
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    def started(self) -> Started:
+        """The first entry's event. Raises `StoreError` where the record is empty."""
+        if not self.entries or not isinstance(first := self.entries[0].event, Started):
+            message = f"run {self.run_id} has no beginning: its record was never started"
+            raise StoreError(message)
+        return first
+
+    @property
+    def capped(self) -> bool:
+        """Whether it was begun since sizes of arguments and observations are bounded."""
+        first = self.entries[0].event if self.entries else None
+        return isinstance(first, Started) and first.schema >= _CAPPED
+
+    @property
+    def goal(self) -> str:
+        """What the person first asked."""
+        return self.started.goal
+
+    @property
+    def serves(self) -> str:
+        """The call (`run_id:step.index`) whose sub-run this is; "" for any other run."""
+        return "" if self.grant is None or self.forks else self.started.parent
+
+    @property
+    def words_key(self) -> str:
+        """Under which a person's unheard words are judged: `step.0`, as if they were a call."""
+        return f"{self.step.number}.0"
+
+    @property
+    def words(self) -> Call | None:
+        """A person's unheard words with what was said of them; None where nothing was."""
+        return self._calls.get(self.words_key)
+
+    @property
+    def trust(self) -> Trust:
+        """How far what the model writes now can be trusted: not, once it read what cannot be."""
+        return "trusted" if self.clean else "untrusted"
+
+    @property
+    def landed(self) -> bool:
+        """Whether the current thought is the one after a `Landing`."""
+        return self.landing is not None and not any(
+            isinstance(aside, Landing) for aside in self.step.asides
+        )
+
+    @property
+    def usage(self) -> Usage:
+        """What the models of the whole run took."""
+        return self.total.usage
+
+    @property
+    def evidence(self) -> list[Evidence]:
+        """Every piece an answer may cite, in the order it was found; the best of an id counts."""
+        return list(self._evidence.values())
+
+    @property
+    def reserved(self) -> Grant:
+        """What open sub-runs may take together: spent, until their observations return the rest."""
+        return sum_of(self._reserved.values()) if self._reserved else _NOTHING
+
+    @property
+    def held(self) -> list[Call]:
+        """What waits for a person's ruling: only the current step, or what begins it, can."""
+        current = (*self.step.calls, *([self.words] if self.words is not None else []))
+        return [call for call in current if call.held]
+
+    def call(self, key: str) -> Call:
+        """The call at `step.index`. Raises `StoreError` if there is none."""
+        if (call := self._calls.get(key)) is None:
+            known = ", ".join(self._calls) or "none"
+            message = f"run {self.run_id} has no call {key!r}; its calls: {known}"
+            raise StoreError(message)
+        return call
+
+    @property
+    def calls(self) -> list[Call]:
+        """All calls of the run, in the order of their keys."""
+        return list(self._calls.values())
+
+    def add(self, entry: Entry) -> None:
+        """Take the next entry. Raises `StoreError` if it does not follow the last."""
+        if entry.seq != len(self.entries) + 1:
+            message = f"run {self.run_id}: entry {entry.seq} cannot follow {len(self.entries)}"
+            raise StoreError(message)
+        if self.entries and (took := entry.at - (last := self.entries[-1]).at) > 0:
+            self._pass(took, last, entry)
+        self.entries.append(entry)
+        self._fold(entry.event)
+
+    def _pass(self, took: int, last: Entry, entry: Entry) -> None:
+        """Count the time between two entries as work: not waiting for a person, nor being down."""
+        waited = isinstance(last.event, Stop) or isinstance(entry.event, Forked)
+        if last.epoch == entry.epoch and not waited:
+            self.total.active_ms += took
+            self.spent.active_ms += took
+
+    def _fold(self, event: AnyEvent) -> None:
+        match event:
+            case Thought():
+                self._think(event)
+            case Observation():
+                self._observe(event)
+            case Attempt():
+                self._attempt(event)
+            case Judged():
+                self._judge(event)
+            case Note():
+                self._note(event)
+            case _:
+                self._turn(event)
+
+    def _turn(
+        self, event: Started | Changed | Charged | Forked | Ruling | Cancel | Landing | Stop
+    ) -> None:
+        """What begins a run, ends it or lets it go on."""
+        match event:
+            case Started():
+                self.setting, self.asked = event.setting, event.goal
+                self.grant, self.clean = event.grant, event.trust == "trusted"
+                self.unheard.append(event.goal)
+            case Landing():
+                self.landing = event
+                self.step.asides += (event,)
+            case Stop():
+                self.stop = event
+                self.step.concluded = event.status != "held"
+                if event.status == "refused":
+                    self._withhold()
+            case Cancel():
+                self.cancel = event
+                if self.stop is not None and self.stop.status == "held":
+                    self.stop = None  # there is something left to close
+            case Ruling():
+                call = self.call(event.call)
+                call.ruling = event
+                call.again = event.allow
+                call.revise(event.args, " by a person", redacted=event.redacted)
+                self.stop = self.landing = None
+            case Forked():
+                self._fork(event)
+            case Charged():
+                self.total.lost += event.usage
+                self.spent.lost += event.usage
+            case _:
+                self._change(event)
+
+    def _change(self, event: Changed) -> None:
+        """Another agent from here on: a stop for want of an answer is taken back.
+
+        So is a landing, and the model is told; but not under the eyes of an answer given in it.
+        """
+        self.setting = event.setting
+        self.rejected, self.faults_in_row = [], 0
+        if self.stop is None:
+            goes_on = self.step.answer is None
+        else:
+            goes_on = self.stop.status in {"declined", "bound", "failed", "interrupted"}
+        if goes_on and self.landing is not None:
+            self.landing = None
+            self.step.asides += (event,)
+        if goes_on and self.stop is not None:
+            self._go_on()
+
+    def _fork(self, event: Forked) -> None:
+        """Another run from here on: what was spent, said and landed stands, an interrupt not."""
+        self.setting = event.setting
+        self.stop = self.cancel = None
+        self.forks.append(event)
+        if event.done:
+            self.step.asides += (event,)
+
+    def _judge(self, event: Judged) -> None:
+        if event.call == self.words_key and self.words is None:
+            action = Action(REQUEST, {"text": "\n\n".join(self.unheard)})
+            self._calls[event.call] = Call(event.call, action)
+        call = self.call(event.call)
+        if event.verdict.kind == "hint":
+            call.hints += (event,)
+            if call is self.words:
+                self.marks.append(event.verdict.reason)
+        else:
+            call.verdict = event
+            why = " ".join(event.verdict.reason.split())
+            call.revise(event.verdict.args, f": {why}", redacted=event.verdict.redacted)
+            if event.verdict.kind == "hold":
+                call.ruling = None
+
+    def _withhold(self) -> None:
+        """Words were refused: no model will see them, whatever is said after them."""
+        if not self.steps:
+            self.asked = WITHHELD
+        self.step.asides = tuple(
+            Note(WITHHELD) if isinstance(aside, Note) and aside.source == "person" else aside
+            for aside in self.step.asides
+        )
+        self._heard()
+
+    def _heard(self) -> None:
+        """Nothing is left to judge: what was said of the words is in the record."""
+        self._calls.pop(self.words_key, None)
+        self.unheard = []
+
+    def _think(self, thought: Thought) -> None:
+        self._heard()
+        number = len(self.steps) + 1
+        calls = [Call(f"{number}.{i}", action) for i, action in enumerate(thought.actions, 1)]
+        step = Step(number, thought, tuple(calls))
+        self._calls.update((call.key, call) for call in calls)
+        landing = self.landing is not None
+        self.shown += thought.shown
+        self.steps.append(step)
+        self.step, self.tally, self._reserved = step, Tally(thought.actions), {}
+        for totals in (self.total, self.spent):
+            totals.steps += not landing
+            totals.usage += thought.reply.usage
+        self.faults_in_row = self.faults_in_row + 1 if thought.fault else 0
+
+    def _attempt(self, attempt: Attempt) -> None:
+        call = self.call(attempt.call)
+        if not call.attempts:
+            self._count(call)
+            self.tally.begin(call.place, call.action.name)
+        call.attempts += (attempt,)
+        if attempt.grant is not None:
+            self._reserved[call.key] = attempt.grant
+        call.deadline = self.entries[-1].at + int(attempt.timeout * 1000)
+        call.again = False
+
+    def _count(self, call: Call) -> None:
+        self.total.calls[call.action.name] += 1
+        self.spent.calls[call.action.name] += 1
+
+    def _observe(self, observation: Observation) -> None:
+        call = self.call(observation.call)
+        call.observation = observation
+        self._reserved.pop(call.key, None)
+        self.tally.close(call, made=observation.made)
+        if call.action.name != FINISH:  # what that is told comes from clew and the person's checks
+            self.clean = self.clean and observation.trust == "trusted"
+        for piece in observation.evidence:
+            best = self._evidence.setdefault(piece.doc_id, piece)
+            if piece.score > best.score:
+                self._evidence[piece.doc_id] = piece
+        if call.action.name == FINISH:
+            if observation.code in (_REFUSED if self.started.schema > 2 else _REJECTED):
+                self.rejected.append(observation.text)
+        elif not call.attempts and observation.made:
+            self._count(call)
+        if observation.spent is not None:
+            for totals in (self.total, self.spent):
+                totals.add(observation.spent)
+
+    def _note(self, note: Note) -> None:
+        self.step.asides += (note,)
+        if note.source == "person":
+            self.rejected, self.faults_in_row = [], 0
+            self.spent = Totals()
+            self._calls.pop(self.words_key, None)  # judged anew, with what came before
+            self.unheard.append(note.text)
+            self.marks = []
+            self._go_on()
+        elif note.source == "check":
+            self.rejected.append(note.text)
+
+    def _go_on(self) -> None:
+        """A person spoke: a stop, a landing and a cancel before it no longer count."""
+        self.stop = self.landing = self.cancel = None
+
+
+def effects(trajectory: Trajectory) -> list[Call]:
+    """Calls that changed, or may have changed, the world."""
+    return [
+        call
+        for call in trajectory.calls
+        if call.in_doubt
+        or (call.child and call.observation is None)
+        or (
+            call.observation is not None
+            and call.observation.effect in EFFECTFUL
+            and call.observation.outcome != "not_done"
+        )
+    ]

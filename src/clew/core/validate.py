@@ -1,0 +1,326 @@
+"""Whether the parts of an agent fit together: said when it is made, before any model call."""
+
+import difflib
+import inspect
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, cast
+
+from clew.context import DEMONSTRATIONS, Instructions
+from clew.core.errors import ConfigError, described
+from clew.core.events import FINISH
+from clew.core.interfaces import Codec, Describes, Example, Finder, Model, Tool
+from clew.core.parts import PASSED, shown
+from clew.tools.function import tool
+from clew.tools.schema import checked, problems
+
+ELSEWHERE: Final[Mapping[str, str]] = {
+    "system_prompt": "prompt",
+    "system": "prompt",
+    "instructions": "prompt",
+    "llm": "model",
+    "functions": "tools",
+    "output_type": "answer",
+    "response_format": "answer",
+    "max_steps": "limits=Limits(steps=…)",
+    "max_iterations": "limits=Limits(steps=…)",
+    "max_tokens": "limits=Limits(tokens=…)",
+    "temperature": 'model=resolve(name, params={"temperature": …})',
+    "store": "run(agent, goal, store=…)",
+}
+"""What other libraries call the fields of an agent, and what they are here."""
+
+ASKED: Final[Mapping[str, tuple[str, ...]]] = {
+    "guard": ("call", "trajectory"),
+    "check": ("answer", "trajectory"),
+    "screen": ("words",),
+    "bound": ("trajectory",),
+    "tail": ("trajectory", "left"),
+    "shape": ("text",),
+    "repair": ("arguments",),
+    "probe": ("arguments", "key"),
+}
+"""What each kind of function is called with."""
+
+AT_ONCE: Final = frozenset({"bound", "tail", "shape", "repair"})
+"""Those that nobody awaits."""
+
+
+def check_prompt(prompt: object) -> None:
+    """Raise `ConfigError` for what is neither a text nor instructions."""
+    if isinstance(prompt, (str, Instructions)):
+        if isinstance(prompt, Instructions) and prompt.tail is not None:
+            check_function("tail", prompt.tail)
+        return
+    hint = "a text or Instructions"
+    if callable(prompt):
+        hint = "the text it returns, or Instructions(persona=…, tail=function) for words said anew"
+    message = f"prompt is {shown(prompt)}: give {hint}"
+    raise ConfigError(message)
+
+
+class Tools:
+    """The field `tools` of an agent: given as tools or plain functions, had as tools."""
+
+    def __get__(self, agent: object, kind: type) -> tuple[Tool, ...]:
+        return () if agent is None else agent.__dict__["tools"]
+
+    def __set__(self, agent: object, given: Iterable[Tool | Callable[..., Any]]) -> None:
+        tools = _as_tools(given)
+        agent.__dict__["tools"] = tuple(_among(each, tools) for each in tools)
+
+
+def _as_tools(given: object) -> tuple[Tool, ...]:
+    """The tools, plain functions made into some. Raises `ConfigError` for what can be none."""
+    if isinstance(given, str) or callable(given) or not isinstance(given, Iterable):
+        message = f"tools is {shown(given)}: give a list of functions and tools"
+        raise ConfigError(message)
+    made: list[Tool] = []
+    for each in cast("Iterable[object]", given):
+        if isinstance(each, Tool):
+            made.append(each)
+        elif inspect.isroutine(each):
+            made.append(tool(each))
+        else:
+            what = "is a class" if isinstance(each, type) else "is no tool"
+            message = f"{shown(each)} {what}: give a function, or make a Tool"
+            raise ConfigError(message)
+    return tuple(made)
+
+
+def _among(tool: Tool, tools: tuple[Tool, ...]) -> Tool:
+    """What a tool becomes beside the others. Raises `ConfigError` where that is not possible."""
+    if tool.among is None:
+        return tool
+    with fitting(f"the tool {tool.name}"):
+        made = cast("object", tool.among(tools))
+    if not isinstance(made, Tool) or made.name != tool.name:
+        message = f"the tool {tool.name} must stay a tool of that name among others: it became "
+        raise ConfigError(message + shown(made))
+    return made
+
+
+def check_names(given: Collection[str], fields: Collection[str], *, modelled: bool) -> None:
+    """Raise `ConfigError` for settings that an agent does not have, and say which was meant."""
+    for name in given:
+        if name in fields:
+            continue
+        near = difflib.get_close_matches(name, fields, n=1)
+        meant = ELSEWHERE.get(name) or (near[0] if near else "")
+        hint = f"say {meant}" if meant else f"there are {', '.join(fields)}"
+        message = f"an agent has no {name!r}: {hint}"
+        raise ConfigError(message)
+    if not modelled and "model" not in given:
+        message = 'an agent needs a model: name one, such as model="offline"'
+        raise ConfigError(message)
+
+
+@contextmanager
+def fitting(what: str) -> Generator[None]:
+    """Whatever a part raises while the agent is made, this part cannot be used."""
+    try:
+        yield
+    except PASSED:
+        raise
+    except BaseException as error:
+        message = f"{what} failed when the agent was made: {described(error)}; mend it"
+        raise ConfigError(message) from error
+
+
+def check_functions(kind: str, given: object) -> None:
+    """Raise `ConfigError` for what is no list of functions of this kind."""
+    if isinstance(given, str) or callable(given) or not isinstance(given, Iterable):
+        message = f"{kind}s is {shown(given)}: give a list of functions"
+        raise ConfigError(message)
+    for part in cast("Iterable[object]", given):
+        check_function(kind, part)
+
+
+def check_function(kind: str, part: object) -> None:
+    """Raise `ConfigError` for what cannot be called as a part of this kind is."""
+    if isinstance(part, type):
+        message = f"the {kind} {part.__name__} is a class: give an instance, {part.__name__}(…)"
+        raise ConfigError(message)
+    if isinstance(part, Tool) or not callable(part):
+        message = f"{shown(part)} is no {kind}: give a function of ({', '.join(ASKED[kind])})"
+        raise ConfigError(message)
+    name = getattr(part, "__qualname__", None) or type(part).__name__
+    given = ASKED[kind]
+    try:
+        inspect.signature(part).bind(*given)
+    except TypeError as error:
+        message = f"the {kind} {name} is called with ({', '.join(given)}): {error}; mend it"
+        raise ConfigError(message) from error
+    except ValueError:  # written in C, it does not tell what it takes
+        return
+    awaited = any(map(inspect.iscoroutinefunction, (part, getattr(part, "__call__", None))))  # noqa: B004 - whether that is async
+    if awaited and kind in AT_ONCE:
+        message = f"the {kind} {name} is async, and has to answer at once: make it a plain def"
+        raise ConfigError(message)
+
+
+def check_model(model: Model | str) -> None:
+    """Raise `ConfigError` for what is no model; one that is only named is looked for later."""
+    if isinstance(model, str):
+        return
+    wanted: Mapping[str, Callable[[object], bool]] = {
+        "name": lambda value: isinstance(value, str),
+        "params": lambda value: isinstance(value, Mapping),
+        "priced": lambda value: isinstance(value, bool),
+        "complete": callable,
+    }
+    _check_door(
+        "model", model, wanted, 'name one ("provider:model"), or see clew.core.interfaces.Model'
+    )
+
+
+def check_codec(codec: Codec | str | None) -> None:
+    """Raise `ConfigError` for what is no format."""
+    if codec is None or isinstance(codec, str):
+        return
+    wanted: dict[str, Callable[[object], bool]] = {
+        "name": lambda value: isinstance(value, str),
+        "stop": lambda value: isinstance(value, tuple),
+        "native": lambda value: isinstance(value, bool),
+    }
+    wanted |= dict.fromkeys(("head", "render", "tail", "form", "parse", "cut"), callable)
+    _check_door("format", codec, wanted, "see clew.core.interfaces.Codec")
+
+
+def check_finder(finder: Finder | None) -> None:
+    """Raise `ConfigError` for what is no retrieval."""
+    if finder is None:
+        return
+    wanted: Mapping[str, Callable[[object], bool]] = {
+        "always": lambda value: isinstance(value, Sequence) and not isinstance(value, str),
+        "find": callable,
+    }
+    _check_door("retrieval", finder, wanted, "see clew.core.interfaces.Finder")
+
+
+def _check_door(
+    what: str, part: object, wanted: Mapping[str, Callable[[object], bool]], help_: str
+) -> None:
+    if isinstance(part, type):
+        message = f"the {what} {part.__name__} is a class: give an instance, {part.__name__}(…)"
+        raise ConfigError(message)
+    for name, fits in wanted.items():
+        with fitting(f"{name} of the {what}"):
+            value = getattr(part, name, None)
+        if not fits(value):
+            message = f"the {what} {shown(part)} has {name} = {shown(value)}: {help_}"
+            raise ConfigError(message)
+
+
+def check_tools(tools: Sequence[Tool]) -> None:
+    """Raise `ConfigError` where two tools have a name, or one has that of finish, or is none."""
+    names = [each.name for each in tools]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        message = f"two tools are called {', '.join(twice)}: rename one"
+        raise ConfigError(message)
+    if FINISH in names:
+        message = f"{FINISH!r} is the tool that ends a run: call yours something else"
+        raise ConfigError(message)
+    for each in tools:
+        checked(each)
+        for kind in ("repair", "probe"):
+            if (part := getattr(each, kind)) is not None:
+                check_function(kind, part)
+
+
+def check_cost(limit: float | None, tools: Sequence[Tool]) -> None:
+    """Raise `ConfigError` where a limit on cost could not hold a sub-agent without a price."""
+    unpriced = [t.name for t in tools if t.most is not None and t.most.cost is None]
+    if limit is not None and unpriced:
+        message = (
+            f"a cost limit cannot hold {unpriced[0]}, whose model has no known price: say what it "
+            "costs (prices=, or [prices] in an agent file), or limit tokens"
+        )
+        raise ConfigError(message)
+
+
+def check_number(name: str, value: object, least: int | None = None) -> None:
+    """Raise `ConfigError` for what is no whole number, or less than `least`."""
+    if type(value) is not int or (least is not None and value < least):
+        wanted = "a whole number" if least is None else f"{least} or more"
+        message = f"{name} is {value!r}: give {wanted}"
+        raise ConfigError(message)
+
+
+def check_references(wanted: object, finish: Tool) -> None:
+    """Raise `ConfigError` where references cannot stand at the end of an answer's text."""
+    if not isinstance(wanted, bool):
+        message = f"references is {shown(wanted)}: give True or False"
+        raise ConfigError(message)
+    if wanted and finish.parameters["properties"]["answer"].get("type") != "string":
+        message = "references stand at the end of a text, and this agent's answer is none: leave "
+        raise ConfigError(message + "them out, or let it answer with text")
+
+
+def check_choice(name: str, value: object, known: Collection[str]) -> None:
+    """Raise `ConfigError` for a word that is none of those known."""
+    if value not in known:
+        message = f"{name} is {value!r}: choose one of {', '.join(known)}"
+        raise ConfigError(message)
+
+
+def check_retrieval(retrieval: Finder, tools: Sequence[Tool], codec: Codec) -> None:
+    """Raise `ConfigError` where tools cannot be shown as they are found."""
+    seen = {each.name for each in tools if not each.hidden}
+    if strange := [name for name in retrieval.always if name not in seen]:
+        message = f"there is no tool {strange[0]!r} to be always shown: add it, or leave it out"
+        raise ConfigError(message)
+    if not codec.native and not isinstance(codec, Describes):
+        message = (
+            f"the format {codec.name} cannot describe tools in the midst of a run: give "
+            "it the method describe (clew.core.interfaces.Describes), or leave the retrieval out"
+        )
+        raise ConfigError(message)
+
+
+def worked(given: Sequence[Example] | int, tools: Sequence[Tool]) -> tuple[Example, ...]:
+    """The examples that are shown: the agent's own, or so many of those that ship and fit it.
+
+    `tools` are all of the agent's, `finish` last. Raises `ConfigError` where one does not fit, or
+    too few do.
+    """
+    if isinstance(given, int):
+        return _shipped(given, [tool for tool in tools if not tool.hidden])
+    said = cast("object", given)
+    if isinstance(said, str) or not isinstance(said, Iterable):
+        message = f"examples is {shown(given)}: give a number of those that ship, or Examples"
+        raise ConfigError(message)
+    for number, example in enumerate(given, start=1):
+        if wrong := _misfit(example, tools):
+            raise ConfigError(f"example {number} calls {wrong}")
+    return tuple(given)
+
+
+def _shipped(count: int, tools: Sequence[Tool]) -> tuple[Example, ...]:
+    check_number("examples", count, least=0)
+    found = [example for example in DEMONSTRATIONS if not _misfit(example, tools)]
+    if len(found) < count:
+        *others, finish = tools
+        has = ", ".join(tool.name for tool in others) or "none"
+        kind = "no text" if problems(finish.parameters, {"answer": ""}) else "text"
+        message = (
+            f"examples is {count}, and of the demonstrations that ship {len(found)} fit this agent "
+            f"(its tools: {has}; its answer: {kind}): "
+            f"{f'ask for {len(found)}' if found else 'leave them out'}, or give some of your own"
+        )
+        raise ConfigError(message)
+    return tuple(found[:count])
+
+
+def _misfit(example: Example, tools: Sequence[Tool]) -> str:
+    """Which call an example makes, and sees done, that cannot be made; empty where all can."""
+    schemas = {tool.name: tool.parameters for tool in tools}
+    for call in (call for step in example.steps for call in step.calls):
+        name, args = call.action.name, call.action.args
+        if call.observation is not None and not call.observation.ok:
+            continue
+        if name not in schemas:
+            return f"{name}, which the agent does not have; it has {', '.join(schemas)}"
+        if wrong := problems(schemas[name], args):
+            return f"{name} wrongly: {wrong[0]}"
+    return ""

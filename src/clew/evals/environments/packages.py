@@ -1,0 +1,16 @@
+"""The one place where packages that a world needs are loaded, when it is asked for."""
+
+import importlib
+from typing import Any
+
+from clew.core.errors import ConfigError
+
+
+def load(module: str, needs: str) -> Any:
+    """The module of that name. Raises `ConfigError` that says what is needed."""
+    try:
+        return importlib.import_module(module)
+    except Exception as error:
+        line = " ".join(f"{type(error).__name__}: {error}".split())
+        message = f"{needs} ({line})"
+        raise ConfigError(message) from error

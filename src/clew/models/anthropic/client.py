@@ -1,0 +1,69 @@
+"""Anthropic's official client as a carrier."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+import anthropic
+
+from clew.models.http.endpoint import TIMEOUT, Settings
+from clew.models.http.failures import Source
+from clew.models.http.sdk_client import Errors, Posting
+from clew.models.http.server import address, find_key, http_client
+
+BASE_URL: Final = "https://api.anthropic.com"
+TOKEN: Final = "ANTHROPIC_AUTH_TOKEN"  # noqa: S105 - the name of a variable
+"""The client's other variable for its bearer token, read where that of the key is unset."""
+
+ERRORS: Final = Errors(
+    anthropic.APIStatusError,
+    anthropic.APITimeoutError,
+    anthropic.APIConnectionError,
+    anthropic.AnthropicError,
+)
+
+
+def anthropic_source(
+    name: str,
+    base_url: str | None,
+    api_key: str | None,
+    key_variable: str,
+    client: anthropic.AsyncAnthropic | None,
+) -> Source:
+    """Who is asked: as the given client says, else by address and key. Raises `ConfigError`."""
+    if client is not None:
+        return Source(name, str(client.base_url), client.api_key or client.auth_token or "", "")
+    where = address(name, base_url, "ANTHROPIC_BASE_URL", BASE_URL)
+    unset = api_key is None and not os.environ.get(key_variable)
+    variable = TOKEN if unset and os.environ.get(TOKEN) else key_variable
+    return Source(name, where, find_key(api_key, variable), variable)
+
+
+def anthropic_carrier(
+    source: Source, settings: Settings, client: anthropic.AsyncAnthropic | None
+) -> Callable[[], Posting]:
+    """What makes a carrier for an event loop: over the given client, or over a new one."""
+    if client is not None:
+        return lambda: Posting(client, ERRORS, source, given=True)
+    return partial(_connect, source, settings)
+
+
+def _connect(source: Source, settings: Settings) -> Posting:
+    """A client without retries of its own."""
+    timeout = settings.get("timeout", TIMEOUT)
+    root = source.base_url.removesuffix("/v1")  # its paths begin with it
+    client = anthropic.AsyncAnthropic(
+        base_url=root,
+        api_key=source.key or "none",  # the client insists on one; servers without keys ignore it
+        max_retries=0,
+        timeout=timeout,
+        open_telemetry=False,  # it would read the request, which it is given as bytes
+        http_client=http_client(
+            source.base_url,
+            timeout,
+            headers=settings.get("headers"),
+            proxy=settings.get("proxy", ""),
+        ),
+    )
+    return Posting(client, ERRORS, source, root)

@@ -1,0 +1,177 @@
+"""Models behind Anthropic's Messages API."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Unpack
+
+from clew.support.extras import install
+
+try:
+    import anthropic
+except ModuleNotFoundError as missing:
+    missing.add_note(f"run {install('anthropic')}")
+    raise
+
+from clew.core.events import Json, encode
+from clew.core.interfaces import Prompt
+from clew.models.anthropic.client import anthropic_carrier, anthropic_source
+from clew.models.anthropic.prompt import NAMES, Manner, body, declare, head, write
+from clew.models.anthropic.reply import Draft
+from clew.models.anthropic.schema import reply_schema
+from clew.models.http.endpoint import Endpoint, Settings
+from clew.models.http.failures import Trouble
+from clew.models.tool_names import Boxes
+
+MOST: Final = 16_000
+"""Tokens of a reply, thinking included, where the parameters do not say how many."""
+
+FEWER: Final = 4_096
+"""The same for a model that refuses so many: none is known to write less."""
+
+_OPTIONAL: Final = (
+    ("thinking", re.compile(r"must start with a thinking block|Expected `thinking`")),
+    ("moved", re.compile(r"bound to a different conversation")),
+    ("signed", re.compile(r"`signature`|`redacted_thinking`|bound to a different")),
+    ("max_tokens", re.compile(r"max_tokens: \d+ > \d+")),
+    ("tool_choice", re.compile(r"tool_choice")),
+    ("form", re.compile(r"output_config|output_format|structured output|compiled grammar")),
+    ("cache_control", re.compile(r"cache_control|prompt caching")),
+    ("stop_sequences", re.compile(r"stop_sequences")),
+    ("images", re.compile(r"\bimages?\b")),
+)
+"""What a run can do without, and how a refusal speaks of it, the more special before the rest."""
+
+
+def anthropic_messages(
+    model: str,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    provider: str = "anthropic",
+    key_variable: str = "ANTHROPIC_API_KEY",
+    client: anthropic.AsyncAnthropic | None = None,
+    cache: bool = True,
+    **settings: Unpack[Settings],
+) -> Endpoint:
+    """A model behind Anthropic's Messages API, as `anthropic:model`.
+
+    Thinking is asked for as the API has it, in `params` (`thinking`, `output_config`).
+
+    Args:
+        model: The model's name at the provider.
+        base_url: The server's address; if None, `ANTHROPIC_BASE_URL`, else it is Anthropic's own.
+        api_key: The key; if None, that in the environment variable `key_variable`, else in
+            `ANTHROPIC_AUTH_TOKEN`. Empty for a server that asks for none.
+        provider: The name before the colon. It chooses the prices, and marks what is kept verbatim
+            for this model.
+        key_variable: The environment variable that holds the key; errors name it.
+        client: An official client to use as it is, instead of making one.
+        cache: Whether the provider is asked to keep the prompt for five minutes, which makes the
+            next step's cheaper and this one's a little dearer.
+        settings: Parameters, prices, timeout … (`Settings`).
+
+    Raises `ConfigError` where address, key or parameters cannot be right.
+    """
+    api = MessagesApi(provider, model, dict(settings.get("params") or {}), cache=cache)
+    source = anthropic_source(f"{provider}:{model}", base_url, api_key, key_variable, client)
+    return Endpoint(api, source, anthropic_carrier(source, settings, client), settings)
+
+
+@dataclass
+class MessagesApi:
+    """Anthropic's Messages.
+
+    A server may refuse:
+
+    - what this model sent earlier, where something before it has changed (`moved`; it then goes
+      back as text and calls only), or at all (`signed`);
+    - `thinking` where the conversation has steps without any, made by another model;
+    - so many tokens (`max_tokens`), forced calls (`tool_choice`), a schema to hold the reply to
+      (`form`), marks for the cache (`cache_control`), `stop_sequences` (codecs cut by themselves)
+      and pictures (`images`; then they are named instead).
+    """
+
+    provider: str
+    model: str
+    params: Mapping[str, Json]
+    cache: bool = True
+    hint: str = "that of a server of Anthropic's Messages API"
+    said: frozenset[str] = frozenset({"thinking", "moved", "signed", "images"})
+    _boxes: Boxes = field(default_factory=lambda: Boxes(NAMES, declare))
+
+    def __post_init__(self) -> None:
+        thinking: Any = self.params.get("thinking") or {}
+        self._thinks = thinking.get("type", "disabled") != "disabled"
+        most = MOST + int(thinking.get("budget_tokens") or 0)
+        self._heads = [head(self.model, self.params, tokens) for tokens in (most, FEWER)]
+        self._forms: dict[bytes, Json | None] = {}
+
+    def path(self, *, stream: bool) -> str:
+        return "/v1/messages"
+
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
+        manner = self._manner(prompt, without)
+        tail = [part.text for part in prompt.tail if part.role == "user" and part.text.strip()]
+
+        def before() -> str:
+            return write(prompt, manner, prints=True).before
+
+        return Draft((self.provider, self.model), manner.box, tail, before)
+
+    def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
+        if trouble.status not in {400, 422}:
+            return ""
+        named = (name for name, pattern in _OPTIONAL if pattern.search(trouble.message))
+        return next((name for name in named if name not in without), "")
+
+    def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
+        manner = self._manner(prompt, without)
+        written = write(prompt, manner)
+        more: dict[str, Json] = {}
+        if self._thinks and "thinking" not in without:
+            more["thinking"] = self.params["thinking"]
+        if manner.box.declared and (choice := self._choice(prompt, without)):
+            more["tool_choice"] = {"type": choice}
+        if "stop_sequences" not in without and (stops := self._stops(prompt)):
+            more["stop_sequences"] = stops
+        if config := self._config(prompt, without):
+            more["output_config"] = config
+        if stream:
+            more["stream"] = True
+        start = self._heads["max_tokens" in without]
+        marked = self.cache and "cache_control" not in without
+        return body(start, written, manner.box, more, marked=marked)
+
+    def _manner(self, prompt: Prompt, without: frozenset[str]) -> Manner:
+        return Manner(
+            (self.provider, self.model),
+            self._boxes.of(prompt.tools),
+            sees="images" not in without,
+            signed="signed" not in without,
+            moved="moved" in without,
+        )
+
+    def _choice(self, prompt: Prompt, without: frozenset[str]) -> str:
+        """The tool choice; a model that thinks cannot be made to call."""
+        if prompt.calls == "required":
+            forced = "tool_choice" not in without and not self._thinks
+            return "any" if forced else ""
+        return "none" if prompt.calls == "none" else ""
+
+    def _stops(self, prompt: Prompt) -> list[str]:
+        """The stop sequences of prompt and parameters; blank ones are refused."""
+        own: list[str] = self.params.get("stop_sequences") or []
+        return list(dict.fromkeys([*own, *(stop for stop in prompt.stop if stop.strip())]))
+
+    def _config(self, prompt: Prompt, without: frozenset[str]) -> dict[str, Json]:
+        """The parameters' own `output_config`, with what the reply has to look like."""
+        own: dict[str, Json] = dict(self.params.get("output_config") or {})
+        if prompt.form is None or "form" in without or "format" in own:
+            return own
+        key = encode(prompt.form)
+        if key not in self._forms:
+            self._forms[key] = reply_schema(prompt.form)
+        if (schema := self._forms[key]) is None:
+            return own
+        return own | {"format": {"type": "json_schema", "schema": schema}}

@@ -1,0 +1,326 @@
+"""Anthropic's Messages, the way out: a prompt as bytes, each part of it encoded once.
+
+Format: https://platform.claude.com/docs/en/api/messages
+
+A part becomes blocks of content, and neighbours of one side one message: the results of a step, the
+pictures they showed and what was said since are all one message of the user's. What this very model
+sent goes back as it came, block by block, thinking with its signature; newer models also check that
+nothing before the thinking has changed, so what was said anew at the end of that prompt stands
+before it again, where the prompt itself does not keep it there.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Final, cast
+
+import msgspec
+
+from clew.core.events import Image, Json, RawCall, encode
+from clew.core.interfaces import Part, Prompt, Tool
+from clew.models.anthropic.schema import input_schema
+from clew.models.http.request import refuse_ours
+from clew.models.tool_names import Names, Toolbox, described
+
+OURS: Final = frozenset(
+    {"model", "messages", "system", "tools", "tool_choice", "stream", "cache_control"}
+)
+"""Keys of the body that the adapter writes."""
+
+LATER: Final = frozenset({"stop_sequences", "output_config", "thinking"})
+"""Parameters that belong with what is different in each request."""
+
+NAMES: Final = Names()
+"""Names of tools: letters, digits, `_` and `-`, at most 64."""
+
+MARK: Final = b',"cache_control":{"type":"ephemeral"}}'
+"""The end of a block up to which the provider keeps the prompt."""
+
+GO_ON: Final = b'{"type":"text","text":"Go on."}'
+"""Said where the model would otherwise have to begin, or to follow itself."""
+
+PRINT: Final = 18
+"""Signs of a print: what a wire remembers all that stood before it by."""
+
+SHOWN: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+
+_ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_SIDES: Final = {
+    "user": b'{"role":"user","content":[',
+    "assistant": b'{"role":"assistant","content":[',
+}
+_NOTHING: Final[Mapping[str, str]] = {}
+
+
+def declare(tool: Tool, alias: str) -> Json:
+    """A tool as the API takes it. Raises `ConfigError` for a schema it refuses."""
+    return {"name": alias, "description": described(tool), "input_schema": input_schema(tool)}
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How the parts of a prompt are written for one model, by what its server takes.
+
+    `source` is (provider, model). `sees` says whether pictures are shown or named; `signed` whether
+    what the model sent goes back whole; `moved` that it does not where something before it has
+    changed.
+    """
+
+    source: tuple[str, str]
+    box: Toolbox
+    sees: bool = True
+    signed: bool = True
+    moved: bool = False
+
+    @property
+    def key(self) -> str:
+        """The name under which a part keeps its bytes."""
+        return f"{':'.join(self.source)}/messages{'' if self.sees else '!'}{self.box.clash}"
+
+
+@dataclass(slots=True)
+class Written:
+    """The messages of a prompt in pieces.
+
+    `ends` are the places of the pieces that requests ended with: the last is that of this one,
+    before what is said anew. `print` takes the prints of all pieces, and `before` is what it came
+    to before what is said anew. `said` is what the user said last, each with the print before it.
+    """
+
+    print: Any = None
+    system: list[bytes] = field(default_factory=list[bytes])
+    pieces: list[bytes] = field(default_factory=list[bytes])
+    ends: list[int] = field(default_factory=list[int])
+    side: str = ""
+    before: str = ""
+    said: list[tuple[bytes, Any]] = field(default_factory=list[tuple[bytes, Any]])
+
+    def add(self, side: str, blocks: bytes) -> None:
+        """Add blocks that the user or the assistant said."""
+        if not blocks:
+            return
+        if side == "assistant" and self.side != "user":
+            self.add("user", GO_ON)
+        self.said = (
+            [*self.said, (blocks, self.print and self.print.copy())] if side == "user" else []
+        )
+        if side == self.side:
+            self._put(b",")
+        else:
+            if side == "assistant":
+                self.ends.append(len(self.pieces) - 1)
+            self._put((b"]}," if self.side else b"") + _SIDES[side])
+            self.side = side
+        self._put(blocks)
+
+    def stable(self) -> None:
+        """What follows is said anew: it will not stand here in the next prompt."""
+        if self.side == "user":
+            self.ends.append(len(self.pieces) - 1)
+        if self.print is not None:
+            self.before = self.so_far()
+
+    def so_far(self, last: int = 0) -> str:
+        """The print of all pieces up to here, or up to the `last` that the user said.
+
+        sha256 is what processors have an instruction for.
+        """
+        print_: str = (self.said[-last][1] if last else self.print).hexdigest()
+        return print_[:PRINT]
+
+    def _put(self, piece: bytes) -> None:
+        self.pieces.append(piece)
+        if self.print is not None:
+            self.print.update(piece)
+
+
+def write(prompt: Prompt, manner: Manner, *, prints: bool = False) -> Written:
+    """Write a prompt's parts, those that were written before from memory."""
+    prints = prints or manner.moved
+    written = Written(hashlib.sha256(manner.box.declared) if prints else None)
+    key, taken, ids = manner.key, set[str](), _NOTHING
+    for part in chain(prompt.head, prompt.parts):
+        ids = _add(written, part, manner, key, taken, ids)
+    written.stable()
+    for part in prompt.tail:
+        ids = _add(written, part, manner, key, taken, ids)
+    if written.side != "user":
+        written.add("user", GO_ON)
+    return written
+
+
+def _add(
+    written: Written,
+    part: Part,
+    manner: Manner,
+    key: str,
+    taken: set[str],
+    ids: Mapping[str, str],
+) -> Mapping[str, str]:
+    """Add a part; `ids` are those of calls that had to be changed, and are given on."""
+    if part.role == "assistant":
+        ids = _ids(part.calls, taken) if part.calls else _NOTHING
+        _add_reply(written, part, manner, key, ids)
+        return ids
+    own = f"{key}|{ids[part.call_id]}" if part.call_id in ids else key
+    if (blocks := part.encoded.get(own)) is None:
+        blocks = part.encoded[own] = _said(part, ids, sees=manner.sees)
+    if part.role != "system":
+        written.add("user", blocks)
+    elif blocks:
+        written.system.append(blocks)
+        if written.print is not None:
+            written.print.update(blocks)
+    return ids
+
+
+def _add_reply(
+    written: Written, part: Part, manner: Manner, key: str, ids: Mapping[str, str]
+) -> None:
+    """Add what a model said: whole if it was this one, else its text and calls."""
+    kept = _kept(part, manner)
+    tail = list(filter(None, (_texts([text]) for text in kept.get("tail") or ())))
+    stands = bool(tail) and [blocks for blocks, _ in written.said[-len(tail) :]] == tail
+    before = len(tail) if stands else 0
+    if manner.moved and "after" in kept and kept["after"] != written.so_far(before):
+        kept, tail = {}, []
+    own = f"{key}|bare" if part.wire is not None and not kept else key
+    if ids:
+        own = f"{own}|{','.join(ids.values())}"
+    for said in () if stands else tail:
+        written.add("user", said)
+    if (blocks := part.encoded.get(own)) is None:
+        blocks = part.encoded[own] = _reply(part, kept, manner.box, ids)
+    written.add("assistant", blocks)
+
+
+def _kept(part: Part, manner: Manner) -> dict[str, Any]:
+    """What this very model sent: its blocks, if they belong to the part's calls."""
+    wire = part.wire
+    if wire is None or not manner.signed or (wire.provider, wire.model) != manner.source:
+        return {}
+    kept = wire.items
+    items = cast("dict[str, Any]", kept) if isinstance(kept, dict) else {}
+    content: list[dict[str, Any]] = items.get("content") or []
+    calls = sum(block.get("type") == "tool_use" for block in content)
+    return items if calls == len(part.calls) else {}
+
+
+def _ids(calls: Iterable[RawCall], taken: set[str]) -> Mapping[str, str]:
+    """Ids that have to be changed, since they are illegal or were taken by an earlier call."""
+    changed: dict[str, str] = {}
+    for call in calls:
+        mine = call.id
+        if mine in taken or not _ID.fullmatch(mine):
+            mine = f"{NAMES.legal(mine)[:48]}_{len(taken) + 1}"
+            changed[call.id] = mine
+        taken.add(mine)
+    return changed or _NOTHING
+
+
+def _said(part: Part, ids: Mapping[str, str], *, sees: bool) -> bytes:
+    """The blocks of what was said to the model; empty where that was nothing."""
+    if part.role == "tool":
+        id_ = ids.get(part.call_id, part.call_id)
+        result: dict[str, Json] = {"type": "tool_result", "tool_use_id": id_}
+        return encode(result | ({"content": part.text} if part.text.strip() else {}))
+    shown = [image for image in part.images if sees and image.media_type in SHOWN]
+    named = (
+        f"(not shown here: {image.text or f'an image ({image.media_type})'})"
+        for image in part.images
+        if image not in shown
+    )
+    blocks = [_texts(["\n".join([part.text, *named])]), *(encode(_image(image)) for image in shown)]
+    return b",".join(filter(None, blocks))
+
+
+def _texts(texts: Iterable[str]) -> bytes:
+    """Blocks of text; blank ones are refused, and left out."""
+    return b",".join(encode({"type": "text", "text": text}) for text in texts if text.strip())
+
+
+def _image(image: Image) -> Json:
+    data = base64.b64encode(image.data).decode()
+    return {
+        "type": "image",
+        "source": {"type": "base64", "media_type": image.media_type, "data": data},
+    }
+
+
+def _reply(part: Part, kept: dict[str, Any], box: Toolbox, ids: Mapping[str, str]) -> bytes:
+    """The blocks of what a model said."""
+    calls = (encode(_call(call, box, ids)) for call in part.calls)
+    if not kept:
+        return b",".join(filter(None, [_texts([part.text]), *calls]))
+    content: list[dict[str, Any]] = kept["content"]
+    blocks: list[bytes] = []
+    for block in content:
+        if block["type"] == "tool_use":
+            more = encode({key: value for key, value in block.items() if key != "type"})[1:]
+            call = next(calls)
+            blocks.append(call if more == b"}" else call[:-1] + b"," + more)
+        elif block["type"] == "text" and "text" not in block:
+            blocks += [encode(block | {"text": part.text})] if part.text.strip() else []
+        else:
+            blocks.append(encode(block))
+    return b",".join(blocks)
+
+
+def _call(call: RawCall, box: Toolbox, ids: Mapping[str, str]) -> Json:
+    return {
+        "type": "tool_use",
+        "id": ids.get(call.id, call.id),
+        "name": box.alias(call.name),
+        "input": _input(call.arguments),
+    }
+
+
+def _input(arguments: str | None) -> Json:
+    """The arguments as the object that the API wants, verbatim where they are one."""
+    try:
+        msgspec.json.decode(arguments or "{}", type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, RecursionError):
+        return {"unreadable": arguments}
+    return msgspec.Raw((arguments or "{}").encode())
+
+
+def head(model: str, params: Mapping[str, Json], most: int) -> bytes:
+    """The beginning of every body; `most` tokens are written unless the parameters say otherwise.
+
+    Raises `ConfigError` for `OURS`.
+    """
+    refuse_ours(OURS & params.keys())
+    rest = {key: value for key, value in params.items() if key not in LATER}
+    return encode({"model": model, "max_tokens": most} | rest)[:-1]
+
+
+def body(
+    start: bytes, written: Written, box: Toolbox, more: Mapping[str, Json], *, marked: bool
+) -> bytes:
+    """The whole body: `start` from `head`, tools, system, messages, and the keys in `more`.
+
+    Marked for the provider's cache are the tools, the system prompt, and where this request and
+    the one before it ended.
+    """
+    pieces = [start]
+    if box.declared:
+        pieces += [b',"tools":', _marked(box.declared[:-1]) + b"]" if marked else box.declared]
+    if written.system:
+        system = b",".join(written.system)
+        pieces += [b',"system":[', _marked(system) if marked else system, b"]"]
+    messages = written.pieces
+    for place in written.ends[-2:] if marked else ():
+        messages[place] = _marked(messages[place])
+    pieces += [b',"messages":[', *messages, b"]}]"]
+    for key, value in more.items():
+        pieces += [b',"', key.encode(), b'":', encode(value)]
+    pieces.append(b"}")
+    return b"".join(pieces)
+
+
+def _marked(blocks: bytes) -> bytes:
+    """Blocks with the mark on the last of them."""
+    return blocks[:-1] + MARK

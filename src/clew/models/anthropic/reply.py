@@ -1,0 +1,273 @@
+"""Anthropic's Messages, the way back: a message or a stream of events as a `Reply`.
+
+Formats: https://platform.claude.com/docs/en/api/messages and
+https://platform.claude.com/docs/en/build-with-claude/streaming
+"""
+
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from clew.core.events import Finish, Json, RawCall, Reply, Usage, Wire
+from clew.models.http.endpoint import BadReplyError, StatusError
+from clew.models.http.failures import read_trouble
+from clew.models.tool_names import Toolbox
+from clew.models.usage import count, estimate
+
+_FINISH: Final[Mapping[str, Finish]] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "pause_turn": "cut",
+}
+_GROWS: Final[Mapping[str, str]] = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "signature",
+    "input_json_delta": "partial_json",
+}
+"""The key that each kind of piece goes on with."""
+
+_SIGNED: Final = frozenset({"thinking", "redacted_thinking"})
+_MADE: Final = frozenset({"id", "name", "input", "partial_json"})
+"""Keys of a call that the part's own call says again."""
+
+Raw: TypeAlias = dict[str, msgspec.Raw]
+
+
+class Message(msgspec.Struct):
+    """A whole message, or what of it is known at the beginning of a stream."""
+
+    model: str | None = None
+    content: list[Raw] | None = None
+    stop_reason: str | None = None
+    stop_details: dict[str, Any] | None = None
+    usage: dict[str, Any] | None = None
+    error: Any = None
+
+
+class Event(msgspec.Struct):
+    """An event of a stream."""
+
+    type: str = ""
+    index: int = 0
+    message: Message | None = None
+    content_block: Raw | None = None
+    delta: dict[str, Any] | None = None
+    usage: dict[str, Any] | None = None
+    error: Any = None
+
+
+_message = msgspec.json.Decoder(Message)
+_event = msgspec.json.Decoder(Event)
+_any = msgspec.json.Decoder()
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block of content: what it began with, `input` as it was sent, and pieces by their key."""
+
+    known: dict[str, Any]
+    input: str = ""
+    grown: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+
+    @property
+    def kind(self) -> str:
+        return str(self.known.get("type", ""))
+
+    @property
+    def arguments(self) -> str:
+        """A call's arguments, verbatim."""
+        return self.said("partial_json") or self.input or "{}"
+
+    def said(self, key: str) -> str:
+        """The text under a key, with all its pieces."""
+        return str(self.known.get(key) or "") + "".join(self.grown.get(key, ()))
+
+    def whole(self) -> dict[str, Json]:
+        """The block as it would have come in one piece, without what was left empty."""
+        grown: dict[str, Json] = {key: self.said(key) for key in self.grown}
+        if pieces := grown.pop("partial_json", ""):  # of a tool that the provider runs itself
+            with contextlib.suppress(msgspec.DecodeError):  # cut off: then nothing goes back
+                grown["input"] = _any.decode(pieces)
+        return {key: value for key, value in (self.known | grown).items() if value is not None}
+
+
+@dataclass(slots=True)
+class Draft:
+    """A reply as it comes together.
+
+    `source` is (provider, model asked for), `tail` what was said anew at the end of the prompt and
+    `before` gives the print of what stood before that: both are kept with signed thinking.
+    """
+
+    source: tuple[str, str]
+    box: Toolbox
+    tail: list[str]
+    before: Callable[[], str]
+    blocks: dict[int, _Block] = field(default_factory=dict[int, _Block])
+    usage: dict[str, Any] = field(default_factory=dict[str, Any])
+    reason: str | None = None
+    details: dict[str, Any] | None = None
+    model: str = ""
+    done: bool = False
+
+    @property
+    def empty(self) -> bool:
+        return not self.blocks
+
+    @property
+    def ended(self) -> bool:
+        return self.reason is not None
+
+    def enough(self) -> None:
+        self.reason = "end_turn"
+
+    def take(self, data: bytes, *, whole: bool) -> str:
+        if whole:
+            return self._take_whole(data)
+        event = _event.decode(data)
+        match event.type:
+            case "content_block_delta":
+                return self._grow(event.index, event.delta or {})
+            case "content_block_start":
+                self.blocks[event.index] = _block(event.content_block or {})
+                return self._shown(self.blocks[event.index])
+            case "message_start":
+                self._take_message(event.message or Message())
+            case "message_delta":
+                ended = msgspec.convert(event.delta or {}, Message)
+                ended.usage = event.usage
+                self._take_message(ended)
+            case "message_stop":
+                self.done = True
+            case "error":
+                raise StatusError(read_trouble(200, {"error": event.error}))
+            case _:
+                pass  # pings, and kinds to come
+        return ""
+
+    def _take_whole(self, data: bytes) -> str:
+        message = _message.decode(data)
+        if message.error:
+            raise StatusError(read_trouble(200, {"error": message.error}))
+        if message.content is None:
+            raise BadReplyError("sent a reply without content")
+        self.blocks = {place: _block(raw) for place, raw in enumerate(message.content)}
+        self._take_message(message)
+        return self._text()
+
+    def _take_message(self, message: Message) -> None:
+        self.model = message.model or self.model
+        self.reason = message.stop_reason or self.reason
+        self.details = message.stop_details or self.details
+        told = message.usage or {}
+        self.usage |= {key: value for key, value in told.items() if value is not None}
+
+    def _grow(self, index: int, delta: dict[str, Any]) -> str:
+        """Take a piece of a block; the text that was in it."""
+        if (key := _GROWS.get(str(delta.get("type")))) is None:
+            return ""
+        block = self.blocks.setdefault(index, _Block({"type": "text"}))
+        piece = str(delta.get(key) or "")
+        block.grown.setdefault(key, []).append(piece)
+        return piece if key == "text" else ""
+
+    def reply(self, sent: int) -> Reply:
+        calls = tuple(
+            RawCall(
+                name=self.box.name(block.said("name")),
+                arguments=block.arguments,
+                id=block.said("id"),
+            )
+            for block in self._of("tool_use")
+        )
+        text = self._text()
+        thoughts = (block.said("thinking") for block in self._of("thinking"))
+        return Reply(
+            text=text or self._refusal(),
+            calls=calls,
+            finish=self._finish(calls=bool(calls)),
+            usage=_usage(self.usage) if self.usage else estimate(sent, text, calls),
+            model=self.model or self.source[1],
+            reasoning="\n\n".join(filter(None, thoughts)),
+            wire=self._wire(text),
+        )
+
+    def _of(self, kind: str) -> list[_Block]:
+        return [block for block in self.blocks.values() if block.kind == kind]
+
+    def _text(self) -> str:
+        return "".join(block.said("text") for block in self._of("text"))
+
+    def _shown(self, block: _Block) -> str:
+        """The text that a block began with."""
+        return block.said("text") if block.kind == "text" else ""
+
+    def _refusal(self) -> str:
+        """Why nothing was said, if the provider tells."""
+        told = (self.details or {}).get("explanation")
+        return str(told) if told and self.reason == "refusal" else ""
+
+    def _finish(self, *, calls: bool) -> Finish:
+        if self.reason == "refusal":  # of the provider's classifiers, before or in the reply
+            return "refusal" if self.empty else "filter"
+        if (early := _FINISH.get(self.reason or "")) is not None:
+            return early
+        if self.reason is None and self.empty:
+            return "cut"
+        return "calls" if calls else "stop"
+
+    def _wire(self, text: str) -> Wire | None:
+        """The blocks as they came, where text and calls alone would not say them again."""
+        content = [block for block in map(_kept, self.blocks.values()) if block]
+        signed = any(block["type"] in _SIGNED for block in content)
+        spoken: list[Json] = [{"type": "text", "text": text.strip()}] if text.strip() else []
+        calls = [{"type": "tool_use"} for _ in self._of("tool_use")]
+        if not signed and (content == spoken + calls or not self.box.declared):
+            return None
+        for block in content:
+            if spoken and block == spoken[0]:
+                del block["text"]
+        items: dict[str, Json] = {"content": content}
+        if signed:
+            items["after"] = self.before()
+            if self.tail:
+                items["tail"] = self.tail
+        provider, model = self.source
+        return Wire(provider=provider, model=model, items=items)
+
+
+def _block(raw: Raw) -> _Block:
+    """A block as it came. A call's arguments stay as they were written."""
+    arguments = bytes(raw["input"]).decode() if "input" in raw else ""
+    return _Block({key: _any.decode(value) for key, value in raw.items()}, arguments)
+
+
+def _kept(block: _Block) -> dict[str, Any]:
+    """A block as it has to come back, a call without what the part's own call says; {} for none."""
+    whole = block.whole()
+    match block.kind:
+        case "tool_use":
+            return {key: value for key, value in whole.items() if key not in _MADE}
+        case "text":
+            return whole if block.said("text").strip() else {}
+        case "thinking":
+            return whole if block.said("signature") else {}
+        case _:
+            return whole
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    """Read usage: what was read from the cache or written to it is not in `input_tokens`."""
+    cached = count(usage, "cache_read_input_tokens")
+    written = count(usage, "cache_creation_input_tokens")
+    return Usage(
+        input=count(usage, "input_tokens") + cached + written,
+        output=count(usage, "output_tokens"),
+        cached=cached,
+        written=written,
+        reasoning=count(usage, "output_tokens_details", "thinking_tokens"),
+    )

@@ -1,0 +1,191 @@
+"""Models behind Google's Gemini API (`generateContent`), or the same on Vertex AI."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Unpack
+
+from clew.support.extras import install
+
+try:
+    from clew.models.gemini.client import MakeClient, gemini_carrier
+except ModuleNotFoundError as missing:
+    missing.add_note(f"run {install('google')}")
+    raise
+
+from clew.core.errors import ConfigError
+from clew.core.events import Json, encode
+from clew.core.interfaces import Part, Prompt
+from clew.models.gemini.prompt import (
+    NAMES,
+    STOPS,
+    Writing,
+    body,
+    contents,
+    declare,
+    pieces,
+    split,
+)
+from clew.models.gemini.reply import Draft
+from clew.models.gemini.schema import fits
+from clew.models.http.endpoint import Endpoint, Settings
+from clew.models.http.failures import Source, Trouble
+from clew.models.http.request import stop_sequences
+from clew.models.http.server import address, find_key
+from clew.models.tool_names import Boxes, Toolbox
+
+BASE_URL: Final = "https://generativelanguage.googleapis.com"
+VERTEX: Final = "https://aiplatform.googleapis.com"
+
+UNSIGNED: Final = re.compile(r"(?:.*/)?(?:gemini-[12]\b|gemma)")
+"""Models that ask for no signatures, and might not know the stand-in for one."""
+
+UNTHINKING: Final = re.compile(r"(?:.*/)?(?:gemini-(?:1|2\.0)\b|gemma)")
+"""Models that have no thoughts to show."""
+
+_OPTIONAL: Final = {
+    "form beside tools": re.compile(r"function calling with a? ?response mime", re.IGNORECASE),
+    "schema": re.compile(r"response_?(?:json_?)?schema|too many states", re.IGNORECASE),
+    "form": re.compile(r"response_?mime_?type|json mode", re.IGNORECASE),
+    "stop": re.compile(r"stop_?sequences", re.IGNORECASE),
+    "images": re.compile(r"\bimages?\b|inline_?data|\bvision\b", re.IGNORECASE),
+    "ids": re.compile(r"Unknown name \"id\""),
+    "thoughts": re.compile(r"\bthinking|thinking_?config|include_?thoughts", re.IGNORECASE),
+}
+"""What a run can do without, by how it is named when it is refused; only what was sent counts."""
+
+_SIGNATURE: Final = re.compile(r"thought.?signature", re.IGNORECASE)
+_SIGNATURES: Final = ("wire", "stand-in")
+
+_PER_PART: Final = frozenset({"wire", "stand-in", "images", "ids"})
+"""What is left out of the parts themselves, so that they have to be encoded anew."""
+
+
+def google_gemini(
+    model: str,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    provider: str = "google",
+    key_variable: str = "GEMINI_API_KEY",
+    client: MakeClient | None = None,
+    **settings: Unpack[Settings],
+) -> Endpoint:
+    """A Gemini model, as `google:model`.
+
+    Args:
+        model: The model's name at Google.
+        base_url: The server's address, without the API's version. If None, that in
+            `GOOGLE_GEMINI_BASE_URL`, else Google's own.
+        api_key: The key; if None, that in the environment variable `key_variable`.
+        provider: The name before the colon. It chooses the prices, and marks what is kept verbatim
+            for this model.
+        key_variable: The environment variable that holds the key; errors name it.
+        client: Makes the official client, for one on Vertex AI or with credentials of its own. It
+            is called once per event loop with the `HttpOptions` that the client must be made with.
+            Then no key is looked for, and `base_url` is only named in errors.
+        settings: Parameters, prices, timeout … (`Settings`). `params` are those of
+            `generationConfig` (`temperature`, `thinkingConfig` …) and what may stand beside it
+            (`safetySettings` …). Without a `thinkingConfig`, models are asked to show what they
+            think.
+
+    Raises `ConfigError` where name, address, key or parameters cannot be right.
+    """
+    name = f"{provider}:{model}"
+    if not model or re.search(r"[?&\s]|\.\.", model):
+        raise ConfigError(f"{name!r} is no model's name: it may not be empty or have ?, & or space")
+    api = GeminiApi(provider, model, dict(settings.get("params") or {}))
+    if client is None:
+        where = address(name, base_url, "GOOGLE_GEMINI_BASE_URL", BASE_URL)
+        source = Source(name, where, find_key(api_key, key_variable), key_variable)
+    else:
+        source = Source(name, base_url or VERTEX, "", "")
+    return Endpoint(api, source, gemini_carrier(model, source, settings, client), settings)
+
+
+@dataclass
+class GeminiApi:
+    """Generate content. A server may refuse stop sequences (codecs cut by themselves), pictures
+    (then they are named instead), ids of calls, the form of a reply (of a schema, of JSON, or
+    beside tools only), to show its thoughts, the signatures that it sent itself (`wire`), and the
+    stand-in for one.
+    """
+
+    provider: str
+    model: str
+    params: Mapping[str, Json]
+    hint: str = "that of the Gemini API, without its version (no /v1 at the end)"
+    said: frozenset[str] = frozenset({"wire", "stand-in", "images"})
+    _boxes: Boxes = field(default_factory=lambda: Boxes(NAMES, declare))
+    _sent: set[str] = field(default_factory=set[str])
+
+    def __post_init__(self) -> None:
+        self._config, self._beside = split(self.params)
+        self._signs = UNSIGNED.match(self.model) is None
+        told = {"thinkingConfig", "thinking_config"} & self._config.keys()
+        self._thinks = not told and UNTHINKING.match(self.model) is None
+
+    def path(self, *, stream: bool) -> str:
+        return f"/models/{self.model}:{'streamGenerateContent' if stream else 'generateContent'}"
+
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
+        return Draft((self.provider, self.model), self._boxes.of(prompt.tools))
+
+    def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
+        if trouble.status != 400:
+            return ""
+        left = self._sent - without
+        if _SIGNATURE.search(trouble.message):
+            return next((key for key in _SIGNATURES if key in left), "")
+        named = (key for key, pattern in _OPTIONAL.items() if pattern.search(trouble.message))
+        return next((key for key in named if key in left), "")
+
+    def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
+        box = self._boxes.of(prompt.tools)
+        source = f"{self.provider}:{self.model}"
+        key = f"{source}/gemini{','.join(sorted(without & _PER_PART))}{box.clash}"
+        how = Writing(
+            self._signs and "stand-in" not in without, "ids" not in without, "images" not in without
+        )
+        system: list[bytes] = []
+        said: list[tuple[str, bytes]] = []
+        for part in prompt:
+            encoded = part.encoded.get(key)
+            if encoded is None:
+                encoded = part.encoded[key] = self._pieces(part, box, how, without)
+            if part.role == "system" and not said:
+                system += [encoded] if encoded else []
+            else:
+                said.append(("model" if part.role == "assistant" else "user", encoded))
+        config = self._config | self._asked(prompt, without)
+        more = self._beside | {"generationConfig": config}
+        return body(contents(said), system, box, prompt.calls, more)
+
+    def _pieces(self, part: Part, box: Toolbox, how: Writing, without: frozenset[str]) -> bytes:
+        """A part as it goes out; `wire` counts where this very model sent it."""
+        wire = part.wire
+        own = wire is not None and (wire.provider, wire.model) == (self.provider, self.model)
+        self._sent |= {"wire"} if own else set()
+        self._sent |= {"ids", "stand-in"} if part.calls else set()
+        self._sent |= {"images"} if part.images else set()
+        return pieces(part, box, wire if own and "wire" not in without else None, how)
+
+    def _asked(self, prompt: Prompt, without: frozenset[str]) -> dict[str, Any]:
+        """What is asked of this reply: its thoughts, where to stop, and in which form."""
+        asked: dict[str, Any] = {}
+        if self._thinks and "thoughts" not in without:
+            self._sent.add("thoughts")
+            asked["thinkingConfig"] = {"includeThoughts": True}
+        found = stop_sequences(prompt, self._config.get("stopSequences"), STOPS)
+        if found and "stop" not in without:
+            self._sent.add("stop")
+            asked["stopSequences"] = found
+        alone = not prompt.tools or "form beside tools" not in without
+        if prompt.form is None or "form" in without or not alone:
+            return asked
+        self._sent |= {"form", "form beside tools"}
+        asked["responseMimeType"] = "application/json"
+        if "schema" not in without and fits(encode(prompt.form)):
+            self._sent.add("schema")
+            asked["responseJsonSchema"] = prompt.form
+        return asked

@@ -1,0 +1,209 @@
+"""Gemini, the way out: a prompt as bytes, each part of it encoded once.
+
+Format: https://ai.google.dev/api/generate-content, and for signatures
+https://ai.google.dev/gemini-api/docs/thought-signatures.
+"""
+
+import base64
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import msgspec
+
+from clew.core.events import Image, Json, RawCall, Wire, encode
+from clew.core.interfaces import Calls, Part, Tool
+from clew.models.http.request import refuse_ours
+from clew.models.tool_names import Names, Toolbox, described
+
+STOPS: Final = 5
+"""How many stop sequences the API takes."""
+
+STAND_IN: Final = "skip_thought_signature_validator"
+"""What Google's documentation has sent with a call that no signature came with: one that another
+model made, say. Without any, the models from Gemini 3 on refuse the calls of the current turn."""
+
+NAMES: Final = Names(r"[^a-zA-Z0-9_.-]", 64, r"[a-zA-Z_]")
+"""Names of functions: letters, digits, `_`, `.` and `-`, at most 64, first a letter or `_`.
+
+Newer descriptions of the API allow 128 and colons too, but older ones do not.
+"""
+
+TOP: Final = frozenset(
+    {"safetysettings", "cachedcontent", "servicetier", "store", "labels", "modelarmorconfig"}
+)
+"""Parameters that stand beside `generationConfig`, not in it."""
+
+OURS: Final = frozenset(
+    {
+        *("contents", "systeminstruction", "tools", "toolconfig", "generationconfig", "model"),
+        *("candidatecount", "responsemimetype", "responsejsonschema", "responseschema"),
+    }
+)
+"""Keys that the adapter writes, or that would change what it can read."""
+
+BEGIN: Final = "Begin."
+GO_ON: Final = "Go on."
+"""What is said for the person where a conversation begins or ends with the model."""
+
+_BEGIN: Final = encode({"text": BEGIN})
+_USER: Final = b'{"role":"user","parts":['
+_MODEL: Final = b'{"role":"model","parts":['
+_FIRST: Final[Mapping[str, bytes]] = {"user": _USER, "model": _USER + _BEGIN + b"]}," + _MODEL}
+_NEXT: Final[Mapping[str, bytes]] = {"user": b"]}," + _USER, "model": b"]}," + _MODEL}
+
+_CLOSED: Final[Json] = {"type": "object", "properties": {}, "additionalProperties": False}
+_MODES: Final[Mapping[Calls, bytes]] = {"none": b"NONE", "required": b"ANY"}
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How the parts of a conversation are written.
+
+    `stand_in` sends `STAND_IN` with calls that have no signature, `ids` the ids of calls, `sees`
+    shows pictures, which are named otherwise.
+    """
+
+    stand_in: bool = True
+    ids: bool = True
+    sees: bool = True
+
+
+def declare(tool: Tool, alias: str) -> Json:
+    """A tool as the API takes it; one without arguments has no schema."""
+    said = {"name": alias, "description": described(tool)}
+    bare = {key: tool.parameters.get(key) for key in _CLOSED} == _CLOSED
+    return said if bare else said | {"parametersJsonSchema": tool.parameters}
+
+
+def pieces(part: Part, box: Toolbox, wire: Wire | None, how: Writing) -> bytes:
+    """One part of a prompt as parts of a content, with commas between; empty where it says nothing.
+
+    `wire` is what the same model sent, or None.
+    """
+    if part.role == "tool":
+        made = {"name": box.alias(part.name), "response": {"output": part.text}}
+        answer = {"functionResponse": made | ({"id": part.call_id} if how.ids else {})}
+        return encode(answer)
+    if part.role != "assistant":
+        return b",".join(map(encode, _shown(part, sees=how.sees)))
+    calls: list[dict[str, Json]] = [
+        {"functionCall": _call(call, box, ids=how.ids)} for call in part.calls
+    ]
+    kept = None if wire is None else _kept(part, calls, wire)
+    if kept is None:
+        text = [{"text": part.text}] if part.text else []
+        if calls and how.stand_in:
+            calls[0]["thoughtSignature"] = STAND_IN
+        kept = [*text, *calls]
+    return b",".join(map(encode, kept))
+
+
+def _shown(part: Part, *, sees: bool) -> list[Json]:
+    text = part.text
+    if part.images and not sees:
+        named = (image.text or f"an image ({image.media_type})" for image in part.images)
+        text = "\n".join([text, *(f"(not shown here: {name})" for name in named)])
+    said: list[Json] = [{"text": text}] if text else []
+    return said + [_image(image) for image in part.images if sees]
+
+
+def _image(image: Image) -> Json:
+    data = base64.b64encode(image.data).decode()
+    return {"inlineData": {"mimeType": image.media_type, "data": data}}
+
+
+def _call(call: RawCall, box: Toolbox, *, ids: bool) -> dict[str, Json]:
+    said: dict[str, Json] = {"name": box.alias(call.name), "args": _args(call.arguments)}
+    return said | {"id": call.id} if ids and call.id else said
+
+
+def _args(arguments: str | None) -> Json:
+    """The arguments as an object, sign by sign as they were; what is none, in one that says so."""
+    if arguments is None or not arguments.strip():
+        return {}
+    try:
+        msgspec.json.decode(arguments, type=dict[str, Any])
+    except (msgspec.MsgspecError, RecursionError):
+        return {"unreadable": arguments}
+    return msgspec.Raw(arguments.encode())
+
+
+def _kept(part: Part, calls: list[dict[str, Json]], wire: Wire) -> list[dict[str, Json]] | None:
+    """The parts as the model sent them (see `gemini_reply`), None where the part says otherwise."""
+    items = wire.items
+    known = cast("list[dict[str, Any]]", items) if isinstance(items, list) else []
+    parts: list[dict[str, Json]] = []
+    waiting, texts, at = iter(calls), list[str](), 0
+    for item in known:
+        if "call" in item:
+            call = next(waiting, None)
+            if call is None:
+                return None
+            parts.append(call | {key: value for key, value in item.items() if key != "call"})
+        elif "text" not in item or item.get("thought"):
+            parts.append(item)
+        else:
+            text = item["text"]
+            if isinstance(text, int):
+                end = at + text
+                text, at = part.text[at:end], end
+            texts.append(text)
+            parts.append(item | {"text": text})
+    same = "".join(texts).strip() == part.text.strip() and next(waiting, None) is None
+    return parts if same and parts else None
+
+
+def contents(said: Iterable[tuple[str, bytes]]) -> bytes:
+    """Pieces by role as contents that take turns, of which the person has the first and the last.
+
+    What has one role stands in one content: all results of a step, and what is said behind them.
+    """
+    written: list[bytes] = []
+    last = ""
+    for role, piece in said:
+        if not piece:
+            continue
+        if role == last:
+            written.append(b",")
+        else:
+            written.append(_NEXT[role] if last else _FIRST[role])
+            last = role
+        written.append(piece)
+    if not last:
+        written += [_USER, _BEGIN]
+    elif last == "model":
+        written += [_NEXT["user"], encode({"text": GO_ON})]
+    written.append(b"]}")
+    return b"".join(written)
+
+
+def split(params: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
+    """The parameters: those of `generationConfig`, and those beside it.
+
+    Raises `ConfigError` for `OURS`, in either way to write them.
+    """
+    plain = {key: key.replace("_", "").lower() for key in params}
+    refuse_ours(key for key, name in plain.items() if name in OURS)
+    beside = {key: value for key, value in params.items() if plain[key] in TOP}
+    return {key: value for key, value in params.items() if key not in beside}, beside
+
+
+def body(
+    said: bytes, system: list[bytes], box: Toolbox, calls: Calls, more: Mapping[str, Json]
+) -> bytes:
+    """The whole body: instruction, contents from `contents`, tools, and the keys in `more`."""
+    whole = [b"{"]
+    if system:
+        whole += [b'"systemInstruction":{"parts":[', b",".join(system), b"]},"]
+    whole += [b'"contents":[', said, b"]"]
+    if box.declared:
+        whole += [b',"tools":[{"functionDeclarations":', box.declared, b"}]"]
+        if (mode := _MODES.get(calls)) is not None:
+            config = b'{"functionCallingConfig":{"mode":"' + mode + b'"}}'
+            whole += [b',"toolConfig":', config]
+    for key, value in more.items():
+        if value != {}:
+            whole += [b',"', key.encode(), b'":', encode(value)]
+    whole.append(b"}")
+    return b"".join(whole)

@@ -1,0 +1,301 @@
+"""Gemini, the way back: a body or a stream of chunks as a `Reply`.
+
+Format: https://ai.google.dev/api/generate-content. In a stream each chunk is a whole body with
+further parts; a call comes whole, in one of them.
+
+What only this model can read stays in the reply's wire as the list of its parts, in order, without
+what the reply has elsewhere: a call is `{"call": true}` with the further keys of its part
+(`thoughtSignature` …), a text has its length in the place of its words (its words, where a codec
+would strip some). Thinking without a signature is for people only.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from clew.core.events import Finish, Json, RawCall, Reply, Usage, Wire
+from clew.models.http.failures import BadReplyError, StatusError, Trouble
+from clew.models.tool_names import Toolbox
+from clew.models.usage import count, estimate
+
+_FINISH: Final[Mapping[str, Finish]] = {
+    "MAX_TOKENS": "length",
+    "CONTINUATION": "length",
+    "SAFETY": "filter",
+    "RECITATION": "filter",
+    "LANGUAGE": "filter",
+    "BLOCKLIST": "filter",
+    "PROHIBITED_CONTENT": "filter",
+    "SPII": "filter",
+    "ESCALATION": "filter",
+    "MODEL_ARMOR": "filter",
+    "IMAGE_SAFETY": "filter",
+    "IMAGE_PROHIBITED_CONTENT": "filter",
+    "IMAGE_RECITATION": "filter",
+    "PUP_LIMITED_DISABLED": "refusal",
+    "MALFORMED_FUNCTION_CALL": "cut",
+    "UNEXPECTED_TOOL_CALL": "cut",
+    "TOO_MANY_TOOL_CALLS": "cut",
+    "MALFORMED_RESPONSE": "cut",
+    "MISSING_THOUGHT_SIGNATURE": "cut",
+}
+"""Why a reply is none that counts, by its finish reason."""
+
+_SPACE: Final = re.compile(r'("(?:[^"\\]|\\.)*")|\s+')
+
+STATUS: Final = {
+    "INVALID_ARGUMENT": 400,
+    "FAILED_PRECONDITION": 400,
+    "OUT_OF_RANGE": 400,
+    "UNAUTHENTICATED": 401,
+    "PERMISSION_DENIED": 403,
+    "NOT_FOUND": 404,
+    "ABORTED": 409,
+    "RESOURCE_EXHAUSTED": 429,
+    "CANCELLED": 499,
+    "INTERNAL": 500,
+    "UNKNOWN": 500,
+    "UNAVAILABLE": 503,
+    "DEADLINE_EXCEEDED": 504,
+}
+"""HTTP statuses by their names in Google's errors."""
+
+_TOO_LONG: Final = re.compile(r"token count.*exceeds the maximum", re.IGNORECASE | re.DOTALL)
+
+
+class Content(msgspec.Struct):
+    """What a candidate says."""
+
+    parts: list[dict[str, msgspec.Raw]] | None = None
+
+
+class Candidate(msgspec.Struct):
+    """One of the replies; only one is ever asked for."""
+
+    content: Content | None = None
+    reason: str | None = msgspec.field(default=None, name="finishReason")
+    why: str | None = msgspec.field(default=None, name="finishMessage")
+
+
+class Feedback(msgspec.Struct):
+    """Why a prompt was not answered at all."""
+
+    reason: str | None = msgspec.field(default=None, name="blockReason")
+    why: str | None = msgspec.field(default=None, name="blockReasonMessage")
+
+
+class Body(msgspec.Struct):
+    """A reply's body, or one chunk of a stream."""
+
+    candidates: list[Candidate] | None = None
+    feedback: Feedback | None = msgspec.field(default=None, name="promptFeedback")
+    usage: dict[str, Any] | None = msgspec.field(default=None, name="usageMetadata")
+    model: str | None = msgspec.field(default=None, name="modelVersion")
+    error: Any = None
+
+
+class Called(msgspec.Struct):
+    """A function call; its arguments are an object."""
+
+    name: str = ""
+    args: msgspec.Raw = msgspec.Raw(b"null")
+    id: str | None = None
+
+
+_decoder = msgspec.json.Decoder(Body)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A reply as it comes together; `source` is (provider, model asked for)."""
+
+    source: tuple[str, str]
+    box: Toolbox
+    texts: list[str] = field(default_factory=list[str])
+    thoughts: list[str] = field(default_factory=list[str])
+    calls: list[RawCall] = field(default_factory=list[RawCall])
+    parts: list[dict[str, Json]] = field(default_factory=list[dict[str, Json]])
+    reason: str = ""
+    why: str = ""
+    blocked: bool = False
+    usage: dict[str, Any] = field(default_factory=dict[str, Any])
+    model: str = ""
+    done: bool = False
+
+    @property
+    def empty(self) -> bool:
+        return not (self.texts or self.calls)
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.reason) or self.blocked
+
+    def enough(self) -> None:
+        self.reason = "STOP"
+
+    def take(self, data: bytes, *, whole: bool) -> str:
+        body = _decoder.decode(data)
+        if body.error:
+            trouble, after = read_error(200, body.error)
+            raise StatusError(trouble, after)
+        if body.feedback is not None and body.feedback.reason:
+            self.blocked, self.why = True, body.feedback.why or body.feedback.reason
+        if whole and not (body.candidates or self.blocked):
+            raise BadReplyError("sent a reply without a candidate")
+        self.usage |= body.usage or {}
+        self.model = body.model or self.model
+        if not body.candidates:
+            return ""
+        candidate = body.candidates[0]
+        self.reason = candidate.reason or self.reason
+        self.why = candidate.why or self.why
+        content = candidate.content or Content()
+        return "".join(map(self._take_part, content.parts or ()))
+
+    def _take_part(self, part: dict[str, msgspec.Raw]) -> str:
+        """Take a part; the text in it that is for the person."""
+        if "functionCall" in part:
+            called = msgspec.json.decode(part.pop("functionCall"), type=Called)
+            args = tight(bytes(called.args).decode())
+            told = None if args == "null" else args
+            self.calls.append(RawCall(self.box.name(called.name), told, called.id or ""))
+            self.parts.append({"call": True} | _read(part))
+            return ""
+        known = _read(part)
+        text = known.get("text")
+        if not isinstance(text, str):
+            if known:
+                self.parts.append(known)
+            return ""
+        if known.get("thought"):
+            self.thoughts.append(text)
+            if known.keys() - {"text", "thought"}:
+                self.parts.append(known)
+            return ""
+        if text:
+            self.texts.append(text)
+        self._take_text(known)
+        return text
+
+    def _take_text(self, part: dict[str, Json]) -> None:
+        """Keep a text: a further piece of the last one, unless either has a signature."""
+        last = self.parts[-1] if self.parts else {}
+        if part.keys() == {"text"} == last.keys():
+            last["text"] += part["text"]
+        elif part["text"] or len(part) > 1:
+            self.parts.append(part)
+
+    def reply(self, sent: int) -> Reply:
+        text, calls = "".join(self.texts), tuple(self.calls)
+        finish = self._finish()
+        if not text and finish in {"cut", "filter", "refusal"}:
+            text = self.why
+        return Reply(
+            text=text,
+            calls=calls,
+            finish=finish,
+            usage=_usage(self.usage) if self.usage else estimate(sent, text, calls),
+            model=self.model or self.source[1],
+            reasoning="".join(self.thoughts),
+            wire=self._wire(),
+        )
+
+    def _finish(self) -> Finish:
+        if self.blocked:
+            return "refusal"
+        if (early := _FINISH.get(self.reason)) is not None:
+            return early
+        if self.reason != "STOP" and self.empty:
+            return "cut"
+        return "calls" if self.calls else "stop"
+
+    def _wire(self) -> Wire | None:
+        if not any(part.keys() - {"text", "call"} for part in self.parts):
+            return None
+        text = "".join(self.texts)
+        kept = self.parts
+        if text == text.strip():
+            kept = [
+                part | {"text": len(part["text"])} if "text" in part and "thought" not in part
+                else part
+                for part in self.parts
+            ]  # fmt: skip
+        provider, model = self.source
+        return Wire(provider=provider, model=model, items=kept)
+
+
+def _read(part: dict[str, msgspec.Raw]) -> dict[str, Json]:
+    return {key: msgspec.json.decode(value) for key, value in part.items()}
+
+
+def tight(text: str) -> str:
+    """JSON without the space between its signs, which are left as they are: numbers above all."""
+    return _SPACE.sub(r"\1", text)
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    """Read usage; thinking is counted beside the reply, and is paid for like it."""
+    thought = count(usage, "thoughtsTokenCount")
+    return Usage(
+        input=count(usage, "promptTokenCount") + count(usage, "toolUsePromptTokenCount"),
+        output=count(usage, "candidatesTokenCount") + thought,
+        cached=count(usage, "cachedContentTokenCount"),
+        reasoning=thought,
+    )
+
+
+class Detail(msgspec.Struct):
+    """A detail of an error: how long to wait, or what exactly is wrong."""
+
+    reason: str = ""
+    delay: str = msgspec.field(default="", name="retryDelay")
+
+
+class Error(msgspec.Struct):
+    """An error as Google's APIs write it."""
+
+    code: int = 0
+    message: str = ""
+    status: str = ""
+    details: list[Detail] = []
+
+
+class Wrapped(msgspec.Struct):
+    """An error in a body of its own."""
+
+    error: Error
+
+
+def read_error(status: int, body: object) -> tuple[Trouble, dict[str, str]]:
+    """What an error's body says: the trouble, and the wait it asks for as a header would.
+
+    A wrong key comes with status 400, and counts as 401. With status 200 (an error inside a stream,
+    or instead of a reply) the error's own code or name tells the status; else it counts as 500.
+    """
+    try:
+        error = _error(body)
+    except msgspec.ValidationError:
+        return Trouble(500 if status == 200 else status, str(body or "")), {}
+    if status == 200:
+        told = error.code if 400 <= error.code < 600 else 0
+        status = told or STATUS.get(error.status, 500)
+    code = next((detail.reason for detail in error.details if detail.reason), error.status)
+    if code == "API_KEY_INVALID":
+        status = 401
+    elif status == 400 and _TOO_LONG.search(error.message):
+        code = "context_length_exceeded"
+    elif status == 429 and "depleted" in error.message.lower():
+        code = "insufficient_quota"
+    delay = next((detail.delay for detail in error.details if detail.delay), "")
+    after = {"retry-after": delay.removesuffix("s")} if delay else {}
+    return Trouble(status, error.message, code), after
+
+
+def _error(body: object) -> Error:
+    try:
+        return msgspec.convert(body, Wrapped).error
+    except msgspec.ValidationError:
+        return msgspec.convert(body, Error)

@@ -1,0 +1,1 @@
+"""Models behind HTTP: connections, retries and rate limits, the same for every provider."""

@@ -1,0 +1,328 @@
+"""A model behind HTTP: encode the prompt, send it, read the reply, try again; for all providers.
+
+What differs is an `Api` (how a provider's requests are written and its replies read) and a
+`Carrier` (its official client, which knows addresses, keys and statuses). A provider is those two
+and a function that puts them together.
+
+The carriers send pre-encoded bytes and hand back unread ones: walking the whole conversation
+through a client's typed parameters at every step is what makes long runs slow. Their own retries
+are off; `retry.persist` does all of them, those after a malformed reply or a cut stream included.
+"""
+
+import contextlib
+import math
+from collections.abc import Callable, Mapping
+from typing import Final, Protocol, TypedDict
+
+import anyio
+import anyio.lowlevel
+import httpx2
+import msgspec
+
+from clew.core.errors import ModelError
+from clew.core.events import Json, Reply
+from clew.core.interfaces import OnText, Prompt, Retry
+from clew.models.http.failures import (
+    BadReplyError,
+    LostError,
+    SilentError,
+    Source,
+    StatusError,
+    Trouble,
+    failure,
+)
+from clew.models.http.rate_limit import GivenRate, pace_of, read_rate
+from clew.models.http.reply_builder import Ask, Draft, said, take, take_lines
+from clew.models.http.retry import Again, Busy, Sleep, persist
+from clew.models.http.stream import Incoming, mute, pieces_of
+from clew.models.http.unsupported import LeftOut
+from clew.models.prices import Price, price, priced
+from clew.models.validate import check_settings
+
+__all__ = [
+    "PATIENCE", "RETRIES", "TIMEOUT", "TOTAL", "Api", "Ask", "BadReplyError", "Carrier", "Draft",
+    "Endpoint", "Incoming", "LostError", "Settings", "SilentError", "StatusError", "current_loop",
+]  # fmt: skip
+
+RETRIES: Final = Retry(times=5)
+TIMEOUT: Final = 600.0
+PATIENCE: Final = 120.0
+TOTAL: Final = 900.0
+
+DRAIN: Final = 0.5
+"""Seconds to wait for the end of a stream after its last event, so that the connection is kept."""
+
+
+class Settings(TypedDict, total=False):
+    """What all models behind HTTP may be told.
+
+    `params` are sampling parameters, sent as they are; `prices` US dollars by model name, before
+    those of the dated table; `timeout` seconds to wait for a reply, or for the next piece of a
+    streamed one; `retries` how often, and after which waits, a failed request is made again;
+    `patience` seconds that all waits of one completion may take together, and for how long the
+    provider may refuse everybody for being asked too much; `total` seconds that its requests may
+    take together, but for a stream that has begun; `rate` what all runs of the process together may
+    ask of the model; `headers` are sent with every request; `proxy` is the address of one, in the
+    place of the environment's; `sleep` waits the given number of seconds.
+    """
+
+    params: Mapping[str, Json]
+    prices: Mapping[str, Price]
+    timeout: float
+    retries: Retry
+    patience: float
+    total: float
+    rate: GivenRate | None
+    headers: Mapping[str, str]
+    proxy: str
+    sleep: Sleep
+
+
+class Api(Protocol):
+    """How one provider's requests are written and its replies read. No I/O."""
+
+    @property
+    def provider(self) -> str:
+        """The name before the colon: it chooses prices and marks what is kept for this model."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model's name at the provider."""
+        ...
+
+    @property
+    def params(self) -> Mapping[str, Json]:
+        """Sampling parameters, as recorded."""
+        ...
+
+    @property
+    def hint(self) -> str:
+        """What to check where something else answers, such as "that of a … server"."""
+        ...
+
+    @property
+    def said(self) -> frozenset[str]:
+        """Of what `lighter` names, that which is about things that were said, not the server."""
+        ...
+
+    def path(self, *, stream: bool) -> str:
+        """Where completions are asked for, after the address."""
+        ...
+
+    def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
+        """The request, leaving out what `lighter` named before; each part is encoded once."""
+        ...
+
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
+        """An empty draft of the reply to such a request."""
+        ...
+
+    def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
+        """What of the last request this refusal is about that a run can do without, or ""."""
+        ...
+
+
+class Carrier(Protocol):
+    """An official client, for one event loop.
+
+    Raises `StatusError`, `SilentError`, `LostError`, and `ModelError` for all else.
+    """
+
+    async def send(self, path: str, content: bytes) -> bytes:
+        """Send a request and read the whole reply."""
+        ...
+
+    async def stream(self, path: str, content: bytes) -> Incoming:
+        """Send a request and hand the reply over unread."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections that were opened here."""
+        ...
+
+
+class Endpoint:
+    """A model of a provider, as `provider:model`. `connect` makes a carrier for this event loop.
+
+    A server may refuse what a run can do without (the `Api` knows what); when its error names such
+    a thing, it is left out from then on; in that run, where it is about what was said in it.
+
+    A stream that breaks off is asked for again from the start. What was shown of it stays shown, so
+    further attempts show nothing: to `on_text` they would be the rest of the first. Where the last
+    attempt broke off too, what it brought is the reply, with `finish` "cut".
+    """
+
+    def __init__(
+        self, api: Api, source: Source, connect: Callable[[], Carrier], settings: Settings
+    ) -> None:
+        check_settings(settings)
+        self.name = f"{api.provider}:{api.model}"
+        self.params = api.params
+        self._api = api
+        self._source = source
+        self._connect = connect
+        self._price = price(api.provider, api.model, settings.get("prices"))
+        self.rates = None if self._price is None else self._price.rates
+        self._timeout = settings.get("timeout", TIMEOUT)
+        self._retries = settings.get("retries", RETRIES)
+        self._patience = settings.get("patience", PATIENCE)
+        self._total = max(settings.get("total", TOTAL), self._timeout)
+        self._pace = pace_of(
+            self.name, source.base_url, source.key, read_rate(settings.get("rate"))
+        )
+        self._sleep = settings.get("sleep", anyio.sleep)
+        self._made: tuple[object, Carrier] | None = None
+        self._left_out = LeftOut(self.name, api.said)
+
+    @property
+    def priced(self) -> bool:
+        """Whether replies say what they cost."""
+        return self._price is not None
+
+    def check(self, prompt: Prompt) -> None:
+        """Raise `ConfigError` where the prompt has what the provider cannot take."""
+        self._api.body(prompt, stream=False, without=frozenset())
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """Complete the prompt; with `on_text`, stream.
+
+        Raises:
+            ModelError: The provider failed after all tries, or refused the request (`TooLongError`
+                where the prompt does not fit).
+            ConfigError: The prompt has what the provider cannot take.
+        """
+        ask = Ask(prompt, on_text, self._pace.ticket(), self._total)
+        try:
+            return await persist(
+                lambda: self._attempt(ask), self._retries, self._patience, self._sleep
+            )
+        except ModelError:
+            if ask.cut is None:
+                raise
+            return ask.cut
+
+    async def close(self) -> None:
+        """Close the connections; a later completion opens new ones. A given client stays open."""
+        made, self._made = self._made, None
+        if made is not None and made[0] is current_loop():
+            await made[1].close()
+
+    async def _attempt(self, ask: Ask) -> Reply:
+        """One request and its reply. Raises `Again` where another try may help."""
+        if ask.left <= 0:
+            raise self._overdue()
+        ask.cut, ask.mended = None, False
+        while True:
+            ask.without = without = self._left_out.of(ask.prompt)
+            content = self._api.body(ask.prompt, stream=ask.on_text is not None, without=without)
+            await self._pace.pass_through(ask.ticket, len(content), self._sleep)
+            try:
+                return await self._within(ask, content)
+            except StatusError as error:
+                if left := self._api.lighter(error.trouble, without):
+                    self._left_out.add(ask.prompt, left)
+                    continue
+                problem = failure(self._source, error.trouble, error.headers)
+                if not isinstance(problem, Busy):
+                    raise problem from error
+                self._pace.refuse(ask.ticket, problem, self._retries, self._patience)
+            except (SilentError, httpx2.TimeoutException) as error:
+                raise Again(f"{self.name} did not answer within {self._timeout:g} s") from error
+            except (LostError, httpx2.HTTPError) as error:
+                why = self._source.tell(repr(error.__cause__ or error))
+                raise Again(
+                    f"{self.name}: no connection to {self._source.base_url}, or it was lost "
+                    f"({why}); see that the address is right and the server runs"
+                ) from error
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                why = self._source.tell(error)
+                raise Again(
+                    f"{self.name}: {self._source.base_url} sent no proper reply ({why}); see that "
+                    f"the address is {self._api.hint}"
+                ) from error
+            except BadReplyError as error:
+                raise Again(f"{self.name} {self._source.tell(error)}") from error
+
+    async def _within(self, ask: Ask, content: bytes) -> Reply:
+        """Make the request in the time that the completion has left."""
+        begun = anyio.current_time()
+        with anyio.CancelScope(deadline=begun + ask.left) as ask.within:
+            post = self._streamed if ask.on_text else self._plain
+            try:
+                reply = priced(await post(ask, content), self._price)
+            finally:
+                ask.left -= anyio.current_time() - begun
+            self._pace.answered(ask.ticket, reply.usage)
+            return reply
+        raise self._overdue()
+
+    def _overdue(self) -> ModelError:
+        return ModelError(f"{self.name} did not answer within {self._total:g} s, over all tries")
+
+    async def _plain(self, ask: Ask, content: bytes) -> Reply:
+        data = await self._carrier().send(self._api.path(stream=False), content)
+        draft = self._api.draft(ask.prompt, ask.without)
+        take(draft, data, ask, whole=True)
+        return said(draft.reply(len(content)), ask)
+
+    async def _streamed(self, ask: Ask, content: bytes) -> Reply:
+        incoming = await self._carrier().stream(self._api.path(stream=True), content)
+        draft = self._api.draft(ask.prompt, ask.without)
+        why = "it ended before its last event"
+        try:
+            ended = await self._read(incoming, draft, ask)
+        except httpx2.HTTPError as error:
+            if draft.empty:
+                raise
+            ended, why = False, repr(error)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await incoming.aclose()
+        if ended:
+            return said(draft.reply(len(content)), ask)
+        if not draft.empty:
+            cut = msgspec.structs.replace(said(draft.reply(len(content)), ask), finish="cut")
+            ask.cut = priced(cut, self._price)
+        raise Again(f"{self.name} broke off its reply ({self._source.tell(why)})")
+
+    async def _read(self, incoming: Incoming, draft: Draft, ask: Ask) -> bool:
+        """Take what the stream brings; whether it came to its end, or nothing more is wanted."""
+        show = mute if ask.shown or ask.on_text is None else ask.on_text
+        if incoming.headers.get("content-type", "").startswith(("application/json", "text/html")):
+            text = take(draft, await incoming.aread(), ask, whole=True)
+            ask.shown = True
+            show(text)
+            return True
+        rest, state, failed = b"", "more", None
+        with anyio.CancelScope() as scope:
+            async with contextlib.aclosing(pieces_of(incoming.aiter_bytes())) as pieces:
+                async for piece in pieces:
+                    ask.within.deadline = math.inf
+                    if state != "more":
+                        continue
+                    *lines, rest = (rest + piece).split(b"\n")
+                    try:
+                        state = take_lines(lines, draft, ask, show)
+                    except Exception as error:  # noqa: BLE001 - raised below
+                        state, failed = "enough", error
+                    if state == "done":
+                        scope.deadline = anyio.current_time() + DRAIN
+                    elif state == "enough":
+                        # Reading ends where it waits: trio wants its generators run out, not left.
+                        scope.cancel()
+        if failed is not None:
+            raise failed
+        return draft.ended or (state == "done" and not draft.empty)
+
+    def _carrier(self) -> Carrier:
+        """The carrier of this event loop: connections do not outlive their loop."""
+        loop = current_loop()
+        if self._made is None or self._made[0] is not loop:
+            self._made = (loop, self._connect())
+        return self._made[1]
+
+
+def current_loop() -> object:
+    """What tells this event loop from others."""
+    return anyio.lowlevel.current_token().native_token

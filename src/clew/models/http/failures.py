@@ -1,0 +1,143 @@
+"""What a provider's error means: worth another try, or a `ModelError` that says what to do."""
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from clew.core.errors import ModelError
+from clew.models.http.retry import Again, Busy, retry_after
+
+PASSING: Final = frozenset({408, 409, 425, 429})
+"""Statuses below 500 that may pass by themselves."""
+
+OVERLOADED: Final = frozenset({503, 529})
+"""Statuses that mean too many requests, by whomever, where they name a time to come back."""
+
+_TOO_LONG: Final = re.compile(
+    r"context[ _](?:length|window|size|limit)|maximum context|too many tokens|prompt is too long"
+    r"|exceeds the maximum size",
+    re.IGNORECASE,
+)
+_STATUS: Final = {
+    "rate_limit_exceeded": 429,
+    "insufficient_quota": 429,
+    "invalid_api_key": 401,
+    "authentication_error": 401,
+    "model_not_found": 404,
+    "invalid_request_error": 400,
+    "context_length_exceeded": 400,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+
+
+class TooLongError(ModelError):
+    """The prompt does not fit the model's context: shorten the view and try again."""
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """An error as a provider told it: HTTP status, its message, code and the parameter it names."""
+
+    status: int
+    message: str = ""
+    code: str = ""
+    param: str = ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Who failed, in the words of the message: model name, address, the variable of its key."""
+
+    name: str
+    base_url: str
+    key: str
+    variable: str
+
+    def tell(self, words: object) -> str:
+        """One line of at most 300 characters in which the key does not occur."""
+        line = " ".join(str(words).split())
+        return (line.replace(self.key, "***") if self.key else line)[:300]
+
+
+class StatusError(Exception):
+    """The provider answered with an error, by its HTTP status or inside a reply."""
+
+    def __init__(self, trouble: Trouble, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(trouble.message)
+        self.trouble = trouble
+        self.headers = headers or {}
+
+
+class SilentError(Exception):
+    """The provider did not answer in time."""
+
+
+class LostError(Exception):
+    """There is no connection to the provider, or it was lost."""
+
+
+class BadReplyError(Exception):
+    """What came is no reply of this provider; the message goes on after the model's name."""
+
+
+def read_trouble(status: int, body: object) -> Trouble:
+    """Read an error's body: `{"error": {"message", "code", "param"}}` or whatever came instead.
+
+    With status 200 (an error inside a stream, or instead of a reply) its code tells the status; one
+    that tells none counts as 500.
+    """
+    fields: Any = body
+    for key in ("error", "detail"):
+        if isinstance(fields, dict) and key in fields:
+            fields = cast("dict[str, Any]", fields)[key]
+    if not isinstance(fields, dict):
+        return Trouble(status if status != 200 else 500, str(fields or ""))
+    known = cast("dict[str, Any]", fields)
+    code = known.get("code")
+    if status == 200:
+        named = (_STATUS.get(str(known.get(key)), 0) for key in ("code", "type"))
+        told = code if isinstance(code, int) and 400 <= code < 600 else 0
+        status = told or next(filter(None, named), 500)
+    message = known.get("message") or known
+    return Trouble(status, str(message), str(code or ""), str(known.get("param") or ""))
+
+
+def failure(source: Source, trouble: Trouble, headers: Mapping[str, str]) -> Exception:
+    """The exception to raise: `Again` where another try may help, else a `ModelError`.
+
+    `Busy` where nobody should try before some time.
+    """
+    status, said = trouble.status, source.tell(trouble.message)
+    told = f" ({status}){': ' if said else ''}{said}"
+    if trouble.code == "insufficient_quota" or status == 402:
+        return ModelError(f"{source.name}: the account has no credit left{told}; top it up")
+    if status in PASSING or status >= 500:
+        after = retry_after(headers, time.time())
+        if status == 429:
+            return Busy(f"{source.name} is limiting the rate{told}", after)
+        kind = Busy if status in OVERLOADED and after is not None else Again
+        return kind(f"{source.name} failed{told}", after)
+    if status == 401:
+        where = f"in {source.variable}" if source.variable else "given"
+        return ModelError(
+            f"{source.name}: {source.base_url} refused the key {where} (401); set a valid one"
+        )
+    if status == 403:
+        return ModelError(f"{source.name}: this key may not use it{told}; check the account")
+    if status == 404:
+        return ModelError(
+            f"{source.name}: nothing of that name at {source.base_url}{told}; "
+            "check the model's name and the address"
+        )
+    long = trouble.code == "context_length_exceeded" or status == 413
+    if long or _TOO_LONG.search(trouble.message):
+        return TooLongError(f"{source.name}: the prompt is too long for it{told}")
+    return ModelError(f"{source.name} refused the request{told}")

@@ -1,0 +1,91 @@
+"""Official clients of one make (OpenAI's and Anthropic's) as carriers, through their own `post`."""
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+
+from clew.core.errors import ModelError
+from clew.models.http.endpoint import Incoming, LostError, SilentError, StatusError
+from clew.models.http.failures import Source, read_trouble
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How a client names what went wrong: an HTTP status, no answer in time, no connection, other.
+
+    They are looked at in this order, since one may be a kind of another.
+    """
+
+    status: type[Exception]
+    silent: type[Exception]
+    lost: type[Exception]
+    other: type[Exception]
+
+
+@dataclass(frozen=True)
+class Posting:
+    """A carrier over a client.
+
+    `root` stands before every path: an address, where the client need not work it out for each
+    request. `options` are the client's own of every request. `given` says that the client is
+    somebody else's to close.
+    """
+
+    client: Any
+    errors: Errors
+    source: Source
+    root: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    given: bool = False
+
+    async def send(self, path: str, content: bytes) -> bytes:
+        """Send a request and read the whole reply."""
+        return (await self._post(path, content, stream=False)).content
+
+    async def stream(self, path: str, content: bytes) -> Incoming:
+        """Send a request and hand the reply over unread."""
+        return await self._post(path, content, stream=True)
+
+    async def _post(self, path: str, content: bytes, *, stream: bool) -> httpx2.Response:
+        """The response as it is: the client makes nothing of it, not even a stream of its own."""
+        with self._told():
+            response: httpx2.Response = await self.client.post(
+                self.root + path,
+                content=content,
+                cast_to=httpx2.Response,
+                stream=stream,
+                options=self._once,
+            )
+        return response
+
+    async def close(self) -> None:
+        """Close the client, if it was made here."""
+        if not self.given:
+            await self.client.close()
+
+    @property
+    def _once(self) -> dict[str, Any]:
+        """Options of a request that the client makes once: `retry.persist` makes it again.
+
+        The client would make a key for requests that are the same, and tell nobody.
+        """
+        return {"max_retries": 0, "idempotency_key": "", **self.options}
+
+    @contextmanager
+    def _told(self) -> Generator[None]:
+        """Tell the client's errors in our own words."""
+        try:
+            yield
+        except self.errors.status as error:
+            status: Any = error
+            trouble = read_trouble(status.status_code, status.body)
+            raise StatusError(trouble, status.response.headers) from error
+        except self.errors.silent as error:
+            raise SilentError from error
+        except self.errors.lost as error:
+            raise LostError(repr(error)) from (error.__cause__ or error)
+        except self.errors.other as error:
+            raise ModelError(f"{self.source.name}: {self.source.tell(error)}") from error

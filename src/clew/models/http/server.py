@@ -1,0 +1,94 @@
+"""Where a model's server is, with which key, and the connections to it."""
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+from urllib.request import getproxies
+
+import httpcore2
+import httpx2
+
+from clew.core.errors import ConfigError
+from clew.models.http.connections import MOST, Lanes
+from clew.models.resolve import is_local
+from clew.models.validate import SOCKS, check_address
+
+IDLE: Final = 5.0
+"""Seconds after which a connection that nobody used is closed; httpx2's own figure."""
+
+_TWICE: Final = frozenset({"accept", "user-agent"})
+"""Headers that the official clients say themselves, in the place of these, for every request.
+Google's says no `accept`: then any kind will do (RFC 9110, 12.5.1)."""
+
+
+def http_client(
+    base_url: str,
+    timeout: float,
+    *,
+    headers: Mapping[str, str] | None = None,
+    proxy: str = "",
+    kind: type[httpx2.AsyncClient] = httpx2.AsyncClient,
+) -> httpx2.AsyncClient:
+    """Connections to a server, in lanes unless a proxy stands before it; `timeout` is in seconds.
+
+    They are of the class `kind`. Raises `ConfigError` where the environment names a proxy that
+    cannot be one.
+    """
+    waits = httpx2.Timeout(timeout, connect=min(timeout, 10.0))
+    limits = httpx2.Limits(max_connections=MOST, max_keepalive_connections=MOST)
+    more = dict(headers or {})
+    if proxy:
+        return kind(timeout=waits, limits=limits, headers=more, follow_redirects=True, proxy=proxy)
+    local = is_local(base_url)  # no proxy stands before one's own machine
+    if getproxies() and not local:
+        try:
+            return kind(timeout=waits, limits=limits, headers=more, follow_redirects=True)
+        except (ImportError, ValueError, httpx2.InvalidURL) as error:
+            raise ConfigError(
+                f"the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY cannot be used: {_why(error)}"
+            ) from error
+    lane = partial(
+        httpcore2.AsyncHTTPConnection,
+        ssl_context=httpx2.create_ssl_context(trust_env=not local),
+        keepalive_expiry=IDLE,
+    )
+    client = kind(
+        timeout=waits,
+        headers=more,
+        transport=Lanes(lane),
+        follow_redirects=True,
+        trust_env=not local,
+    )
+    for name in _TWICE - {name.lower() for name in more}:
+        del client.headers[name]
+    return client
+
+
+def _why(error: Exception) -> str:
+    return SOCKS if isinstance(error, ImportError) else " ".join(str(error).split())
+
+
+def address(name: str, base_url: str | None, variable: str = "", usual: str = "") -> str:
+    """The address of the model's server: as given, else in the variable, else the usual one.
+
+    Raises `ConfigError` where it cannot be one.
+    """
+    found = base_url
+    if found is None:
+        found = os.environ.get(variable) or usual
+    try:
+        check_address(found)
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}") from error
+    return found.rstrip("/")
+
+
+def find_key(api_key: str | None, variable: str) -> str:
+    """The key, given or from the environment. Raises `ConfigError` where it cannot be one."""
+    key = os.environ.get(variable) if api_key is None else api_key
+    if key is None:
+        raise ConfigError(f"no key: set the environment variable {variable} (or give api_key)")
+    if not key.isascii() or any(not 32 < ord(sign) < 127 for sign in key):
+        raise ConfigError(f"the key in {variable} has a space, a line break or an odd character")
+    return key

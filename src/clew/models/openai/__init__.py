@@ -1,0 +1,1 @@
+"""OpenAI's APIs, and servers that speak them."""

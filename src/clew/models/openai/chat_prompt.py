@@ -1,0 +1,119 @@
+"""Chat Completions, the way out: a prompt as bytes, each part of it encoded once.
+
+Format: https://platform.openai.com/docs/api-reference/chat/create
+"""
+
+import base64
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from clew.core.events import Image, Json, RawCall, Wire, encode
+from clew.core.interfaces import Part, Tool
+from clew.models.http.request import refuse_ours
+from clew.models.openai.response_schema import openai_tool
+from clew.models.tool_names import Ids, Names, Toolbox, arguments, described
+
+STOPS: Final = 4
+"""How many stop sequences the API takes."""
+
+OURS: Final = frozenset(
+    {
+        "model",
+        "messages",
+        "tools",
+        "tool_choice",
+        "stream",
+        "stream_options",
+        "n",
+        "functions",
+        "function_call",
+    }
+)
+"""Keys of the body that the adapter writes, or that would change what it can read."""
+
+NAMES: Final = Names()
+"""Names of functions: letters, digits, `_` and `-`, at most 64."""
+
+IDS: Final = Ids(r".{1,40}", 32)
+"""Ids of calls: at most 40 signs."""
+
+
+def declare(tool: Tool, alias: str) -> Json:
+    """A tool as the API takes it."""
+    function = {"name": alias, "description": described(tool), "parameters": arguments(tool)}
+    return {"type": "function", "function": function}
+
+
+def declare_openai(tool: Tool, alias: str) -> Json:
+    """The same for OpenAI itself. Raises `ConfigError` for a schema that it refuses."""
+    openai_tool(tool)
+    return declare(tool, alias)
+
+
+def message(part: Part, box: Toolbox, ids: Ids, wire: Wire | None, *, sees: bool) -> bytes:
+    """One part as a message. `wire` is what the same model sent beside text and calls, or None.
+
+    To a model that does not see, pictures are named instead of shown.
+    """
+    if part.role == "tool":
+        id_ = ids.legal(part.call_id)
+        return encode({"role": "tool", "tool_call_id": id_, "content": part.text})
+    if part.role != "assistant":
+        return encode({"role": part.role, "content": content(part, sees=sees)})
+    kept = _kept(wire)
+    more: list[Any] = kept.get("calls") or []
+    said: dict[str, Json] = {"role": "assistant", "content": part.text}
+    if part.calls:
+        said["content"] = part.text or None
+        said["tool_calls"] = [
+            _call(call, box, ids) | (more[place] if place < len(more) else {})
+            for place, call in enumerate(part.calls)
+        ]
+    own: dict[str, Json] = kept.get("message") or {}
+    return encode(said | own)
+
+
+def content(part: Part, *, sees: bool) -> Json:
+    """The text of a message, with the pictures it shows."""
+    if not part.images:
+        return part.text
+    if not sees:
+        return unseen(part)
+    shown = ({"type": "image_url", "image_url": {"url": data_url(each)}} for each in part.images)
+    return [{"type": "text", "text": part.text}, *shown]
+
+
+def unseen(part: Part) -> str:
+    """The text, with its pictures named for those who cannot see them."""
+    named = (image.text or f"an image ({image.media_type})" for image in part.images)
+    return "\n".join([part.text, *(f"(not shown here: {name})" for name in named)])
+
+
+def data_url(image: Image) -> str:
+    """A picture as a URL, which every server that sees takes."""
+    return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
+
+
+def _kept(wire: Wire | None) -> dict[str, Any]:
+    items = None if wire is None else wire.items
+    return cast("dict[str, Any]", items) if isinstance(items, dict) else {}
+
+
+def kept_keys(wire: Wire) -> set[str]:
+    """The keys that `message` takes from a wire, to know them again in a server's complaint."""
+    kept = _kept(wire)
+    calls: list[dict[str, Any]] = kept.get("calls") or []
+    return {*(kept.get("message") or {}), *(key for call in calls for key in call)}
+
+
+def _call(call: RawCall, box: Toolbox, ids: Ids) -> dict[str, Json]:
+    arguments = "{}" if call.arguments is None else call.arguments
+    function = {"name": box.alias(call.name), "arguments": arguments}
+    return {"id": ids.legal(call.id), "type": "function", "function": function}
+
+
+def head(model: str, params: Mapping[str, Json]) -> bytes:
+    """The beginning of every body, up to the messages. Raises `ConfigError` for `OURS`."""
+    refuse_ours(OURS & params.keys())
+    rest = {key: value for key, value in params.items() if key != "stop"}
+    return encode({"model": model} | rest)[:-1] + b',"messages":['

@@ -1,0 +1,325 @@
+"""Chat Completions, the way back: a body or a stream of chunks as a `Reply`.
+
+Read is what the API documents, and what servers that speak it are known to do otherwise: calls
+without ids, indices or arguments, whole calls in one chunk, the older `function_call`, text in
+pieces, and keys of their own that they want back with the next request.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+import msgspec
+
+from clew.core.events import Finish, Json, RawCall, Reply, Usage, Wire, encode
+from clew.models.http.endpoint import BadReplyError, StatusError
+from clew.models.http.failures import read_trouble
+from clew.models.think_tags import Aloud
+from clew.models.tool_names import Toolbox
+from clew.models.usage import count, estimate
+
+_PLAIN: Final = frozenset(
+    {"role", "content", "tool_calls", "function_call", "refusal", "annotations", "audio"}
+)
+"""Keys of a message that nobody wants back; all others are the provider's own."""
+
+_THOUGHT: Final = ("reasoning_content", "reasoning")
+"""Keys of a message in which servers tell what the model thought; people may read it."""
+
+_CACHED: Final = (
+    ("prompt_tokens_details", "cached_tokens"),
+    ("prompt_cache_hit_tokens",),  # DeepSeek
+    ("num_cached_tokens",),  # Mistral
+    ("cached_tokens",),  # Together, Moonshot
+)
+_JOINED: Final = frozenset({"text", "summary", "data"})
+"""Keys of a numbered item that come in pieces."""
+
+_CALL: Final = frozenset({"id", "type", "function", "custom", "index"})
+_FINISH: Final[Mapping[str, Finish]] = {
+    "length": "length",
+    "content_filter": "filter",
+    "error": "cut",  # OpenRouter, where the server behind it broke off
+}
+
+
+class Choice(msgspec.Struct):
+    """A choice of a body (`message`) or of a chunk (`delta`); only the first, 0, is wanted."""
+
+    message: dict[str, Any] | None = None
+    delta: dict[str, Any] | None = None
+    finish_reason: str | None = None
+    index: int | None = None
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether it says why there is no message: Azure's filter sends none."""
+        return self.finish_reason in _FINISH
+
+
+class Body(msgspec.Struct):
+    """A reply's body, or one chunk of a stream."""
+
+    choices: list[Choice] | None = None
+    usage: dict[str, Any] | None = None
+    model: str | None = None
+    error: Any = None
+
+
+class Block(msgspec.Struct):
+    """A block of content: text, or thinking, which is text or blocks of it (at Mistral)."""
+
+    text: str | None = None
+    thinking: "str | list[Block] | None" = None
+
+
+class Function(msgspec.Struct):
+    """What a call calls; `arguments` is JSON text, or at some servers the object itself."""
+
+    name: str | None = None
+    arguments: Any = None
+
+
+class Custom(msgspec.Struct):
+    """What a call of a custom tool calls; its input is any text."""
+
+    name: str | None = None
+    input: str | None = None
+
+
+class Piece(msgspec.Struct):
+    """A call, or a piece of one."""
+
+    index: int | None = None
+    id: str | None = None
+    function: Function | None = None
+    custom: Custom | None = None
+
+    @property
+    def called(self) -> Function:
+        """What it calls, whichever kind of tool that is."""
+        if self.function is None and self.custom is not None:
+            return Function(self.custom.name, self.custom.input)
+        return self.function or Function()
+
+
+_decoder = msgspec.json.Decoder(Body)
+
+
+class _Call(msgspec.Struct):
+    """A call as it comes together."""
+
+    id: str = ""
+    name: str = ""
+    arguments: list[str] | None = None
+    more: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
+
+
+class Draft(msgspec.Struct):
+    """A reply as it comes together, from one message or from many deltas.
+
+    `source` is (provider, model asked for).
+    """
+
+    source: tuple[str, str]
+    box: Toolbox
+    text: list[str] = msgspec.field(default_factory=list[str])
+    thinking: list[str] = msgspec.field(default_factory=list[str])
+    refusal: list[str] = msgspec.field(default_factory=list[str])
+    calls: list[_Call] = msgspec.field(default_factory=list[_Call])
+    slots: dict[int, _Call] = msgspec.field(default_factory=dict[int, _Call])
+    more: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    aloud: Aloud = msgspec.field(default_factory=Aloud)
+    reason: str | None = None
+    usage: dict[str, Any] | None = None
+    model: str = ""
+    done: bool = False
+
+    @property
+    def empty(self) -> bool:
+        return not (self.text or self.calls or self.refusal)
+
+    @property
+    def ended(self) -> bool:
+        return self.reason is not None
+
+    def enough(self) -> None:
+        self.reason = "stop"
+
+    def take(self, data: bytes, *, whole: bool) -> str:
+        if data == b"[DONE]":
+            self.done = True
+            return ""
+        body = _decoder.decode(data)
+        if body.error:
+            raise StatusError(read_trouble(200, {"error": body.error}))
+        choice = next((each for each in body.choices or () if not each.index), None)
+        if whole and (choice is None or (choice.message is None and not choice.ended_early)):
+            raise BadReplyError("sent a reply without a choice or without a message in it")
+        if body.usage is not None:
+            self.usage = body.usage
+        if body.model:
+            self.model = body.model
+        if choice is None:
+            return ""
+        if choice.finish_reason:
+            self.reason = choice.finish_reason
+        if choice.message is not None:
+            return self._take_message(choice.message, whole=True)
+        return self._take_message(choice.delta or {}, whole=False)
+
+    def _take_message(self, said: dict[str, Any], *, whole: bool) -> str:
+        piece = ""
+        for key, value in said.items():
+            if value is None or key == "role":
+                continue
+            if key == "content":
+                text, thinking = _content(value)
+                self.thinking += thinking
+                piece = self.aloud.take(text)
+                if piece:
+                    self.text.append(piece)
+            elif key == "tool_calls":
+                pieces = msgspec.convert(value, list[Piece])
+                for place, (call, raw) in enumerate(zip(pieces, value, strict=True)):
+                    self._take_call(call, raw, None if whole else self._slot(call, place))
+            elif key == "function_call":
+                call = Piece(index=0, function=msgspec.convert(value, Function))
+                if value.get("name") or value.get("arguments"):  # Snowflake sends one of nothing
+                    self._take_call(call, {}, None if whole else self._slot(call, 0))
+            elif key == "refusal":
+                self.refusal += [str(value)] if value else []
+            elif key not in _PLAIN:
+                self.more[key] = _grown(self.more.get(key), value)
+        return piece
+
+    def _slot(self, piece: Piece, place: int) -> _Call | None:
+        """The call a piece of a stream goes on with; None where it begins another.
+
+        Some servers number no calls, or all of them 0: then a name beside another id begins one.
+        """
+        function = piece.called
+        if piece.index is not None:
+            call = self.slots.get(piece.index)
+            other = call is not None and piece.id and call.id and piece.id != call.id
+            return None if other and function.name else call
+        last = self.calls[-1] if self.calls and not place else None
+        begins = function.name and (last is None or not piece.id or piece.id != last.id)
+        return None if begins else last
+
+    def _take_call(self, piece: Piece, raw: dict[str, Any], call: _Call | None) -> None:
+        if call is None:
+            call = _Call()
+            self.calls.append(call)
+        if piece.index is not None:
+            self.slots[piece.index] = call
+        function = piece.called
+        call.id = call.id or piece.id or ""
+        call.name = call.name or function.name or ""
+        if (arguments := function.arguments) is not None:
+            text = arguments if isinstance(arguments, str) else encode(arguments).decode()
+            call.arguments = call.arguments or []
+            call.arguments.append(text)
+        for key, value in raw.items():
+            if key not in _CALL and value is not None:
+                call.more[key] = _grown(call.more.get(key), value)
+
+    def reply(self, sent: int) -> Reply:
+        text = "".join(self.text) + self.aloud.rest()
+        calls = tuple(
+            RawCall(
+                name=self.box.name(call.name),
+                arguments=None if call.arguments is None else "".join(call.arguments),
+                id=call.id,
+            )
+            for call in self.calls
+        )
+        return Reply(
+            text=text or "".join(self.refusal),
+            calls=calls,
+            finish=self._finish(),
+            usage=estimate(sent, text, calls) if self.usage is None else read_usage(self.usage),
+            model=self.model or self.source[1],
+            reasoning=self.aloud.thought or "".join(self.thinking) or self._thought(),
+            wire=self._wire(),
+        )
+
+    def _finish(self) -> Finish:
+        if self.refusal:
+            return "refusal"
+        if (early := _FINISH.get(self.reason or "")) is not None:
+            return early
+        if self.reason not in {"stop", "tool_calls", "function_call"} and self.empty:
+            return "cut"
+        return "calls" if self.calls else "stop"
+
+    def _thought(self) -> str:
+        told = (self.more.get(key) for key in _THOUGHT)
+        return next((text for text in told if isinstance(text, str)), "")
+
+    def _wire(self) -> Wire | None:
+        """What else came, except reasoning that is there item by item too (at OpenRouter)."""
+        items: dict[str, Json] = {}
+        twice = "reasoning" if "reasoning_details" in self.more else ""
+        if more := {key: value for key, value in self.more.items() if key != twice}:
+            items["message"] = more
+        if any(call.more for call in self.calls):
+            items["calls"] = [call.more for call in self.calls]
+        provider, model = self.source
+        return Wire(provider=provider, model=model, items=items) if items else None
+
+
+def _content(content: Any) -> tuple[str, list[str]]:
+    """Text and thinking: content is text, or (at some providers) a list of blocks of either."""
+    if isinstance(content, str):
+        return content, []
+    blocks = msgspec.convert(content, list[Block])
+    thinking = [_thinking(block.thinking) for block in blocks if block.thinking]
+    return "".join(block.text or "" for block in blocks), thinking
+
+
+def _thinking(told: str | list[Block]) -> str:
+    return told if isinstance(told, str) else "".join(block.text or "" for block in told)
+
+
+def _grown(before: Any, piece: Any) -> Any:
+    """A value of a key of the provider's own after a further piece: text and lists go on."""
+    if isinstance(before, str) and isinstance(piece, str):
+        return before + piece
+    if isinstance(before, list) and isinstance(piece, list):
+        grown: list[Any] = [*before]
+        for item in msgspec.convert(piece, list[Any]):
+            _add(grown, item)
+        return grown
+    return piece
+
+
+def _add(items: list[Any], item: Any) -> None:
+    """Add an item, or what it brings to the last one where both have the same number."""
+    last: Any = items[-1] if items else None
+    if not isinstance(item, dict) or not isinstance(last, dict):
+        items.append(item)
+        return
+    piece, before = cast("dict[str, Any]", item), cast("dict[str, Any]", last)
+    if piece.get("index") is None or piece["index"] != before.get("index"):
+        items.append(piece)
+        return
+    told = {key: value for key, value in piece.items() if value is not None}
+    joined = {key: before[key] + told[key] for key in _JOINED & told.keys() & before.keys()}
+    items[-1] = before | told | joined
+
+
+def read_usage(usage: dict[str, Any]) -> Usage:
+    """Usage as it is told; some count cached tokens under a key of their own (`_CACHED`), and
+    OpenRouter says what the reply cost.
+    """
+    told = (count(usage, *path) for path in _CACHED if path[0] in usage)
+    cached = next(filter(None, told), 0)
+    cost = usage.get("cost")
+    return Usage(
+        input=count(usage, "prompt_tokens"),
+        output=count(usage, "completion_tokens"),
+        cached=cached,
+        written=count(usage, "prompt_tokens_details", "cache_write_tokens"),
+        reasoning=count(usage, "completion_tokens_details", "reasoning_tokens"),
+        cost=float(cost) if isinstance(cost, (int, float)) and cost >= 0 else None,
+    )

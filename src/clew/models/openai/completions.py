@@ -1,0 +1,127 @@
+"""Models that go on with a text, behind `POST /completions`: base models, for text formats."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Unpack
+
+from clew.support.extras import install
+
+try:
+    import openai
+except ModuleNotFoundError as missing:
+    missing.add_note(f"run {install('openai')}")
+    raise
+
+from clew.core.errors import ConfigError
+from clew.core.events import Json
+from clew.core.interfaces import Prompt
+from clew.models.http.endpoint import Endpoint, Settings
+from clew.models.http.failures import Trouble
+from clew.models.http.request import stop_sequences
+from clew.models.openai.chat_prompt import STOPS
+from clew.models.openai.client import openai_endpoint
+from clew.models.openai.completions_prompt import body, head, text
+from clew.models.openai.completions_reply import Draft
+
+_FORMS: Final[Mapping[str, tuple[str, ...]]] = {
+    "vllm": ("structured_outputs", "guided_json"),
+    "llamacpp": ("json_schema",),
+}
+"""The keys in which a server takes the form of a reply, the newest first; others take none."""
+
+_OPTIONAL: Final = {
+    "stream_options": re.compile(r"stream_options|include_usage"),
+    "stop": re.compile(r"['\"`]stop['\"`]|\bstop (?:words?|sequences?)"),
+    "structured_outputs": re.compile(r"structured_outputs"),
+    "guided_json": re.compile(r"guided_json"),
+    "json_schema": re.compile(r"json_schema|\bgrammar"),
+}
+"""What a server may refuse and a run can do without, and how its errors name it."""
+
+
+def openai_completions(
+    model: str,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    api_version: str = "",
+    provider: str = "openai-completions",
+    key_variable: str = "OPENAI_API_KEY",
+    client: openai.AsyncOpenAI | None = None,
+    **settings: Unpack[Settings],
+) -> Endpoint:
+    """A model of a completions server, as `provider:model`. It needs a text format.
+
+    The prompt goes out as one text, without the marks of any chat template: this is for models that
+    were not taught any. A reply is at most 1024 tokens long unless `max_tokens` says otherwise. The
+    arguments are those of `openai_chat`.
+
+    Raises `ConfigError` where address, key or parameters cannot be right.
+    """
+    return openai_endpoint(
+        CompletionsApi(provider, model, dict(settings.get("params") or {})),
+        base_url=base_url,
+        api_key=api_key,
+        api_version=api_version,
+        key_variable=key_variable,
+        client=client,
+        settings=settings,
+    )
+
+
+@dataclass
+class CompletionsApi:
+    """Plain completions. A server may refuse usage in streams, stop sequences (codecs cut by
+    themselves) and the form of a reply.
+    """
+
+    provider: str
+    model: str
+    params: Mapping[str, Json]
+    hint: str = "that of a server with completions (most end in /v1)"
+    said: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        self._head = head(self.model, self.params)
+        forms = _FORMS.get(self.provider.removesuffix("-completions"), ())
+        self._forms = () if set(forms) & self.params.keys() else forms
+
+    def path(self, *, stream: bool) -> str:
+        return "/completions"
+
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
+        return Draft(self.model)
+
+    def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
+        if trouble.status not in {400, 422}:
+            return ""
+        said = f"{trouble.message} '{trouble.param}'"
+        named = (key for key, pattern in _OPTIONAL.items() if pattern.search(said))
+        return next((key for key in named if key not in without), "")
+
+    def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
+        if prompt.tools:
+            raise ConfigError(
+                f"{self.provider}:{self.model} only goes on with text, it has no native calls: "
+                "choose a text format, such as codec='paper' (--format paper)"
+            )
+        key = "completions"  # the same text for every model of this kind
+        texts: list[bytes] = []
+        for part in prompt:
+            encoded = part.encoded.get(key)
+            if encoded is None:
+                encoded = part.encoded[key] = text(part)
+            texts.append(encoded)
+        more: dict[str, Json] = {}
+        stops = stop_sequences(prompt, self.params.get("stop"), STOPS)
+        if stops and "stop" not in without:
+            more["stop"] = stops
+        if stream:
+            more["stream"] = True
+            if "stream_options" not in without:
+                more["stream_options"] = {"include_usage": True}
+        form = next((each for each in self._forms if each not in without), "")
+        if prompt.form is not None and form:
+            more[form] = {"json": prompt.form} if form == "structured_outputs" else prompt.form
+        return body(self._head, texts, more)

@@ -1,0 +1,99 @@
+"""Plain completions, the way back: a body or a stream of chunks as a `Reply`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from clew.core.events import Finish, Reply
+from clew.models.http.endpoint import BadReplyError, StatusError
+from clew.models.http.failures import read_trouble
+from clew.models.openai.chat_reply import read_usage
+from clew.models.think_tags import Aloud
+from clew.models.usage import estimate
+
+_FINISH: Final[Mapping[str, Finish]] = {"length": "length", "content_filter": "filter"}
+
+
+class Choice(msgspec.Struct):
+    """A choice of a body or of a chunk; only the first, 0, is wanted."""
+
+    text: str | None = None
+    finish_reason: str | None = None
+    index: int | None = None
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether it says why there is no text: a filter may send none."""
+        return self.finish_reason in _FINISH
+
+
+class Body(msgspec.Struct):
+    """A reply's body, or one chunk of a stream."""
+
+    choices: list[Choice] | None = None
+    usage: dict[str, Any] | None = None
+    model: str | None = None
+    error: Any = None
+
+
+_decoder = msgspec.json.Decoder(Body)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A reply as it comes together. `model` is the one asked for, until the server names one."""
+
+    model: str
+    text: list[str] = field(default_factory=list[str])
+    aloud: Aloud = field(default_factory=Aloud)
+    reason: str | None = None
+    usage: dict[str, Any] | None = None
+    done: bool = False
+
+    @property
+    def empty(self) -> bool:
+        return not self.text
+
+    @property
+    def ended(self) -> bool:
+        return self.reason is not None
+
+    def enough(self) -> None:
+        self.reason = "stop"
+
+    def take(self, data: bytes, *, whole: bool) -> str:
+        if data == b"[DONE]":
+            self.done = True
+            return ""
+        body = _decoder.decode(data)
+        if body.error:
+            raise StatusError(read_trouble(200, {"error": body.error}))
+        choice = next((each for each in body.choices or () if not each.index), None)
+        if whole and (choice is None or (choice.text is None and not choice.ended_early)):
+            raise BadReplyError("sent a reply without a choice or without text in it")
+        self.usage = body.usage or self.usage
+        self.model = body.model or self.model
+        if choice is None:
+            return ""
+        self.reason = choice.finish_reason or self.reason
+        if piece := self.aloud.take(choice.text or ""):
+            self.text.append(piece)
+        return piece
+
+    def reply(self, sent: int) -> Reply:
+        text = "".join(self.text) + self.aloud.rest()
+        return Reply(
+            text=text,
+            finish=self._finish(text),
+            usage=estimate(sent, text, ()) if self.usage is None else read_usage(self.usage),
+            model=self.model,
+            reasoning=self.aloud.thought,
+        )
+
+    def _finish(self, text: str) -> Finish:
+        """How it ended: a reason nobody knows, with nothing said, is no end."""
+        if (early := _FINISH.get(self.reason or "")) is not None:
+            return early
+        return "stop" if text or self.reason == "stop" else "cut"

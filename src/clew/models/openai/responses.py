@@ -1,0 +1,141 @@
+"""Models behind OpenAI's Responses API, or behind any server that speaks the same."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Unpack
+
+from clew.support.extras import install
+
+try:
+    import openai
+except ModuleNotFoundError as missing:
+    missing.add_note(f"run {install('openai')}")
+    raise
+
+from clew.context.prompt_parts import joined
+from clew.core.events import Json, Wire, encode
+from clew.core.interfaces import Part, Prompt
+from clew.models.http.endpoint import Endpoint, Settings
+from clew.models.http.failures import Trouble
+from clew.models.http.request import openai_body
+from clew.models.openai.chat_prompt import NAMES
+from clew.models.openai.client import is_openai, openai_endpoint
+from clew.models.openai.response_schema import LEAVE, REFUSED, form
+from clew.models.openai.responses_prompt import declare, declare_openai, head, items
+from clew.models.openai.responses_reply import Draft
+from clew.models.tool_names import Boxes
+
+_OPTIONAL: Final = {
+    "include": re.compile(r"\binclude\b|encrypted content is not supported", re.IGNORECASE),
+    "wire": re.compile(
+        r"could not be verified|invalid_encrypted_content|are not persisted|without its required"
+        r"|\breasoning items?\b|'phase'",
+        re.IGNORECASE,
+    ),
+    "images": re.compile(r"input_image|\bimages? (?:input )?(?:is|are) not"),
+}
+"""What a server may refuse and a run can do without, and how its errors name it."""
+
+_PER_PART: Final = frozenset({"wire", "images"})
+"""What is left out of the parts themselves, so that they have to be encoded anew."""
+
+
+def openai_responses(
+    model: str,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    api_version: str = "",
+    provider: str = "openai-responses",
+    key_variable: str = "OPENAI_API_KEY",
+    client: openai.AsyncOpenAI | None = None,
+    **settings: Unpack[Settings],
+) -> Endpoint:
+    """A model of a server of the Responses API, as `provider:model`.
+
+    Nothing is stored there: each request has the whole conversation in it, and what the model
+    thought goes back to it encrypted. The arguments are those of `openai_chat`.
+
+    Raises `ConfigError` where address, key or parameters cannot be right.
+    """
+    return openai_endpoint(
+        ResponsesApi(provider, model, dict(settings.get("params") or {})),
+        base_url=base_url,
+        api_key=api_key,
+        api_version=api_version,
+        key_variable=key_variable,
+        client=client,
+        settings=settings,
+    )
+
+
+@dataclass
+class ResponsesApi:
+    """The Responses API. A server may refuse to encrypt what the model thought (`include`) or to
+    take it back (`wire`), pictures (then they are named instead), and the form of a reply.
+    """
+
+    provider: str
+    model: str
+    params: Mapping[str, Json]
+    hint: str = "that of a server of the Responses API (most end in /v1)"
+    said: frozenset[str] = frozenset({"wire", "images"})
+    _formed: bool = False
+
+    def __post_init__(self) -> None:
+        self._heads = {
+            encrypted: head(self.model, self.params, encrypted=encrypted)
+            for encrypted in (True, False)
+        }
+        self._boxes = Boxes(NAMES, declare_openai if is_openai(self.provider) else declare)
+        text: dict[str, Any] = self.params.get("text") or {}
+        self._text = text
+
+    def path(self, *, stream: bool) -> str:
+        return "/responses"
+
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
+        return Draft((self.provider, self.model), self._boxes.of(prompt.tools))
+
+    def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
+        if trouble.status not in {400, 404, 422}:
+            return ""
+        said = f"{trouble.message} '{trouble.param}' {trouble.code}"
+        if self._formed and REFUSED.search(said):
+            return next((key for key in LEAVE if key not in without), "")
+        named = (key for key, pattern in _OPTIONAL.items() if pattern.search(said))
+        return next((key for key in named if key not in without), "")
+
+    def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
+        box = self._boxes.of(prompt.tools)
+        source = f"{self.provider}:{self.model}"
+        key = f"{source}/responses{','.join(sorted(without & _PER_PART))}{box.clash}"
+        sees = "images" not in without
+
+        def written(part: Part) -> bytes:
+            if (encoded := part.encoded.get(key)) is None:
+                wire = None if "wire" in without else self._wire(part)
+                encoded = part.encoded[key] = items(part, box, wire, sees=sees)
+            return encoded
+
+        sections = (prompt.head, prompt.parts, prompt.tail)
+        found = [joined(section, key, written) for section in sections if section]
+        more: dict[str, Json] = {"stream": True} if stream else {}
+        if text := self._text | self._form(prompt, without):
+            more["text"] = text
+        return openai_body(self._heads["include" not in without], found, prompt, box, more)
+
+    def _wire(self, part: Part) -> Wire | None:
+        """What this very model sent beside the part's text and calls."""
+        wire = part.wire
+        if wire is None or (wire.provider, wire.model) != (self.provider, self.model):
+            return None
+        return wire
+
+    def _form(self, prompt: Prompt, without: frozenset[str]) -> dict[str, Json]:
+        if prompt.form is None or "format" in self._text:
+            return {}
+        asked = form(encode(prompt.form), without, any_schema=not is_openai(self.provider))
+        self._formed |= bool(asked)
+        return {"format": asked} if asked else {}

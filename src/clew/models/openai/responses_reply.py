@@ -1,0 +1,299 @@
+"""OpenAI Responses, the way back: a response, or the events of a stream, as a `Reply`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import msgspec
+
+from clew.core.events import Finish, Json, RawCall, Reply, Usage, Wire
+from clew.models.http.endpoint import BadReplyError, StatusError
+from clew.models.http.failures import read_trouble
+from clew.models.think_tags import Aloud
+from clew.models.tool_names import Toolbox
+from clew.models.usage import count, estimate
+
+BETWEEN: Final = "\n\n"
+"""What stands between two messages of one reply."""
+
+_LAST: Final = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_PASSING: Final = frozenset({"server_error", "rate_limit_exceeded", "vector_store_timeout"})
+"""Codes of failed responses that may pass; the others are about the request."""
+
+_EARLY: Final[Mapping[str, Finish]] = {"max_output_tokens": "length", "content_filter": "filter"}
+_PIECES: Final = {
+    "response.output_text.delta": "text",
+    "response.refusal.delta": "refusal",
+    "response.function_call_arguments.delta": "arguments",
+}
+_SPOKEN: Final = frozenset({"message", "function_call"})
+_READ: Final = _SPOKEN | {"reasoning"}
+"""The kinds of items that are read. Others have keys of the same names in other senses."""
+
+_CALL: Final = frozenset({"status", "call_id", "name", "arguments"})
+_MESSAGE: Final = frozenset({"status", "role", "content"})
+
+
+class Block(msgspec.Struct):
+    """A block of a message, or of reasoning."""
+
+    type: str = ""
+    text: str = ""
+    refusal: str = ""
+
+
+class Item(msgspec.Struct):
+    """An item of the output, of one of the kinds that are read."""
+
+    type: str
+    content: list[Block] | None = None
+    summary: list[Block] | None = None
+    call_id: str | None = None
+    name: str | None = None
+    arguments: str | None = None
+
+
+class Incomplete(msgspec.Struct):
+    """Why a response is not complete."""
+
+    reason: str | None = None
+
+
+class Response(msgspec.Struct):
+    """A whole response."""
+
+    output: list[dict[str, Any]] | None = None
+    status: str | None = None
+    incomplete_details: Incomplete | None = None
+    usage: dict[str, Any] | None = None
+    model: str | None = None
+    error: Any = None
+
+
+class Event(msgspec.Struct):
+    """An event of a stream: what of it is there depends on its type."""
+
+    type: str = ""
+    delta: Any = None
+    item: dict[str, Any] | None = None
+    output_index: int = 0
+    response: Response | None = None
+    code: str | int | None = None
+    message: str | None = None
+    param: str | None = None
+    error: Any = None
+
+
+_response = msgspec.json.Decoder(Response)
+_event = msgspec.json.Decoder(Event)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A reply as it comes together: items by their place, pieces of those that are not done yet,
+    and the response that ends it.
+
+    `source` is (provider, model asked for); `spoke` the place of the message shown last.
+    """
+
+    source: tuple[str, str]
+    box: Toolbox
+    items: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])
+    pieces: dict[int, dict[str, list[str]]] = field(default_factory=dict[int, dict[str, list[str]]])
+    aloud: Aloud = field(default_factory=Aloud)
+    spoke: int | None = None
+    last: Response | None = None
+    stopped: bool = False
+    done: bool = False
+
+    @property
+    def empty(self) -> bool:
+        said = _Said(self._items())
+        return not (said.texts or said.calls or said.refusal)
+
+    @property
+    def ended(self) -> bool:
+        return self.stopped or self.last is not None
+
+    def enough(self) -> None:
+        self.stopped = True
+
+    def take(self, data: bytes, *, whole: bool) -> str:
+        if whole:
+            self._end(_response.decode(data), whole=True)
+            return _aloud(_Said(self._items()))[0]
+        if data == b"[DONE]":
+            self.done = True
+            return ""
+        event = _event.decode(data)
+        if event.type == "error" or event.error:
+            told = {"code": event.code, "message": event.message, "param": event.param}
+            raise StatusError(read_trouble(200, {"error": event.error or told}))
+        if event.type in _LAST and event.response is not None:
+            self.done = True
+            self._end(event.response, whole=False)
+        elif event.item is not None:
+            self.items[event.output_index] = event.item
+            if event.type == "response.output_item.done":
+                return self._item_done(event.output_index, event.item)
+        elif isinstance(event.delta, str):
+            return self._piece(event.type, event.output_index, event.delta)
+        return ""
+
+    def _item_done(self, place: int, item: dict[str, Any]) -> str:
+        """The pieces of an item give way to all of it; text that came in none is shown now."""
+        if self.pieces.pop(place, None) is not None:
+            return ""
+        return self._show(place, "".join(_Said([item]).texts))
+
+    def _piece(self, kind: str, place: int, delta: str) -> str:
+        """Take a piece of an item; the text to show. What is in no reply comes whole later."""
+        if (name := _PIECES.get(kind)) is not None:
+            self.pieces.setdefault(place, {}).setdefault(name, []).append(delta)
+        return self._show(place, delta) if name == "text" else ""
+
+    def _show(self, place: int, text: str) -> str:
+        if not text:
+            return ""
+        between = BETWEEN if self.spoke not in {None, place} else ""
+        self.spoke = place
+        return self.aloud.take(between + text)
+
+    def _end(self, response: Response, *, whole: bool) -> None:
+        if response.error:
+            trouble = read_trouble(200, {"error": response.error})
+            if response.status == "failed" and trouble.code not in _PASSING:
+                trouble = replace(trouble, status=400)
+            raise StatusError(trouble)
+        if whole and response.output is None:
+            raise BadReplyError("sent a reply without output in it")
+        self.last = response
+        if response.output:
+            self.items, self.pieces = dict(enumerate(response.output)), {}
+
+    def _items(self) -> list[dict[str, Any]]:
+        """All items in order, those that are not done as far as they came."""
+        whole = dict(self.items)
+        for place, pieces in self.pieces.items():
+            whole[place] = _grown(whole.get(place, {}), pieces)
+        return [_function(whole[place]) for place in sorted(whole)]
+
+    def reply(self, sent: int) -> Reply:
+        items = self._items()
+        said = _Said(items)
+        text, thought = _aloud(said)
+        calls = tuple(
+            RawCall(self.box.name(call.name or ""), call.arguments, call.call_id or "")
+            for call in said.calls
+        )
+        usage = self.last and self.last.usage
+        provider, model = self.source
+        kept = _kept(items, said)
+        return Reply(
+            text=text or said.refusal,
+            calls=calls,
+            finish=self._finish(said),
+            usage=_usage(usage) if usage else estimate(sent, text, calls),
+            model=(self.last and self.last.model) or model,
+            reasoning=thought or "\n\n".join(said.thoughts),
+            wire=Wire(provider, model, kept) if kept else None,
+        )
+
+    def _finish(self, said: "_Said") -> Finish:
+        if said.refusal:
+            return "refusal"
+        status = self.last and self.last.status
+        details = self.last and self.last.incomplete_details
+        if not self.stopped and status == "incomplete":
+            return _EARLY.get((details and details.reason) or "", "cut")
+        if not self.stopped and status in {"queued", "in_progress", "cancelled"}:
+            return "cut"
+        return "calls" if said.calls else "stop"
+
+
+def _function(item: dict[str, Any]) -> dict[str, Any]:
+    """A call of a custom tool as one of a function: nothing else is declared, or answered."""
+    if item.get("type") != "custom_tool_call":
+        return item
+    call = {"name": item.get("name"), "arguments": item.get("input")}
+    return {"type": "function_call", "call_id": item.get("call_id")} | call
+
+
+def _grown(item: dict[str, Any], pieces: dict[str, list[str]]) -> dict[str, Any]:
+    """An item that is not done, as far as it came."""
+    if "arguments" in pieces:
+        return {"type": "function_call"} | item | {"arguments": "".join(pieces["arguments"])}
+    text = {"type": "output_text", "text": "".join(pieces.get("text", ()))}
+    refusal = {"type": "refusal", "refusal": "".join(pieces.get("refusal", ()))}
+    return {"type": "message"} | item | {"content": [text, refusal]}
+
+
+class _Said:
+    """What the items say."""
+
+    def __init__(self, items: list[dict[str, Any]]) -> None:
+        kinds = [msgspec.convert(item.get("type"), str) for item in items]
+        known = [item for item, kind in zip(items, kinds, strict=True) if kind in _READ]
+        read = msgspec.convert(known, list[Item])
+        messages = [item.content or [] for item in read if item.type == "message"]
+        blocks = [block for content in messages for block in content]
+        texts = ("".join(block.text for block in content) for content in messages)
+        thought = [
+            *(block for item in read for block in item.summary or ()),
+            *(block for item in read if item.type == "reasoning" for block in item.content or ()),
+        ]
+        self.messages = len(messages)
+        self.texts = [text for text in texts if text]
+        self.refusal = "".join(block.refusal for block in blocks)
+        self.calls = [item for item in read if item.type == "function_call"]
+        self.thoughts = [block.text for block in thought if block.text]
+
+
+def _aloud(said: _Said) -> tuple[str, str]:
+    """The text that counts, and the thinking that a server left in it."""
+    aloud = Aloud()
+    text = aloud.take(BETWEEN.join(said.texts))
+    return text + aloud.rest(), aloud.thought
+
+
+def _kept(items: list[dict[str, Any]], said: _Said) -> list[Json]:
+    """The items to send back: reasoning and what is unknown here verbatim; of messages and calls
+    only what the text and the calls of the reply do not say.
+
+    They go back all or none: without reasoning nothing needs an id, and reasoning that cannot be
+    sent back (not encrypted) would leave the items that came with it alone.
+    """
+    last = max((place for place, item in enumerate(items) if item["type"] in _SPOKEN), default=-1)
+    items = items[: last + 1]  # reasoning with nothing after it is refused
+    reasoning = [item for item in items if item["type"] == "reasoning"]
+    if any(not item.get("encrypted_content") for item in reasoning):
+        return []
+    own = [item for item in items if item["type"] not in _SPOKEN or item.get("phase")]
+    if not own:
+        return []
+    return [_rest(item, said, named=bool(reasoning)) for item in items]
+
+
+def _rest(item: dict[str, Any], said: _Said, *, named: bool) -> dict[str, Json]:
+    if item["type"] not in _SPOKEN:  # the status of reasoning is refused, that of others required
+        left = {"status"} if item["type"] == "reasoning" else frozenset[str]()
+        return {key: it for key, it in item.items() if key not in left and it is not None}
+    skipped = _MESSAGE if item["type"] == "message" else _CALL
+    rest = {key: it for key, it in item.items() if key not in skipped and it is not None}
+    if not named:
+        rest.pop("id", None)
+    if item["type"] == "message":
+        text = "".join(_Said([item]).texts)
+        if said.messages > 1 or text != text.strip():
+            rest["text"] = text
+    return rest
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    return Usage(
+        input=count(usage, "input_tokens"),
+        output=count(usage, "output_tokens"),
+        cached=count(usage, "input_tokens_details", "cached_tokens"),
+        written=count(usage, "input_tokens_details", "cache_write_tokens"),
+        reasoning=count(usage, "output_tokens_details", "reasoning_tokens"),
+    )

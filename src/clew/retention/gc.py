@@ -1,0 +1,243 @@
+"""Forgetting runs by age, size and status: `clew gc`."""
+
+import heapq
+from collections import Counter
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final, get_args
+
+from clew.core.errors import ConfigError, StoreError
+from clew.core.events import Status
+from clew.core.interfaces import Claims, Prunes, Store
+from clew.core.journal import Clock, wall_clock
+from clew.core.runner import Where, opened
+from clew.retention.integrity import blobs_of, events
+from clew.retention.listing import Known, OnRun, Standing, Told, bases, families, known
+from clew.workers.locks import claim
+
+STATUSES: Final[tuple[Standing, ...]] = (*get_args(Status), "open")
+"""What runs may be chosen by."""
+
+STOPPED: Final[tuple[Standing, ...]] = tuple(s for s in STATUSES if s not in {"held", "open"})
+"""Those that nobody is at work on and that wait for nobody: what is chosen by default."""
+
+OVERHEAD: Final = 32  # bytes of a line beside its body and hash, about
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What was removed (or would be, in a dry run), how many bytes, and what had to stay.
+
+    `kept` are runs that were chosen and are still needed; `failed` those that the store did not let
+    go. Sub-runs go, and stay, with their root and are named only where they went.
+    """
+
+    removed: tuple[str, ...]
+    bytes: int
+    kept: tuple[Told, ...] = ()
+    failed: tuple[Told, ...] = ()
+
+
+async def gc(
+    *,
+    older: float | None = None,
+    keep_under: int | None = None,
+    status: Collection[Standing] | None = None,
+    store: Where = None,
+    dry_run: bool = False,
+    on_run: OnRun | None = None,
+    clock: Clock = wall_clock,
+) -> Swept:
+    """Forget the runs that were last written more than `older` seconds ago, the oldest first.
+
+    With `keep_under` only as many as it takes until the store has at most so many bytes; with
+    `status` only runs that ended so (`STOPPED` by default). At least one of the three must be
+    given. A run stays while a fork that stays shares its lines, while a worker has claimed it, and
+    while a message waits in its inbox. Raises `ConfigError` where the store cannot forget.
+    """
+    if older is None and keep_under is None and status is None:
+        message = "say what may go: an age, a size or a status"
+        raise ConfigError(message)
+    async with opened(store) as place:
+        if not isinstance(place, Prunes):
+            message = f"{type(place).__name__} cannot forget runs: it has no `forget` and `size`"
+            raise ConfigError(message)
+        runs = {info.run_id: known(info) for info in await place.runs()}
+        before = float("inf") if older is None else clock() - older * 1000
+        chosen = _chosen(runs, STOPPED if status is None else status, before)
+        sweep = _Sweep(place, place, runs, chosen, keep_under, on_run)
+        if dry_run:
+            sweep.weights = await _weights(place, runs, await place.size())
+        return await sweep.run()
+
+
+def _chosen(
+    runs: dict[str, Known], status: Collection[Standing], before: float
+) -> dict[str, list[str]]:
+    """The families whose root ended so, and of which nothing was written since.
+
+    A sub-run whose root is gone is taken up by nobody: it goes whatever became of it.
+    """
+    found: dict[str, list[str]] = {}
+    for root, members in families(runs).items():
+        lonely = bool(runs[root].parent)
+        if not lonely and runs[root].standing not in status:
+            continue
+        readable = all(runs[member].standing != "unreadable" for member in members)
+        if readable and max(runs[member].at for member in members) < before:
+            found[root] = members
+    return found
+
+
+@dataclass(slots=True)
+class _Weights:
+    """What a run takes: the bytes of its own lines, the blobs it names, and how many name each.
+
+    `scale` is what the store really takes for a byte of all that.
+    """
+
+    lines: dict[str, int] = field(default_factory=dict[str, int])
+    blobs: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    named: Counter[str] = field(default_factory=Counter[str])
+    sizes: dict[str, int] = field(default_factory=dict[str, int])
+    scale: float = 1.0
+
+    def without(self, run_id: str) -> int:
+        """Take a run out; how many bytes go with it."""
+        going = self.lines[run_id]
+        for digest in self.blobs[run_id]:
+            self.named[digest] -= 1
+            going += 0 if self.named[digest] else self.sizes[digest]
+        return round(going * self.scale)
+
+
+async def _weights(store: Store, runs: dict[str, Known], full: int) -> _Weights:
+    """Weigh every run, for a dry run: blobs go only with the last run that has them."""
+    found = _Weights()
+    for run_id, run in runs.items():
+        lines = await store.read(run_id)
+        own = lines[run.base.seq :] if run.base else lines
+        found.lines[run_id] = sum(len(line.body) + len(line.hash) + OVERHEAD for line in own)
+        starts = {base.seq + 1 for base in bases(runs, run_id)}
+        mine = {line.seq for line in own}
+        digests = set[str]()
+        with suppress(StoreError):  # of what cannot be read nothing goes
+            for line, event in events(lines, starts):
+                digests.update(blobs_of(event) if line.seq in mine else ())
+        for digest in digests - found.sizes.keys():
+            found.sizes[digest] = len(await store.blob(digest))
+        found.blobs[run_id] = digests
+        found.named.update(digests)
+    if weighed := sum(found.lines.values()) + sum(found.sizes.values()):
+        found.scale = full / weighed
+    return found
+
+
+@dataclass(slots=True)
+class _Sweep:
+    """One pass over the chosen families, oldest first, each as soon as no fork needs it."""
+
+    store: Store
+    prunes: Prunes
+    runs: dict[str, Known]
+    chosen: dict[str, list[str]]
+    keep_under: int | None
+    on_run: OnRun | None
+    weights: _Weights | None = None
+    removed: list[str] = field(default_factory=list[str])
+    freed: int = 0
+    kept: dict[str, str] = field(default_factory=dict[str, str])
+    failed: list[Told] = field(default_factory=list[Told])
+    sharers: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    roots: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        for run_id, run in self.runs.items():
+            if run.base is not None:
+                self.sharers.setdefault(run.base.run_id, set()).add(run_id)
+        for root, members in self.chosen.items():
+            self.roots |= dict.fromkeys(members, root)
+
+    async def run(self) -> Swept:
+        """Do it; what is still in the way of a fork's base in the end is told."""
+        full = await self.prunes.size()
+        ready = [(self._age(root), root) for root in self.chosen if not self._forks(root)]
+        heapq.heapify(ready)
+        while ready and not await self._enough(full):
+            _, root = heapq.heappop(ready)
+            if await self._remove(root):
+                for base in self._let_go(root):
+                    heapq.heappush(ready, (self._age(base), base))
+        if self.keep_under is None or not await self._enough(full):
+            for root in self.chosen:
+                if root in self.runs and (forks := self._forks(root)):
+                    self.kept[root] = f"its fork {min(forks)!r} stays and shares its lines"
+        if self.weights is None:
+            self.freed = max(full - await self.prunes.size(), 0)
+        kept = tuple(Told(*one) for one in self.kept.items())
+        return Swept(tuple(self.removed), self.freed, kept, tuple(self.failed))
+
+    def _age(self, root: str) -> int:
+        return max(self.runs[member].at for member in self.chosen[root])
+
+    def _forks(self, root: str) -> set[str]:
+        """The runs outside of a family that share lines of it."""
+        members = self.chosen[root]
+        none: set[str] = set()
+        return none.union(*(self.sharers.get(member, none) for member in members)) - {*members}
+
+    def _let_go(self, root: str) -> list[str]:
+        """Take a removed family out of the runs; the chosen ones that no fork needs any more."""
+        free: list[str] = []
+        for member in self.chosen[root]:
+            base = self.runs.pop(member).base
+            if base is None:
+                continue
+            self.sharers[base.run_id].discard(member)
+            other = self.roots.get(base.run_id)
+            if other is not None and other in self.runs and not self._forks(other):
+                free.append(other)
+        return free
+
+    async def _enough(self, full: int) -> bool:
+        if self.keep_under is None:
+            return False
+        left = full - self.freed if self.weights is not None else await self.prunes.size()
+        return left <= self.keep_under
+
+    async def _remove(self, root: str) -> bool:
+        """Forget a family, its root first: what a kill leaves of it goes the next time."""
+        claims = self.store if isinstance(self.store, Claims) else None
+        lock = await claim(claims, root) if claims is not None else None
+        if claims is not None and lock is None:
+            self.kept[root] = "a worker has claimed it"
+            return False
+        try:
+            if why := await self._needed(root):
+                self.kept[root] = why
+                return False
+            for member in self.chosen[root]:
+                if self.weights is not None:
+                    self.freed += self.weights.without(member)
+                else:
+                    await self.prunes.forget(member)
+                self.removed.append(member)
+        except StoreError as error:
+            self.failed.append(Told(root, str(error)))
+            return False
+        finally:
+            if claims is not None and lock is not None:
+                await claims.release(lock)
+        if self.on_run is not None:
+            self.on_run(len(self.removed), sum(map(len, self.chosen.values())), root)
+        return True
+
+    async def _needed(self, root: str) -> str:
+        """Why a family is not done with after all; somebody may have written meanwhile."""
+        for member in self.chosen[root]:
+            if await self.store.inbox(member):
+                return "a message waits in its inbox"
+            if await self.store.read(member, self.runs[member].entries):
+                return "it was written to just now"
+        return ""

@@ -1,0 +1,174 @@
+"""Bringing the runs of an archive, or of a folder, into a store: `clew import`."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from clew.core.errors import ConfigError, RunExistsError, RunNotFoundError, StoreError
+from clew.core.interfaces import Append, Line, Store
+from clew.core.runner import Where, opened
+from clew.retention.archive_format import End, Section, read_archive
+from clew.retention.integrity import EntryError, blobs_of, event_of, is_blob
+from clew.retention.listing import Told
+from clew.retention.run_folder import holds_runs, read_folder
+
+MOST_EPOCHS: Final = 10_000
+"""More openings than this no run has: an archive that says so was not written by clew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came, what was there already with the same entries, and what could not come.
+
+    `whole` says that the archive was there to its end, with as many runs as were put in; `missing`
+    is what its writer could not read.
+    """
+
+    runs: tuple[str, ...]
+    there: tuple[str, ...] = ()
+    refused: tuple[Told, ...] = ()
+    missing: tuple[Told, ...] = ()
+    whole: bool = True
+
+
+async def import_runs(
+    source: Path | str | BinaryIO,
+    *,
+    store: Where = None,
+    on_run: Callable[[int, str], None] | None = None,
+) -> Imported:
+    """Bring the runs of an archive into the store, each in one append, with its id and hashes.
+
+    A folder of JSON lines, in which clew once kept runs, or a file in it, is taken as well. Each
+    run is verified before. One that is there with the same entries is done already, so that an
+    import that was interrupted is made again; one that is there with others is refused, and the
+    rest comes all the same. The next worker of a run gets an epoch that no entry has.
+    """
+    async with aclosing(_sections(source)) as sections:
+        return await _bring_all(sections, store, on_run)
+
+
+async def _sections(source: Path | str | BinaryIO) -> AsyncGenerator[Section | End]:
+    """What the source holds. Raises `ConfigError` where it cannot be read."""
+    if not isinstance(source, str | Path):
+        for section in read_archive(source, "the archive"):
+            yield section
+        return
+    path = Path(source)
+    try:
+        if holds_runs(path):
+            async for section in read_folder(path):
+                yield section
+            return
+        for section in _archive(path):
+            yield section
+    except OSError as error:
+        message = f"{path} cannot be read ({error.strerror}): name an archive"
+        raise ConfigError(message) from error
+
+
+def _archive(path: Path) -> Iterator[Section | End]:
+    with path.open("rb") as file:
+        yield from read_archive(file, path)
+
+
+async def _bring_all(
+    sections: AsyncIterator[Section | End],
+    store: Where,
+    on_run: Callable[[int, str], None] | None,
+) -> Imported:
+    runs: list[str] = []
+    there: list[str] = []
+    refused: list[Told] = []
+    section = await anext(sections, None)  # so that no store is made for what is no archive
+    async with opened(store) as place:
+        while isinstance(section, Section):
+            try:
+                (runs if await bring(section, place) else there).append(section.run_id)
+            except StoreError as error:
+                refused.append(Told(section.run_id, str(error)))
+            if on_run is not None:
+                on_run(len(runs) + len(there) + len(refused), section.run_id)
+            section = await anext(sections, None)
+        await anext(sections, None)  # raises where anything stands behind the end
+    missing = section.unreadable if isinstance(section, End) else ()
+    return Imported(
+        tuple(runs),
+        tuple(there),
+        tuple(refused),
+        tuple(Told(one.run_id, one.why) for one in missing),
+        whole=isinstance(section, End) and section.runs == len(runs) + len(there) + len(refused),
+    )
+
+
+async def bring(section: Section, store: Store) -> bool:
+    """Bring a run; False where it is there already. Raises `StoreError` where it cannot come."""
+    if section.wrong:
+        raise StoreError(section.wrong)
+    run_id = section.run_id
+    _verify(section, await _last_shared(section, store))
+    try:
+        await store.create(run_id, section.base)
+    except RunExistsError:
+        if await _is_there(section, store):
+            return False
+    waiting = await store.inbox(run_id)
+    for body in section.inbox[len(waiting) :]:  # those before came with an import that died
+        await store.post(run_id, body)
+    last = max(line.epoch for line in section.lines)
+    while (epoch := await store.open(run_id)) <= last:
+        pass
+    lines, blobs = tuple(section.lines), section.blobs
+    await store.append(Append(run_id, epoch, lines, barrier=True, blobs=blobs, alone=True))
+    return True
+
+
+async def _last_shared(section: Section, store: Store) -> Line | None:
+    """The last of the lines that a fork shares, which must be in the store before it."""
+    if (base := section.base) is None:
+        return None
+    try:
+        (line, *_) = await store.read(base.run_id, base.seq - 1)
+    except (RunNotFoundError, ValueError) as error:
+        message = f"it shares lines 1 to {base.seq} with run {base.run_id!r}: import that one first"
+        raise StoreError(message) from error
+    return line
+
+
+def _verify(section: Section, before: Line | None) -> None:
+    """Raise `StoreError` unless the run is what was written, and fits behind what it shares."""
+    if not section.lines:
+        message = f"run {section.run_id!r} has no entry"
+        raise StoreError(message)
+    for digest, body in section.blobs.items():
+        if not is_blob(digest, body):
+            message = f"blob {digest!r} was changed after it was written"
+            raise StoreError(message)
+    first = before.seq + 1 if before is not None else 1
+    for seq, line in enumerate(section.lines, start=first):
+        event = event_of(line, before, seq, {first})
+        for digest in blobs_of(event):
+            if digest not in section.blobs:
+                raise EntryError(seq, f"blob {digest!r} is not in the archive")
+        if not 0 < line.epoch <= MOST_EPOCHS:
+            raise EntryError(seq, f"its epoch is {line.epoch}, which no run of clew comes to")
+        before = line
+
+
+async def _is_there(section: Section, store: Store) -> bool:
+    """Whether a run that is there has these entries; False where it is empty.
+
+    Raises `StoreError` where it has others.
+    """
+    shared = section.base.seq if section.base is not None else 0
+    found = await store.read(section.run_id, shared)
+    for mine, theirs in zip(section.lines, found, strict=False):
+        if mine != theirs:
+            message = f"it is there already with another entry {mine.seq}: import it elsewhere"
+            raise StoreError(message)
+    if 0 < len(found) < len(section.lines):
+        message = f"it is there already, but ends with entry {found[-1].seq}: import it elsewhere"
+        raise StoreError(message)
+    return bool(found)

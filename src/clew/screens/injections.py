@@ -1,0 +1,121 @@
+"""The request filter: known attacks in a person's words, found before a model sees them.
+
+It knows what it was told of. It is not what protects effects: guards and approvals are.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from clew.core.errors import ConfigError
+from clew.core.events import Verdict
+from clew.screens.disguises import undone
+from clew.screens.mentions import Context, context, mentioned
+from clew.screens.phrases import RULES, STEMS
+
+_BETWEEN: Final = re.compile(r"[\W_]+")
+
+SHOWN: Final = 80
+"""So many characters of what was found are shown."""
+
+WHAT: Final = {
+    "override": "it asks to set the instructions aside",
+    "reveal": "it asks for the instructions themselves",
+    "persona": "it asks to play a part without rules",
+    "forgery": "it pretends to be the system, a tool or somebody else",
+    "exfiltration": "it asks for keys or secrets",
+}
+"""The rules, and what each finds."""
+
+Then: TypeAlias = Literal["refuse", "ask", "mark"]
+_KINDS: Final[dict[Then, Literal["deny", "hold", "hint"]]] = {
+    "refuse": "deny", "ask": "hold", "mark": "hint",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What was found: the rule, the words as they were read, and where they stand in the text.
+
+    `start` and `end` count the characters of the text as given; `how` names what had to be undone
+    to read it.
+    """
+
+    rule: str
+    words: str
+    start: int
+    end: int
+    how: tuple[str, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """The match in one line."""
+        words = " ".join(self.words.split())
+        words = words if len(words) <= SHOWN else f"{words[: SHOWN - 1]}…"
+        seen = f", seen through {' and '.join(self.how)}" if self.how else ""
+        place = f"characters {self.start + 1} to {self.end}{seen}"
+        return f'{self.rule}: {WHAT[self.rule]} ("{words}", {place})'
+
+
+def find(text: str) -> Match | None:
+    """The first known attack in the text; None where there is none, or it is only spoken of."""
+    for forms in undone(text):
+        views = [context(form) for form in forms]
+        spoken_of: list[tuple[int, int]] = []
+        for broken in (False, True):
+            for view in views:
+                if broken and not _is_broken(view.form.text):
+                    continue
+                if (found := _found(view, views[0], spoken_of, broken=broken)) is not None:
+                    return found
+    return None
+
+
+def _is_broken(text: str) -> bool:
+    """Whether words of the rules come to light once everything between letters is left out."""
+    squeezed = _BETWEEN.sub("", text)
+    return any(squeezed.count(stem) > text.count(stem) for stem in STEMS if stem in squeezed)
+
+
+def _found(
+    view: Context, plain: Context, spoken_of: list[tuple[int, int]], *, broken: bool
+) -> Match | None:
+    """The first match in one view; what is only spoken of is added to the list, and stays so."""
+    form = view.form
+    for rule in RULES:
+        if broken and not rule.breakable:
+            continue
+        if not broken and not any(map(form.text.__contains__, rule.needs)):
+            continue
+        for found in (rule.broken if broken else rule.plain).finditer(form.text):
+            start, end = found.span()
+            if any(start < last and first < end for first, last in spoken_of):
+                continue
+            if mentioned(view, start, end, broken=broken) or (
+                view is not plain and mentioned(plain, start, end, broken=broken)
+            ):
+                spoken_of.append((start, end))
+                continue
+            how = (*form.how, "spacing") if broken else form.how
+            return Match(rule.name, found[0], form.starts[start], form.ends[end - 1], how)
+    return None
+
+
+@dataclass(frozen=True)
+class Injections:
+    """A screen that refuses known attacks, asks a person, or marks them for the model."""
+
+    then: Then = "refuse"
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a word that is none of the three."""
+        if self.then not in _KINDS:
+            message = f"then is {self.then!r}: choose one of {', '.join(_KINDS)}"
+            raise ConfigError(message)
+
+    async def __call__(self, text: str) -> Verdict | None:
+        """A verdict on words that contain a known attack."""
+        found = find(text)
+        if found is None:
+            return None
+        return Verdict(_KINDS[self.then], found.reason)

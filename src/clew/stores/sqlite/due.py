@@ -1,0 +1,127 @@
+"""Which runs of an SQLite store are open and which stopped, so that no listing passes all of them.
+
+`open_runs` has a row for each run whose last line is no stop, `stopped_runs` one for any other,
+with the time and the status of that stop. Both change with the lines: an append of a stop moves the
+run from the one to the other, one after a stop moves it back; any other finds it where it is. When
+an open run was last written says its last line, so that the usual append writes nothing but that.
+"""
+
+import sqlite3
+from typing import Final
+
+from clew.core.interfaces import Line
+from clew.stores.file_locks import stops
+from clew.stores.listing import OPEN, status_of
+
+OPEN_RUNS: Final = "CREATE TABLE IF NOT EXISTS open_runs (number INTEGER PRIMARY KEY)"
+STOPPED_RUNS: Final = """
+CREATE TABLE IF NOT EXISTS stopped_runs (
+    number INTEGER PRIMARY KEY, at INTEGER NOT NULL, status TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS stopped_at ON stopped_runs (at);
+CREATE INDEX IF NOT EXISTS stopped_as ON stopped_runs (status, at)"""
+
+FIRST: Final = 1 << 62
+"""Later than any time, and more than any number: where the first page begins."""
+
+ORDER: Final = "last.at DESC, runs.number DESC"
+
+DUE: Final = """
+    WHERE runs.number IN (SELECT number FROM open_runs UNION SELECT number FROM inbox)
+    ORDER BY last.at"""
+"""What of a listing of all runs is due, oldest first."""
+
+_OPENED: Final = """
+    SELECT open_runs.number AS number, line.at AS at FROM open_runs
+    JOIN entries AS line ON line.key = (
+        SELECT max(key) FROM entries
+        WHERE key BETWEEN open_runs.number << 32 AND (open_runs.number << 32) + 4294967295
+    ) WHERE (line.at, open_runs.number) < (:at, :number)"""
+_STOPPED: Final = """
+    SELECT number, at FROM (
+        SELECT number, at FROM stopped_runs WHERE at <= :at AND (at, number) < (:at, :number) {}
+        ORDER BY at DESC, number DESC LIMIT :most
+    )"""
+_PAGE: Final = """
+    WHERE runs.number IN (SELECT number FROM ({}) ORDER BY at DESC, number DESC LIMIT :most)
+    ORDER BY """
+
+_NUMBER: Final = "SELECT number FROM runs WHERE run_id = ?"
+
+_ENDS: Final = """
+    SELECT number, at, body FROM runs JOIN entries ON key = (
+        SELECT max(key) FROM entries
+        WHERE key BETWEEN number << 32 AND (number << 32) + 4294967295
+    )"""
+_FIND: Final = """
+    INSERT OR IGNORE INTO open_runs (number)
+    SELECT number FROM runs WHERE coalesce((
+        SELECT substr(body, 1, 15) FROM entries
+        WHERE key BETWEEN number << 32 AND (number << 32) + 4294967295
+        ORDER BY key DESC LIMIT 1
+    ), x'') <> CAST('{"event":"stop"' AS BLOB)"""
+_STOP: Final = "INSERT OR REPLACE INTO stopped_runs (number, at, status) VALUES (?, ?, ?)"
+
+_WRITTEN: Final = """
+    EXISTS (SELECT 1 FROM entries WHERE key BETWEEN number << 32 AND (number << 32) + 4294967295)"""
+_BEGIN: Final = f"""
+    SELECT run_id FROM runs
+    WHERE run_id >= :part AND run_id < :part || char(1114111) AND {_WRITTEN}
+    ORDER BY run_id LIMIT :most"""  # noqa: S608 - it is put together from constants
+_END: Final = f"""
+    SELECT run_id FROM runs
+    WHERE substr(run_id, -length(:part)) = :part AND {_WRITTEN}
+    ORDER BY run_id LIMIT :most"""  # noqa: S608 - the same
+
+
+def find_open(connection: sqlite3.Connection) -> None:
+    """Fill the table, in a file that did not have it."""
+    connection.execute(_FIND)
+
+
+def find_stopped(connection: sqlite3.Connection) -> None:
+    """Fill the other one."""
+    rows = [(n, at, status_of(body)) for n, at, body in connection.execute(_ENDS) if stops(body)]
+    connection.executemany(_STOP, rows)
+
+
+def begun(connection: sqlite3.Connection, number: int) -> None:
+    """A run was made: it has no stop."""
+    connection.execute("INSERT OR IGNORE INTO open_runs (number) VALUES (?)", (number,))
+
+
+def ended(connection: sqlite3.Connection, number: int, last: Line) -> None:
+    """A run got lines, the last of them this one."""
+    if stops(last.body):
+        connection.execute("DELETE FROM open_runs WHERE number = ?", (number,))
+        connection.execute(_STOP, (number, last.at, status_of(last.body)))
+    else:
+        connection.execute("DELETE FROM stopped_runs WHERE number = ?", (number,))
+        begun(connection, number)
+
+
+def page_of(
+    connection: sqlite3.Connection, most: int, after: tuple[str, int] | None, status: str
+) -> tuple[str, dict[str, str | int]]:
+    """What of a listing is on a page, and its values; `after` is an id and when it was written."""
+    at = number = FIRST
+    if after is not None:
+        row: tuple[int] | None = connection.execute(_NUMBER, (after[0],)).fetchone()
+        at, number = after[1], row[0] if row is not None else 0
+    values: dict[str, str | int] = {"at": at, "number": number, "most": most or -1}
+    if not status:
+        which = f"{_OPENED} UNION ALL {_STOPPED.format('')}"
+    elif status == OPEN:
+        which = _OPENED
+    else:
+        which, values["status"] = _STOPPED.format("AND status = :status"), status
+    return _PAGE.format(which) + ORDER, values
+
+
+def ids_of(connection: sqlite3.Connection, part: str, most: int) -> list[str]:
+    """Ids that begin with a text; where none does, those that end with it."""
+    given = {"part": part, "most": most}
+    for query in (_BEGIN, _END):
+        if found := [run_id for (run_id,) in connection.execute(query, given)]:
+            break
+    return found

@@ -1,0 +1,258 @@
+"""Opening the SQLite file of a store, and what its errors mean to people."""
+
+import logging
+import os
+import sqlite3
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from clew.core.errors import StoreBusyError, StoreDamagedError, StoreError
+from clew.stores.refusals import LOCKED, NO_ROOM, failed, newer
+from clew.stores.sqlite.delete import find_uses
+from clew.stores.sqlite.due import OPEN_RUNS, STOPPED_RUNS, find_open, find_stopped
+from clew.stores.sqlite.truncated import missing, rebuilt
+from clew.stores.sqlite.wal import ends_torn
+from clew.support.private_files import make_file, make_folder
+
+LOG: Final = logging.getLogger("clew")
+
+VERSION: Final = 4
+"""Version of the tables, kept in the file as `user_version`."""
+
+_WITH_FORKS: Final = 2  # the first version that has the table `forks`
+
+_WITH_STOPPED: Final = 4  # and `stopped_runs`
+
+_OURS: Final = int.from_bytes(b"clew")  # the file's application_id
+
+# The page size must be set before the first table. A commit writes whole pages, to the log and
+# later to the file, so small ones are less to write, to check and to sync: against 16 KiB a step
+# costs 0.05 ms less, and with 500 runs at once, which end on as many pages, a tenth of the time.
+# What is longer than a page goes to further ones, which it fills: a step of 1.7 kB takes 1.75 kB;
+# with 1 to 4 KiB they would be half empty (2.05 kB). The price: 1 MB in a blob takes 6 ms, not 1.
+_PAGE: Final = "PRAGMA page_size = 512"
+
+# `entries` is a rowid table: one WITHOUT ROWID would move bodies over a quarter page to overflow
+# pages. AUTOINCREMENT: the id of a message that was taken from the inbox is not given again.
+# IF NOT EXISTS: another process may have been faster, and an older file has some of them. Version 2
+# brought `forks`: which run a fork shares its first lines with, how many, and which run has line 1.
+# Version 3 brought `uses`, which run has which blob, and `open_runs`, those that did not stop.
+# Version 4 brought `stopped_runs`, those that did, when and how.
+_FORKS: Final = """
+CREATE {}TABLE IF NOT EXISTS forks (
+    number INTEGER PRIMARY KEY, base INTEGER NOT NULL, shared INTEGER NOT NULL,
+    root INTEGER NOT NULL
+)"""
+_TABLES: Final = f"""
+CREATE TABLE IF NOT EXISTS runs (
+    number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS entries (
+    key INTEGER PRIMARY KEY, at INTEGER NOT NULL, epoch INTEGER NOT NULL,
+    hash BLOB NOT NULL, body BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS blobs (digest TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS inbox (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, body BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS inbox_of_run ON inbox (number);
+{_FORKS.format("")};
+CREATE TABLE IF NOT EXISTS uses (
+    number INTEGER NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (number, digest)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS uses_of_blob ON uses (digest);
+{OPEN_RUNS};
+{STOPPED_RUNS};
+PRAGMA application_id = {_OURS};
+PRAGMA user_version = {VERSION};
+"""
+
+_UNWRITABLE: Final = "cannot be opened for writing: change its rights or name another store"
+
+_SAVE: Final = "save it with `clew export --archive` and import that into a new store"
+
+_MEANING: Final = {
+    sqlite3.SQLITE_AUTH: f"was cut off and is only read: {_SAVE}",
+    sqlite3.SQLITE_FULL: NO_ROOM,
+    sqlite3.SQLITE_BUSY: LOCKED,
+    sqlite3.SQLITE_NOTADB: "is no store of clew but some other file: name another store",
+    sqlite3.SQLITE_CORRUPT: "is damaged: restore a copy, or save what is left with "
+    "`clew export --archive`, or with `.recover` of sqlite3 where that says the same",
+    sqlite3.SQLITE_CANTOPEN: _UNWRITABLE,
+    sqlite3.SQLITE_READONLY: _UNWRITABLE,
+    sqlite3.SQLITE_PERM: _UNWRITABLE,
+    sqlite3.SQLITE_IOERR: "cannot be read or written (a full or failing disk, a quota): make "
+    "room and resume, nothing that was recorded is lost",
+}
+
+_KIND: Final = {
+    sqlite3.SQLITE_BUSY: StoreBusyError,
+    sqlite3.SQLITE_CORRUPT: StoreDamagedError,
+}
+
+# What SQLite says where it may not make the two files that stand beside an open store. It then
+# reads one that is `immutable`: nobody is writing to a store that has no log.
+_MAYBE_READABLE: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
+
+
+# Why an older file is not brought up: it may only be read, a page of it is broken, or (an error of
+# the binding itself) a text in it is none.
+_AS_IT_IS: Final = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT, 0})
+
+
+def connect(path: Path, patience: float) -> sqlite3.Connection:
+    """Open the store's file, making it with its folder if need be. Raises `StoreError`.
+
+    `patience` is how long to wait for another process's lock, in seconds. A file that may only be
+    read is opened for reading: whoever writes to it is told.
+    """
+    try:
+        make_folder(path.parent)
+    except OSError as error:
+        raise failed(path, error) from error
+    with suppress(OSError):  # it is there; or cannot be, which SQLite tells
+        make_file(path)  # and what SQLite makes beside it gets its rights
+    try:
+        return _opened(path, patience)
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_CORRUPT and (why := missing(path, _OURS)):
+            LOG.warning("%s was cut off: %s. What is left can be read: %s", path, why, _SAVE)
+            return rebuilt(path, _TABLES, f"it was cut off: {why}")
+        if code not in _MAYBE_READABLE or not os.access(path, os.R_OK) or _log(path).exists():
+            raise explain(path, error) from error
+    try:
+        return _opened(path, patience, "?mode=ro&immutable=1")
+    except sqlite3.Error as error:
+        raise explain(path, error) from error
+
+
+def _opened(path: Path, patience: float, how: str = "") -> sqlite3.Connection:
+    """The file, prepared. Raises `sqlite3.Error` and `StoreError`."""
+    place = f"{path.absolute().as_uri()}{how}"
+    connection = sqlite3.connect(
+        place, timeout=0, isolation_level=None, check_same_thread=False, uri=True
+    )
+    try:
+        _prepare(connection, path, patience)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """What tells the file from another that has its place since; None where there is none.
+
+    SQLite goes on in a file that was removed, and whatever it writes is lost.
+    """
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def beside(path: Path, suffix: str) -> Path:
+    """A file that stands beside a store: of a link beside what that leads to, as SQLite has it."""
+    real = path.resolve()
+    return real.with_name(f"{real.name}{suffix}")
+
+
+def _log(path: Path) -> Path:
+    """The write-ahead log: while it is there, the file alone does not say all."""
+    return beside(path, "-wal")
+
+
+def explain(path: Path, error: Exception) -> Exception:
+    """Turn an error of SQLite into ours, with what to do about it; leave any other as it is."""
+    if isinstance(error, OverflowError):
+        return StoreError(f"{path} cannot hold a number of this size: {error}")
+    if not isinstance(error, sqlite3.Error):
+        return error
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # errors of the binding itself have none
+    kind = _KIND.get(code, StoreError)
+    return kind(f"{path} {_MEANING.get(code, f'cannot be used ({error}): open it anew')}")
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, patience: float) -> None:
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            _check(connection, path)
+            if (version := _number(connection, "user_version")) != VERSION:
+                _bring_up(connection, version)
+            break
+        except sqlite3.OperationalError as error:
+            # SQLite's own wait does not cover two processes that turn one new file to WAL at once.
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+    _tell_torn(connection, path)
+    connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA fullfsync = ON")  # macOS: its plain fsync stops at the drive's cache
+
+
+def _tell_torn(connection: sqlite3.Connection, path: Path) -> None:
+    """Say that the end of the log was cut off, unless somebody is just writing it."""
+    if not ends_torn(_log(path)):
+        return
+    with suppress(sqlite3.OperationalError):  # it is locked, or may only be read
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
+        LOG.warning(
+            "%s: its log ends in the midst of a commit, which is passed over; all before is there",
+            path,
+        )
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse what some other program, or a later clew, wrote."""
+    version = _number(connection, "user_version")
+    empty = _number(connection, "schema_version") == 0
+    if not empty and _number(connection, "application_id") != _OURS:
+        raise StoreError(f"{path} is a database of another program: name another store")
+    if version > VERSION:
+        raise newer(path, version, VERSION)
+
+
+def _bring_up(connection: sqlite3.Connection, version: int) -> None:
+    """Make the tables that are missing; a file that may only be read, or is damaged, is read as it
+    is.
+    """
+    try:
+        _make(connection, version)
+    except sqlite3.DatabaseError as error:
+        connection.rollback()
+        if not version or (getattr(error, "sqlite_errorcode", 0) & 0xFF) not in _AS_IT_IS:
+            raise
+        if version < _WITH_FORKS:
+            connection.execute(_FORKS.format("TEMP "))
+        connection.execute("PRAGMA query_only = ON")
+
+
+def _make(connection: sqlite3.Connection, version: int) -> None:
+    connection.execute(_PAGE)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    for statement in _TABLES.split(";"):
+        connection.execute(statement)
+    if version:
+        find_uses(connection)
+        find_open(connection)
+        find_stopped(connection)
+    connection.execute("COMMIT")
+
+
+def indexed(connection: sqlite3.Connection) -> bool:
+    """Whether the file has the tables that this version lists runs by."""
+    return _number(connection, "user_version") >= _WITH_STOPPED
+
+
+def _number(connection: sqlite3.Connection, pragma: str) -> int:
+    row: tuple[int] = connection.execute(f"PRAGMA {pragma}").fetchone()
+    return row[0]

@@ -1,0 +1,68 @@
+"""Answers in the form in which they are compared: what only looks different is the same.
+
+Texts lose case, punctuation, articles and citations, and their numbers, dates and units are put
+into one format. Answers of other types are compared as the values they are.
+"""
+
+import re
+from typing import Any, Final, cast
+
+import msgspec
+
+from clew.core.events import Json
+from clew.evidence import citations, normalised
+from clew.evidence.words import flat, words
+
+_SIGNS: Final = (
+    (re.compile(r"(?<=[\w+]) ?\+"), " plus "),  # C++, A+, x + 1; but +5 is 5
+    (re.compile(r"(?<=[^\W\d_])[-−](?=[\s.,;:!?]|$)"), " minus "),  # A-
+    (re.compile(r"(?<=\w)#(?!\w)"), " sharp "),  # C#
+    (re.compile(r"<=|≤|=<"), " atmost "),
+    (re.compile(r">=|≥"), " atleast "),
+    (re.compile(r"!=|≠"), " unequal "),
+    (re.compile(r"<"), " lessthan "),
+    (re.compile(r">"), " morethan "),
+)
+"""Signs that are no punctuation: without them C++ would be C, and x < 5 would be x > 5."""
+
+_canonical: Final = msgspec.json.Encoder(order="sorted")
+
+
+def form(answer: Json) -> str:
+    """The answer as it is compared; never empty.
+
+    Texts: "The bridge: 1,200 m. [doc_3]" and "bridge 1.2 km" are one, and doing it again changes
+    nothing. Other values: as JSON, where 1.0 is 1 and the order of keys does not count.
+    """
+    return _text(answer) if isinstance(answer, str) else _canonical.encode(_plain(answer)).decode()
+
+
+def _text(text: str) -> str:
+    bare = _uncited(text)
+    for sign, word in _SIGNS:
+        bare = sign.sub(word, bare)
+    only_articles = " ".join(word.key for word in words(flat(bare)))  # "A" of a list of choices
+    return normalised(bare) or only_articles or " ".join(text.casefold().split()) or '""'
+
+
+def _uncited(text: str) -> str:
+    """The text without its citations: two runs may have read the same in different places."""
+    kept, end = "", 0
+    for citation in citations(text):
+        if citation.start >= end:
+            kept += text[end : citation.start]
+        end = citation.end
+    return kept + text[end:]
+
+
+def _plain(value: Json) -> Json:
+    """The value with whole numbers as such, however they were written."""
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case dict():
+            return {name: _plain(part) for name, part in cast("dict[str, Json]", value).items()}
+        case list():
+            return [_plain(part) for part in msgspec.convert(value, list[Any])]
+        case _:
+            return value

@@ -1,0 +1,1 @@
+"""Local servers that speak the providers' formats, for tests with the official clients."""

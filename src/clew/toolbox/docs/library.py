@@ -1,0 +1,151 @@
+"""A folder of documents that can be searched and read."""
+
+import sqlite3
+import threading
+import weakref
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+from clew.core.errors import ConfigError
+from clew.toolbox.docs.filing import forget, refresh
+from clew.toolbox.docs.folder import Skipped, walk
+from clew.toolbox.docs.index import open_index, usual_place
+from clew.toolbox.docs.search import Found, Stretch, read_on, search
+
+T = TypeVar("T")
+OnProgress: TypeAlias = Callable[[int, int, str], None]
+"""Gets (files done, all files, path of the next one), in the thread that indexes; at the end the
+path is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What of a folder can be searched.
+
+    `skipped` are (path, why it is not searched) and `notes` (path, what was guessed to read it);
+    `note` says where the index is if it could not be where it belongs. `complete` is False when
+    indexing was stopped before the last file.
+    """
+
+    files: int
+    passages: int
+    skipped: tuple[tuple[str, str], ...]
+    notes: tuple[tuple[str, str], ...] = ()
+    note: str = ""
+    complete: bool = True
+
+
+class Library:
+    """The documents under a folder: text, Markdown, HTML and PDF, at any depth.
+
+    The index lies in the file `index`, by default under the user's cache folder, and holds the
+    text. A file is read again when its size, time or content changed; hidden files and folders,
+    symbolic links, `node_modules`, `venv` and `__pycache__` are passed over. Any thread may call;
+    calls wait for each other. Raises `ConfigError` if there is no such folder.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        index: str | Path | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        self.folder = Path(folder).resolve()
+        if self.folder.is_file():
+            raise ConfigError(f"{folder} is a file: give the folder that it lies in")
+        if not self.folder.is_dir():
+            raise ConfigError(f"there is no folder {folder}: give one that holds documents")
+        self._place = usual_place(self.folder) if index is None else Path(index)
+        self._on_progress = on_progress
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._note = ""
+        self._report: IndexReport | None = None
+
+    def load(self, stop: threading.Event | None = None) -> IndexReport:
+        """Bring the index up to date. What is done when `stop` is set is kept for the next time.
+
+        Raises `ConfigError` when the index can no longer be written.
+        """
+        with self._lock:
+            return self._load(stop or threading.Event())
+
+    def report(self, stop: threading.Event | None = None) -> IndexReport:
+        """What the last `load` found; loads at the first use."""
+        with self._lock:
+            return self._report or self._load(stop or threading.Event())
+
+    def search(
+        self, query: str, limit: int = 5, stop: threading.Event | None = None
+    ) -> list[Found]:
+        """The best passages for a query (`search.search` says how); loads at the first use."""
+        return self._ask(lambda connection: search(connection, query, limit), stop)
+
+    def read_on(self, doc_id: str, stop: threading.Event | None = None) -> Stretch:
+        """A passage and the two that follow it in its file; loads at the first use."""
+        return self._ask(lambda connection: read_on(connection, doc_id, 2), stop)
+
+    def _ask(self, question: Callable[[sqlite3.Connection], T], stop: threading.Event | None) -> T:
+        with self._lock:
+            if self._report is None:
+                self._load(stop or threading.Event())
+            with self._index(stop or threading.Event()) as connection:
+                # One look at the index: another process may be bringing it up to date.
+                connection.execute("BEGIN")
+                try:
+                    return question(connection)
+                finally:
+                    connection.rollback()
+
+    def _load(self, stop: threading.Event) -> IndexReport:
+        if not self.folder.is_dir():
+            raise ConfigError(f"the folder {self.folder} is gone: put it back or give another")
+        files, skipped = walk(self.folder)
+        with self._index(stop) as connection:
+            known = {path for (path,) in connection.execute("SELECT path FROM files")}
+            forget(connection, sorted(known - set(files)), stop)
+            for done, path in enumerate(files):
+                if stop.is_set():
+                    return self._told(connection, skipped, complete=False)
+                self._progress(done, len(files), path)
+                if reason := refresh(connection, self.folder, path, stop):
+                    skipped[path] = reason
+            self._progress(len(files), len(files), "")
+            self._report = self._told(connection, skipped, complete=True)
+            return self._report
+
+    @contextmanager
+    def _index(self, stop: threading.Event) -> Generator[sqlite3.Connection]:
+        """The open index; what goes wrong with it is told in a line."""
+        try:
+            if self._connection is None:
+                self._connection, self._note = open_index(self._place, self.folder, stop)
+                weakref.finalize(self, self._connection.close)
+            yield self._connection
+        except sqlite3.Error as error:
+            raise ConfigError(
+                f"the index {self._place} failed ({error}): make room, or delete it to begin anew"
+            ) from error
+
+    def _progress(self, done: int, total: int, path: str) -> None:
+        if self._on_progress is not None:
+            self._on_progress(done, total, path)
+
+    def _told(
+        self, connection: sqlite3.Connection, skipped: Skipped, *, complete: bool
+    ) -> IndexReport:
+        (passages,) = connection.execute("SELECT count(*) FROM passages").fetchone()
+        rows = connection.execute("SELECT path, reason, note FROM files ORDER BY path").fetchall()
+        unfit = {**skipped, **{path: reason for path, reason, _ in rows if reason}}
+        return IndexReport(
+            files=sum(not reason for _, reason, _ in rows),
+            passages=passages,
+            skipped=tuple(sorted(unfit.items())),
+            notes=tuple((path, note) for path, _, note in rows if note),
+            note=self._note,
+            complete=complete,
+        )

@@ -1,0 +1,100 @@
+"""Ask a person: a call that is held until somebody answers it.
+
+The tool never waits. A guard holds the call like any other that needs a ruling, the run stops as
+`held`, and the ruling that lets it go on carries the answer in the call's arguments.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from clew.core.errors import ToolError
+from clew.core.events import Json, Ruling, Verdict
+from clew.core.interfaces import Tool
+from clew.core.trajectory import Call, Trajectory
+from clew.tools.schema import checked
+
+ASK: Final = "ask_person"
+
+_DESCRIPTION: Final = (
+    "Ask the person you work for one question that only they can answer, and wait for the answer. "
+    "Look for what you can find out yourself first: you may ask only a few times."
+)
+
+
+def ask_person() -> Tool:
+    """The tool `ask_person`; give the agent the guard `HoldQuestions` with it."""
+    return checked(
+        Tool(
+            name=ASK,
+            description=_DESCRIPTION,
+            parameters={
+                "type": "object",
+                "properties": {
+                    "question": {"type": "string", "minLength": 1},
+                    "answer": {
+                        "type": "string",
+                        "description": "Leave it out: the person fills it in.",
+                    },
+                },
+                "required": ["question"],
+                "additionalProperties": False,
+            },
+            call=_answered,
+            effect="read",
+            trust="trusted",
+        )
+    )
+
+
+async def _answered(args: dict[str, Json], _key: str) -> Json:
+    if "answer" not in args:
+        message = "nobody gave an answer: go on with what you know, and say what you assumed"
+        raise ToolError(message)
+    return args["answer"]
+
+
+def answered(call: Call, answer: str, by: str = "") -> Ruling:
+    """The ruling that answers a held question."""
+    return Ruling(call.key, allow=True, args={**call.args, "answer": answer}, by=by)
+
+
+@dataclass(frozen=True, slots=True)
+class HoldQuestions:
+    """A guard that holds questions to a person, and refuses all but the first `most`.
+
+    They are counted from the person's last word on. An answer the model wrote itself is refused.
+    """
+
+    most: int = 3
+
+    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+        """Hold, deny with the code `cap`, or let an answered question pass."""
+        if call.action.name != ASK:
+            return None
+        own = so_far.call(call.key)
+        if "answer" in own.action.args:
+            return Verdict("deny", "the answer is the person's to give: ask only the question")
+        if own.ruling is not None:
+            return None
+        if _asked(so_far) >= self.most:
+            reason = (
+                f"a person was asked {self.most} times already: find it out yourself, "
+                "or answer with what you know and say what is missing"
+            )
+            return Verdict("deny", reason, code="cap")
+        return Verdict("hold", f"the model asks: {call.args['question']}")
+
+
+def _asked(so_far: Trajectory) -> int:
+    """Questions that were held since the person last spoke of their own accord."""
+    count = 0
+    for step in so_far.steps:
+        count += sum(
+            call.action.name == ASK
+            and call.verdict is not None
+            and call.verdict.verdict.kind == "hold"
+            for call in step.calls
+        )
+        if step.spoken:
+            count = 0
+    return count

@@ -1,0 +1,101 @@
+"""Tools that search and read the web: extra `web`.
+
+A source of results is a `Source`, and `search_tool` makes a tool of it. All of them go out through
+a `Reach`, which connects to public addresses only.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from clew.core.interfaces import Tool
+from clew.toolbox.web.asking import Answer, Request
+from clew.toolbox.web.baidu import baidu
+from clew.toolbox.web.cascade import usual_sources, web_search
+from clew.toolbox.web.engines import brave, searxng, serper, tavily
+from clew.toolbox.web.page import fetch_page
+from clew.toolbox.web.paper import Find, KeepPlace, paper_tools
+from clew.toolbox.web.reach import Reach, reach_of_environment
+from clew.toolbox.web.results import Hit, Piece
+from clew.toolbox.web.source import Query, Source, search, search_tool
+from clew.toolbox.web.trouble import Kind, Trouble
+from clew.toolbox.web.wiki import Article, wikipedia
+
+__all__ = [
+    "SHIPPED",
+    "Answer",
+    "Article",
+    "Find",
+    "Hit",
+    "KeepPlace",
+    "Kind",
+    "Piece",
+    "Query",
+    "Reach",
+    "Request",
+    "Source",
+    "Trouble",
+    "baidu",
+    "baidu_search",
+    "brave",
+    "brave_search",
+    "fetch_page",
+    "paper_tools",
+    "reach_of_environment",
+    "search",
+    "search_tool",
+    "searxng",
+    "searxng_search",
+    "serper",
+    "serper_search",
+    "tavily",
+    "tavily_search",
+    "usual_sources",
+    "web_search",
+    "wiki_search",
+    "wikipedia",
+]
+
+
+def wiki_search(reach: Reach | None = None) -> Tool:
+    """Searches Wikipedia, in English where a call names no other language."""
+    return search_tool(wikipedia(), reach)
+
+
+def serper_search(reach: Reach | None = None) -> Tool:
+    """Searches with Google by serper.dev; the key is in SERPER_API_KEY."""
+    return search_tool(serper(), reach)
+
+
+def baidu_search(reach: Reach | None = None) -> Tool:
+    """Searches with Baidu, as long as it wants to see no person."""
+    return search_tool(baidu(), reach)
+
+
+def brave_search(reach: Reach | None = None) -> Tool:
+    """Searches with Brave; the key is in BRAVE_API_KEY."""
+    return search_tool(brave(), reach)
+
+
+def tavily_search(reach: Reach | None = None) -> Tool:
+    """Searches with Tavily; the key is in TAVILY_API_KEY."""
+    return search_tool(tavily(), reach)
+
+
+def searxng_search(reach: Reach | None = None) -> Tool:
+    """Searches with the SearXNG whose address is in SEARXNG_BASE_URL."""
+    return search_tool(searxng(), reach)
+
+
+SHIPPED: Final[Mapping[str, Callable[[], Tool]]] = {
+    "wiki_search": wiki_search,
+    "web_search": web_search,
+    "fetch_page": fetch_page,
+    "serper_search": serper_search,
+    "baidu_search": baidu_search,
+    "brave_search": brave_search,
+    "tavily_search": tavily_search,
+    "searxng_search": searxng_search,
+    "search": lambda: paper_tools()[0],
+    "lookup": lambda: paper_tools()[1],
+}
+"""The tools as they are named in agent files and on the command line, from the environment."""

@@ -1,0 +1,180 @@
+"""The door for a source of search results: one function to ask it, one to read its answer."""
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import msgspec
+
+from clew.core.events import Json
+from clew.core.interfaces import Tool
+from clew.toolbox.web.asking import Answer, Request
+from clew.toolbox.web.hop import port, read_url
+from clew.toolbox.web.reach import Reach, reach_of_environment, usual
+from clew.toolbox.web.results import Hit, Piece, observation, pieces
+from clew.toolbox.web.trouble import Trouble
+from clew.tools.schema import checked
+
+MOST_QUERY: Final = 400
+MOST_RESULTS: Final = 20
+SLACK: Final = 5.0
+"""Seconds by which a tool's deadline lies behind that of its requests: it can still say why."""
+
+_LANGUAGE: Final = "^[a-z]{2,12}(-[a-z]{2,12})*$"
+_NOTHING: Final = "nothing found: try fewer or other words, or the names alone"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is searched for: at most `limit` results, in `language` ("en") if one is said."""
+
+    text: str
+    limit: int = 5
+    language: str = ""
+
+
+def _as_usual(answer: Answer) -> Trouble | None:
+    """Nothing that only this source says."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where results come from: its tool is `NAME_search`, its ids begin with `prefix`.
+
+    `request(query, key)` says what to ask, `read(answer)` what was found, best first.
+    `trouble(answer)` knows what the source's own refusals mean. The key is the value of the
+    environment variable `key` at each call (empty: none is needed); if it is `secret` it is kept
+    out of what comes back. `languages` says that `Query.language` is understood. `about` is what
+    the model should know of it. The server that is asked may be a private one: a person chose it.
+    """
+
+    name: str
+    title: str
+    request: Callable[[Query, str], Request]
+    read: Callable[[Answer], Iterable[Hit]]
+    prefix: str = ""
+    key: str = ""
+    trouble: Callable[[Answer], Trouble | None] = _as_usual
+    secret: bool = True
+    languages: bool = False
+    about: str = ""
+
+    @property
+    def configured(self) -> bool:
+        """Whether it needs no key, or the key is there."""
+        return not self.key or bool(os.environ.get(self.key))
+
+
+def search_tool(source: Source, reach: Reach | None = None) -> Tool:
+    """The tool that searches this source, and no other. Raises `ConfigError`."""
+    out = reach or reach_of_environment()
+
+    async def call(args: dict[str, Json], key: str) -> Any:
+        found = await search(source, asked(args), out)
+        return observation(found, "" if found else _NOTHING)
+
+    description = (
+        f"Search {source.title}{source.about}. Use the few words that matter, names first. Each "
+        "result has a doc_id to cite as [doc_id], and a score: below 0.5 it is weak evidence."
+    )
+    return checked(
+        Tool(
+            name=f"{source.name}_search",
+            description=description,
+            parameters=parameters(languages=source.languages),
+            call=call,
+            effect="read",
+            timeout=out.seconds + SLACK,
+            trust="untrusted",
+            examples=({"query": "Skerryvore lighthouse engineer"},),
+        )
+    )
+
+
+def parameters(*, languages: bool) -> dict[str, Json]:
+    """The arguments of a search tool."""
+    properties: dict[str, Json] = {
+        "query": {"type": "string", "description": "Words to find"},
+        "limit": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MOST_RESULTS,
+            "default": Query("").limit,
+            "description": "How many results at most",
+        },
+    }
+    if languages:
+        properties["language"] = {
+            "type": "string",
+            "pattern": _LANGUAGE,
+            "description": "In which language, by its code, such as en, de, zh",
+        }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": ["query"],
+        "additionalProperties": False,
+    }
+
+
+def asked(args: dict[str, Json]) -> Query:
+    """The query of a call. Raises `Trouble` where nothing could be found by it."""
+    text = " ".join(args["query"].split())
+    if len(text) > MOST_QUERY:
+        raise Trouble(
+            "bad_query",
+            f"the query has {len(text):,} characters, at most {MOST_QUERY} are sent: give the few "
+            "words that matter",
+        )
+    if not any(sign.isalnum() for sign in text):
+        raise Trouble("bad_query", "the query holds no word: give the words that matter")
+    return Query(text, args.get("limit", Query("").limit), args.get("language", ""))
+
+
+async def search(source: Source, query: Query, reach: Reach) -> list[Piece]:
+    """What the source finds, without what it may have said of the key. Raises `Trouble`."""
+    key = find_key(source)
+    request = source.request(query, key)
+    url = read_url(request.url)
+    out = replace(reach, allow=(*reach.allow, f"{url.host}:{port(url)}"))
+    answer = await out.ask(request)
+    if key and source.secret:
+        answer = replace(answer, body=answer.body.replace(key.encode(), b"(the key)"))
+    hits = understood(source, answer)
+    return pieces(source.prefix or source.name, query.text, hits)[: query.limit]
+
+
+def understood(source: Source, answer: Answer) -> list[Hit]:
+    """What the answer says that was found. Raises `Trouble`."""
+    try:
+        if trouble := source.trouble(answer) or usual(answer):
+            raise trouble
+        return list(source.read(answer))
+    except (KeyError, TypeError, AttributeError, msgspec.ValidationError) as error:
+        text = f"{source.title} does not answer in the form that it documents: use another source"
+        raise Trouble("bad_answer", text) from error
+
+
+def find_key(source: Source) -> str:
+    """The key from the environment; "" where none is needed. Raises `Trouble`."""
+    key = os.environ.get(source.key, "").strip() if source.key else ""
+    if source.key and not key:
+        text = f"{source.title} needs {source.key}: a person has to set it; use another source"
+        raise Trouble("no_key", text)
+    if not all(32 < ord(sign) < 127 for sign in key):
+        text = f"{source.key} has a space or an odd character: a person has to mend it"
+        raise Trouble("wrong_key", text)
+    return key
+
+
+def wrong_key(source_title: str, variable: str) -> Trouble:
+    """The source does not take the key."""
+    text = f"{source_title} does not take the key in {variable}: a person has to set a good one"
+    return Trouble("wrong_key", f"{text}; use another source")
+
+
+def used_up(source_title: str) -> Trouble:
+    """There is nothing left of what was paid for."""
+    text = f"the searches paid for at {source_title} are used up: use another source"
+    return Trouble("quota", text)

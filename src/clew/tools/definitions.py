@@ -1,0 +1,177 @@
+"""Tools as others publish them: definitions in JSON, made into tools that one function performs."""
+
+import re
+import unicodedata
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from clew.core.errors import ConfigError
+from clew.core.events import FINISH, Effect, Json, Trust, encode
+from clew.core.interfaces import Parameters, Tool
+from clew.tools.explain import keywords
+from clew.tools.schema import checked
+from clew.tools.schema_repair import usable
+
+Perform: TypeAlias = Callable[[str, dict[str, Json], str], Awaitable[Any]]
+"""Takes a tool's name and its arguments, both as they were published, and the call's key."""
+
+_LONGEST: Final = 64
+_NONE: Final[Parameters] = {"properties": {}}
+_FORMS: Final = ("parameters", "input_schema", "inputSchema")
+_ILLEGAL: Final = re.compile(r"[^A-Za-z0-9_.-]")
+_BESIDE: Final = frozenset(
+    {
+        *("$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "propertyNames"),
+        *("patternProperties", "dependentSchemas", "dependentRequired", "unevaluatedProperties"),
+    }
+)
+"""What may speak of a schema's properties beside `properties`."""
+
+_READ: Final = frozenset({"type", "name", "description", *_FORMS})
+
+
+class Published(msgspec.Struct, frozen=True):
+    """A published definition as a tool.
+
+    `name` is the name it was published by; `renamed` has the published name of each argument whose
+    name no provider would take; `changes` says in a line each what was read otherwise than it was
+    written.
+    """
+
+    tool: Tool
+    name: str
+    renamed: Mapping[str, str]
+    changes: tuple[str, ...]
+
+
+def published(
+    definitions: Iterable[Json],
+    call: Perform,
+    *,
+    effect: Effect = "unsafe",
+    trust: Trust = "untrusted",
+    timeout: float = 30.0,
+) -> tuple[Published, ...]:
+    """Make a tool of each definition; `call` performs them all.
+
+    A definition is a name, a description and a JSON Schema, in the form of OpenAI, Anthropic or
+    MCP. The schema is read as `usable` reads it. Names that no provider would take are made
+    legal, each unlike the others, and `call` gets them as they were published. Arguments that the
+    schema does not name are refused, unless it says that there may be others. Raises `ConfigError`
+    for a definition that cannot be used.
+    """
+    known = [_fields(each) for each in definitions]
+    names = [name for name, _ in known]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        message = f"two published tools are called {', '.join(twice)}: leave one out"
+        raise ConfigError(message)
+    legal = _legal(names, taken=(FINISH,))
+    made: list[Published] = []
+    for name, said in known:
+        try:
+            made.append(_made(name, legal[name], said, call, (effect, trust, timeout)))
+        except ConfigError as error:
+            message = f"published tool {name!r}: {error}"
+            raise ConfigError(message) from error
+    return tuple(made)
+
+
+def _fields(definition: Json) -> tuple[str, dict[str, Json]]:
+    """The name of a definition and what it says."""
+    said = keywords(definition)
+    if isinstance(said.get("function"), dict):
+        said = keywords(said["function"])
+    name = said.get("name")
+    if not isinstance(name, str) or not name:
+        message = f"a published tool has no name: {encode(definition).decode()[:80]}"
+        raise ConfigError(message)
+    return name, said
+
+
+def _made(
+    name: str,
+    legal: str,
+    said: dict[str, Json],
+    call: Perform,
+    kind: tuple[Effect, Trust, float],
+) -> Published:
+    changes = [f"name: {name!r} is called {legal!r}"] if legal != name else []
+    changes += [f"{field}: not read" for field in said if field not in _READ]
+    if not (description := str(said.get("description") or "").strip()):
+        description = name
+        changes.append("description: there is none, so the name stands for it")
+    given = next((said[form] for form in _FORMS if said.get(form) is not None), None)
+    if given is None:
+        given = _NONE
+        changes.append("parameters: there are none, so it takes no arguments")
+    parameters, mended = usable(given)
+    changes += mended
+    renamed = dict[str, str]()
+    if _is_list_of_arguments(parameters):
+        changes += _close(parameters)
+        renamed = _rename(parameters)
+        changes += [f"{old}: is called {new!r}" for new, old in renamed.items()]
+
+    async def perform(args: dict[str, Json], key: str) -> Any:
+        return await call(name, {renamed.get(arg, arg): args[arg] for arg in args}, key)
+
+    effect, trust, timeout = kind
+    made = Tool(legal, description, parameters, perform, effect, timeout, trust=trust)
+    return Published(checked(made), name, MappingProxyType(renamed), tuple(changes))
+
+
+def _is_list_of_arguments(schema: Parameters) -> bool:
+    """Whether its properties are all that it says of its arguments."""
+    return "properties" in schema and not schema.keys() & _BESIDE
+
+
+def _close(schema: Parameters) -> list[str]:
+    """Refuse other arguments than those named, where nothing is said of them."""
+    properties = keywords(schema["properties"])
+    lines: list[str] = []
+    for name in schema.get("required", ()):
+        if name not in properties:
+            properties[name] = {}
+            lines.append(f"{name}: required and not described, any value passes")
+    if "additionalProperties" not in schema:
+        schema["additionalProperties"] = False
+        lines.append("parameters: other arguments are refused")
+    return lines
+
+
+def _rename(schema: Parameters) -> dict[str, str]:
+    """Make the arguments' names legal; gives the published name of each that had to be changed."""
+    names = list(keywords(schema["properties"]))
+    legal = _legal(names)
+    schema["properties"] = {legal[name]: inner for name, inner in schema["properties"].items()}
+    if "required" in schema:
+        schema["required"] = [legal[name] for name in schema["required"]]
+    return {new: old for old, new in legal.items() if new != old}
+
+
+def _legal(names: Sequence[str], taken: Iterable[str] = ()) -> dict[str, str]:
+    """Each name as every provider takes it, unlike the others and those taken.
+
+    Accents go, what is no letter, digit, `_`, `.` or `-` becomes `_`, and the rest is cut off.
+    """
+    used = set(taken)
+    legal = {name: name for name in names if _bare(name) == name and name not in used}
+    used |= legal.keys()
+    for name in (name for name in names if name not in legal):
+        one, number = _bare(name), 2
+        while one in used:
+            one = f"{_bare(name)[: _LONGEST - 1 - len(str(number))]}_{number}"
+            number += 1
+        used.add(one)
+        legal[name] = one
+    return legal
+
+
+def _bare(name: str) -> str:
+    """The name in signs that are taken, and no longer than is taken."""
+    letters = unicodedata.normalize("NFKD", name)
+    plain = "".join(sign for sign in letters if not unicodedata.combining(sign))
+    return _ILLEGAL.sub("_", plain)[:_LONGEST] or "_"

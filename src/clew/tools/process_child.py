@@ -1,0 +1,77 @@
+"""The other side of `process_tool`: reads a call, makes it, says what came of it, ends."""
+
+import functools
+import inspect
+import os
+import sys
+import traceback
+from typing import Any, BinaryIO
+
+import anyio
+import msgspec
+
+from clew.core.errors import ConfigError, ToolError
+from clew.core.events import Observation, encode
+from clew.tools.process import Asked, Last, Said, load
+from clew.tools.signature import read, returned, unfit
+
+if sys.platform != "win32":  # pragma: no branch - as below
+    from clew.tools.watchdog import limit, take_reserve, watch
+
+
+def main() -> None:
+    """Make the one call that stands on standard input.
+
+    The result goes to what was standard output, and after it how the work ended; everything the
+    function and its children write there goes to standard error instead.
+    """
+    with os.fdopen(os.dup(1), "wb") as out:
+        os.dup2(2, 1)
+        asked = msgspec.json.decode(sys.stdin.buffer.read(), type=Asked)
+        work = functools.partial(_work, asked, out)
+        if sys.platform == "win32":  # pragma: no cover - nothing there to fork or to limit
+            work()
+        elif ended := watch(work, seconds=asked.seconds, worker=asked.worker):
+            out.write(b"\n" + encode(Last(ended.code, ended.cpu)))
+
+
+def _work(asked: Asked, out: BinaryIO) -> None:
+    if sys.platform != "win32":  # pragma: no branch - where nothing can be limited
+        limit(asked.cpu, asked.memory)
+    out.write(encode(_answer(asked)))
+
+
+def _answer(asked: Asked) -> Said:
+    try:
+        value = _call(asked)
+    except ToolError as error:
+        return Said("refused", _line(str(error)))
+    except MemoryError:
+        if asked.memory and sys.platform != "win32":
+            take_reserve()
+            return Said("memory", None, traceback.format_exc())
+        return Said("crashed", "MemoryError", traceback.format_exc())
+    except BaseException as error:  # noqa: BLE001 - whatever ends the function is data here
+        return Said("crashed", _line(f"{type(error).__name__}: {error}"), traceback.format_exc())
+    if isinstance(value, Observation):
+        return Said("observation", msgspec.to_builtins(value))
+    return Said("value", value)
+
+
+def _call(asked: Asked) -> Any:
+    try:
+        function = load(asked.target)
+    except ConfigError as error:  # nothing was called
+        raise ToolError(str(error)) from error
+    signature = read(function)
+    try:
+        given = signature.arguments(asked.args, asked.key)
+    except ValueError as error:
+        return unfit(signature.name, error)
+    made = functools.partial(function, **given)
+    value = anyio.run(made) if inspect.iscoroutinefunction(function) else made()
+    return returned(signature.name, value)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

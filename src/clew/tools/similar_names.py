@@ -1,0 +1,88 @@
+"""How like two names are: for a wrong name the nearest right one, and tools that look alike."""
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Final
+
+from clew.core.errors import ConfigError
+from clew.core.interfaces import Tool
+
+MANY: Final = 15
+MOST: Final = 40
+
+_NEAR: Final = 0.6
+_SAME_NAME: Final = 0.88
+_SAME_WORDS: Final = 0.8
+_FEW_WORDS: Final = 4
+_LONGEST: Final = 80
+_SHORTEST: Final = 4
+
+
+def fold(name: str) -> str:
+    """A name without case and separators."""
+    return re.sub(r"[\W_]+", "", name.casefold())
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The name most like a wrong one, or that it contains; None where none is like it."""
+    folded: dict[str, str] = {}
+    for known in names:
+        folded.setdefault(fold(known), known)
+    wrong = fold(name[:_LONGEST])
+    found = difflib.get_close_matches(wrong, folded, n=1, cutoff=_NEAR)
+    within = [one for one in folded if len(one) >= _SHORTEST and one in wrong]
+    best = found[0] if found else max(within, key=len, default="")
+    return folded.get(best)
+
+
+def shown_problems(tools: Sequence[Tool]) -> list[str]:
+    """What makes the shown tools hard to choose from, a line each (hidden ones do not count).
+
+    Warns of more than 15 tools and of names and descriptions that hardly differ. Raises
+    `ConfigError` for more than 40: no model chooses well among so many.
+    """
+    shown = [tool for tool in tools if not tool.hidden]
+    if len(shown) > MOST:
+        message = (
+            f"{len(shown)} tools are shown and {MOST} are the most: hide or leave out some, "
+            "or show them as they are needed (Agent(retrieval=…), docs/tool-retrieval.md)"
+        )
+        raise ConfigError(message)
+    lines: list[str] = []
+    if len(shown) > MANY:
+        lines.append(
+            f"{len(shown)} tools are shown: models choose worse from more than {MANY}; "
+            "hide or leave out what this task does not need"
+        )
+    looks = [(tool.name, fold(tool.name), _words(tool.description)) for tool in shown]
+    for (one, folded, words), (other, folded_too, words_too) in combinations(looks, 2):
+        if _alike(folded, folded_too):
+            lines.append(f"tools {one} and {other} have nearly the same name: rename one")
+        elif _overlap(words, words_too) >= _SAME_WORDS:
+            lines.append(
+                f"tools {one} and {other} have nearly the same description: say when to use which"
+            )
+    return lines
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two folded names hardly differ; what is quick to see is looked at first."""
+    pair = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    return (
+        pair.real_quick_ratio() >= _SAME_NAME
+        and pair.quick_ratio() >= _SAME_NAME
+        and pair.ratio() >= _SAME_NAME
+    )
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
+
+
+def _overlap(left: set[str], right: set[str]) -> float:
+    """Shared words over all words; too few words say nothing."""
+    if min(len(left), len(right)) < _FEW_WORDS:
+        return 0.0
+    return len(left & right) / len(left | right)

@@ -1,0 +1,297 @@
+"""Python types as JSON Schema, JSON as those types, results as JSON: strictly, both ways.
+
+The types are those of msgspec (https://jcristharif.com/msgspec/supported-types.html) and pydantic
+models, which are known by their methods, so that nothing here needs pydantic installed.
+"""
+
+import dataclasses
+import math
+import re
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Annotated, Any, Final, Literal, TypeAlias, cast
+
+import msgspec
+
+from clew.core.errors import ConfigError
+from clew.core.events import Json, encode
+from clew.core.interfaces import Parameters
+from clew.tools.explain import keywords
+from clew.tools.schema import subschemas
+from clew.tools.similar_names import fold
+
+Mode: TypeAlias = Literal["validation", "serialization"]
+
+DEEPEST: Final = 256
+"""Levels of a result: a record is also read where the stack is half full."""
+
+_REF: Final = "#/$defs/{name}"
+_MODEL_REF: Final = "#/$defs/{model}"
+_FOREIGN: Final = frozenset({"pydantic", "annotated_types"})
+_WHERE: Final = re.compile(r"^(?P<what>.*) - at `(?P<path>[^`]*)`$", re.DOTALL)
+
+
+def schemas(
+    kinds: Mapping[str, Any], where: str, mode: Mode = "validation"
+) -> tuple[dict[str, Parameters], dict[str, Parameters]]:
+    """The schema of each named type, and the definitions they refer to.
+
+    Objects take no undeclared properties. Raises `ConfigError`, naming `where` and the type's name,
+    for a type that has no schema.
+    """
+    for name, kind in kinds.items():
+        _refuse_foreign(kind, f"{where}, {name}", set())
+        if mode == "validation":
+            _refuse_keys(kind, f"{where}, {name}", set())
+        _components([kind], f"{where}, {name}", mode)
+    found, definitions = _components(list(kinds.values()), where, mode)
+    for name, definition in definitions.items():
+        _tidy(definition, name)
+    named = dict(zip(kinds, found, strict=True))
+    for name, schema in named.items():
+        _tidy(schema, name)
+    return named, definitions
+
+
+def schema_of(kind: Any, where: str, mode: Mode = "validation") -> Parameters:
+    """The schema of one type, with the definitions it refers to under `$defs`."""
+    named, definitions = schemas({"type": kind}, where, mode)
+    return named["type"] | ({"$defs": definitions} if definitions else {})
+
+
+def from_json(kind: Any, value: Json) -> Any:
+    """A JSON value as the type, without coercion but of keys: JSON has only text for them.
+
+    Raises `ValueError` with one line.
+    """
+    try:
+        return msgspec.convert(value, kind, strict=True, str_keys=True, dec_hook=_decode)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(_one_line(str(error))) from error
+
+
+def plain(value: Any) -> Json:
+    """A result as JSON: dataclasses, structs and pydantic models as objects, sets as lists.
+
+    Keys become strings, dates ISO 8601, bytes base64. Raises `ValueError` with one line for what a
+    record cannot carry: other objects, NaN and infinity, halves of surrogate pairs, and keys that
+    are the same as text.
+    """
+    if type(value) is str and value.isascii():  # as most results: nothing can be wrong with it
+        return value
+    try:
+        keyed: Json = msgspec.to_builtins(value, enc_hook=_encode)
+        found: Json = msgspec.to_builtins(keyed, str_keys=True)
+        _refuse(found, DEEPEST)
+        encode(found)
+        _refuse_same_keys(keyed)
+    except RecursionError:
+        message = "it holds itself, or is nested too deeply"
+        raise ValueError(message) from None
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+    return found
+
+
+def check_json(name: str, value: object) -> None:
+    """Raise where the value would come back from the record as another."""
+    try:
+        why = (
+            "" if msgspec.json.decode(encode(value)) == value else f"{value!r} would become another"
+        )
+    except (TypeError, ValueError, RecursionError) as error:
+        why = str(error)
+    if why:
+        message = (
+            f"{name}: {why}; give text, finite numbers, None, lists, or dicts with text as keys"
+        )
+        raise ConfigError(message)
+
+
+class _Hoist(msgspec.Struct):
+    """Collects the definitions that pydantic nests, to be put beside the others."""
+
+    mode: Mode
+    definitions: dict[str, Parameters] = msgspec.field(default_factory=dict[str, Parameters])
+
+    def schema(self, kind: Any) -> Parameters:
+        if not hasattr(kind, "model_json_schema"):
+            raise NotImplementedError
+        schema: Parameters = kind.model_json_schema(ref_template=_MODEL_REF, mode=self.mode)
+        _merge(self.definitions, schema.pop("$defs", {}))
+        return schema
+
+
+def _components(
+    kinds: list[Any], where: str, mode: Mode
+) -> tuple[tuple[Parameters, ...], dict[str, Parameters]]:
+    hoist = _Hoist(mode)
+    try:
+        found, definitions = msgspec.json.schema_components(
+            kinds, schema_hook=hoist.schema, ref_template=_REF
+        )
+        _merge(definitions, hoist.definitions)
+    except (TypeError, NameError, ValueError) as error:
+        reason = str(error).rpartition("\n")[2] or str(error)
+        message = (
+            f"{where}: {reason}; use str, int, float, bool, None, Literal, Enum, list, dict, "
+            "tuple, set, TypedDict, a dataclass, a msgspec Struct or a pydantic model"
+        )
+        raise ConfigError(message) from error
+    return found, definitions
+
+
+def _merge(definitions: dict[str, Parameters], more: dict[str, Parameters]) -> None:
+    for name, schema in more.items():
+        if definitions.setdefault(name, schema) != schema:
+            message = f"two different types are called {name}: rename one"
+            raise TypeError(message)
+
+
+def _refuse_foreign(kind: Any, where: str, seen: set[int]) -> None:
+    """Refuse limits that only pydantic would keep, wherever they stand outside its models."""
+    if id(kind) in seen:
+        return
+    seen.add(id(kind))
+    if not isinstance(kind, type) and type(kind).__module__.partition(".")[0] in _FOREIGN:
+        message = (
+            f"{where}: {kind!r} has an effect only inside a pydantic model; "
+            "write Annotated[…, msgspec.Meta(ge=…, description=…)]"
+        )
+        raise ConfigError(message)
+    if hasattr(kind, "__pydantic_validator__") and not hasattr(kind, "model_json_schema"):
+        message = f"{where}: {kind.__name__} is a pydantic dataclass; make it a pydantic BaseModel"
+        raise ConfigError(message)
+    for part in _parts(kind):
+        _refuse_foreign(part, where, seen)
+
+
+def _refuse_keys(kind: Any, where: str, seen: set[int]) -> None:
+    """Refuse dicts whose keys no text can stand for, wherever they are."""
+    if id(kind) in seen:
+        return
+    seen.add(id(kind))
+    origin = typing.get_origin(kind)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        (key,), named = _components([typing.get_args(kind)[0]], where, "validation")
+        for schema in (key, *cast("list[Parameters]", key.get("anyOf", [])), *named.values()):
+            if schema.get("type") in {"null", "boolean", "array", "object"}:
+                message = f"{where}: {kind} has keys that JSON has not; use str or int"
+                raise ConfigError(message)
+    for part in _parts(kind):
+        _refuse_keys(part, where, seen)
+
+
+def _parts(kind: Any) -> Iterator[Any]:
+    yield from typing.get_args(kind)
+    if isinstance(kind, type) and _has_fields(kind):
+        try:
+            yield from typing.get_type_hints(kind, include_extras=True).values()
+        except NameError:
+            return  # the schema's maker names what is not defined
+
+
+def _has_fields(kind: type) -> bool:
+    named = typing.is_typeddict(kind)
+    return named or any([dataclasses.is_dataclass(kind), issubclass(kind, msgspec.Struct)])
+
+
+def _tidy(schema: Json, name: str) -> None:
+    """Close objects to undeclared properties and drop titles that only repeat a name."""
+    given = keywords(schema)
+    if isinstance(title := given.get("title"), str) and fold(title) == fold(name):
+        del given["title"]
+    if "properties" in given:
+        given.setdefault("additionalProperties", False)
+    for inner_name, inner in subschemas(given):
+        _tidy(inner, inner_name)
+
+
+def _decode(kind: Any, value: Json) -> Any:
+    """Read a pydantic model, the only kind whose schema is not msgspec's, in its own strict way."""
+    try:
+        return kind.model_validate_json(encode(value), strict=True)
+    except ValueError as error:
+        raise ValueError(_model_line(error)) from error
+
+
+def _model_line(error: Any) -> str:
+    """A pydantic error on one line: `a.0: Input should be …`."""
+    found = error.errors(include_url=False, include_context=False)
+    return "; ".join(
+        ": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"]))) for one in found
+    )
+
+
+_BASES: Final[Mapping[type, Callable[[Any], object]]] = {
+    str: str.__str__,
+    int: int.__int__,
+    float: float.__float__,
+    bytes: bytes.__bytes__,
+}
+"""A text or a number of a kind of its own is recorded as the text or number that it is."""
+
+
+def _encode(value: Any) -> Any:
+    based = next((_BASES[kind] for kind in type(value).__mro__ if kind in _BASES), None)
+    if based is not None:
+        return based(value)
+    if not hasattr(value, "model_dump"):
+        message = (
+            f"a {type(value).__name__} is no JSON: return text, numbers, lists, dicts or a model"
+        )
+        raise TypeError(message)
+    return value.model_dump(mode="json")
+
+
+def _one_line(text: str) -> str:
+    """A msgspec message with the place in front: `limits[2]: Expected `int`, got `float``."""
+    found = _WHERE.match(text)
+    place, what = (found["path"].lstrip("$."), found["what"]) if found else ("", text)
+    return f"{place or 'value'}: {' '.join(what.split())}"
+
+
+def _refuse(value: Json, levels: int) -> None:
+    """Raise for numbers that JSON does not have, and for more levels than these."""
+    if not levels:
+        raise RecursionError
+    if isinstance(value, float) and not math.isfinite(value):
+        message = f"JSON has no {value}: return None, or say it in words"
+        raise ValueError(message)
+    inside: Iterable[Json] = ()
+    if isinstance(value, dict):
+        inside = cast("dict[str, Json]", value).values()
+    elif isinstance(value, (list, tuple)):
+        inside = cast("list[Json]", value)
+    for inner in inside:
+        _refuse(inner, levels - 1)
+
+
+def _refuse_same_keys(value: Json) -> None:
+    """Raise where two keys of a dict become one as text: 1 and "1"."""
+    inside: Iterable[Json] = ()
+    if isinstance(value, dict):
+        known = cast("dict[object, Json]", value)
+        texts: list[object] = []
+        if any(type(key) is not str for key in known):
+            texts = [next(iter(msgspec.to_builtins({key: None}, str_keys=True))) for key in known]
+        if len(set(texts)) < len(texts):
+            same = next(text for text in texts if texts.count(text) > 1)
+            message = f"two keys of a dict are {same!r} as text: give each key once"
+            raise ValueError(message)
+        inside = known.values()
+    elif isinstance(value, (list, tuple)):
+        inside = cast("list[Json]", value)
+    for inner in inside:
+        _refuse_same_keys(inner)
+
+
+def described(kind: Any, description: str) -> Any:
+    """The type with a description, unless it has one; a bare string beside a type is one."""
+    if typing.get_origin(kind) is Annotated:
+        inner, *metadata = typing.get_args(kind)
+        metas = [msgspec.Meta(description=m) if isinstance(m, str) else m for m in metadata]
+        kind = Annotated[inner, *metas]
+        if any(isinstance(meta, msgspec.Meta) and meta.description for meta in metas):
+            return kind
+    return Annotated[kind, msgspec.Meta(description=description)] if description else kind

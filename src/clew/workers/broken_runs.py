@@ -1,0 +1,48 @@
+"""Runs that break their workers: how that is noticed, and how such a run is set aside.
+
+A worker that dies, by `os._exit`, a signal or for want of memory, writes nothing. But it opened the
+run before, and the store counts openings. So what says that a run broke its worker is an opening
+without anything that came of it. After `MOST` of them in a row the run is stopped, with a reason; a
+person who resumes it, rules on it or speaks to it takes that back, and counting begins anew.
+"""
+
+from typing import Final
+
+from clew.core.events import Attempt, Changed, Charged, Judged, Stop
+from clew.core.runner import LOST
+from clew.core.trajectory import Trajectory
+
+MOST: Final = 3
+"""So many openings in a row may come to nothing."""
+
+_IN_SUB_RUNS: Final = 10
+"""Times as many where a sub-run is under way: what comes of it stands in its own record."""
+
+_ASIDE: Final = "set aside: "
+_REPEATED: Final = (Attempt, Changed, Judged)
+"""What a worker may write each time that it takes a run up, without getting on."""
+
+
+def idle_openings(so_far: Trajectory, epoch: int) -> int:
+    """How often in a row a run was opened, up to this epoch, and nothing came of it."""
+    for entry in reversed(so_far.entries):
+        event = entry.event
+        lost = isinstance(event, Charged) and event.why == LOST
+        if not lost and not isinstance(event, _REPEATED):
+            return epoch - entry.epoch
+    return 0
+
+
+def too_often(so_far: Trajectory, epoch: int) -> Stop | None:
+    """The stop of a run that is open, and that broke its worker too often up to this epoch."""
+    count = idle_openings(so_far, epoch)
+    below = any(call.child for call in so_far.step.pending)
+    if so_far.stop is not None or count < (MOST * _IN_SUB_RUNS if below else MOST):
+        return None
+    why = f"{count} workers took it up in a row and broke, or its parts raised, before it got on"
+    return Stop("failed", f"{_ASIDE}{why}")
+
+
+def is_set_aside(stop: Stop | None) -> bool:
+    """Whether a stop says that the run broke its workers."""
+    return stop is not None and stop.status == "failed" and stop.reason.startswith(_ASIDE)

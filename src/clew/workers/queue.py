@@ -1,0 +1,95 @@
+"""Leaving a run to workers, and watching it: `submit` and `follow`, with their sync twins.
+
+Workers are whatever serves the queue of the run, in this process or another (`clew.workers`).
+"""
+
+from collections.abc import AsyncGenerator, Generator
+from typing import Final
+
+import anyio
+
+from clew.concurrency.portal import twin, wait_for
+from clew.core.agent import Agent
+from clew.core.errors import ConfigError
+from clew.core.events import Entry, Json
+from clew.core.interfaces import Store, Wakes
+from clew.core.journal import catch_up
+from clew.core.runner import Where, opened, start
+from clew.core.trajectory import Trajectory
+from clew.workers.driver import QUEUE
+from clew.workers.locks import shared
+
+_LOOK: Final = 0.1  # seconds between two looks at a store that does not tell what was written
+_WAIT: Final = 1.0  # the same where it does, and that may get lost
+
+
+async def submit(
+    agent: Agent,
+    goal: str,
+    *,
+    store: Where = None,
+    queue: str = QUEUE,
+    run_id: str = "",
+    origin: dict[str, Json] | None = None,
+) -> str:
+    """Begin a run and leave it to a worker of the queue; return its id.
+
+    The worker needs the agent: in Python it is given it, and from the command line or an agent file
+    it can make it of the `origin`. Raises `ConfigError` where workers cannot share the store.
+    """
+    if not queue:
+        message = "the queue has no name: leave it out for the usual one"
+        raise ConfigError(message)
+    async with opened(store) as place:
+        shared(place)
+        journal = await start(agent, goal, place, run_id=run_id, origin=origin, queue=queue)
+        return journal.run_id
+
+
+async def follow(run_id: str, *, store: Where = None) -> AsyncGenerator[Entry]:
+    """The entries of a run, those there are and those to come, until it has stopped.
+
+    Whichever process writes them: this one only reads. A run that is held has stopped too, unless
+    the ruling waits in its inbox. Raises `StoreError` where the run is unknown.
+    """
+    async with opened(store) as place:
+        so_far = Trajectory(run_id)
+        while True:
+            seen = len(so_far)
+            await catch_up(so_far, place)
+            for entry in so_far.entries[seen:]:
+                yield entry
+            if so_far.stop is not None and not await place.inbox(run_id):
+                return
+            if len(so_far) == seen:
+                await _written(place, run_id, seen)
+
+
+async def _written(place: Store, run_id: str, seen: int) -> None:
+    """Wait until there may be more than `seen` entries."""
+    if not isinstance(place, Wakes):
+        await anyio.sleep(_LOOK)
+        return
+    with anyio.move_on_after(_WAIT):
+        async with place.wakes() as woken:
+            if await place.read(run_id, seen):  # written before it began to tell
+                return
+            async for one in woken:  # pragma: no branch - it tells for ever
+                if one == run_id:
+                    return
+
+
+def follow_sync(run_id: str, *, store: Where = None) -> Generator[Entry]:
+    """`follow` for callers without an event loop."""
+    entries = follow(run_id, store=store)
+    try:
+        while True:
+            try:
+                yield wait_for(anext, entries)
+            except StopAsyncIteration:
+                return
+    finally:
+        wait_for(entries.aclose)
+
+
+submit_sync = twin(submit)

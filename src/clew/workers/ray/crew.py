@@ -1,0 +1,137 @@
+"""The actors of a program, and the runs they have in flight: bounded, each come back once."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import anyio
+import msgspec
+from ray.exceptions import RayError
+
+from clew.core.errors import ClewError, ConfigError
+from clew.workers.ray.actor import Actor, End, Orders
+from clew.workers.ray.session import RAY, session
+
+PATIENCE: Final = 60.0
+"""Seconds that runs may take to end their step when their program wants to leave them."""
+
+# Actors wait for models most of the time, so they reserve no processor: one that has to be put up
+# anew, on whatever machine is left, never waits for room. Ray puts up an actor that died, and tells
+# it again what it was told, for ever: the record knows what is done.
+_OPTIONS: Final[Mapping[str, Any]] = {
+    "num_cpus": 0,
+    "max_restarts": -1,
+    "max_task_retries": -1,
+    "scheduling_strategy": "SPREAD",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """How many actors there are, how many runs they have in flight together, and where.
+
+    `address` is that of a Ray cluster, None for one of its own; `options` go to Ray with each actor
+    (`resources`, `runtime_env`, …).
+    """
+
+    workers: int = 2
+    at_once: int = 64
+    address: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        for name in ("workers", "at_once"):
+            if (number := getattr(self, name)) < 1:
+                raise ConfigError(f"{name} is {number}: give 1 or more")
+
+
+class Crew:
+    """Actors at work. Of a run in flight only its id is kept here, and of others nothing."""
+
+    def __init__(self, orders: Orders, cast: Cast) -> None:
+        workers = min(cast.workers, cast.at_once)
+        each = -(-cast.at_once // workers) + 1  # and a word to leave
+        options = {**_OPTIONS, "max_concurrency": each, **cast.options}
+        made: Any = RAY.remote(Actor).options(**options)
+        told = msgspec.json.encode(orders)
+        self._actors: list[Any] = [made.remote(told) for _ in range(workers)]
+        self._loads = [0] * workers
+        self._at_once = cast.at_once
+        self._flying: dict[str, tuple[int, Any]] = {}
+        self._landed = asyncio.Queue[tuple[str, asyncio.Future[bytes]]]()
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing more may be sent for now."""
+        return len(self._flying) >= self._at_once
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is in flight."""
+        return not self._flying
+
+    def has(self, run_id: str) -> bool:
+        """Whether a run is in flight."""
+        return run_id in self._flying
+
+    def send(self, run_id: str, *, over: bool = False) -> None:
+        """Give a run to the actor that has the fewest; with `over`, whoever else has claimed it."""
+        place = self._loads.index(min(self._loads))
+        on_its_way = self._actors[place].advance.remote(run_id, over)
+        self._loads[place] += 1
+        self._flying[run_id] = (place, on_its_way)
+        future: asyncio.Future[bytes] = asyncio.wrap_future(on_its_way.future())
+        future.add_done_callback(lambda landed: self._landed.put_nowait((run_id, landed)))
+
+    async def next(self) -> End:
+        """The next run that comes back. Raises `ClewError` where Ray has lost its actors."""
+        run_id, landed = await self._landed.get()
+        place, _ = self._flying.pop(run_id)
+        self._loads[place] -= 1
+        try:
+            return msgspec.json.decode(landed.result(), type=End)
+        except RayError as error:
+            why = " ".join(str(error).split())[:300]
+            raise ClewError(f"Ray is gone; the records are whole, begin again: {why}") from error
+
+    def tell_to_leave(self) -> None:
+        """Have each run in flight left where its step ends."""
+        for actor in self._actors:
+            actor.leave.options(max_task_retries=0).remote()
+
+    async def end(self) -> None:
+        """Wait until no run is in flight, for a while, and let the actors go."""
+        with anyio.CancelScope(shield=True):
+            with anyio.move_on_after(PATIENCE):
+                if not self.idle:
+                    self.tell_to_leave()
+                while not self.idle:
+                    with suppress(ClewError):
+                        await self.next()
+            self.break_off()
+
+    def break_off(self) -> None:
+        """Let the actors go at once: what was not recorded is lost, and the runs are open."""
+        for actor in self._actors:
+            RAY.kill(actor)
+        self._flying.clear()
+        self._actors.clear()
+
+
+@asynccontextmanager
+async def crew(orders: Orders, cast: Cast) -> AsyncGenerator[Crew]:
+    """Actors for as long as the context lasts, in a Ray that is connected, or started, for them.
+
+    Cancelled, it breaks off what they are at; left otherwise, each run is let end its step.
+    """
+    with session(cast.address, cpus=cast.workers):
+        working = Crew(orders, cast)
+        try:
+            yield working
+        except asyncio.CancelledError:
+            working.break_off()
+            raise
+        finally:
+            await working.end()
