@@ -16,7 +16,15 @@ from typing import Final, TypeAlias
 
 from benchmarks.claim_judge import KEPT
 from benchmarks.public import HALVES, Half, Row, missing, rows
-from clew.core.events import Action, Evidence, Observation, Prints, Setting, Started, Thought
+from clew.core.events import (
+    Action,
+    AgentSpec,
+    Evidence,
+    Fingerprints,
+    Observation,
+    Started,
+    Thought,
+)
 from clew.core.events import Entry as Line
 from clew.core.messages import Reply
 from clew.core.trajectory import Trajectory
@@ -33,8 +41,10 @@ def audited(row: Row) -> Audit:
     """The claim as an answer that cites its passage, in the record of a run that found it."""
     piece = Evidence("doc_1", row["evidence"], 0.9, "")
     events = (
-        Started("Is it so?", Setting("", "scripted:audit", "", "")),
-        Thought(Reply(), Prints("", "", "", ""), actions=(Action("search", {"query": "it"}),)),
+        Started("Is it so?", AgentSpec("", "scripted:audit", "", "")),
+        Thought(
+            Reply(), Fingerprints("", "", "", ""), actions=(Action("search", {"query": "it"}),)
+        ),
         Observation("1.1", {"results": [{"doc_id": "doc_1"}]}, evidence=(piece,)),
     )
     record = Trajectory("claim", [Line(n, 0, 1, event) for n, event in enumerate(events, 1)])

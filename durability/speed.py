@@ -13,9 +13,9 @@ import anyio
 
 import clew
 from clew import open_store
-from clew.core.interfaces import Prunes, Store
+from clew.core.interfaces import Deletes, Store
 from clew.workers.agents import agents_of
-from clew.workers.driver import News
+from clew.workers.driver import WorkerEvent
 from clew.workers.locks import shared
 from clew.workers.worker import Orders, Worker
 from durability import world
@@ -123,7 +123,7 @@ async def _plain(where: str, place: Path, runs: int) -> Cost:
 
 
 async def _size(store: Store) -> int:
-    return await store.size() if isinstance(store, Prunes) else 0
+    return await store.size() if isinstance(store, Deletes) else 0
 
 
 async def _driven(driver: str, where: str, place: Path, runs: int) -> Cost:
@@ -134,7 +134,7 @@ async def _driven(driver: str, where: str, place: Path, runs: int) -> Cost:
     marks = list[tuple[float, float]]()
     leaving = anyio.Event()
 
-    def told(news: News) -> None:
+    def told(news: WorkerEvent) -> None:
         if news.what in {"serving", "ended"}:
             marks.append((time.process_time(), time.perf_counter()))
         if len(marks) == runs + 1:

@@ -12,7 +12,7 @@ import msgspec
 from clew import Agent, open_store
 from clew.core.interfaces import Store
 from clew.workers.agents import agents_of
-from clew.workers.driver import News
+from clew.workers.driver import WorkerEvent
 from clew.workers.locks import shared
 from clew.workers.worker import Orders as Work
 from clew.workers.worker import Worker
@@ -49,7 +49,7 @@ def work(orders: Orders) -> None:
 async def _serve(orders: Orders) -> None:
     place = Path(orders.news)
 
-    def tell(news: News) -> None:
+    def tell(news: WorkerEvent) -> None:
         with place.open("a", encoding="utf-8") as file:
             file.write(f"{time.time():.6f}\t{news.what}\t{news.run_id}\t{news.text}\n")
 

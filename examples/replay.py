@@ -36,7 +36,7 @@ def main() -> None:
     again = replay_sync(AGENT, result.run_id, store=store).trajectory
     print(f"replayed {len(again)} entries and {len(again.steps)} steps; thrown {len(THROWN)} times")
     try:
-        replay_sync(AGENT.but(prompt="Be brief."), result.run_id, store=store)
+        replay_sync(AGENT.replace(prompt="Be brief."), result.run_id, store=store)
     except ReplayError as error:
         print(f"another prompt: {error}")
 

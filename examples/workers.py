@@ -17,7 +17,7 @@ import anyio
 from clew import Agent, SqliteStore, submit, tool
 from clew.testing.models import ScriptedModel, act, say
 from clew.workers.agents import agents_of
-from clew.workers.driver import News
+from clew.workers.driver import WorkerEvent
 from clew.workers.local import LocalDriver
 from clew.workers.worker import Orders
 
@@ -39,7 +39,7 @@ AGENT = Agent(model=MODEL, tools=[send])
 
 async def main() -> None:
     store = SqliteStore(Path("runs.sqlite"))
-    first, second = list[News](), list[News]()
+    first, second = list[WorkerEvent](), list[WorkerEvent]()
     one = LocalDriver(store, Orders(agents_of(AGENT), name="one", tell=first.append))
     two = Orders(agents_of(AGENT), name="two", until_idle=True, tell=second.append)
     run_id = await submit(AGENT, "Write to Ada", store=store)

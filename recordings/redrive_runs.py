@@ -200,7 +200,7 @@ def prepared(source: Source, record: Record) -> tuple[list[Line], clew.Agent]:
         second = turn.get("repair_call_raw")
         if second is not None and agent.format.parse(agent.brief, Reply(first)).fault:
             lines.append(Line(second, turn, again=True))
-    return lines, agent.but(model=ScriptedModel([line.text for line in lines]))
+    return lines, agent.replace(model=ScriptedModel([line.text for line in lines]))
 
 
 def _tools(record: Record, lines: Sequence[Line]) -> list[Tool]:

@@ -14,7 +14,7 @@ from clew import Agent
 from clew.codecs import by_name
 from clew.codecs.commands import Command, Commands
 from clew.core.events import Effect
-from clew.core.interfaces import Brief, Codec, Parameters, Tool
+from clew.core.interfaces import Codec, Parameters, PromptSpec, Tool
 from clew.testing.models import ScriptedModel
 from recordings.forms import Record
 
@@ -68,7 +68,7 @@ class Format:
     elsewhere: Callable[[Record], str] = lambda _: ""
 
     @property
-    def brief(self) -> Brief:
+    def brief(self) -> PromptSpec:
         """What the codec may know."""
         return Agent(model=ScriptedModel([]), tools=self.tools, codec=self.codec).brief
 

@@ -11,7 +11,7 @@ import msgspec
 from clew import ModelError
 from clew.codecs import by_name
 from clew.core.events import RawCall, Reply
-from clew.core.interfaces import Brief, Prompt
+from clew.core.interfaces import Prompt, PromptSpec
 from clew.models.http.endpoint import Endpoint
 from clew.tools import answer_schema, finish_tool
 from recordings.inside import APIS, Pieces, over
@@ -19,7 +19,7 @@ from recordings.wire_exchanges import Exchange
 
 _DIVISIONS: Final = 100
 _ANSWER: Final = answer_schema(str)
-_BRIEF: Final = Brief("", (), finish_tool(_ANSWER), _ANSWER)
+_BRIEF: Final = PromptSpec("", (), finish_tool(_ANSWER), _ANSWER)
 
 Counted = tuple[int, int]
 """So many right, of so many."""

@@ -10,11 +10,11 @@ from benchmarks.audit.changes import change, swap
 from benchmarks.audit.corpus import Answer, Entry
 from clew.core.events import (
     Action,
+    AgentSpec,
     AnyEvent,
     Evidence,
+    Fingerprints,
     Observation,
-    Prints,
-    Setting,
     Started,
     Thought,
 )
@@ -74,8 +74,12 @@ def record(entry: Entry, others: Sequence[Entry]) -> Trajectory:
         ]
     }
     events: list[AnyEvent] = [
-        Started(f"What do the notes say of {entry.title}?", Setting("", "scripted:audit", "", "")),
-        Thought(Reply(), Prints("", "", "", ""), actions=(Action("docs", {"query": entry.title}),)),
+        Started(
+            f"What do the notes say of {entry.title}?", AgentSpec("", "scripted:audit", "", "")
+        ),
+        Thought(
+            Reply(), Fingerprints("", "", "", ""), actions=(Action("docs", {"query": entry.title}),)
+        ),
         Observation("1.1", content, evidence=pieces),
     ]
     return Trajectory("audited", [Line(n, 0, 1, event) for n, event in enumerate(events, start=1)])

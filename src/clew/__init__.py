@@ -24,7 +24,7 @@ from clew.api import (
     stream_sync,
 )
 from clew.context import PROMPT, VARIANTS, Instructions, Variant, demonstrations
-from clew.context.rendered_prompt import Sent
+from clew.context.rendered_prompt import RenderedPrompt
 from clew.core.agent import Agent
 from clew.core.approvals import Held, cancel, cancel_sync, held, held_sync, rule, rule_sync
 from clew.core.bounds import RESEARCH, Limits
@@ -81,13 +81,13 @@ __all__ = [
     "NoProgress",
     "Observation",
     "PartError",
+    "RenderedPrompt",
     "ReplayError",
     "Replayed",
     "Result",
     "Retry",
     "RunExistsError",
     "RunNotFoundError",
-    "Sent",
     "SqliteStore",
     "Step",
     "StoreBusyError",

@@ -19,7 +19,7 @@ from typing import TypeAlias
 import anyio
 
 from clew.concurrency.portal import portal, twin, wait_for
-from clew.context.rendered_prompt import Sent, sent
+from clew.context.rendered_prompt import RenderedPrompt, sent
 from clew.core.agent import Agent
 from clew.core.approvals import cancel, cancel_sync, rule, rule_sync
 from clew.core.errors import ConfigError, ModelError, one_error
@@ -117,7 +117,7 @@ async def prompt_of(
     store: Where = None,
     codec: Codec | None = None,
     shape: Shape | None = None,
-) -> Sent:
+) -> RenderedPrompt:
     """The prompt that thought number `step` (the last one by default) answered, from the record.
 
     `codec` and `shape` are those of the agent, where they do not ship with clew. Raises

@@ -149,7 +149,7 @@ async def test_an_agent_of_another_file_is_a_tool(tmp_path: Path) -> None:
     assert [tool.name for tool in agent.tools] == ["office", "clerk"]
     model = ScriptedModel([act("office", task="What is 2 + 3?"), say("5")])
     store = MemoryStore()
-    result = await run(agent.but(model=model), "Ask.", store=store, run_id="r")
+    result = await run(agent.replace(model=model), "Ask.", store=store, run_id="r")
     assert result.answer == "5"
     below = await read("r-1.1", store=store)
     spec = spec_of(below)
@@ -421,7 +421,7 @@ def test_a_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
 
 def test_a_file_that_changed_meanwhile_gives_no_line(tmp_path: Path) -> None:
     from_file = read_agent_file(written(tmp_path, 'model = "offline"\ntools = ["calc"]\n'))
-    changed = from_file.but({"tools": ["clac"]})  # as the command line does it
+    changed = from_file.replace({"tools": ["clac"]})  # as the command line does it
     with pytest.raises(ConfigError, match=r"^there is no tool 'clac'"):
         make_agent(changed)
     Path(changed.file).unlink()

@@ -13,6 +13,7 @@ from clew.cli.render import CHARACTERS, LINES, Shown, cut, dollars, readable, sh
 from clew.cli.visible import inert
 from clew.core.events import (
     Action,
+    AgentSpec,
     AnyEvent,
     Attempt,
     Cancel,
@@ -20,15 +21,14 @@ from clew.core.events import (
     Charged,
     Done,
     Evidence,
+    Fingerprints,
     Forked,
     Judged,
     Landing,
     Note,
     Observation,
-    Prints,
     Reply,
     Ruling,
-    Setting,
     Started,
     Stop,
     Thought,
@@ -40,9 +40,9 @@ from clew.core.loop import run as go
 from clew.retention.traces import read_trace, trace
 from clew.testing.models import ScriptedModel, say
 
-SETTING = Setting("f", "m:x", "native/1", "Prompt.", tools={"calc": "1 pure abc"})
-MANY = Setting("f", "m:x", "native/1", "Prompt.", tools=dict.fromkeys(map(str, range(27)), "1"))
-PRINTS = Prints("", "", "", "")
+SETTING = AgentSpec("f", "m:x", "native/1", "Prompt.", tools={"calc": "1 pure abc"})
+MANY = AgentSpec("f", "m:x", "native/1", "Prompt.", tools=dict.fromkeys(map(str, range(27)), "1"))
+PRINTS = Fingerprints("", "", "", "")
 EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
     # the event, its lines in `show`, its lines while it runs
     (Started("Q?", SETTING), ["Question: Q?", "Agent: m:x, native/1, tools: calc"], []),
@@ -184,7 +184,7 @@ ANYTHING = st.text(max_size=200)
 @given(ANYTHING, ANYTHING)
 def test_no_control_character_is_ever_shown(one: str, other: str) -> None:
     events: list[AnyEvent] = [
-        Started(one, Setting(one, one, one, one, tools={other: ""})),
+        Started(one, AgentSpec(one, one, one, one, tools={other: ""})),
         Thought(Reply(), PRINTS, one, (Action(one, {one: other}, fault=other),), other, one),
         Observation(one, {one: other}, ok=False, detail=one),
         Judged(one, Verdict("hold", other), by=one),

@@ -18,7 +18,7 @@ from clew.cli.worker import Teller
 from clew.support.extras import install
 from clew.testing.models import ScriptedModel, say
 from clew.testing.servers.openai_server import OpenAIServer, Say
-from clew.workers.driver import News
+from clew.workers.driver import WorkerEvent
 from tests.cli.shell import (
     COMMAND,
     RUN_ID,
@@ -337,7 +337,7 @@ def test_an_id_that_came_with_an_archive_sends_a_terminal_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run_id = "\x1b[31mred"
-    Teller(as_json=False).tell(News("ended", run_id, "answered"))
+    Teller(as_json=False).tell(WorkerEvent("ended", run_id, "answered"))
     assert "  \\x1b[31mred  answered" in capsys.readouterr().out
     store = SqliteStore(Path("odd.sqlite"))
     run_sync(Agent(model=ScriptedModel([say("yes")])), "?", store=store, run_id=run_id)

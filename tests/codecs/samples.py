@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from clew.core.events import Action, Judged, Observation, Prints, Reply, Thought, Verdict
-from clew.core.interfaces import Brief, Example, Parameters, Tool
+from clew.core.events import Action, Fingerprints, Judged, Observation, Reply, Thought, Verdict
+from clew.core.interfaces import Example, Parameters, PromptSpec, Tool
 from clew.core.trajectory import Call, Step
 
-PRINTS = Prints("h", "t", "p", "s")
+PRINTS = Fingerprints("h", "t", "p", "s")
 TEXT: Parameters = {"type": "string"}
 POINT: Parameters = {
     "type": "object",
@@ -44,11 +44,11 @@ TOOLS = (
 )
 
 
-def brief(answer: Parameters = TEXT, tools: tuple[Tool, ...] = TOOLS, **changes: Any) -> Brief:
+def brief(answer: Parameters = TEXT, tools: tuple[Tool, ...] = TOOLS, **changes: Any) -> PromptSpec:
     finish = tool("finish", "answer", effect="pure", answer=answer)
     known = frozenset(each.name for each in (*tools, finish)) | {"secret"}
     given = {"prompt": "Be brief.", "tools": tools, "finish": finish, "answer": answer}
-    return Brief(**{**given, "known": known, **changes})
+    return PromptSpec(**{**given, "known": known, **changes})
 
 
 def step(

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from clew.codecs import JsonObject, Paper, by_name
 from clew.core.events import Reply
-from clew.core.interfaces import Brief, Calls, OnText, Parameters, Parsed, Part
+from clew.core.interfaces import Calls, OnText, Parameters, Parsed, Part, PromptSpec
 from clew.core.trajectory import Step
 from clew.testing.codec_contract import CONTRACT, Check, check_codec
 
@@ -41,7 +41,7 @@ class Silent(Paper):
     """Does not say which tools there are."""
 
     @override
-    def head(self, brief: Brief, goal: str) -> tuple[Part, ...]:
+    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         return super().head(replace(brief, tools=()), goal)
 
 
@@ -51,7 +51,7 @@ class Moody(Paper):
     times: ClassVar[Iterator[int]] = count()
 
     @override
-    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         return super().tail(brief, notes, next(self.times)) if notes else ()
 
 
@@ -59,7 +59,7 @@ class Backward(Paper):
     """Puts what was said last first."""
 
     @override
-    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         bare = Step(step.number, step.thought, step.calls)
         parts = super().render(brief, bare)
         return (*super().render(brief, step)[len(parts) :], *parts)
@@ -69,7 +69,7 @@ class Forgetful(Paper):
     """Loses the last result of a step."""
 
     @override
-    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         parts = super().render(brief, step)
         return parts[:-1] if len(step.calls) > 1 else parts
 
@@ -78,7 +78,7 @@ class Blind(Paper):
     """Shows no pictures."""
 
     @override
-    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         return tuple(Part(part.role, part.text) for part in super().render(brief, step))
 
 
@@ -86,7 +86,7 @@ class Tactful(Paper):
     """Does not mention what was wrong."""
 
     @override
-    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         parts = super().render(brief, step)
         return parts[:1] if step.thought is not None and step.thought.fault else parts
 
@@ -95,7 +95,7 @@ class Chatty(Paper):
     """Has a tail even where nothing is to be said."""
 
     @override
-    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         return (Part("user", " ".join(["Go on!", *notes])),)
 
 
@@ -103,7 +103,7 @@ class Loose(JsonObject):
     """Lets a last reply call a tool."""
 
     @override
-    def form(self, brief: Brief, calls: Calls) -> Parameters | None:
+    def form(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
         return super().form(brief, "auto")
 
 
@@ -111,7 +111,7 @@ class Lossy(Paper):
     """Reads arguments without the spaces around them."""
 
     @override
-    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         parsed = super().parse(brief, reply)
         return msgspec.structs.replace(
             parsed, actions=tuple(_stripped(action) for action in parsed.actions)
@@ -127,7 +127,7 @@ class Strict(Paper):
     """Raises what should be a fault."""
 
     @override
-    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         parsed = super().parse(brief, reply)
         if parsed.fault:
             raise ValueError(parsed.fault)
@@ -138,7 +138,7 @@ class Vague(Paper):
     """Says nothing of what was wrong."""
 
     @override
-    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         return msgspec.structs.replace(super().parse(brief, reply), fault="")
 
 
@@ -146,7 +146,7 @@ class Rash(JsonObject):
     """Completes what was cut."""
 
     @override
-    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         parsed = super().parse(brief, Reply(reply.text))
         return parsed if parsed.actions else super().parse(brief, Reply(f'{reply.text}"}}}}'))
 
@@ -155,7 +155,7 @@ class Eager(Paper):
     """Takes the last action of a reply for the one that counts."""
 
     @override
-    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         return super().parse(brief, Reply(reply.text.rpartition("it worked")[2], (), reply.finish))
 
 
@@ -189,7 +189,7 @@ class Slow(Paper):
     """Compares every word with every other."""
 
     @override
-    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         words = reply.text.split("word ")
         _ = [len(one) for one in words for _ in words]
         return super().parse(brief, reply)

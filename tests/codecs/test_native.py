@@ -4,8 +4,8 @@ import pytest
 
 from clew import Agent
 from clew.codecs import Native
-from clew.core.events import Landing, Note, Prints, RawCall, Reply, Thought, Wire
-from clew.core.interfaces import Brief
+from clew.core.events import Fingerprints, Landing, Note, RawCall, Reply, Thought, Wire
+from clew.core.interfaces import PromptSpec
 from clew.core.trajectory import Call, Step
 from clew.testing.models import ScriptedModel, say
 from tests.core.scenarios import TOOLS
@@ -14,7 +14,7 @@ CODEC = Native()
 TAGGED = '<tool_call>{{"name": "{}", "arguments": {{"key": "a"}}}}</tool_call>'
 
 
-def brief(answer: type = str) -> Brief:
+def brief(answer: type = str) -> PromptSpec:
     return Agent(model=ScriptedModel([say("ok")]), tools=TOOLS, answer=answer).brief
 
 
@@ -23,7 +23,7 @@ def step(reply: Reply, number: int = 1, answer: type = str) -> Step:
     read = CODEC.parse(brief(answer), reply)
     thought = Thought(
         reply=reply,
-        prints=Prints("", "", "", ""),
+        prints=Fingerprints("", "", "", ""),
         text=read.text,
         actions=read.actions,
         answer=read.answer,

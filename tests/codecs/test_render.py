@@ -12,7 +12,7 @@ from clew.codecs.scan import Mark, void
 from clew.codecs.wording import FAULTY_CHARS
 from clew.core.errors import ConfigError
 from clew.core.events import Action, Landing, Note, Observation, Reply, Thought
-from clew.core.interfaces import Brief, Codec, Part
+from clew.core.interfaces import Codec, Part, PromptSpec
 from clew.core.trajectory import Step
 from tests.codecs.samples import POINT, PRINTS, TOOLS, brief, example, step, tool
 
@@ -52,7 +52,7 @@ NAMES = st.sampled_from([each.name for each in TOOLS if each.name not in {"plot"
 UNKNOWN = st.text(string.ascii_letters, min_size=5, max_size=9).filter(lambda name: not void(name))
 
 
-def again(codec: Codec, asked: Brief, thought: str, action: Action) -> None:
+def again(codec: Codec, asked: PromptSpec, thought: str, action: Action) -> None:
     """What is rendered reads as what it was rendered from."""
     parts = codec.render(asked, step(thought, action))
     assert [part.role for part in parts] == ["assistant"]

@@ -101,8 +101,8 @@ def test_a_cost_limit_without_a_known_price_is_refused() -> None:
 
 def test_settings_name_what_changed() -> None:
     one = Agent(model=MODEL, tools=TOOLS)
-    other = one.but(prompt="Other", tools=TOOLS[1:], limits=Limits(steps=3))
-    assert changes(one.setting, one.but().setting) == ()
+    other = one.replace(prompt="Other", tools=TOOLS[1:], limits=Limits(steps=3))
+    assert changes(one.setting, one.replace().setting) == ()
     assert changes(one.setting, other.setting) == (
         "prompt",
         "tools.lookup",
@@ -202,7 +202,7 @@ class TestBounds:
         script = [act("lookup", key="a"), say("so far"), act("lookup", key="b"), say("all")]
         agent = Agent(model=ScriptedModel(script), tools=TOOLS, limits=Limits(steps=1))
         assert (await run(agent, "What?", store=store, run_id="run")).status == "bound"
-        raised = agent.but(limits=Limits(steps=9))
+        raised = agent.replace(limits=Limits(steps=9))
         with pytest.raises(ConfigError, match=r"parts\.limits"):
             await resume(raised, "run", store=store)
         found = await resume(raised, "run", store=store, accept_change=True)
@@ -478,5 +478,5 @@ class Dice:
 async def test_a_model_that_takes_a_seed_has_that_of_its_agent() -> None:
     agent = Agent(model=Dice(), seed=7)
     assert (await run(agent, "Throw.", store=MemoryStore())).answer == "7"
-    assert (await run(agent.but(seed=8), "Throw.", store=MemoryStore())).answer == "8"
+    assert (await run(agent.replace(seed=8), "Throw.", store=MemoryStore())).answer == "8"
     assert agent.setting.params == {"seed": 7}

@@ -148,7 +148,7 @@ async def test_a_recorded_model_says_it_again() -> None:
     store = MemoryStore()
     first = await run(agent(*TWO_STEPS), "What is a?", store=store, run_id="run")
     model = recorded(await read("run", store=store))
-    again = await run(agent().but(model=model), "What is a?", store=store, run_id="again")
+    again = await run(agent().replace(model=model), "What is a?", store=store, run_id="again")
     assert (again.answer, again.steps) == (first.answer, first.steps)
     records = [await read(run_id, store=store) for run_id in ("run", "again")]
     assert records[0].started.setting == records[1].started.setting

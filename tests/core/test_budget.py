@@ -30,11 +30,11 @@ from clew.core.events import (
     SCHEMA,
     Action,
     Charged,
+    Fingerprints,
     Grant,
     Image,
     Landing,
     Observation,
-    Prints,
     Rates,
     RawCall,
     Reply,
@@ -160,10 +160,10 @@ class TestReserving:
     async def test_the_most_a_reply_may_take_is_reserved_where_it_is_known(self) -> None:
         model = ScriptedModel(SCRIPT, params={"max_tokens": 6_000})
         who = Agent(model=model, tools=TOOLS, limits=Limits(tokens=5_000))
-        found, _ = await played(who.but(model=ScriptedModel([say("x")], params=model.params)))
+        found, _ = await played(who.replace(model=ScriptedModel([say("x")], params=model.params)))
         assert (found.status, found.steps) == ("bound", 1)
         short = ScriptedModel(SCRIPT, params={"max_tokens": 20})
-        found, _ = await played(who.but(model=short, limits=Limits(tokens=1_500)))
+        found, _ = await played(who.replace(model=short, limits=Limits(tokens=1_500)))
         assert found.status == "answered"
 
     async def test_a_person_who_speaks_gives_the_same_again(self) -> None:
@@ -188,7 +188,9 @@ async def long_one(usage: Usage | None = None) -> Trajectory:
     """A record with one thought and one long observation."""
     reply = Reply(calls=(RawCall("lookup", '{"key":"x"}', "c"),), usage=usage or Usage(100, 10))
     journal = await Journal.create(MemoryStore(), Started("What?", PLAIN.setting, SCHEMA), "run")
-    thought = Thought(reply, Prints("", "", "", ""), actions=(Action("lookup", {"key": "x"}),))
+    thought = Thought(
+        reply, Fingerprints("", "", "", ""), actions=(Action("lookup", {"key": "x"}),)
+    )
     await journal.record(thought, Observation("1.1", "x" * 4_000))
     return journal.trajectory
 
@@ -248,7 +250,7 @@ class TestCost:
         assert FaultyModel(ScriptedModel([], rates=Rates(1, 2, 1))).rates == Rates(1, 2, 1)
 
     def test_rates_are_no_part_of_what_an_agent_is(self) -> None:
-        rated = PLAIN.but(model=ScriptedModel(SCRIPT, rates=Rates(1, 2, 1)))
+        rated = PLAIN.replace(model=ScriptedModel(SCRIPT, rates=Rates(1, 2, 1)))
         assert rated.setting.fingerprint == PLAIN.setting.fingerprint
 
 
@@ -403,7 +405,7 @@ class TestLost:
 
     async def test_a_landing_that_it_leaves_no_room_for_is_not_made(self) -> None:
         store = MemoryStore()
-        who = self.who.but(limits=Limits(tokens=9_000), fallback="-")
+        who = self.who.replace(limits=Limits(tokens=9_000), fallback="-")
         await run(who, "What?", store=store, run_id="run")
         lines = await store.read("run")
         place = next(n for n, line in enumerate(lines, 1) if b'"event":"landing"' in line.body)
@@ -415,7 +417,7 @@ class TestLost:
 
     async def test_what_is_lost_may_be_all_there_is(self) -> None:
         store = await self.cut(3)
-        who = self.who.but(limits=Limits(tokens=5_000))
+        who = self.who.replace(limits=Limits(tokens=5_000))
         found = await resume(who, "run", store=store, accept_change=True)
         assert found.reason.startswith("tokens: ")
         assert "tokens of it an estimate of calls nobody saw the end of" in found.reason
@@ -449,12 +451,14 @@ class TestLost:
         assert [each.usage.tokens for each in charges(journal.trajectory)] == [0]
 
     async def test_where_no_thought_was_due_nothing_is_charged(self) -> None:
-        landed = self.who.but(limits=Limits(steps=1))
+        landed = self.who.replace(limits=Limits(steps=1))
         assert await self.lost(landed, "landing", before=True) == 0
         assert await self.lost(landed, "landing") == 1
-        silent = landed.but(model=costing(Usage(10, 1), script=[SCRIPT[0], Reply()]), fallback="-")
+        silent = landed.replace(
+            model=costing(Usage(10, 1), script=[SCRIPT[0], Reply()]), fallback="-"
+        )
         assert await self.lost(silent, "stop", before=True) == 0
-        wrong = self.who.but(
+        wrong = self.who.replace(
             model=costing(Usage(10, 1), script=[say("x")]), checks=[never], tries=0
         )
         assert await self.lost(wrong, "stop", before=True) == 0
@@ -473,7 +477,7 @@ class TestLost:
         async def hold(text: str) -> Verdict | None:
             return Verdict("hold", "strange words") if text else None
 
-        who = self.who.but(screens=[hold])
+        who = self.who.replace(screens=[hold])
         await run(who, "What?", store=(store := MemoryStore()), run_id="run")
         for lines, ruling, due in (
             (2, None, 0), (3, Ruling("0.0", allow=True), 1), (3, Ruling("0.0", allow=False), 0),

@@ -104,7 +104,7 @@ async def test_what_the_papers_tools_find_there_is_what_they_would_find() -> Non
             act(call.action.name, **call.action.args) for s in example.steps for call in s.calls
         ]
         store = MemoryStore()
-        lived = agent.but(model=ScriptedModel(script), examples=())
+        lived = agent.replace(model=ScriptedModel(script), examples=())
         result = await run(lived, example.goal, store=store)
         record = await read(result.run_id, store=store)
         shown = [call for step in example.steps for call in step.calls]
@@ -119,9 +119,9 @@ async def test_what_the_papers_tools_find_there_is_what_they_would_find() -> Non
 def test_they_are_chosen_anew_when_the_agent_changes(tmp_path: Path) -> None:
     agent = Agent("offline", tools_of(["docs", "calc"], tmp_path), examples=2)
     assert used(agent) == {"docs", FINISH}
-    assert used(agent.but(tools=tools_of(PAPER, tmp_path))) == {"search", FINISH}
+    assert used(agent.replace(tools=tools_of(PAPER, tmp_path))) == {"search", FINISH}
     with pytest.raises(ConfigError, match="0 fit this agent"):
-        agent.but(answer=int)
+        agent.replace(answer=int)
 
 
 @tool(effect="read")

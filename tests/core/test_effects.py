@@ -326,7 +326,7 @@ async def test_an_unsafe_call_in_doubt_is_told_and_not_made_again() -> None:
 async def test_a_call_in_doubt_whose_tool_is_gone_is_unknown() -> None:
     doubt = Doubt(made(Flaky(), effect="unsafe"))
     store = await doubt.cut()
-    other = doubt.agent.but(tools=[])
+    other = doubt.agent.replace(tools=[])
     assert (await resume(other, "run", store=store, accept_change=True)).status == "answered"
     assert seen(await load(store, "run")).outcome == "unknown"
 

@@ -27,7 +27,7 @@ from clew.api import resume, run, start
 from clew.codecs import Native
 from clew.context import Variant
 from clew.core.events import Entry, Reply, Thought
-from clew.core.interfaces import Brief, OnText, Parsed, Prompt
+from clew.core.interfaces import OnText, Parsed, Prompt, PromptSpec
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
@@ -304,7 +304,7 @@ class FormatPart(Native):
     def name(self) -> str:
         return "own/1"
 
-    def parse(self, brief: Brief, reply: Reply) -> Any:
+    def parse(self, brief: PromptSpec, reply: Reply) -> Any:
         return self.part(brief, reply)
 
 

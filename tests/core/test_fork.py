@@ -32,7 +32,7 @@ from clew import (
 from clew.api import start
 from clew.codecs import by_name
 from clew.core.blobs import BLOB_BYTES
-from clew.core.events import AnyEvent, Done, Forked, Note, Prints, Reply, Thought, decode
+from clew.core.events import AnyEvent, Done, Fingerprints, Forked, Note, Reply, Thought, decode
 from clew.core.fork import start_fork
 from clew.core.fork_point import DONE_CHARS, cut
 from clew.core.interfaces import Append, OnText, Prompt, Store
@@ -68,7 +68,7 @@ class World:
 
     def of(self, agent: Agent) -> Agent:
         """The agent, whose model and tools are counted."""
-        return agent.but(
+        return agent.replace(
             model=Counted(agent.thinker, self), tools=[self._counted(tool) for tool in agent.tools]
         )
 
@@ -120,7 +120,7 @@ def agent_of(folder: Path, word: str = "one", **changes: Any) -> Agent:
     tools = [lookup, add, broken, *effect_tools(Ledger(folder / "effects"))]
     limits = Limits(steps=STEPS - ANSWER - 1, tool_calls=99)
     agent = Agent(model=ScriptedModel(script(word), tools=tools), tools=tools, limits=limits)
-    return agent.but(**changes)
+    return agent.replace(**changes)
 
 
 async def long_run(folder: Path, store: Store, run_id: str = "run") -> Trajectory:
@@ -141,7 +141,7 @@ def own(record: Trajectory) -> list[AnyEvent]:
 
 def but_for_prints(thought: Thought) -> Thought:
     """A thought without what says which prompt it answered."""
-    return msgspec.structs.replace(thought, prints=Prints("", "", "", ""))
+    return msgspec.structs.replace(thought, prints=Fingerprints("", "", "", ""))
 
 
 def told(record: Trajectory, *, prints: bool = False) -> list[AnyEvent]:
@@ -499,7 +499,7 @@ async def test_an_answer_is_judged_anew_by_the_fork() -> None:
     refused = (await load(store, "fork")).call("1.2").observation
     assert refused is not None
     assert refused.code == "rejected"
-    again = await fork(strict.but(checks=[]), "run", at=1, store=store)
+    again = await fork(strict.replace(checks=[]), "run", at=1, store=store)
     assert (again.answer, again.steps) == ("41", 1)
 
 
@@ -508,7 +508,7 @@ async def test_an_answer_beside_a_changed_observation_is_judged_anew() -> None:
     agent = Agent(model=ScriptedModel([say("?")]), tools=[lookup, broken])
     found = await fork(agent, "run", at=1, observations={"1.1": "fine"}, store=store)
     assert (found.answer, found.steps) == ("done", 1)
-    spoken = agent.but(model=ScriptedModel([say("?"), say("well")]))
+    spoken = agent.replace(model=ScriptedModel([say("?"), say("well")]))
     found = await fork(
         spoken, "run", at=1, observations={"1.1": "fine"}, say="Are you sure?", store=store
     )
@@ -582,7 +582,7 @@ async def test_an_interrupt_does_not_end_the_fork() -> None:
     model = ScriptedModel([act("lookup", key="a"), act("lookup", key="b"), say("ok")], tools=tools)
     agent = Agent(model=model, tools=tools, guards=[stop])
     assert (await run(agent, "What?", store=store, run_id="run")).status == "interrupted"
-    found = await fork(agent.but(guards=[]), "run", at=1, store=store)
+    found = await fork(agent.replace(guards=[]), "run", at=1, store=store)
     assert (found.status, found.answer) == ("answered", "ok")
 
 
@@ -593,7 +593,7 @@ async def test_the_time_until_a_fork_is_made_is_no_work_and_what_was_spent_count
     agent = Agent(model=model, tools=[lookup])
     journal = await start(agent, "What?", store, run_id="run")
     await go(agent, journal)
-    journal = await start_fork(agent.but(limits=Limits(steps=1)), "run", store, at=1)
+    journal = await start_fork(agent.replace(limits=Limits(steps=1)), "run", store, at=1)
     at = journal.trajectory.entries[-2].at
     journal = await Journal.fork(
         store,
@@ -603,7 +603,7 @@ async def test_the_time_until_a_fork_is_made_is_no_work_and_what_was_spent_count
         clock=lambda: at + now,
     )
     assert journal.trajectory.total.active_ms < now
-    less = agent.but(limits=Limits(steps=1), landing=False, fallback="-")
+    less = agent.replace(limits=Limits(steps=1), landing=False, fallback="-")
     assert (await go(less, journal)).stop is not None
     assert journal.trajectory.stop is not None
     assert journal.trajectory.stop.reason == "steps: 1 of 1 used"

@@ -14,19 +14,19 @@ from clew import Agent, FencedError, MemoryStore, StoreError, open_store, run
 from clew.core.blobs import BLOB_BYTES
 from clew.core.events import (
     Action,
+    AgentSpec,
     AnyEvent,
     Attempt,
     Cancel,
     Entry,
     Evidence,
+    Fingerprints,
     Judged,
     Note,
     Observation,
-    Prints,
     RawCall,
     Reply,
     Ruling,
-    Setting,
     Started,
     Stop,
     Thought,
@@ -40,8 +40,8 @@ from clew.testing.models import ScriptedModel, act, say
 
 pytestmark = pytest.mark.both_loops
 
-STARTED = Started("What?", Setting("f", "m", "c", "p"))
-PRINTS = Prints("h", "t", "p", "s")
+STARTED = Started("What?", AgentSpec("f", "m", "c", "p"))
+PRINTS = Fingerprints("h", "t", "p", "s")
 
 
 def thought(*names: str) -> Thought:

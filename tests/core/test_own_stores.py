@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from clew import Agent, Limits, MemoryStore, PartError, StoreError, resume, run
-from clew.core.interfaces import Claims, Prunes, Wakes
+from clew.core.interfaces import Deletes, Locks, Notifies
 from clew.core.journal import load
 from clew.retention import verify
 from clew.stores.user_store import guarded
@@ -63,7 +63,7 @@ def agent() -> Agent:
 
 
 async def begins(store: Store, **changes: Any) -> Any:
-    return await run(agent().but(**changes), "What?", store=store, run_id="r")
+    return await run(agent().replace(**changes), "What?", store=store, run_id="r")
 
 
 async def goes_on(store: Store) -> Any:
@@ -127,11 +127,11 @@ def test_what_a_store_can_do_is_seen_through_its_guard_and_ours_have_none() -> N
     ours: Any = MemoryStore()
     assert guarded(ours) is ours
     least: Any = guarded(Least())  # type: ignore[arg-type]  # its methods were set above
-    assert not isinstance(least, Claims | Prunes)
+    assert not isinstance(least, Locks | Deletes)
     assert least.more == "its own"
     whole: Any = guarded(Store())
-    assert [isinstance(whole, kind) for kind in (Claims, Prunes)] == [
-        isinstance(ours, kind) for kind in (Claims, Prunes)
+    assert [isinstance(whole, kind) for kind in (Locks, Deletes)] == [
+        isinstance(ours, kind) for kind in (Locks, Deletes)
     ]
 
     class Telling(Store):
@@ -140,6 +140,6 @@ def test_what_a_store_can_do_is_seen_through_its_guard_and_ours_have_none() -> N
         def wakes(self) -> str:
             return "awake"
 
-    assert isinstance(guarded(Telling()), Wakes)
-    assert not isinstance(whole, Wakes)
+    assert isinstance(guarded(Telling()), Notifies)
+    assert not isinstance(whole, Notifies)
     assert guarded(Telling()).wakes() == "awake"  # type: ignore[attr-defined]  # its own method

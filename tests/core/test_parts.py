@@ -26,7 +26,7 @@ from clew import (
 from clew.api import run, run_sync, start
 from clew.codecs import Native
 from clew.core.events import Note, Observation, Reply, Started
-from clew.core.interfaces import Brief, OnText, Parsed, Prompt
+from clew.core.interfaces import OnText, Parsed, Prompt, PromptSpec
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.replay import replay
@@ -424,7 +424,7 @@ def test_a_part_may_say_itself_why_it_cannot_be_used() -> None:
 
 async def test_a_format_may_say_itself_why_it_cannot_read() -> None:
     class Strict(Native):
-        def parse(self, brief: Brief, reply: Reply) -> Parsed:
+        def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
             raise PartError("the model is too new for this format: update it")
 
     agent = Agent(ScriptedModel([say("done")]), codec=Strict())

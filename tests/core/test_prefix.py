@@ -96,7 +96,7 @@ async def test_a_tail_of_ones_own_stays_where_it_was_said() -> None:
         return f"{len(so_far)} entries so far."
 
     model = watched(act("page", number=1), act("page", number=2), say("ok"), say("more"))
-    agent = Agent(model=model, tools=[page], prompt=Instructions("Be brief.").but(tail=count))
+    agent = Agent(model=model, tools=[page], prompt=Instructions("Be brief.").replace(tail=count))
     store = MemoryStore()
     result = await run(agent, "What?", store=store)
     await resume(agent, result.run_id, say="And?", store=store)

@@ -214,7 +214,7 @@ async def test_a_verdict_in_words_there_are_not_is_the_guards_mistake() -> None:
     )
     with pytest.raises(PartError, match="gave a verdict that is none"):
         await run(agent, "Work!", store=store, run_id="run")
-    assert (await resume(agent.but(guards=[]), "run", store=store, accept_change=True)).ok
+    assert (await resume(agent.replace(guards=[]), "run", store=store, accept_change=True)).ok
 
 
 @pytest.mark.parametrize("wrong", [{"code": "not_found"}, {"ok": None}, {"detail": "half \ud83d"}])
@@ -330,7 +330,7 @@ async def test_an_open_answer_of_another_type_goes_back_to_the_model() -> None:
     journal = await start(agent, "How many?", store, run_id="run")
     await run(agent, "How many?", store=(other := MemoryStore()), run_id="run")
     await journal.record((await read("run", store=other)).entries[1].event)
-    typed = agent.but(answer=int)
+    typed = agent.replace(answer=int)
     assert (await resume(typed, "run", store=store, accept_change=True)).answer == 7
 
 
@@ -338,7 +338,7 @@ async def test_the_result_of_a_stopped_run_is_given_to_an_agent_of_another_type(
     store = MemoryStore()
     agent = Agent(model=ScriptedModel([say("seven")]))
     await run(agent, "How many?", store=store, run_id="run")
-    found = await resume(agent.but(answer=int), "run", store=store, accept_change=True)
+    found = await resume(agent.replace(answer=int), "run", store=store, accept_change=True)
     assert found.answer == "seven"
 
 
@@ -396,7 +396,7 @@ async def test_a_view_belongs_to_one_agent() -> None:
     journal = await start(agent, "Look!", MemoryStore())
     await go(agent, journal)
     await journal.record(Note("and?"))
-    other = agent.but(model=Watching([say("1"), say("2"), say("3")]), prompt="Be brief.")
+    other = agent.replace(model=Watching([say("1"), say("2"), say("3")]), prompt="Be brief.")
     await go(other, journal)
     assert seen[-1].startswith("Be brief.")
 
@@ -497,7 +497,7 @@ async def test_a_run_that_went_on_with_another_agent_is_replayed_from_there() ->
     script = [act("lookup", key="a"), say("so far"), say("all")]
     agent = Agent(model=ScriptedModel(script), tools=[lookup], limits=Limits(steps=1))
     await run(agent, "What?", store=store, run_id="run")
-    raised = agent.but(limits=Limits(steps=9))
+    raised = agent.replace(limits=Limits(steps=9))
     assert (await resume(raised, "run", store=store, accept_change=True)).ok
     replayed = await replay(raised, "run", store=store)
     assert replayed.trajectory.entries == (await read("run", store=store)).entries

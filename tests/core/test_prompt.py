@@ -93,7 +93,7 @@ def test_instructions_are_persona_constraints_and_output() -> None:
     assert own.text == text
     assert agent.setting.prompt == text
     assert head(agent).startswith(text)
-    assert PROMPT.but(output="").text == Agent(model=named("scripted:test")).setting.prompt
+    assert PROMPT.replace(output="").text == Agent(model=named("scripted:test")).setting.prompt
     assert Instructions("", ("Be brief.",)).text == "- Be brief."
 
 
@@ -160,7 +160,7 @@ async def test_a_tail_is_said_before_each_thought_and_is_in_the_record() -> None
     agent = Agent(
         model=model,
         tools=TOOLS,
-        prompt=PROMPT.but(tail=count_down),
+        prompt=PROMPT.replace(tail=count_down),
         limits=Limits(steps=2, tokens=9_000),
         tell_left="never",
     )
@@ -177,7 +177,7 @@ async def test_a_tail_is_said_before_each_thought_and_is_in_the_record() -> None
     assert [thought.reminders for thought in thoughts] == [(line,) for line in expected]
     assert record.started.setting.parts["tail"] == f"{__name__}.count_down"
     await replay(agent, result.run_id, store=store)
-    other = agent.but(prompt=PROMPT.but(tail=quiet))
+    other = agent.replace(prompt=PROMPT.replace(tail=quiet))
     with pytest.raises(ReplayError) as caught:
         await replay(other, result.run_id, store=store)
     assert caught.value.field == "setting.parts.tail"
@@ -187,7 +187,7 @@ async def test_a_tail_is_said_before_each_thought_and_is_in_the_record() -> None
 
 async def test_a_tail_that_says_nothing_leaves_none() -> None:
     model = watched(say("ok"))
-    agent = Agent(model=model, prompt=PROMPT.but(tail=quiet))
+    agent = Agent(model=model, prompt=PROMPT.replace(tail=quiet))
     await run(agent, "What?", store=MemoryStore())
     assert tails(model) == [[]]
 
@@ -198,7 +198,7 @@ def test_a_tail_without_a_name_is_refused() -> None:
             return ""
 
     with pytest.raises(ConfigError, match="has another name in every process"):
-        Agent(model=named("scripted:test"), prompt=PROMPT.but(tail=Nameless()))
+        Agent(model=named("scripted:test"), prompt=PROMPT.replace(tail=Nameless()))
 
 
 # ------------------------------------------------------------------------------ variants
@@ -242,7 +242,7 @@ def test_a_variant_that_ships_is_in_the_setting_and_changes_the_head(variant: Va
     model = named(pattern.replace("*", "x"))
     codec = "paper" if variant.native is False else "native"
     agent = Agent(model=model, tools=TOOLS, codec=codec)
-    plain_agent = agent.but(variants=())
+    plain_agent = agent.replace(variants=())
     assert agent.setting.parts["variant"] == variant.name
     assert "variant" not in plain_agent.setting.parts
     assert all(line in agent.setting.prompt for line in variant.constraints)
@@ -272,14 +272,18 @@ def test_a_users_own_variant_comes_first_and_what_the_agent_says_comes_before_it
     assert not agent.brief.thought
     assert (
         agent.setting.prompt
-        == PROMPT.but(persona="You are terse.", constraints=(*PROMPT.constraints, "Be brief.")).text
+        == PROMPT.replace(
+            persona="You are terse.", constraints=(*PROMPT.constraints, "Be brief.")
+        ).text
     )
-    explicit = agent.but(codec="native", thought=True, prompt=Instructions("I decide.", ("Mine.",)))
+    explicit = agent.replace(
+        codec="native", thought=True, prompt=Instructions("I decide.", ("Mine.",))
+    )
     assert explicit.format.name == "native/2"
     assert explicit.brief.thought
     assert explicit.setting.prompt == "I decide.\n- Mine.\n- Be brief."
-    assert agent.but(codec=Paper(), variants=(replace(OWN, native=True),)).variant is None
-    usual = agent.but(variants=(replace(OWN, persona="", codec=None, thought=None),))
+    assert agent.replace(codec=Paper(), variants=(replace(OWN, native=True),)).variant is None
+    usual = agent.replace(variants=(replace(OWN, persona="", codec=None, thought=None),))
     assert usual.setting.prompt == f"{PROMPT.text}\n- Be brief."
     assert (usual.format.name, usual.brief.thought) == ("native/2", True)
 
@@ -301,7 +305,7 @@ def test_a_variant_may_describe_tools_in_its_own_words(wording: Any, lookup: str
     agent = Agent(model=named("scripted:test"), tools=TOOLS, variants=(own,))
     told = {tool.name: tool.description for tool in agent.brief.tools}
     assert (told["lookup"], told["add"]) == (lookup, add)
-    usual = agent.but(variants=())
+    usual = agent.replace(variants=())
     assert agent.setting.tools["lookup"] != usual.setting.tools["lookup"]
     assert (agent.setting.tools["add"] != usual.setting.tools["add"]) is (wording is shouting)
 
@@ -418,5 +422,5 @@ async def test_an_example_may_show_a_call_that_fails() -> None:
     script = [act("lookup", key=5), act("serach", key="a"), say("ok")]
     agent = Agent(model=ScriptedModel(script), tools=TOOLS)
     worked = await read((await run(agent, "What?", store=store)).run_id, store=store)
-    shown = agent.but(examples=[Example("What?", tuple(worked.steps))])
+    shown = agent.replace(examples=[Example("What?", tuple(worked.steps))])
     assert "ERROR: unknown_tool" in head(shown)

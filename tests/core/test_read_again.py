@@ -18,16 +18,16 @@ from clew.core.blobs import BLOB_BYTES
 from clew.core.errors import RunExistsError, StoreDamagedError
 from clew.core.events import (
     Action,
+    AgentSpec,
     AnyEvent,
     Entry,
+    Fingerprints,
     Forked,
     Image,
     Note,
     Observation,
-    Prints,
     RawCall,
     Reply,
-    Setting,
     Started,
     Thought,
 )
@@ -36,8 +36,8 @@ from clew.core.journal import Journal, load
 from clew.stores.refusals import known_run
 
 SECRET: Final = "key-of-mine-0123"
-STARTED: Final = Started("What?", Setting("f", "m", "c", "p"))
-THOUGHT: Final = Thought(Reply(), Prints("h", "t", "p", "s"), actions=(Action("a"),))
+STARTED: Final = Started("What?", AgentSpec("f", "m", "c", "p"))
+THOUGHT: Final = Thought(Reply(), Fingerprints("h", "t", "p", "s"), actions=(Action("a"),))
 OURS: Final = frozenset({"again", "call", "parent", "schema", "step"})
 """Places in the record: no part gives them."""
 

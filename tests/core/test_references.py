@@ -74,8 +74,8 @@ async def test_unless_asked_for_nothing_changes_and_no_setting_does() -> None:
     plain, record = await answered("Ada [doc_7].", store, references=False)
     assert (plain.answer, plain.numbered) == ("Ada [doc_7].", False)
     agent = Agent(model=ScriptedModel([]), tools=[look])
-    assert agent.setting == agent.but(references=True).setting
-    await replay(agent.but(references=True), record.run_id, store=store)
+    assert agent.setting == agent.replace(references=True).setting
+    await replay(agent.replace(references=True), record.run_id, store=store)
 
 
 async def test_they_are_audited_as_they_were_written() -> None:
@@ -105,7 +105,7 @@ async def test_who_asked_an_agent_gets_its_own_ids() -> None:
     asks = ScriptedModel([act("expert", task="Who?"), say("Ada [1.1/doc_7].")])
     agent = Agent(model=asks, tools=[delegate(inner, name="expert", description="Knows people.")])
     store = MemoryStore()
-    result = await run(agent.but(references=True), "Who?", store=store)
+    result = await run(agent.replace(references=True), "Who?", store=store)
     record = await read(result.run_id, store=store)
     seen = record.calls[0].observation
     assert seen is not None

@@ -28,7 +28,7 @@ from clew.core.blobs import BLOB_BYTES
 from clew.core.diff import first_difference
 from clew.core.errors import ModelError
 from clew.core.events import Attempt, Changed, Landing, Reply, Stop, Thought
-from clew.core.interfaces import Brief, OnText, Parsed, Prompt
+from clew.core.interfaces import OnText, Parsed, Prompt, PromptSpec
 from clew.core.journal import load
 from clew.core.replay import replay
 from clew.stores import MemoryStore
@@ -60,7 +60,7 @@ def without_world(agent: Agent) -> Agent:
     def closed(tool: Tool) -> Tool:
         return replace(tool, call=call, probe=None if tool.probe is None else call)
 
-    return agent.but(model=NoModel(agent.thinker), tools=[closed(tool) for tool in agent.tools])
+    return agent.replace(model=NoModel(agent.thinker), tools=[closed(tool) for tool in agent.tools])
 
 
 @pytest.fixture
@@ -112,7 +112,9 @@ async def test_one_changed_byte_of_the_prompt_is_named(tmp_path: Path) -> None:
     record = await load(store, "run")
     agent = scenario.agent(tmp_path)
     with pytest.raises(ReplayError) as caught:
-        await replay(agent.but(prompt=PROMPT.but(persona="You guess.")), record, MemoryStore())
+        await replay(
+            agent.replace(prompt=PROMPT.replace(persona="You guess.")), record, MemoryStore()
+        )
     assert (caught.value.step, caught.value.field) == (0, "setting.prompt")
 
 
@@ -237,7 +239,7 @@ class Before(Native):
     def name(self) -> str:
         return "native/1"
 
-    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         if reply.calls:
             return super().parse(brief, reply)
         return Parsed(answer=reply.text.partition("\n")[0])
@@ -247,7 +249,7 @@ async def test_replies_that_an_older_codec_read_otherwise_are_replayed_as_it_rea
     agent = Agent(model=ScriptedModel([say("42\nmen")]), tools=[lookup], codec=Before())
     store = MemoryStore()
     assert (await run(agent, "What?", store=store, run_id="run")).answer == "42"
-    replayed = await replay(agent.but(codec="native"), await load(store, "run"), MemoryStore())
+    replayed = await replay(agent.replace(codec="native"), await load(store, "run"), MemoryStore())
     assert replayed.trajectory.stop is not None
     assert replayed.trajectory.stop.answer == "42"
     assert replayed.passed_over == (
@@ -261,7 +263,7 @@ async def test_a_newer_version_of_a_format_takes_nothing_back(script: list[Any])
     """A run that has stopped stays as it is, and one that lands is not told that it may call."""
     limits = Limits(steps=1)
     old = Agent(model=ScriptedModel(script), tools=[lookup], codec=Before(), limits=limits)
-    new, store = old.but(codec="native"), MemoryStore()
+    new, store = old.replace(codec="native"), MemoryStore()
     ended = await run(old, "What?", store=store, run_id="run")
     before = await load(store, "run")
     assert (await resume(new, "run", store=store)).status == ended.status

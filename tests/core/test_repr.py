@@ -23,14 +23,14 @@ async def test_runs_agents_and_tools_print_as_a_line() -> None:
     )
     assert repr(population) == "<Tool population(city, year): read>"
     assert repr(agent) == f"<Agent {model.name}, {agent.format.name}, tools: population>"
-    assert repr(agent.but(tools=[])).endswith("tools: none>")
+    assert repr(agent.replace(tools=[])).endswith("tools: none>")
 
 
 async def test_an_open_run_says_so() -> None:
     agent = Agent(model=ScriptedModel([]))
     so_far = Trajectory("r")
     store = MemoryStore()
-    found = await run(agent.but(model=ScriptedModel([say("Yes.")])), "Is it?", store=store)
+    found = await run(agent.replace(model=ScriptedModel([say("Yes.")])), "Is it?", store=store)
     for entry in (await read(found.run_id, store=store)).entries[:1]:
         so_far.add(entry)
     assert repr(so_far) == "<Trajectory r 'Is it?': open, 0 steps, 1 entries>"

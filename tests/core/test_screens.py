@@ -100,7 +100,7 @@ async def test_a_refused_run_stays_refused_until_a_person_says_something() -> No
     agent = Agent(model=model, screens=[no_swearing])
     await run(agent, "damn", store=store, run_id="r")
     assert (await resume(agent, "r", store=store)).status == "refused"
-    without = agent.but(screens=[])
+    without = agent.replace(screens=[])
     with pytest.raises(ConfigError, match=r"parts\.screens"):
         await resume(without, "r", store=store)
     assert (await resume(without, "r", store=store, accept_change=True)).status == "refused"
@@ -180,7 +180,7 @@ async def test_a_mark_stays_for_all_steps_and_a_hold_beside_it_is_heeded() -> No
     async def hold(text: str) -> Verdict | None:
         return Verdict("hold", "always")
 
-    both = agent.but(screens=[mark_shouting, hold, hold], model=ScriptedModel([say("Ok.")]))
+    both = agent.replace(screens=[mark_shouting, hold, hold], model=ScriptedModel([say("Ok.")]))
     assert (await run(both, "HELLO", store=store, run_id="s")).status == "held"
     assert events(await load(store, "s")) == ["Started", "Judged", "Judged", "Stop"]
     await rule("s", "0.0", allow=True, store=store)

@@ -66,7 +66,7 @@ async def test_a_change_and_a_fork_are_sealed_too() -> None:
     journal = await start(agent, "Which?", store, run_id="a", origin=ORIGIN)
     assert begun_here(journal.trajectory.started.origin, ["a"])
     await resume(agent, "a", store=store)
-    other = await fork(agent.but(prompt="Be brief."), "a", at=1, store=store, origin=ORIGIN)
+    other = await fork(agent.replace(prompt="Be brief."), "a", at=1, store=store, origin=ORIGIN)
     (made,) = (await read(other.run_id, store=store)).forks
     assert begun_here(made.origin, [other.run_id])
     plain = await run(agent, "And?", store=store)

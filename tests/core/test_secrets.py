@@ -224,4 +224,4 @@ async def test_a_format_that_reads_fewer_calls_is_told_by_a_replay() -> None:
     agent = Agent(model=ScriptedModel([act("nowhere"), say("Done.")]))
     found = await run(agent, "Go.", store=store)
     with pytest.raises(ReplayError, match="actions"):
-        await replay(agent.but(codec=Deaf()), found.run_id, store=store)
+        await replay(agent.replace(codec=Deaf()), found.run_id, store=store)

@@ -23,7 +23,7 @@ from clew import (
 )
 from clew.codecs import Dialect, Labelled
 from clew.codecs import by_name as codec_by_name
-from clew.core.events import Prints, Reply, Setting, Started, Thought
+from clew.core.events import AgentSpec, Fingerprints, Reply, Started, Thought
 from clew.core.interfaces import Append, Prompt, Tool
 from clew.core.journal import Journal, load
 from clew.testing.models import ScriptedModel, act, finish, say
@@ -42,7 +42,7 @@ async def test_every_prompt_can_be_made_again_from_the_record_alone(
 
     def agent(folder: Path) -> Agent:
         made = scenario.agent(folder)
-        return made.but(model=Watched(made.thinker, sent))
+        return made.replace(model=Watched(made.thinker, sent))
 
     store = SqliteStore(tmp_path / "runs.db")
     try:
@@ -75,7 +75,7 @@ async def test_after_a_change_prompts_are_those_of_the_other_agent() -> None:
     store = MemoryStore()
     agent = Agent(model=ScriptedModel([say("one"), say("two")]), tools=TOOLS)
     result = await run(agent, "What?", store=store)
-    other = agent.but(prompt="Be brief.", thought=False)
+    other = agent.replace(prompt="Be brief.", thought=False)
     await resume(other, result.run_id, say="And?", accept_change=True, store=store)
     prompts = [await prompt_of(result.run_id, step, store=store) for step in (1, 2)]
     assert [one.differs for one in prompts] == [(), ()]
@@ -89,7 +89,7 @@ async def test_a_fork_has_the_prompts_of_both_agents() -> None:
     model = watched(*(act("lookup", key=key) for key in "abc"), say("ok"))
     agent = Agent(model=model, tools=TOOLS)
     result = await run(agent, "What?", store=store)
-    brief = agent.but(prompt="Be brief.")
+    brief = agent.replace(prompt="Be brief.")
     seen = {"2.1": "something else"}
     forked = await fork(brief, result.run_id, at=2, observations=seen, store=store)
     expected = [*model.sent[:2], *model.sent[4:]]
@@ -160,9 +160,9 @@ async def test_what_a_record_does_not_say_is_said() -> None:
 
 async def test_a_record_of_before_is_readable_and_says_that_it_kept_no_prompts() -> None:
     store = MemoryStore()
-    started = Started("What?", Setting("f", "m:x", "native/2", "Be brief."))
+    started = Started("What?", AgentSpec("f", "m:x", "native/2", "Be brief."))
     journal = await Journal.create(store, started, "old")
-    await journal.record(Thought(Reply("ok"), Prints("", "", "", ""), answer="ok"))
+    await journal.record(Thought(Reply("ok"), Fingerprints("", "", "", ""), answer="ok"))
     assert len((await read("old", store=store)).steps) == 1
     with pytest.raises(ConfigError, match="did not keep what prompts are made of"):
         await prompt_of("old", store=store)

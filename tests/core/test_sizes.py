@@ -95,7 +95,7 @@ async def test_whatever_is_too_long_is_cut_to_what_a_replay_finds_again(
     assert seen.text.split("\n", 1)[1].startswith(head)
     assert len(seen.text) < 30_000
     assert (await replay(agent, "run", store=store)).trajectory.entries == record.entries
-    less = agent.but(limits=Limits())
+    less = agent.replace(limits=Limits())
     assert (less.setting.parts.keys() ^ agent.setting.parts.keys()) == {"observation_bytes"}
 
 

@@ -278,7 +278,7 @@ def test_what_does_not_fit_is_said_when_the_tool_is_made() -> None:
         Grant(15, 30, 1_000_000, 600.0, DEFAULT_COST, 3),
     )
     assert delegate(acting, name="x", description="X.", effect="read").effect == "read"
-    other = delegate(acting.but(tries=5), name="x", description="X.")
+    other = delegate(acting.replace(tries=5), name="x", description="X.")
     assert made.version != other.version
 
 
@@ -366,7 +366,9 @@ async def test_where_nothing_is_left_the_call_is_refused(limits: Limits, what: s
         time.sleep(0.011)  # a thought takes its time, and another would too
         return act("other", task="a")
 
-    root = lone(child, limits=limits).but(model=replace(scripted(think, say("done")), usage=usage))
+    root = lone(child, limits=limits).replace(
+        model=replace(scripted(think, say("done")), usage=usage)
+    )
     store = MemoryStore()
     so_far = await of(root, store)
     seen = observed(so_far)
@@ -493,7 +495,7 @@ async def test_the_calls_of_a_sub_run_are_capped_by_its_grant() -> None:
 
 async def test_an_agent_without_a_price_is_granted_no_money() -> None:
     child = Agent(model=replace(scripted(say("ok")), priced=False, usage=Usage(10, 5)))
-    middle = lone(child).but(
+    middle = lone(child).replace(
         model=replace(scripted(act("other", task="x"), say("ok")), priced=False, usage=Usage(10, 5))
     )
     store = MemoryStore()
@@ -519,7 +521,7 @@ async def test_a_model_that_fails_below_leaves_all_open_and_is_gone_on_with() ->
         await run(lone(child), "Do.", store=store, run_id="r")
     for run_id in ("r", "r-1.1"):
         assert (await read(run_id, store=store)).stop is None
-    mended = child.but(model=scripted(act("calc", expression="1"), say("ok")))
+    mended = child.replace(model=scripted(act("calc", expression="1"), say("ok")))
     result = await resume(lone(mended), "r", store=store)
     assert result.answer == "done"
     below = await read("r-1.1", store=store)
@@ -539,7 +541,7 @@ async def test_another_agent_below_is_another_tool_and_is_accepted_with_it() -> 
     )  # fmt: skip
     await run(lone(child), "Do.", store=store, run_id="r")
     await rule("r-1.1", "1.1", allow=True, store=store)
-    other = lone(child.but(tries=7))
+    other = lone(child.replace(tries=7))
     with pytest.raises(ConfigError, match=r"differs from the record's in tools\.other"):
         await resume(other, "r", store=store)
     assert (await resume(other, "r", store=store, accept_change=True)).ok

@@ -53,13 +53,13 @@ async def test_a_resume_that_is_refused_fences_nobody_off() -> None:
     await run(AGENT, "What is a?", store=(store := MemoryStore()), run_id="run")
     worker = await Journal.open(store, "run")
     with pytest.raises(ConfigError, match="accept the change"):
-        await resume(AGENT.but(prompt="Other"), "run", store=store)
+        await resume(AGENT.replace(prompt="Other"), "run", store=store)
     await worker.record(Note("I am still here"))
     assert len(await read("run", store=store)) == len(worker.trajectory)
 
 
 async def test_an_agent_that_another_worker_changed_meanwhile_is_asked_about_again() -> None:
-    other = AGENT.but(prompt="Other")
+    other = AGENT.replace(prompt="Other")
 
     class Racing(MemoryStore):
         async def open(self, run_id: str) -> int:

@@ -28,7 +28,7 @@ from clew import (
 from clew.codecs import Paper
 from clew.context.view import plain
 from clew.core.agent import changes
-from clew.core.events import Entry, Observation, Prints, Reply, Started, Thought
+from clew.core.events import Entry, Fingerprints, Observation, Reply, Started, Thought
 from clew.core.interfaces import Prompt
 from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, act, finish, say
@@ -151,7 +151,7 @@ async def test_a_replay_and_a_fork_take_what_was_shown_from_the_record(codec: st
     await run(who, "Book me a bicycle.", store=store, run_id="run")
     record = await read("run", store=store)
     asked = [told(prompt) for prompt in model.sent]
-    again = await replay(who.but(retrieval=Broken()), "run", store=store)
+    again = await replay(who.replace(retrieval=Broken()), "run", store=store)
     assert again.trajectory.shown == record.shown
     assert len(record.shown) == 12
     for at in range(len(record.steps)):
@@ -164,7 +164,7 @@ async def test_a_replay_and_a_fork_take_what_was_shown_from_the_record(codec: st
             prompt = await prompt_of(f"fork-{at}", number, store=store)
             sent = asked[number - 1] if number <= at else told(model.sent[number - 1 - at])
             assert (told(prompt.prompt), prompt.differs) == (sent, ())
-        await replay(who.but(retrieval=Broken()), f"fork-{at}", store=store)
+        await replay(who.replace(retrieval=Broken()), f"fork-{at}", store=store)
 
 
 @given(
@@ -189,7 +189,9 @@ def test_never_more_than_k_at_a_time_nor_most_in_all(
             shown = tuple(await find.find(TOOLS, so_far))
             assert len(shown) <= k
             assert not {*shown} & {*so_far.shown}
-            thought = Thought(Reply(), Prints("", "", "", ""), text=", ".join(words), shown=shown)
+            thought = Thought(
+                Reply(), Fingerprints("", "", "", ""), text=", ".join(words), shown=shown
+            )
             events.append(thought)
         assert len(_folded(events).shown) <= max(0, most - 1)
 
@@ -292,11 +294,11 @@ async def test_without_a_retrieval_the_record_is_what_it_was() -> None:
 
 def test_how_tools_are_found_is_part_of_the_agent() -> None:
     who, _ = agent()
-    other = who.but(retrieval=Retrieval(k=5, always=("lookup",)))
+    other = who.replace(retrieval=Retrieval(k=5, always=("lookup",)))
     assert changes(who.setting, other.setting) == ("parts.retrieval",)
-    few = who.but(tools=(lookup, *TOOLS[:-1]))
+    few = who.replace(tools=(lookup, *TOOLS[:-1]))
     assert changes(who.setting, few.setting) == (f"tools.{TOOLS[-1].name}",)
-    same = who.but(retrieval=Retrieval(k=4, always=["lookup"]))
+    same = who.replace(retrieval=Retrieval(k=4, always=["lookup"]))
     assert same.setting.fingerprint == who.setting.fingerprint
 
 

@@ -38,7 +38,9 @@ async def test_a_cost_that_is_known_in_part_is_unknown_and_at_least_that_part(
     above: Usage, below: Usage, cost: float | None, known: float
 ) -> None:
     root = one_that(above, act("other", task="do it"), say("done"))
-    root = root.but(tools=[delegate(one_that(below), name="other", description="Another agent.")])
+    root = root.replace(
+        tools=[delegate(one_that(below), name="other", description="Another agent.")]
+    )
     found = await run(root, "Do.", store=MemoryStore())
     assert (found.usage.cost, found.usage.known_cost) == (cost, known)
 
@@ -48,7 +50,7 @@ async def test_a_bound_counts_the_part_that_is_known() -> None:
     script = [act("other", task="a"), *(act("other", task=str(n)) for n in range(9)), say("done")]
     root = one_that(PAID, *script)
     other = delegate(one_that(UNPRICED), name="other", description="Another agent.")
-    found = await run(root.but(tools=[other]), "Do.", store=MemoryStore())
+    found = await run(root.replace(tools=[other]), "Do.", store=MemoryStore())
     assert (found.status, found.reason.partition(":")[0]) == ("bound", "cost")
     assert found.usage.known_cost <= DEFAULT_COST
 

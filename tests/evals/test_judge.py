@@ -15,13 +15,13 @@ from clew.core.bounds import Limits
 from clew.core.errors import ConfigError, ModelError
 from clew.core.events import (
     Action,
+    AgentSpec,
     AnyEvent,
     Entry,
+    Fingerprints,
     Json,
     Observation,
-    Prints,
     Reply,
-    Setting,
     Started,
     Stop,
     Thought,
@@ -112,7 +112,7 @@ async def test_another_judge_and_another_answer_have_a_run_of_their_own() -> Non
     await judge(rated(5))(CASE, "Brandt.", record, store, "t.judge")
     with pytest.raises(ConfigError, match=r"run t\.judge judges something else"):
         await judge(rated(5))(CASE, "Lind.", record, store, "t.judge")
-    other = Judge(judging(ScriptedModel([rated(5)])).but(prompt="Be kind."))
+    other = Judge(judging(ScriptedModel([rated(5)])).replace(prompt="Be kind."))
     with pytest.raises(ConfigError, match="differs from the record's in prompt"):
         await other(CASE, "Brandt.", record, store, "t.judge")
 
@@ -176,7 +176,7 @@ def test_a_judge_answers_in_form_and_only_looks() -> None:
     with pytest.raises(ConfigError, match=r"does not answer with clew\.evals\.judge\.Rating"):
         Judge(Agent(model=model))
     with pytest.raises(ConfigError, match="send could change something"):
-        Judge(judging(model).but(tools=[send]))
+        Judge(judging(model).replace(tools=[send]))
     with pytest.raises(ConfigError, match="least is 1: give a whole number from 2 to 5"):
         Judge(judging(model), least=1)
     Judge(Agent(model=model, answer=Rating, tools=[search], limits=Limits(steps=2)))
@@ -239,12 +239,12 @@ async def test_a_judge_sees_what_went_wrong_on_the_way() -> None:
 
 
 def record_of(*events: AnyEvent) -> Trajectory:
-    started = Started("?", Setting("", "", "", ""))
+    started = Started("?", AgentSpec("", "", "", ""))
     entries = [Entry(at, at, 1, event) for at, event in enumerate((started, *events), start=1)]
     return Trajectory("r", entries)
 
 
-PRINTS = Prints("", "", "", "")
+PRINTS = Fingerprints("", "", "", "")
 ANY = st.text(
     alphabet=st.characters(codec="utf-8")
     | st.sampled_from(list('\n\r\u2028\u2029\x85\x0b|"\\{}:')),

@@ -171,7 +171,7 @@ async def test_without_documents_it_cannot_know_and_mostly_says_so(
     tools: tuple[Tool, ...],
 ) -> None:
     agent = Agent(model=but("strong", guesses=0.3), tools=[calc()])
-    answers = [(await played(agent.but(seed=seed), LOOK_UP))[0].answer for seed in range(40)]
+    answers = [(await played(agent.replace(seed=seed), LOOK_UP))[0].answer for seed in range(40)]
     guessed = answers.count("The mill was built in 1894.")
     assert 6 <= guessed <= 18
     assert answers.count("I cannot answer this: I have no way to look it up.") == 40 - guessed
@@ -263,7 +263,7 @@ async def test_a_run_that_is_cut_anywhere_goes_on_as_if_it_had_not_been(
     assert len(undisturbed.steps) > 5
     for most in range(len(undisturbed.steps)):
         store = MemoryStore()
-        cut = whole.but(model=Cut(whole.thinker, most))
+        cut = whole.replace(model=Cut(whole.thinker, most))
         with pytest.raises(ModelError, match="gone"):
             await run(cut, TWO_FACTS.question, store=store, run_id="cut")
         await resume(whole, "cut", store=store)
@@ -275,7 +275,7 @@ async def test_the_members_of_a_vote_differ(tools: tuple[Tool, ...]) -> None:
     answers: list[set[Any]] = []
     for seed in range(0, 50, 5):
         store = MemoryStore()
-        found = await vote(agent.but(seed=seed), LOOK_UP.question, 5, store=store)
+        found = await vote(agent.replace(seed=seed), LOOK_UP.question, 5, store=store)
         runs = [await read(one.run_id, store=store) for one in found.runs if one.steps]
         assert [one.started.seed for one in runs] == [
             seed + one.run - 1 for one in found.runs if one.steps
@@ -412,10 +412,10 @@ async def test_a_refused_answer_is_corrected_or_dropped_or_insisted_on(
 @pytest.mark.parametrize("codec", ["native", "paper"])
 async def test_in_a_landing_it_answers_as_best_it_can(codec: str, tools: tuple[Tool, ...]) -> None:
     agent = Agent(model=flawless("chatty"), tools=tools, codec=codec)
-    early, _ = await played(agent.but(limits=Limits(steps=1)), TWO_FACTS)
+    early, _ = await played(agent.replace(limits=Limits(steps=1)), TWO_FACTS)
     assert early.status == "bound"
     assert early.answer.startswith("I cannot answer this: I did not get to")
-    late, _ = await played(agent.but(limits=Limits(steps=2)), TWO_FACTS)
+    late, _ = await played(agent.replace(limits=Limits(steps=2)), TWO_FACTS)
     assert late.answer.startswith("17 years lie between 1894 [doc_")
 
 

@@ -492,7 +492,7 @@ def test_a_configuration_without_sense_is_refused() -> None:
     with pytest.raises(ConfigError, match="a verifier chooses among votes"):
         Configuration("a", agent, verifier=agent)
     with pytest.raises(ConfigError, match="what pay does"):
-        Configuration("a", agent.but(tools=[pay]), votes=2)
+        Configuration("a", agent.replace(tools=[pay]), votes=2)
 
 
 async def test_files_that_are_no_results_are_told(tmp_path: Path) -> None:

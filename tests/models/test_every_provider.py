@@ -198,7 +198,7 @@ async def test_one_task_in_every_format_over_every_provider(
     said = [write(number, *step) for number, step in enumerate(TASK, start=1)]
     store = MemoryStore()
     async with provider.open(said) as line:
-        who = agent(line.model).but(codec=codec)
+        who = agent(line.model).replace(codec=codec)
         listener = Watching() if streamed else None
         done = await run(who, GOAL, store=store, run_id="run", listener=listener)
     assert (done.status, done.answer) == ("answered", END)

@@ -323,7 +323,7 @@ async def test_an_answer_that_was_not_accepted_is_never_given_again(
         return "cite your sources as [doc_1]"
 
     store = MemoryStore()
-    result = await run(agent.but(checks=(never,)), question, store=store)
+    result = await run(agent.replace(checks=(never,)), question, store=store)
     assert result.status == "declined"
     assert len(given) == 1
     assert result.answer.startswith(f"{REFUSED} (ERROR: ")
@@ -338,7 +338,7 @@ async def test_a_number_that_was_not_accepted_is_not_given_again(agent: Agent) -
         given.append(answer)
         return "too long"
 
-    typed = agent.but(answer=int, checks=(never,))
+    typed = agent.replace(answer=int, checks=(never,))
     result = await run(typed, "How long is the Danube?", store=MemoryStore())
     assert result.status == "declined"
     assert given == [2850]
@@ -348,7 +348,7 @@ async def test_a_later_question_forgets_what_was_not_accepted(agent: Agent) -> N
     async def short(answer: str, so_far: Trajectory) -> str | None:
         return "say who" if "Dracula" in answer else None
 
-    store, strict = MemoryStore(), agent.but(checks=(short,))
+    store, strict = MemoryStore(), agent.replace(checks=(short,))
     first = await run(strict, "Who wrote Dracula?", store=store)
     assert REFUSED in first.answer
     second = await resume(strict, first.run_id, say="What is 2 + 2?", store=store)
@@ -385,20 +385,20 @@ async def test_later_questions_know_what_was_spoken_of(agent: Agent) -> None:
 
 
 async def test_a_typed_answer_is_given_as_a_number(agent: Agent) -> None:
-    typed = agent.but(answer=int)
+    typed = agent.replace(answer=int)
     assert (await run(typed, "How long is the Danube?", store=MemoryStore())).answer == 2850
-    exact = agent.but(answer=float)
+    exact = agent.replace(answer=float)
     assert (await run(exact, "12% of 80", store=MemoryStore())).answer == 9.6
 
 
 async def test_no_number_for_a_typed_answer_is_no_answer(agent: Agent) -> None:
-    result = await run(agent.but(answer=int), "Who wrote Dracula?", store=MemoryStore())
+    result = await run(agent.replace(answer=int), "Who wrote Dracula?", store=MemoryStore())
     assert result.status == "declined"
     assert "His novel Dracula was published" in result.answer
 
 
 async def test_a_bound_ends_in_what_was_found_so_far(agent: Agent) -> None:
-    limited = agent.but(limits=Limits(steps=2))
+    limited = agent.replace(limits=Limits(steps=2))
     result = await run(limited, HOPS[0][0], store=MemoryStore())
     assert result.status == "bound"
     assert LOOKED in result.answer
@@ -406,7 +406,7 @@ async def test_a_bound_ends_in_what_was_found_so_far(agent: Agent) -> None:
 
 
 async def test_without_tools_it_says_what_it_needs(agent: Agent) -> None:
-    bare = agent.but(tools=())
+    bare = agent.replace(tools=())
     for question in ("What is 2 + 2?", "Who wrote Dracula?"):
         result = await run(bare, question, store=MemoryStore())
         assert (result.status, result.answer, result.note) == ("declined", NEEDS, SIGNED)
@@ -449,7 +449,7 @@ async def test_the_steps_of_a_plan_are_done(agent: Agent) -> None:
             {"do": "#2 minus 1800", "tool": "calc", "hint": ""},
         ]
     )
-    planned = agent.but(tools=(*agent.tools[:3], plan))
+    planned = agent.replace(tools=(*agent.tools[:3], plan))
     question = "What is the year the author of Dracula was born minus 1800?"
     store = MemoryStore()
     result = await run(planned, question, store=store)
@@ -469,7 +469,7 @@ async def test_the_steps_of_a_plan_are_done(agent: Agent) -> None:
     ],
 )
 async def test_a_plan_that_leads_nowhere_is_left(agent: Agent, steps: Any) -> None:
-    planned = agent.but(tools=(*agent.tools[:3], says(steps)))
+    planned = agent.replace(tools=(*agent.tools[:3], says(steps)))
     result = await run(planned, "What is the capital of Austria?", store=MemoryStore())
     assert result.answer.startswith("Vienna is the capital of Austria")
 
@@ -505,7 +505,7 @@ async def test_small_talk_is_told_what_can_be_asked(agent: Agent, question: str)
     result = await run(agent, question, store=store)
     assert (result.status, result.answer, result.note) == ("answered", GREETING, SIGNED)
     assert await tools_called(store, result) == [FINISH]
-    bare = await run(agent.but(tools=()), question, store=store)
+    bare = await run(agent.replace(tools=()), question, store=store)
     assert bare.answer == result.answer
 
 

@@ -9,15 +9,15 @@ import msgspec
 
 from clew.core.events import (
     Action,
+    AgentSpec,
     AnyEvent,
     Attempt,
+    Fingerprints,
     Forked,
     Image,
     Note,
     Observation,
-    Prints,
     Reply,
-    Setting,
     Spending,
     Started,
     Status,
@@ -50,11 +50,13 @@ MAKERS: list[Maker] = [memory, sqlite]
 
 
 def started(goal: str = "What?", parent: str = "") -> Started:
-    return Started(goal, Setting("f", "m", "c", "p", brief={"made of": "it"}), parent=parent)
+    return Started(goal, AgentSpec("f", "m", "c", "p", brief={"made of": "it"}), parent=parent)
 
 
 def thought(*tools: str) -> Thought:
-    return Thought(Reply(), Prints("h", "t", "p", "s"), actions=tuple(Action(t) for t in tools))
+    return Thought(
+        Reply(), Fingerprints("h", "t", "p", "s"), actions=tuple(Action(t) for t in tools)
+    )
 
 
 async def run(
@@ -82,7 +84,7 @@ async def fork(store: Store, run_id: str, base: Base, *, days: float = 0) -> Non
     entries = (await load(store, base.run_id)).entries[: base.seq]
     journal = await Journal.fork(
         store, base, entries,
-        [Forked(base.run_id, 1, Setting("f", "m", "c", "p", brief={"made of": "it"}))], run_id,
+        [Forked(base.run_id, 1, AgentSpec("f", "m", "c", "p", brief={"made of": "it"}))], run_id,
         clock=lambda: NOW - round(days * DAY),
     )  # fmt: skip
     await journal.record(Note("elsewhere"), Stop("answered"))

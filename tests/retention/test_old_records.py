@@ -41,12 +41,12 @@ async def test_a_record_of_the_first_schema_loads_replays_and_goes_on(tmp_path: 
     assert record.usage.tokens == 45
     assert record.call("1.1").attempts[0].tool == "send"
     who = by_name("effects of every kind").agent(tmp_path)
-    who = who.but(prompt=record.started.setting.prompt)  # the usual one has other words since
+    who = who.replace(prompt=record.started.setting.prompt)  # the usual one has other words since
     replayed = await replay(who, "schema-1", store=store)
     assert replayed.trajectory.entries == record.entries
     assert Ledger(tmp_path / "effects").lines() == []
     more = watched(*[finish("and more")] * 9)
-    assert (await resume(who.but(model=more), "schema-1", say="And?", store=store)).steps > 1
+    assert (await resume(who.replace(model=more), "schema-1", say="And?", store=store)).steps > 1
     assert "And?" in observed(more.sent[0])
 
 

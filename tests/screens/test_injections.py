@@ -202,7 +202,7 @@ async def test_the_screen_refuses_asks_or_marks(then: str, status: str) -> None:
     agent = Agent(model=model, screens=[Injections(then)])  # type: ignore[arg-type]  # a str of the table
     assert (await run(agent, ATTACK, store=MemoryStore())).status == status
     assert (
-        await run(agent.but(model=ScriptedModel([say("Hi.")])), "Hello", store=MemoryStore())
+        await run(agent.replace(model=ScriptedModel([say("Hi.")])), "Hello", store=MemoryStore())
     ).ok
 
 

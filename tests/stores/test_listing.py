@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.core.interfaces import Append, Line, Prunes
+from clew.core.interfaces import Append, Deletes, Line
 from clew.stores import SqliteStore, open_store
 from clew.stores.listing import status_of
 from clew.testing.store_contract import append
@@ -77,7 +77,7 @@ async def test_a_page_follows_one_that_ended_with_a_run_forgotten_since(
 ) -> None:
     """What was written at the same time may be left out; nothing comes twice."""
     store = open_store(kind if kind == "memory:" else f"{tmp_path}/{kind}")
-    assert isinstance(store, Prunes)
+    assert isinstance(store, Deletes)
     for at, run_id in enumerate("abcd"):
         await store.append(append(run_id, await store.create(run_id), 1, at=at))
     (_, last) = await store.runs(2)

@@ -263,7 +263,7 @@ async def test_a_vote_and_its_runs_replay_without_a_call() -> None:
     agent = voters("Rome", "Paris", "Oslo", limits=Limits(tool_calls=9), meet=3)
     found = await ask(agent, store=store, verifier=judge(finish({"run": 3})), run_id="vote")
     own = await read("vote", store=store)
-    silent = agent.but(model=replaced(agent, [[never]] * 3))
+    silent = agent.replace(model=replaced(agent, [[never]] * 3))
     replayed = await replay(behind(silent, own), "vote", store=store)
     assert replayed.trajectory.stop == own.stop
     for run in found.runs:

@@ -3,15 +3,15 @@ import pytest
 from clew.core.errors import ToolError
 from clew.core.events import (
     Action,
+    AgentSpec,
     AnyEvent,
     Entry,
+    Fingerprints,
     Judged,
     Note,
     Observation,
-    Prints,
     Reply,
     Ruling,
-    Setting,
     Started,
     Thought,
 )
@@ -19,12 +19,12 @@ from clew.core.trajectory import Call, Trajectory
 from clew.toolbox.person import HoldQuestions, answered, ask_person
 from clew.tools import problems
 
-PRINTS = Prints("", "", "", "")
+PRINTS = Fingerprints("", "", "", "")
 QUESTION = {"question": "Which one?"}
 
 
 def trajectory(*events: AnyEvent) -> Trajectory:
-    started = Started("goal", Setting("", "", "", ""))
+    started = Started("goal", AgentSpec("", "", "", ""))
     return Trajectory(
         "run-1", [Entry(n, n, 1, event) for n, event in enumerate((started, *events), 1)]
     )

@@ -298,7 +298,7 @@ async def planned(agent: Agent, question: str) -> Any:
     """What the planner of an agent says in a run."""
     store = MemoryStore()
     model = ScriptedModel([act("planner", question=question), finish("so")])
-    result = await run(agent.but(model=model), "?", store=store)
+    result = await run(agent.replace(model=model), "?", store=store)
     seen = (await read(result.run_id, store=store)).calls[0].observation
     assert seen is not None
     return seen.content
@@ -372,7 +372,7 @@ async def test_ones_own_documents_come_before_what_others_search(tmp_path: Any) 
 
 async def test_a_plan_follows_the_agent_when_its_tools_change() -> None:
     agent = Agent("offline", [planner(), shipped("calc"), archive])
-    fewer = agent.but(tools=[one for one in agent.tools if one is not archive])
+    fewer = agent.replace(tools=[one for one in agent.tools if one is not archive])
     answers = [await planned(one, FACTS_AND_SUMS) for one in (agent, fewer, agent)]
     assert [answer["steps"][0]["tool"] for answer in answers] == ["archive", "", "archive"]
 

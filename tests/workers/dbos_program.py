@@ -19,7 +19,7 @@ from clew.stores.postgres.store import PostgresStore
 from clew.testing.models import ScriptedModel, act, acts, finish
 from clew.workers.agents import agents_of
 from clew.workers.dbos import DbosDriver, version_of
-from clew.workers.driver import News
+from clew.workers.driver import WorkerEvent
 from clew.workers.worker import Orders
 from tests.core.scenarios import Ledger
 
@@ -41,7 +41,7 @@ def agent_of(folder: Path, gate: anyio.Event | None = None) -> Agent:
         return "done" if f"post {key}" in ledger.lines() else None
 
     async def wait(args: dict[str, Any], key: str) -> str:
-        told(News("taken", key.partition(":")[0], "waits"))
+        told(WorkerEvent("taken", key.partition(":")[0], "waits"))
         if gate is not None:
             await gate.wait()
         return "waited"
@@ -62,7 +62,7 @@ def agent_of(folder: Path, gate: anyio.Event | None = None) -> Agent:
     return Agent(model=ScriptedModel(script), tools=tools)
 
 
-def told(news: News) -> None:
+def told(news: WorkerEvent) -> None:
     """Print it."""
     sys.stdout.write(json.dumps([news.what, news.run_id, news.text]) + "\n")
     sys.stdout.flush()
@@ -92,7 +92,7 @@ async def main() -> None:
             orders = Orders(agents_of(agent), tell=told, **said)
             await DbosDriver(store, orders, version_of([agent])).work(leaving)
         except ConfigError as error:
-            told(News("failed", text=str(error)))
+            told(WorkerEvent("failed", text=str(error)))
         await store.close()
         together.cancel_scope.cancel()
 

@@ -25,7 +25,7 @@ from clew.core.errors import ConfigError
 from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.runner import start
-from clew.workers.driver import News, Serving
+from clew.workers.driver import Serving, WorkerEvent
 from clew.workers.ray import Cast, End, Progress, RayDriver, fan_out, serve
 from clew.workers.ray.session import session
 from tests.patience import PATIENCE
@@ -121,10 +121,10 @@ async def served(store: str) -> dict[str, Any]:
     await start(reader(), "not for this worker", place, run_id="q-strange", queue="default")
     await start(clerk(), "another queue", place, run_id="q-other", queue="other")
     driver = RayDriver(store, (CLERK,), only=True, cast=Cast(1, 6))
-    news: list[News] = []
+    news: list[WorkerEvent] = []
     leaving = anyio.Event()
 
-    def tell(said: News) -> None:
+    def tell(said: WorkerEvent) -> None:
         news.append(said)
         if sum(each.what == "ended" for each in news) == 3:
             leaving.set()

@@ -127,7 +127,7 @@ async def test_what_would_end_a_worker_ends_one_try_of_one_run(guard: Callable[[
             await carried(agent, store)
     done = await carried(agent, store)
     assert is_set_aside(done.stop)
-    agents: list[Agent] = [agent.but(guards=[]), agent]
+    agents: list[Agent] = [agent.replace(guards=[]), agent]
     assert (await resume(agents[0], "r", store=store, accept_change=True)).answer == "done"
 
 
@@ -159,7 +159,7 @@ async def test_a_run_whose_bound_breaks_its_workers_is_set_aside_too() -> None:
         return None
 
     script = ScriptedModel([act("look", at=1), act("look", at=2), finish("done")])
-    store, agent = MemoryStore(), guarded(lambda: None, model=script).but(bounds=[bound])
+    store, agent = MemoryStore(), guarded(lambda: None, model=script).replace(bounds=[bound])
     await start(agent, "Look.", store, run_id="r", queue=QUEUE)
     for _ in range(MOST + 1):
         with pytest.raises(ClewError):

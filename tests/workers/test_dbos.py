@@ -32,7 +32,7 @@ from clew.testing.models import ScriptedModel, act, finish, say
 from clew.workers.agents import agents_of
 from clew.workers.dbos import DbosDriver, version_of
 from clew.workers.dbos.tickets import Tickets, place_of
-from clew.workers.driver import News, Serving
+from clew.workers.driver import Serving, WorkerEvent
 from clew.workers.worker import Orders
 from tests import warm
 from tests.core.scenarios import Ledger
@@ -77,7 +77,7 @@ class Worker:
 
     process: warm.Process
     orders: int
-    news: anyio.abc.ObjectReceiveStream[News]
+    news: anyio.abc.ObjectReceiveStream[WorkerEvent]
 
     def tell(self, order: str) -> None:
         os.write(self.orders, f"{order}\n".encode())
@@ -105,12 +105,12 @@ async def working(store: str, folder: Path, **orders: Any) -> AsyncGenerator[Wor
     )
     os.close(theirs_in)
     os.close(theirs_out)
-    send, receive = anyio.create_memory_object_stream[News](1000)
+    send, receive = anyio.create_memory_object_stream[WorkerEvent](1000)
 
     async def listen() -> None:
         with os.fdopen(mine_out) as lines, send:
             while line := await anyio.to_thread.run_sync(lines.readline, abandon_on_cancel=True):
-                send.send_nowait(News(*json.loads(line)))
+                send.send_nowait(WorkerEvent(*json.loads(line)))
 
     with receive:
         async with anyio.create_task_group() as together:
@@ -232,9 +232,9 @@ class Flaky(ScriptedModel):
         return await super().complete(prompt, on_text)
 
 
-async def idle(driver: DbosDriver) -> list[News]:
+async def idle(driver: DbosDriver) -> list[WorkerEvent]:
     """Serve here until nothing is left to do; what was told."""
-    told: list[News] = []
+    told: list[WorkerEvent] = []
     orders = dataclasses.replace(driver.orders, until_idle=True, tell=told.append)
     with anyio.fail_after(PATIENCE):
         await dataclasses.replace(driver, orders=orders).work(anyio.Event())
@@ -261,10 +261,10 @@ async def test_what_failed_is_tried_again_and_what_is_not_here_is_left_to_who_ha
     )
     assert await mine.status(run_id) == "waiting"
     (tmp_path / "up").touch()
-    told: list[News] = []
+    told: list[WorkerEvent] = []
     leaving = anyio.Event()
 
-    def tell(news: News) -> None:
+    def tell(news: WorkerEvent) -> None:
         told.append(news)
         if news.what == "ended":
             leaving.set()
@@ -359,7 +359,7 @@ async def test_serve_leaves_when_cancelled_and_one_process_has_one_dbos(
     agent = agent_of(tmp_path)
     ended = anyio.Event()
 
-    def tell(news: News) -> None:
+    def tell(news: WorkerEvent) -> None:
         if news.what == "ended":
             ended.set()
 

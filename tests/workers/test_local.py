@@ -40,7 +40,7 @@ from clew.core.trajectory import Call, Trajectory
 from clew.testing.models import Line, ScriptedModel, act, say
 from clew.workers.agents import agents_of
 from clew.workers.backoff import FIRST, MOST, Pauses
-from clew.workers.driver import News
+from clew.workers.driver import WorkerEvent
 from clew.workers.local import LocalDriver
 from clew.workers.locks import claim, queue_of
 from clew.workers.worker import Orders
@@ -53,22 +53,22 @@ pytestmark = pytest.mark.both_loops
 class Teller:
     """What a worker told, and somebody who can wait for it."""
 
-    told: list[News] = field(default_factory=list[News])
+    told: list[WorkerEvent] = field(default_factory=list[WorkerEvent])
     _more: anyio.Event = field(default_factory=anyio.Event)
 
-    def __call__(self, news: News) -> None:
+    def __call__(self, news: WorkerEvent) -> None:
         self.told.append(news)
         self._more.set()
         self._more = anyio.Event()
 
-    async def hears(self, what: str, times: int = 1) -> News:
+    async def hears(self, what: str, times: int = 1) -> WorkerEvent:
         """The news of this kind, the first or a later one, once it is told."""
         with anyio.fail_after(PATIENCE):
             while len(found := self.of(what)) < times:
                 await self._more.wait()
         return found[times - 1]
 
-    def of(self, what: str) -> list[News]:
+    def of(self, what: str) -> list[WorkerEvent]:
         return [news for news in self.told if news.what == what]
 
 
@@ -83,7 +83,7 @@ async def serving(store: Store, *agents: Agent, **how: Any) -> AsyncGenerator[Te
         group.cancel_scope.cancel()
 
 
-async def serve_all(store: Store, *agents: Agent, **how: Any) -> list[News]:
+async def serve_all(store: Store, *agents: Agent, **how: Any) -> list[WorkerEvent]:
     """Serve until nothing is left to do: what was told."""
     teller = Teller()
     orders = Orders(agents_of(*agents), until_idle=True, tell=teller, **how)
@@ -142,7 +142,7 @@ async def test_runs_are_carried_so_many_at_once() -> None:
     ids = [await submit(agent, f"question {number}", store=store) for number in range(10)]
     assert await standing(store, ids[0]) == "waiting"
     told = await serve_all(store, agent, at_once=3, name="one")
-    assert told[0] == News("serving", text="one serves the queue 'default'")
+    assert told[0] == WorkerEvent("serving", text="one serves the queue 'default'")
     taken = [news.run_id for news in told if news.what == "taken"]
     assert sorted(taken) == sorted(ids)
     assert set(taken[:3]) == set(ids[:3])  # the oldest first
@@ -155,7 +155,7 @@ async def test_two_workers_do_nothing_twice(tmp_path: Path) -> None:
     one, other = SqliteStore(tmp_path / "runs"), SqliteStore(tmp_path / "runs")
     agent = answering()
     ids = [await submit(agent, "?", store=one) for _ in range(20)]
-    told: list[News] = []
+    told: list[WorkerEvent] = []
 
     async def serve(store: Store) -> None:
         told.extend(await serve_all(store, agent, at_once=2, name=str(id(store))))
@@ -249,10 +249,10 @@ async def test_the_agent_of_a_run_that_another_has_is_made_beforehand() -> None:
         return agent
 
     ids = [await submit(agent, "?", store=store) for _ in range(2)]
-    other = await submit(agent.but(prompt="Be short."), "?", store=store)
+    other = await submit(agent.replace(prompt="Be short."), "?", store=store)
     for run_id in (*ids, other):
         await store.claim(run_id)
-    told: list[News] = []
+    told: list[WorkerEvent] = []
     orders = Orders(agents, until_idle=True, tell=told.append)
     await LocalDriver(store, orders).serve()
     assert [news.what for news in told] == ["serving"]
@@ -345,7 +345,7 @@ async def test_an_agent_is_made_of_what_the_record_says_unless_it_comes_out_diff
     spec = Spec(model="offline", tools=("calc",))
     made = make_agent(spec)
     same = await submit(made, "?", store=store, origin=origin(spec))
-    other = await submit(made.but(prompt="Be short."), "?", store=store, origin=origin(spec))
+    other = await submit(made.replace(prompt="Be short."), "?", store=store, origin=origin(spec))
     program = await submit(answering(), "?", store=store)
     agent = await agents(await read(same, store=store))
     assert agent.setting == made.setting

@@ -11,7 +11,7 @@ import pytest
 from clew import Agent, SqliteStore, submit
 from clew.core.events import Note, encode
 from clew.testing.models import ScriptedModel, say
-from clew.workers.driver import News, Serving
+from clew.workers.driver import Serving, WorkerEvent
 
 pytest.importorskip("ray", reason="the extra `ray` is not installed")
 
@@ -57,7 +57,7 @@ class Here:
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_a_refused_run_that_was_spoken_to_is_not_sent_at_every_look(tmp_path: Path) -> None:
     place = str(tmp_path / "runs.sqlite")
-    store, crew, told = SqliteStore(Path(place)), Here(place), list[News]()
+    store, crew, told = SqliteStore(Path(place)), Here(place), list[WorkerEvent]()
     agent = Agent(model=ScriptedModel([say("yes")]))
     run_id = await submit(agent, "?", store=store)
     await store.post(run_id, encode(Note("a word")))

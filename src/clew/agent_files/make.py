@@ -82,8 +82,8 @@ def load_agent(path: str | Path, **changes: Any) -> Loaded:
     spec = read_agent_file(path)
     model = changes.pop("model", None)
     if isinstance(model, str):
-        spec, model = spec.but({"model": model}), None
-    return Loaded(make_agent(spec, model=model).but(**changes), spec.store)
+        spec, model = spec.replace({"model": model}), None
+    return Loaded(make_agent(spec, model=model).replace(**changes), spec.store)
 
 
 def make_agent(spec: Spec, docs: Library | None = None, model: Model | None = None) -> Agent:
@@ -137,9 +137,9 @@ def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
     with part():
         agent = Agent(**fields, **said)
     with part("examples"):
-        agent = agent.but(examples=spec.examples) if spec.examples else agent
+        agent = agent.replace(examples=spec.examples) if spec.examples else agent
     with part("references"):
-        return agent.but(references=True) if spec.references else agent
+        return agent.replace(references=True) if spec.references else agent
 
 
 def make_library(spec: Spec, on_progress: OnProgress | None = None) -> Library | None:

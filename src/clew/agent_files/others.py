@@ -19,7 +19,7 @@ def other_agent(each: Other, spec: Spec, make: Callable[[Spec], Agent]) -> Tool:
     _check_circle(each, (spec.file,))
     inner = read_agent_file(each.file)
     if not inner.model:
-        inner = inner.but({"model": spec.model})
+        inner = inner.replace({"model": spec.model})
     return delegate(make(inner), name=each.name, description=each.description, origin=origin(inner))
 
 

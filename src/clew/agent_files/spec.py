@@ -194,7 +194,7 @@ class Spec(Part, frozen=True):
         """Where modules are looked for first; empty for the working folder."""
         return str(Path(self.file).parent) if self.file else ""
 
-    def but(self, changes: Mapping[str, Any]) -> "Spec":
+    def replace(self, changes: Mapping[str, Any]) -> "Spec":
         """The same with other values, by dotted names: `{"limits.steps": 3}`.
 
         Raises `msgspec.ValidationError` for what does not fit.

@@ -16,6 +16,7 @@ from clew.agent_files.spec import Spec
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import (
+    AgentSpec,
     Attempt,
     Effect,
     Grant,
@@ -23,10 +24,9 @@ from clew.core.events import (
     Judged,
     Landing,
     Observation,
-    Setting,
     Stop,
 )
-from clew.core.interfaces import Brief, Parameters, Retry, Tool
+from clew.core.interfaces import Parameters, PromptSpec, Retry, Tool
 from clew.core.subagents import handing_on
 from clew.core.trajectory import Trajectory
 from clew.tools.retrieval import Retrieval
@@ -36,7 +36,7 @@ _AFTER: Final = "; what is left holds no landing"
 
 
 def stand_ins(
-    spec: Spec, record: Trajectory, brief: Brief | None, make: Callable[[Spec], Agent]
+    spec: Spec, record: Trajectory, brief: PromptSpec | None, make: Callable[[Spec], Agent]
 ) -> tuple[Agent, frozenset[str]]:
     """The agent that `spec`, the record's own, describes; and which parts only stand in for others.
 
@@ -62,11 +62,11 @@ def stand_ins(
     apart = {f"tools.{name}" for name in lacking} | {f"parts.{name}" for name in parts}
     tools = sorted(found.values(), key=lambda tool: order.index(tool.name))
     own = [_Bound(name, record) for name in bounds]
-    agent = agent.but(tools=tools, bounds=own, examples=spec.examples, **parts)
+    agent = agent.replace(tools=tools, bounds=own, examples=spec.examples, **parts)
     return agent, frozenset(apart)
 
 
-def _handed(spec: Spec, setting: Setting) -> Iterator[Tool]:
+def _handed(spec: Spec, setting: AgentSpec) -> Iterator[Tool]:
     """The tools that hand on to agents of other files: as the record names them."""
     for each in spec.agents:
         if (said := setting.tools.get(each.name)) is not None:
@@ -81,7 +81,7 @@ def _effect(word: str) -> Effect:
     return next(known for known in get_args(Effect) if known == word)
 
 
-def _most(setting: Setting, name: str) -> Grant | None:
+def _most(setting: AgentSpec, name: str) -> Grant | None:
     granted = msgspec.convert(setting.parts.get("granted", {}), dict[str, Grant])
     return granted.get(name)
 
@@ -104,7 +104,7 @@ def _has_own(spec: Spec) -> bool:
     return bool(own or spec.programs or spec.processes)
 
 
-def _parts(spec: Spec, setting: Setting, agent: Agent) -> dict[str, Any]:
+def _parts(spec: Spec, setting: AgentSpec, agent: Agent) -> dict[str, Any]:
     """The parts of an agent, by its fields, that stand in for those of the user's own."""
     parts: dict[str, Any] = {}
     said = setting.parts
@@ -123,7 +123,7 @@ def _parts(spec: Spec, setting: Setting, agent: Agent) -> dict[str, Any]:
     return parts
 
 
-def _tool(name: str, setting: Setting, brief: Brief, record: Trajectory) -> Tool:
+def _tool(name: str, setting: AgentSpec, brief: PromptSpec, record: Trajectory) -> Tool:
     """A tool as far as the record tells: of a hidden one it holds no schema."""
     version, effect, _ = setting.tools[name].split()
     shown = {tool.name: tool for tool in (*brief.tools, *brief.more)}

@@ -15,7 +15,7 @@ from clew.agent_files import (
     with_model,
 )
 from clew.core.errors import ConfigError, ModelError
-from clew.core.events import Json, Reply, Setting
+from clew.core.events import AgentSpec, Json, Reply
 from clew.core.interfaces import OnText, Prompt
 from clew.core.trajectory import Trajectory
 
@@ -51,7 +51,7 @@ def options(given: Mapping[str, Json], before: Spec | None = None) -> Spec:
     if docs := said.get("docs"):
         said["docs"] = str(Path(docs).absolute())
     spec = read_agent_file(file) if file else before or Spec(screens=SCREENS)
-    return spec.but({NAMES.get(name, name): value for name, value in said.items()})
+    return spec.replace({NAMES.get(name, name): value for name, value in said.items()})
 
 
 def agent_store(given: Mapping[str, Json]) -> str | None:
@@ -103,7 +103,7 @@ class StandIn:
         raise ModelError(message)
 
 
-def stand_in(setting: Setting) -> StandIn:
+def stand_in(setting: AgentSpec) -> StandIn:
     """What the record says of its model; that it was priced shows in the bound on its cost."""
     bounds: list[str] = setting.parts.get("bounds", [])
     priced = any(bound.startswith("Cost(") for bound in bounds)

@@ -138,7 +138,7 @@ def _recorded(so_far: Trajectory, record: Trajectory, wish: Wish) -> Spec:
     """The spec at the cut, with what is changed; what is to be as `usual` says nothing any more."""
     try:
         spec = recorded(so_far, wish.given, of=record, trusted=wish.trust_origin)
-        return spec.but(dict.fromkeys(wish.usual))
+        return spec.replace(dict.fromkeys(wish.usual))
     except msgspec.ValidationError as error:
         message = f"--set does not fit an agent: {explained(str(error))}"
         raise ConfigError(message) from error

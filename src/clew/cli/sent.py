@@ -5,17 +5,17 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from clew.cli.visible import inert
-from clew.context.rendered_prompt import Sent
+from clew.context.rendered_prompt import RenderedPrompt
 from clew.core.events import Json, encode
 from clew.core.interfaces import Part, Tool
 
 
-def sent_text(sent: Sent) -> str:
+def sent_text(sent: RenderedPrompt) -> str:
     """The whole prompt; nothing in it is cut, and no control character gets through."""
     return inert("\n".join(_lines(sent)))
 
 
-def _lines(sent: Sent) -> Iterator[str]:
+def _lines(sent: RenderedPrompt) -> Iterator[str]:
     prompt = sent.prompt
     yield f"Prompt of thought {sent.step} in run {sent.run_id}: {sent.verdict}"
     about = [sent.setting.model, sent.setting.codec, f"calls: {prompt.calls}"]
@@ -55,7 +55,7 @@ def _json(value: object) -> str:
     return encode(value).decode()
 
 
-def sent_document(sent: Sent) -> dict[str, Json]:
+def sent_document(sent: RenderedPrompt) -> dict[str, Json]:
     """The prompt by its parts, with what was found of its fingerprints."""
     prompt = sent.prompt
     return {

@@ -22,7 +22,7 @@ from clew.cli.screen import console, put
 from clew.cli.sent import sent_document, sent_text
 from clew.cli.visible import inert, json_text
 from clew.cli.votes import refuse_vote
-from clew.context.rendered_prompt import Sent
+from clew.context.rendered_prompt import RenderedPrompt
 from clew.core.approvals import root_of
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
@@ -97,7 +97,7 @@ async def _read(run: str, store: str | None) -> Trajectory:
         return await load(place, await find_run(place, run))
 
 
-async def _sent(run: str, step: int | None, store: str | None) -> Sent:
+async def _sent(run: str, step: int | None, store: str | None) -> RenderedPrompt:
     async with existing(store) as place:
         return await prompt_of(await find_run(place, run), step, store=place)
 

@@ -18,7 +18,7 @@ from clew.cli.screen import console
 from clew.cli.visible import inert, json_text
 from clew.core.errors import StoreError
 from clew.core.events import Started, Stop, decode
-from clew.core.interfaces import Claims, RunInfo, Store
+from clew.core.interfaces import Locks, RunInfo, Store
 from clew.core.journal import load
 from clew.workers.locks import claim, queue_of
 
@@ -52,7 +52,7 @@ class Watched:
         """The last runs, the one last written first."""
         infos = await self.store.runs(max(self.most, 0))
         due = self.store
-        waiting = {run.run_id for run in await due.due()} if isinstance(due, Claims) else None
+        waiting = {run.run_id for run in await due.due()} if isinstance(due, Locks) else None
         return [await self._row(info, waiting) for info in infos]
 
     async def _row(self, info: RunInfo, waiting: set[str] | None) -> Row:
@@ -82,7 +82,7 @@ class Watched:
             if status:
                 return status
         store = self.store
-        if not queue or not isinstance(store, Claims):
+        if not queue or not isinstance(store, Locks):
             return "open"
         lock = await claim(store, info.run_id)
         if lock is None:

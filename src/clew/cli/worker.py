@@ -19,7 +19,7 @@ from clew.cli.places import shared_place
 from clew.cli.visible import inert, json_text
 from clew.core.errors import ConfigError, one_error
 from clew.support.extras import install
-from clew.workers.driver import News, Serving, own_name
+from clew.workers.driver import Serving, WorkerEvent, own_name
 
 GOAL = 60
 DRIVERS = ("local", "dbos", "ray")
@@ -124,7 +124,7 @@ class Teller:
         self.failed = 0
         self.working: set[str] = set()
 
-    def tell(self, news: News) -> None:
+    def tell(self, news: WorkerEvent) -> None:
         """What the worker told."""
         self.failed += news.what in {"failed", "refused"}
         if news.what == "taken":

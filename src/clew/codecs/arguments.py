@@ -11,7 +11,7 @@ from typing import Final
 
 from clew.codecs.mend import UnreadableError, Value, first_value, whole_value
 from clew.core.events import FINISH, Json
-from clew.core.interfaces import Brief, Parameters, Tool
+from clew.core.interfaces import Parameters, PromptSpec, Tool
 
 UNKNOWN_KEY: Final = "input"
 """Where the text for a tool that nobody declared is kept, so that the record shows it."""
@@ -37,18 +37,18 @@ _EXAMPLES: Final[dict[str, Json]] = {
 }
 
 
-def shown(brief: Brief) -> tuple[Tool, ...]:
+def shown(brief: PromptSpec) -> tuple[Tool, ...]:
     """The tools to describe, finish last and once."""
     return (*(tool for tool in brief.tools if tool.name != FINISH), brief.finish)
 
 
-def tool_named(brief: Brief, name: str) -> Tool | None:
+def tool_named(brief: PromptSpec, name: str) -> Tool | None:
     """The declared tool of exactly that name, whether it was shown yet or not."""
     found = next((tool for tool in shown(brief) if tool.name == name), None)
     return brief.later.get(name) if found is None else found
 
 
-def matched(brief: Brief, written: str) -> tuple[str, bool]:
+def matched(brief: PromptSpec, written: str) -> tuple[str, bool]:
     """A tool's name as declared, and whether it had to be matched without case and separators.
 
     A name that matches none, or more than one, stays as it was written.

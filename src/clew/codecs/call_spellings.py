@@ -17,7 +17,7 @@ import msgspec
 from clew.codecs.arguments import fields, object_args, tool_named, typed
 from clew.codecs.mend import UnreadableError, first_value, whole_value
 from clew.core.events import FINISH, Json
-from clew.core.interfaces import Brief
+from clew.core.interfaces import PromptSpec
 
 MOST: Final = 64
 """Calls that are read in one reply."""
@@ -92,12 +92,12 @@ def plain(text: str) -> str:
     return text[:end].strip()
 
 
-def declared(brief: Brief, name: str) -> bool:
+def declared(brief: PromptSpec, name: str) -> bool:
     """Whether it is the name of a tool that can be called."""
     return name == FINISH or name in brief.known or tool_named(brief, name) is not None
 
 
-def calls_at(brief: Brief, text: str, at: int, *, marked: bool) -> Reading:
+def calls_at(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading:
     """The calls that stand one behind the other from `at` on, and where they end.
 
     Behind a mark any name is one of a tool; without one, only what could hardly be anything else
@@ -120,7 +120,7 @@ def calls_at(brief: Brief, text: str, at: int, *, marked: bool) -> Reading:
 # ------------------------------------------------------------------------------------- tags
 
 
-def _tagged(brief: Brief, text: str, at: int, *, marked: bool) -> Reading | None:
+def _tagged(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading | None:
     """`<function=NAME>…</function>`, `<invoke name="NAME">…</invoke>`, or `<NAME>…</NAME>`."""
     opening = TAG.match(text, at)
     own = None if opening else _CHILD.match(text, at)
@@ -143,7 +143,7 @@ def _tagged(brief: Brief, text: str, at: int, *, marked: bool) -> Reading | None
     return ([_with_body(brief, name, body)], after) if name else None
 
 
-def _with_body(brief: Brief, name: str, body: str) -> Written:
+def _with_body(brief: PromptSpec, name: str, body: str) -> Written:
     """A call of `name` with what stands in its tag."""
     body = body.strip()
     if body.startswith("{"):
@@ -172,7 +172,7 @@ def _children(body: str) -> list[tuple[str, str]] | None:
     return None if body[at:].strip() else found
 
 
-def _with_texts(brief: Brief, name: str, given: Any) -> Written:
+def _with_texts(brief: PromptSpec, name: str, given: Any) -> Written:
     """A call with its arguments as texts: each a value of its parameter's type."""
     tool = tool_named(brief, name)
     schemas = fields(tool.parameters) if tool is not None else {}
@@ -191,7 +191,7 @@ def _with_texts(brief: Brief, name: str, given: Any) -> Written:
 # ------------------------------------------------------------------------------------- objects
 
 
-def _object(brief: Brief, text: str, at: int, *, marked: bool) -> Reading | None:
+def _object(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading | None:
     """Objects that name a tool and its arguments, alone or in a list."""
     if text[at : at + 1] not in {"{", "["}:
         return None
@@ -208,7 +208,7 @@ def _object(brief: Brief, text: str, at: int, *, marked: bool) -> Reading | None
     return None if calls is None else (calls, end)
 
 
-def _in_value(brief: Brief, value: Json) -> list[Written] | None:
+def _in_value(brief: PromptSpec, value: Json) -> list[Written] | None:
     """The calls that a value says; None where it is anything else."""
     found: list[Written] = []
     for each in msgspec.convert(value, list[Any]) if isinstance(value, list) else [value]:
@@ -219,7 +219,7 @@ def _in_value(brief: Brief, value: Json) -> list[Written] | None:
     return found or None
 
 
-def _in_object(brief: Brief, said: dict[str, Json]) -> list[Written] | None:
+def _in_object(brief: PromptSpec, said: dict[str, Json]) -> list[Written] | None:
     for key in _OUTER:
         if isinstance(said.get(key), (dict, list)) and said.keys() <= {key, *_BESIDE, "content"}:
             return _in_value(brief, said[key])
@@ -242,7 +242,7 @@ def _in_object(brief: Brief, said: dict[str, Json]) -> list[Written] | None:
     return _with_value(brief, name, said[given])
 
 
-def _with_value(brief: Brief, name: str, value: Json) -> list[Written] | None:
+def _with_value(brief: PromptSpec, name: str, value: Json) -> list[Written] | None:
     """A call with what stands for its arguments; no call, where that cannot be arguments."""
     if isinstance(value, dict):
         return [Written(name, cast("dict[str, Json]", value))]
@@ -251,7 +251,7 @@ def _with_value(brief: Brief, name: str, value: Json) -> list[Written] | None:
     return [Written(name)] if value is None and declared(brief, name) else None
 
 
-def _with_text(brief: Brief, name: str, text: str) -> Written:
+def _with_text(brief: PromptSpec, name: str, text: str) -> Written:
     """A call with its arguments as the text of an object."""
     try:
         given = object_args(tool_named(brief, name), text)
@@ -267,7 +267,7 @@ def _with_text(brief: Brief, name: str, text: str) -> Written:
 # --------------------------------------------------------------------------- names with arguments
 
 
-def _named(brief: Brief, text: str, at: int, *, marked: bool) -> Reading | None:
+def _named(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading | None:
     """`NAME{…}`, with marks, a fence or nothing between the two; or `NAME<arg_key>…`."""
     found = _NAMED.match(text, at)
     if found is None or not (marked or declared(brief, found["name"])):
@@ -289,7 +289,7 @@ def _named(brief: Brief, text: str, at: int, *, marked: bool) -> Reading | None:
 # -------------------------------------------------------------------------------------- Python
 
 
-def _python(brief: Brief, text: str, at: int, *, marked: bool) -> Reading | None:
+def _python(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading | None:
     """`NAME(key=value)`, `[NAME(…), NAME(…)]` or `print(default_api.NAME(…))`, on one line each."""
     if not re.match(r"\[?\s*(?:print\()?[\w.]{1,80}\(", text[at : at + 120]):
         return None
@@ -322,7 +322,7 @@ def _python_calls(body: list[ast.stmt]) -> Iterator[ast.expr]:
         yield from value.elts if isinstance(value, ast.List) else [value]
 
 
-def _python_call(brief: Brief, call: ast.expr) -> Written | None:
+def _python_call(brief: PromptSpec, call: ast.expr) -> Written | None:
     """A call with literals as its arguments; those without a name go by the order declared."""
     if not isinstance(call, ast.Call):
         return None
@@ -350,7 +350,9 @@ def _json(value: object) -> str:
 
 
 class _Reader(Protocol):
-    def __call__(self, brief: Brief, text: str, at: int, *, marked: bool) -> Reading | None: ...
+    def __call__(
+        self, brief: PromptSpec, text: str, at: int, *, marked: bool
+    ) -> Reading | None: ...
 
 
 _READERS: Final[tuple[_Reader, ...]] = (_tagged, _object, _named, _python)

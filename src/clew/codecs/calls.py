@@ -6,7 +6,7 @@ from typing import Final
 from clew.codecs.arguments import bare, fields, matched, object_args, tool_named
 from clew.codecs.mend import UnreadableError, first_value
 from clew.core.events import FINISH, Action
-from clew.core.interfaces import Brief, Tool
+from clew.core.interfaces import PromptSpec, Tool
 
 CANONICAL_FINISH: Final = "Finish"
 """How the paper writes the tool that ends a run."""
@@ -21,7 +21,7 @@ _CALL: Final = re.compile(r"\w ?\[")
 _DECORATION: Final = " \t\r\n*_`."
 
 
-def tool_name(brief: Brief, written: str) -> tuple[str, list[str]]:
+def tool_name(brief: PromptSpec, written: str) -> tuple[str, list[str]]:
     """The tool that is named, and what had to be mended.
 
     A single word that names no tool stays as it is, for the loop to say so; anything else raises
@@ -36,7 +36,7 @@ def tool_name(brief: Brief, written: str) -> tuple[str, list[str]]:
     return name, []
 
 
-def read_call(brief: Brief, text: str) -> tuple[Action, list[str]]:
+def read_call(brief: PromptSpec, text: str) -> tuple[Action, list[str]]:
     """Read a call that `text` begins with. Raises `UnreadableError`."""
     opening = _OPENING.search(text)
     if opening is None:
@@ -112,7 +112,7 @@ def _unquoted(tool: Tool | None, text: str) -> str:
     return text
 
 
-def bare_call(brief: Brief, text: str) -> tuple[str, str] | None:
+def bare_call(brief: PromptSpec, text: str) -> tuple[str, str] | None:
     """The last line as a call of a known tool written without its label, and the text ahead of it.
 
     None where another line is such a call too: then nobody knows which was meant.
@@ -124,7 +124,7 @@ def bare_call(brief: Brief, text: str) -> tuple[str, str] | None:
     return "\n".join(lines[:-1]).strip(), lines[-1].strip(" \t*_`")
 
 
-def _is_call(brief: Brief, line: str) -> bool:
+def _is_call(brief: PromptSpec, line: str) -> bool:
     line = line.strip(_DECORATION)
     opening = _OPENING.search(line[:72])
     if opening is None or line[-1] not in "])":

@@ -16,7 +16,7 @@ from clew.codecs.scan import Labels, cut
 from clew.codecs.sections import kept
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Action, Reply, encode
-from clew.core.interfaces import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
+from clew.core.interfaces import Calls, OnText, Parameters, Parsed, Part, PromptSpec, Tool
 from clew.core.trajectory import Step
 
 __all__ = ["Command", "Commands"]
@@ -78,7 +78,7 @@ class Commands:
         """Tools are described in the text."""
         return False
 
-    def head(self, brief: Brief, goal: str) -> tuple[Part, ...]:
+    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Prompt, rules, tools and examples in one system part, then the question."""
         thought = "what is known, what is missing, what to do next\n" if brief.thought else ""
         rules = (
@@ -94,23 +94,23 @@ class Commands:
         system = wording.system(self._form(), brief, rules, tools)
         return (system, Part("user", f"{self.question}: {goal}"))
 
-    def describe(self, brief: Brief, tools: Sequence[Tool]) -> tuple[Part, ...]:
+    def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
         """Further tools, in one part."""
         return wording.further(self._described(brief, tool) for tool in tools)
 
-    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The step in canonical form."""
         return wording.render(self._form(), brief, step)
 
-    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One part with what must be said anew."""
         return wording.tail(notes, step)
 
-    def form(self, brief: Brief, calls: Calls) -> Parameters | None:
+    def form(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
         """None: commands are no JSON."""
         return None
 
-    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """One command counts; the text ahead of it is the thought."""
         counted = kept(self._labels, reply.text)
         invented = len(counted) < len(reply.text)
@@ -150,7 +150,7 @@ class Commands:
                 newline = text.find("\n", behind(*fitting[0], text))
             at = len(text) if newline < 0 else newline + 1
 
-    def _read(self, brief: Brief, text: str) -> Parsed:
+    def _read(self, brief: PromptSpec, text: str) -> Parsed:
         """The command that counts, and the thought before it. Raises `UnreadableError`."""
         starts = self._starts(text, whole=self.counts == "last")
         earlier: list[str] = []
@@ -165,7 +165,7 @@ class Commands:
             raise UnreadableError("the reply was empty")
         raise UnreadableError("no line of the reply begins a command")
 
-    def _at(self, brief: Brief, text: str, start: _Start) -> _Call | None:
+    def _at(self, brief: PromptSpec, text: str, start: _Start) -> _Call | None:
         """The call that a line begins, if it is one. Raises `UnreadableError`."""
         for command in start.commands:
             tool = tool_named(brief, command.tool)
@@ -178,7 +178,7 @@ class Commands:
         return _Call(Action(plain[1], value.value), plain.end() + value.end, value.repairs)
 
     def _told(
-        self, brief: Brief, text: str, start: _Start, found: _Call, earlier: Sequence[str]
+        self, brief: PromptSpec, text: str, start: _Start, found: _Call, earlier: Sequence[str]
     ) -> Parsed:
         """A call with the thought ahead of it; what stands behind it is dropped."""
         repairs = [*earlier, *found.repairs]
@@ -212,11 +212,11 @@ class Commands:
             finish=lambda brief, _: self._finish_text(brief),
         )
 
-    def _described(self, brief: Brief, tool: Tool) -> str:
+    def _described(self, brief: PromptSpec, tool: Tool) -> str:
         examples = (self._call(brief, Action(tool.name, one)) for one in tool.examples)
         return wording.described(tool, self._heading(tool), examples)
 
-    def _turn(self, brief: Brief, thought: str, action: Action) -> str:
+    def _turn(self, brief: PromptSpec, thought: str, action: Action) -> str:
         said = f"{self._inert(thought)}\n" if thought else ""
         return said + self._call(brief, action)
 
@@ -231,7 +231,7 @@ class Commands:
             text = f"{text[:at]}| {text[at:]}"
         return text
 
-    def _call(self, brief: Brief, action: Action) -> str:
+    def _call(self, brief: PromptSpec, action: Action) -> str:
         """A call in its own form where that reads back as the same call, else as JSON."""
         for command in self.commands:
             fits = set(shaped(command.form).names) == action.args.keys()
@@ -241,7 +241,7 @@ class Commands:
                     return text
         return f"@{action.name} {encode(action.args).decode()}"
 
-    def _reads_as(self, brief: Brief, text: str, action: Action) -> bool:
+    def _reads_as(self, brief: PromptSpec, text: str, action: Action) -> bool:
         if kept(self._labels, text) != text or "\r" in text:
             return False
         try:  # not by `parse`: its complaint about what cannot be read would write an example again
@@ -257,7 +257,7 @@ class Commands:
         inside = ", ".join(f'"{name}": ...' for name in fields(tool.parameters))
         return f"@{tool.name} {{{inside}}}"
 
-    def _finish_text(self, brief: Brief) -> str:
+    def _finish_text(self, brief: PromptSpec) -> str:
         schema = f"JSON of the schema {encode(brief.answer).decode()}"
         answer = "the answer" if brief.answers_text else schema
         for command in self.commands:
@@ -266,6 +266,6 @@ class Commands:
         answer = f'"{answer}"' if brief.answers_text else answer
         return f'@{FINISH} {{"answer": {answer}}}'
 
-    def _example(self, brief: Brief) -> str:
+    def _example(self, brief: PromptSpec) -> str:
         tool = shown(brief)[0]
         return self._call(brief, Action(tool.name, example(tool)))

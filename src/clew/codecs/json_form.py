@@ -6,7 +6,7 @@ import msgspec
 
 from clew.codecs.arguments import shown
 from clew.core.events import Json
-from clew.core.interfaces import Brief, Calls, Parameters, Tool
+from clew.core.interfaces import Calls, Parameters, PromptSpec, Tool
 
 _VALUES: Final = frozenset({"const", "default", "enum", "examples"})
 """Keywords whose values are data: nothing in them is a reference."""
@@ -14,7 +14,7 @@ _VALUES: Final = frozenset({"const", "default", "enum", "examples"})
 _DEFINED: Final = ("$defs", "definitions")
 
 
-def form(brief: Brief, calls: Calls) -> Parameters:
+def form(brief: PromptSpec, calls: Calls) -> Parameters:
     """The schema of one step: a branch for each tool, or only the one that finishes.
 
     Definitions stand once, at the outermost schema, where their references look for them.
@@ -26,7 +26,7 @@ def form(brief: Brief, calls: Calls) -> Parameters:
     return {**schema, "$defs": definitions} if definitions else schema
 
 
-def _branch(brief: Brief, tool: Tool, definitions: dict[str, Json]) -> Parameters:
+def _branch(brief: PromptSpec, tool: Tool, definitions: dict[str, Json]) -> Parameters:
     moved = _Moved(tool.name)
     args = moved.schema({key: it for key, it in tool.parameters.items() if key not in _DEFINED})
     for key in _DEFINED:

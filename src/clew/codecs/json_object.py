@@ -26,7 +26,7 @@ from clew.codecs.json_form import form
 from clew.codecs.mend import UnreadableError, Value, first_value
 from clew.codecs.scan import scan, void
 from clew.core.events import FINISH, Action, Json, Reply, encode
-from clew.core.interfaces import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
+from clew.core.interfaces import Calls, OnText, Parameters, Parsed, Part, PromptSpec, Tool
 from clew.core.trajectory import Step
 
 ACTION: Final = ("action", "tool", "name")
@@ -57,7 +57,7 @@ class JsonObject:
         """Tools are described in the text."""
         return False
 
-    def head(self, brief: Brief, goal: str) -> tuple[Part, ...]:
+    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Prompt, rules, tools and examples in one system part, then the question."""
         said = "what is known, what is missing, what to do next"
         thought = f'"thought": "{said}", ' if brief.thought else ""
@@ -74,11 +74,11 @@ class JsonObject:
         system = wording.system(_FORM, brief, rules, tools)
         return (system, Part("user", f"Question: {goal}"))
 
-    def describe(self, brief: Brief, tools: Sequence[Tool]) -> tuple[Part, ...]:
+    def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
         """Further tools, in one part."""
         return wording.further(_told(brief, tool) for tool in tools)
 
-    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The step in canonical form; a reply that needed no mending to the letter.
 
         What a server wrote itself it finds in its cache again.
@@ -92,15 +92,15 @@ class JsonObject:
             return parts
         return (Part("assistant", said), *parts[1:])
 
-    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One part with what must be said anew."""
         return wording.tail(notes, step)
 
-    def form(self, brief: Brief, calls: Calls) -> Parameters | None:
+    def form(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
         """The schema of the next object: any shown tool with its arguments, or only finish."""
         return form(brief, calls)
 
-    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """The first object that a line begins with counts; prose ahead of it belongs to the
         thought.
         """
@@ -179,7 +179,7 @@ def _thought(said: dict[str, Json], prose: str) -> tuple[list[str], str]:
     return repairs, "\n".join(filter(None, [prose, text.strip()]))
 
 
-def _action(brief: Brief, said: dict[str, Json]) -> tuple[Action, list[str]]:
+def _action(brief: PromptSpec, said: dict[str, Json]) -> tuple[Action, list[str]]:
     """The action of an object. Raises `UnreadableError`."""
     repairs: list[str] = []
     rest = {key: value for key, value in said.items() if key != "thought"}
@@ -253,17 +253,17 @@ def _args(tool: Tool | None, value: Json) -> tuple[dict[str, Json], list[str]]:
 # ----------------------------------------------------------------------------------- writing
 
 
-def _told(brief: Brief, tool: Tool) -> str:
+def _told(brief: PromptSpec, tool: Tool) -> str:
     examples = (_turn(brief, "", Action(tool.name, one)) for one in tool.examples)
     return wording.described(tool, tool.name, examples)
 
 
-def _turn(brief: Brief, thought: str, action: Action) -> str:
+def _turn(brief: PromptSpec, thought: str, action: Action) -> str:
     said = {"thought": thought} if thought else {}
     return encode({**said, "action": action.name, "args": action.args}).decode()
 
 
-def _finish_text(brief: Brief) -> str:
+def _finish_text(brief: PromptSpec) -> str:
     answer = '"the answer"'
     if not brief.answers_text:
         answer = f"JSON of the schema {encode(brief.answer).decode()}"
@@ -271,7 +271,7 @@ def _finish_text(brief: Brief) -> str:
     return f'{{{thought}"action": "{FINISH}", "args": {{"answer": {answer}}}}}'
 
 
-def _example(brief: Brief) -> str:
+def _example(brief: PromptSpec) -> str:
     tool = shown(brief)[0]
     return _turn(brief, "", Action(tool.name, example(tool)))
 

@@ -24,7 +24,7 @@ from clew.codecs.mend import UnreadableError, first_value, whole_value
 from clew.codecs.scan import Labels, cut, void
 from clew.codecs.sections import Sections, sections, unfenced
 from clew.core.events import FINISH, Action, Json, Reply, encode
-from clew.core.interfaces import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
+from clew.core.interfaces import Calls, OnText, Parameters, Parsed, Part, PromptSpec, Tool
 from clew.core.trajectory import Step
 
 
@@ -85,7 +85,7 @@ class Labelled:
         """Tools are described in the text."""
         return False
 
-    def head(self, brief: Brief, goal: str) -> tuple[Part, ...]:
+    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Prompt, rules, tools and examples in one system part, then the question."""
         words = self.dialect
         thought = f"{words.thought}: what is known, what is missing, what to do next\n"
@@ -104,23 +104,23 @@ class Labelled:
         system = wording.system(self._form(), brief, rules, tools)
         return (system, Part("user", f"{words.question}: {goal}"))
 
-    def describe(self, brief: Brief, tools: Sequence[Tool]) -> tuple[Part, ...]:
+    def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
         """Further tools, in one part."""
         return wording.further(map(_told, tools))
 
-    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The step in canonical form."""
         return wording.render(self._form(), brief, step)
 
-    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One part with what must be said anew."""
         return wording.tail(notes, step)
 
-    def form(self, brief: Brief, calls: Calls) -> Parameters | None:
+    def form(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
         """None: these lines are no JSON."""
         return None
 
-    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """The first action or final answer counts; the text ahead of it is the thought.
 
         A reply without any label is a fault and no answer: it may as well be half a thought, or a
@@ -140,7 +140,7 @@ class Labelled:
         """Shows all ahead of an invented observation or a second step."""
         return cut(self.dialect.labels, show)
 
-    def _read(self, brief: Brief, reply: Reply, found: Sections) -> tuple[Action, list[str]]:
+    def _read(self, brief: PromptSpec, reply: Reply, found: Sections) -> tuple[Action, list[str]]:
         words = self.dialect
         if found.early:
             raise UnreadableError(f"{words.input} stands without its {words.action} ahead of it")
@@ -172,12 +172,12 @@ class Labelled:
             finish=lambda brief, _: self._finish_text(brief),
         )
 
-    def _finish_text(self, brief: Brief) -> str:
+    def _finish_text(self, brief: PromptSpec) -> str:
         if brief.answers_text:
             return f"{self.dialect.final}: the answer"
         return f"{self.dialect.final}: JSON of the schema {encode(brief.answer).decode()}"
 
-    def _turn(self, brief: Brief, thought: str, action: Action) -> str:
+    def _turn(self, brief: PromptSpec, thought: str, action: Action) -> str:
         words = self.dialect
         said = f"{words.thought}: {words.labels.inert(thought)}\n" if thought else ""
         if action.name == FINISH and action.args.keys() == {"answer"}:
@@ -189,7 +189,7 @@ class Labelled:
                 return said + plain
         return f"{said}{words.action}: {action.name}\n{words.input}: {encode(action.args).decode()}"
 
-    def _example(self, brief: Brief) -> str:
+    def _example(self, brief: PromptSpec) -> str:
         tool = shown(brief)[0]
         return self._turn(brief, "", Action(tool.name, example(tool)))
 
@@ -198,7 +198,7 @@ def _told(tool: Tool) -> str:
     return wording.described(tool, tool.name, (encode(one).decode() for one in tool.examples))
 
 
-def _acts(brief: Brief, found: Sections) -> bool:
+def _acts(brief: PromptSpec, found: Sections) -> bool:
     """Whether an action stands within the answer: with an input, or as a call of a known tool."""
     if found.beside is None:
         return False
@@ -207,7 +207,9 @@ def _acts(brief: Brief, found: Sections) -> bool:
     return named if not found.given else not void(found.beside.partition("\n")[0])
 
 
-def _action(brief: Brief, text: str, given: str | None, words: Dialect) -> tuple[Action, list[str]]:
+def _action(
+    brief: PromptSpec, text: str, given: str | None, words: Dialect
+) -> tuple[Action, list[str]]:
     """An action from what stands behind its label and behind its input's."""
     first, _, below = text.partition("\n")
     below = below.strip()
@@ -252,7 +254,7 @@ def _args(tool: Tool | None, text: str, words: Dialect) -> tuple[dict[str, Json]
     return args, repairs
 
 
-def _answer(brief: Brief, text: str) -> tuple[Json, list[str]]:
+def _answer(brief: PromptSpec, text: str) -> tuple[Json, list[str]]:
     """An answer that is not text: JSON of its schema, or left to validation."""
     text, repairs = unfenced(text)
     if text[:1] in {"{", "["}:

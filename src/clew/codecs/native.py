@@ -16,7 +16,7 @@ from clew.codecs.effects import GONE_ON, already_done
 from clew.codecs.mend import DEPTH, deep, repeated_key
 from clew.codecs.text_answer import as_calls
 from clew.core.events import Action, Changed, Finish, Forked, Json, Note, RawCall, Reply, encode
-from clew.core.interfaces import Brief, Calls, OnText, Parameters, Parsed, Part
+from clew.core.interfaces import Calls, OnText, Parameters, Parsed, Part, PromptSpec
 from clew.core.trajectory import Aside, Call, Step
 from clew.support.surrogates import HALF, mended_json
 
@@ -55,7 +55,7 @@ class Native:
         """Tools are declared to the provider."""
         return True
 
-    def head(self, brief: Brief, goal: str) -> tuple[Part, ...]:
+    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """System prompt, worked examples as messages, the goal."""
         system = brief.prompt
         if brief.thought:
@@ -72,7 +72,7 @@ class Native:
                 parts += self._step(step, f"example_{number}_{step.number}")
         return (*parts, Part("user", goal))
 
-    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The assistant's message, one result for each of its calls, then what was said since."""
         return (*self._step(step, f"call_{step.number}"), *map(_aside, step.asides))
 
@@ -98,15 +98,15 @@ class Native:
         ]
         return parts
 
-    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One message with what must be said anew: it stays, and is no word of the person's."""
         return (Part("user", "\n".join(["NOTE: " + notes[0], *notes[1:]])),) if notes else ()
 
-    def form(self, brief: Brief, calls: Calls) -> Parameters | None:
+    def form(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
         """Where no call may be made, the text is the answer: it must meet a typed one's schema."""
         return None if calls != "none" or brief.answers_text else brief.answer
 
-    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """Calls are actions, text beside them the thought; text alone is the answer."""
         if (cut := CUT.get(reply.finish)) is not None:
             return Parsed(text=reply.text, fault=cut)
@@ -129,7 +129,7 @@ class Native:
         return pass_on
 
 
-def _text_answer(text: str, brief: Brief) -> Parsed:
+def _text_answer(text: str, brief: PromptSpec) -> Parsed:
     answer = text.strip()
     if not answer:
         return Parsed(fault="the reply was empty: call a tool, or answer")

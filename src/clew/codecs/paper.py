@@ -13,7 +13,7 @@ from clew.codecs.mend import UnreadableError
 from clew.codecs.scan import Labels, cut
 from clew.codecs.sections import Sections, sections
 from clew.core.events import FINISH, Action, Reply, encode
-from clew.core.interfaces import Brief, Calls, OnText, Parameters, Parsed, Part, Tool
+from clew.core.interfaces import Calls, OnText, Parameters, Parsed, Part, PromptSpec, Tool
 from clew.core.trajectory import Step
 
 LABELS: Final = Labels(
@@ -49,7 +49,7 @@ class Paper:
         """Tools are described in the text."""
         return False
 
-    def head(self, brief: Brief, goal: str) -> tuple[Part, ...]:
+    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Prompt, rules, tools and examples in one system part, then the question."""
         thought = "Thought 1: what is known, what is missing, what to do next\n"
         rules = (
@@ -67,23 +67,23 @@ class Paper:
         system = wording.system(self._form(), brief, rules, tools)
         return (system, Part("user", f"Question: {goal}"))
 
-    def describe(self, brief: Brief, tools: Sequence[Tool]) -> tuple[Part, ...]:
+    def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
         """Further tools, in one part."""
         return wording.further(_told(brief, tool) for tool in tools)
 
-    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The step in canonical form."""
         return wording.render(self._form(), brief, step)
 
-    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One part with what must be said anew."""
         return wording.tail(notes, step)
 
-    def form(self, brief: Brief, calls: Calls) -> Parameters | None:
+    def form(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
         """None: these lines are no JSON."""
         return None
 
-    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """The first action counts; the text ahead of it is the thought."""
         found = sections(LABELS, reply.text)
         try:
@@ -105,17 +105,17 @@ class Paper:
             finish=lambda brief, number: f"Action {number}: {self._finish_text(brief)}",
         )
 
-    def _finish_text(self, brief: Brief) -> str:
+    def _finish_text(self, brief: PromptSpec) -> str:
         if brief.answers_text:
             return f"{CANONICAL_FINISH}[the answer]"
         return f"{CANONICAL_FINISH}[JSON of the schema {encode(brief.answer).decode()}]"
 
-    def _example(self, brief: Brief) -> str:
+    def _example(self, brief: PromptSpec) -> str:
         tool = shown(brief)[0]
         return f"Action 1: {_call(brief, Action(tool.name, example(tool)))}"
 
 
-def _read(brief: Brief, reply: Reply, found: Sections) -> Parsed:
+def _read(brief: PromptSpec, reply: Reply, found: Sections) -> Parsed:
     """The first action and the thought before it. Raises `UnreadableError`."""
     thought, call, repairs = found.thought, found.action, list(found.repairs)
     if why := wording.cut_short(reply, whole=found.whole):
@@ -129,7 +129,7 @@ def _read(brief: Brief, reply: Reply, found: Sections) -> Parsed:
     return Parsed(thought, (action,), repairs=tuple(dict.fromkeys([*repairs, *mended])))
 
 
-def _told(brief: Brief, tool: Tool) -> str:
+def _told(brief: PromptSpec, tool: Tool) -> str:
     examples = (_call(brief, Action(tool.name, one)) for one in tool.examples)
     return wording.described(tool, _heading(tool), examples)
 
@@ -146,12 +146,12 @@ def _heading(tool: Tool) -> str:
     return f"{tool.name}[{{{inside}}}]" if names else f"{tool.name}[]"
 
 
-def _turn(brief: Brief, number: int, thought: str, action: Action) -> str:
+def _turn(brief: PromptSpec, number: int, thought: str, action: Action) -> str:
     said = f"Thought {number}: {LABELS.inert(thought)}\n" if thought else ""
     return f"{said}Action {number}: {_call(brief, action)}"
 
 
-def _call(brief: Brief, action: Action) -> str:
+def _call(brief: PromptSpec, action: Action) -> str:
     """A call in the plainest form that reads back as the same call."""
     name = _written(action.name)
     whole = encode(action.args).decode()
@@ -166,7 +166,7 @@ def _call(brief: Brief, action: Action) -> str:
     return f"{name}[{whole}]"
 
 
-def _reads_as(brief: Brief, text: str, action: Action) -> bool:
+def _reads_as(brief: PromptSpec, text: str, action: Action) -> bool:
     reply = Reply(f"Action 1: {text}")
     try:  # not by `parse`: its complaint about what cannot be read would write an example again
         parsed = _read(brief, reply, sections(LABELS, reply.text))

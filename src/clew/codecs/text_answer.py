@@ -15,7 +15,7 @@ from clew.codecs.call_spellings import MARK, TAG, Written, calls_at, declared, p
 from clew.codecs.labelled import DIALECTS, Labelled
 from clew.codecs.sections import sections
 from clew.core.events import FINISH, Action, Json, Reply, encode
-from clew.core.interfaces import Brief, Parameters, Parsed
+from clew.core.interfaces import Parameters, Parsed, PromptSpec
 
 READ: Final = "calls written as text were read as calls"
 SHORT: Final = 240
@@ -59,7 +59,7 @@ class _Found(msgspec.Struct, frozen=True):
         return "\n".join(filter(None, (self.before, self.after)))
 
 
-def as_calls(brief: Brief, text: str) -> Parsed | None:
+def as_calls(brief: PromptSpec, text: str) -> Parsed | None:
     """A text read as the calls that it is, or as a fault; None where it is an answer."""
     if not MARK.search(text) and not _MAYBE.search(text):
         return None
@@ -80,7 +80,7 @@ def as_calls(brief: Brief, text: str) -> Parsed | None:
     return Parsed(found.thought, actions, repairs=(READ,))
 
 
-def _find(brief: Brief, text: str) -> _Found | None:
+def _find(brief: PromptSpec, text: str) -> _Found | None:
     """The calls in a text: all of it, behind a mark, or at its beginning or end."""
     if (label := _LABEL.match(text)) is not None:
         text = text[label.end() :]
@@ -117,7 +117,7 @@ def _talks(found: _Found) -> bool:
     return len(found.before) > SHORT or _EXAMPLE.search(found.before) is not None
 
 
-def _labelled(brief: Brief, text: str) -> Parsed | None:
+def _labelled(brief: PromptSpec, text: str) -> Parsed | None:
     """A step as text formats have it: `Action:` with `Action Input:`, or a call on its line."""
     outside = text if text.lstrip().startswith("```") else _CODE.sub("", text)
     found = sections(_LABELS, outside)
@@ -136,13 +136,13 @@ def _labelled(brief: Brief, text: str) -> Parsed | None:
     return Parsed(read.text, read.actions, repairs=(READ, *read.repairs))
 
 
-def _called(brief: Brief, name: str, action: str) -> bool:
+def _called(brief: PromptSpec, name: str, action: str) -> bool:
     """Whether what stands behind `Action:` alone is a call of a declared tool."""
     rest = action.partition(name)[2].lstrip("`\"'* ")
     return declared(brief, name) and rest[:1] in {"(", "[", "{", "\n"}
 
 
-def _is_answer(brief: Brief, text: str) -> bool:
+def _is_answer(brief: PromptSpec, text: str) -> bool:
     """Whether a typed answer may have just these keys."""
     if brief.answers_text:
         return False
@@ -161,7 +161,7 @@ def _resolved(schema: Parameters) -> Parameters:
     return definitions.get(name, schema)
 
 
-def _problem(brief: Brief, call: Written) -> str:
+def _problem(brief: PromptSpec, call: Written) -> str:
     """Why a written call cannot be made, as far as it can be told here; "" where it can."""
     if call.problem:
         return (
@@ -188,7 +188,7 @@ def _fits(value: Json, allowed: frozenset[str]) -> bool:
     return kind in allowed or (kind == "integer" and "number" in allowed)
 
 
-def _teach(brief: Brief, name: str) -> str:
+def _teach(brief: PromptSpec, name: str) -> str:
     """How a call is made, by the tool that was meant or any other."""
     shown = [tool.name for tool in brief.tools] or [FINISH]
     tool = tool_named(brief, name) or tool_named(brief, shown[0]) or brief.finish

@@ -23,7 +23,7 @@ from clew.core.events import (
     Thought,
     encode,
 )
-from clew.core.interfaces import Brief, Part, Tool
+from clew.core.interfaces import Part, PromptSpec, Tool
 from clew.core.trajectory import Aside, Call, Step
 
 FAULTY_CHARS: Final = 600
@@ -51,10 +51,10 @@ class Form(msgspec.Struct, frozen=True):
 
     labels: Labels
     question: str
-    turn: Callable[[Brief, int, str, Action], str]
+    turn: Callable[[PromptSpec, int, str, Action], str]
     thought: Callable[[int, str], str]
     seen: Callable[[int], str]
-    finish: Callable[[Brief, int], str]
+    finish: Callable[[PromptSpec, int], str]
 
 
 # ------------------------------------------------------------------------------ forged markers
@@ -93,7 +93,7 @@ def _forged(line: str, words: Iterable[str]) -> bool:
 # ------------------------------------------------------------------------------------- the head
 
 
-def system(form: Form, brief: Brief, rules: str, tools: Iterable[str]) -> Part:
+def system(form: Form, brief: PromptSpec, rules: str, tools: Iterable[str]) -> Part:
     """The instructions: the person's prompt, the rules, the tools, worked examples."""
     listed = "\n".join(tools) or "(none: answer at once)"
     sections = [brief.prompt.strip(), rules, f"Tools:\n{listed}"]
@@ -119,7 +119,7 @@ def one_by_one(steps: Iterable[Step]) -> list[Step]:
     return single
 
 
-def discipline(brief: Brief, seen: str) -> str:
+def discipline(brief: PromptSpec, seen: str) -> str:
     """What every format forbids and explains."""
     thinking = "" if brief.thought else "\n- Write the action alone, without any thought."
     return (
@@ -154,7 +154,7 @@ def further(tools: Iterable[str]) -> tuple[Part, ...]:
 # ------------------------------------------------------------------------------------ the steps
 
 
-def render(form: Form, brief: Brief, step: Step) -> tuple[Part, ...]:
+def render(form: Form, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
     """A step as what counted of it: canonical turns, their results, then what was said since."""
     parts: list[Part] = []
     if (thought := step.thought) is not None:
@@ -165,7 +165,7 @@ def render(form: Form, brief: Brief, step: Step) -> tuple[Part, ...]:
     return (*parts, *(_aside(form, brief, step.number, aside) for aside in step.asides))
 
 
-def _turns(form: Form, brief: Brief, step: Step, thought: Thought) -> list[Part]:
+def _turns(form: Form, brief: PromptSpec, step: Step, thought: Thought) -> list[Part]:
     """One turn for each call, for these formats allow one; the thought stands in the first."""
     said = thought.text.strip() if brief.thought else ""
     parts: list[Part] = []
@@ -183,7 +183,7 @@ def _turns(form: Form, brief: Brief, step: Step, thought: Thought) -> list[Part]
     return parts
 
 
-def _answer_value(brief: Brief, answer: str) -> object:
+def _answer_value(brief: PromptSpec, answer: str) -> object:
     if brief.answers_text:
         return answer
     try:
@@ -211,7 +211,7 @@ def _faulty(form: Form, thought: Thought) -> list[Part]:
     return [Part("assistant", said), told] if said else [told]
 
 
-def _aside(form: Form, brief: Brief, number: int, aside: Aside) -> Part:
+def _aside(form: Form, brief: PromptSpec, number: int, aside: Aside) -> Part:
     if isinstance(aside, Landing):
         return Part(
             "user",

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from clew.core.errors import ConfigError
-from clew.core.events import FINISH, Action, Json, Observation, Prints, Reply, Thought
+from clew.core.events import FINISH, Action, Fingerprints, Json, Observation, Reply, Thought
 from clew.core.interfaces import Example
 from clew.core.trajectory import Call, Step
 
@@ -95,7 +95,7 @@ def _example(goal: str, *moves: _Move) -> Example:
 
 def _step(number: int, move: _Move) -> Step:
     actions = tuple(action for action, _ in move.calls)
-    thought = Thought(Reply(), Prints("", "", "", ""), move.thought, actions)
+    thought = Thought(Reply(), Fingerprints("", "", "", ""), move.thought, actions)
     calls = [
         Call(key, action, observation=Observation(key, content))
         for place, (action, content) in enumerate(move.calls, start=1)

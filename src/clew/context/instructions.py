@@ -32,7 +32,7 @@ class Instructions:
         """Raise `ConfigError` for one text in the place of several."""
         several("constraints", self.constraints)
 
-    def but(self, **changes: Any) -> Self:
+    def replace(self, **changes: Any) -> Self:
         """The same instructions with some fields changed."""
         return replace(self, **changes)
 

@@ -6,7 +6,7 @@ import msgspec
 
 from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json, encode
-from clew.core.interfaces import Brief, Example, Parameters, Tool
+from clew.core.interfaces import Example, Parameters, PromptSpec, Tool
 
 
 class _Tool(msgspec.Struct, omit_defaults=True):
@@ -32,7 +32,7 @@ class _Brief(msgspec.Struct, omit_defaults=True):
 _DECODER: Final = msgspec.json.Decoder(_Brief)
 
 
-def brief_document(brief: Brief, shape: str) -> Json:
+def brief_document(brief: PromptSpec, shape: str) -> Json:
     """All that a codec and the view read in a brief; of its shape only the name, `shape`.
 
     Raises `ConfigError` where an example holds what JSON cannot carry.
@@ -59,14 +59,14 @@ def _told(tool: Tool) -> _Tool:
     return _Tool(tool.name, tool.description, tool.parameters, tool.effect, tool.examples)
 
 
-def recorded_brief(body: bytes) -> tuple[Brief, str]:
+def recorded_brief(body: bytes) -> tuple[PromptSpec, str]:
     """The brief in a blob, but for its shape, and that shape's name. Raises `ConfigError`."""
     try:
         document = _DECODER.decode(body)
     except (msgspec.DecodeError, RecursionError) as error:
         message = f"the record's brief is not readable here ({error}); update clew"
         raise ConfigError(message) from error
-    brief = Brief(
+    brief = PromptSpec(
         prompt=document.prompt,
         tools=tuple(map(_tool, document.tools)),
         finish=_tool(document.finish),

@@ -9,8 +9,8 @@ from clew.codecs import by_name
 from clew.context import SHAPES, View, goal_of
 from clew.context.prompt_spec import recorded_brief
 from clew.core.errors import ConfigError
-from clew.core.events import Setting, Thought
-from clew.core.interfaces import Brief, Calls, Codec, Prompt, Shape, Store
+from clew.core.events import AgentSpec, Thought
+from clew.core.interfaces import Calls, Codec, Prompt, PromptSpec, Shape, Store
 from clew.core.trajectory import Trajectory
 
 SECTIONS: Final = {
@@ -22,7 +22,7 @@ SECTIONS: Final = {
 }
 
 
-class Sent(msgspec.Struct, frozen=True):
+class RenderedPrompt(msgspec.Struct, frozen=True):
     """The prompt that thought number `step` answered, as far as it could be made again.
 
     `differs` names the sections ("head", "tools", "params", "parts", "tail") whose fingerprint is
@@ -32,7 +32,7 @@ class Sent(msgspec.Struct, frozen=True):
 
     run_id: str
     step: int
-    setting: Setting
+    setting: AgentSpec
     prompt: Prompt
     differs: tuple[str, ...] = ()
     reason: str = ""
@@ -54,7 +54,7 @@ async def sent(
     *,
     codec: Codec | None = None,
     shape: Shape | None = None,
-) -> Sent:
+) -> RenderedPrompt:
     """The prompt of thought number `step` (the last one by default).
 
     `codec` and `shape` are those of the agent, where they do not ship with clew. Raises
@@ -80,7 +80,7 @@ async def sent(
         if getattr(prints, section) != getattr(thought.prints, section)
     )
     reason = _reason(setting, renders, brief, name) if differs else ""
-    return Sent(record.run_id, number, setting, prompt, differs, reason)
+    return RenderedPrompt(record.run_id, number, setting, prompt, differs, reason)
 
 
 def _before(record: Trajectory, step: int | None) -> tuple[int, Trajectory, Thought]:
@@ -108,7 +108,7 @@ def _codec(recorded: str, run_id: str) -> Codec:
         raise ConfigError(message) from error
 
 
-def _reason(setting: Setting, codec: Codec, brief: Brief, shape: str) -> str:
+def _reason(setting: AgentSpec, codec: Codec, brief: PromptSpec, shape: str) -> str:
     """What is known of why a prompt is not what was sent."""
     if codec.name != setting.codec:
         return f"it was rendered by {setting.codec}, here it is by {codec.name}"

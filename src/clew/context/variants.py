@@ -64,7 +64,9 @@ def prompt_text(prompt: Instructions | str, variant: Variant | None) -> str:
         return prompt.text
     usual = prompt.persona == PROMPT.persona
     persona = variant.persona if variant.persona and usual else prompt.persona
-    return prompt.but(persona=persona, constraints=(*prompt.constraints, *variant.constraints)).text
+    return prompt.replace(
+        persona=persona, constraints=(*prompt.constraints, *variant.constraints)
+    ).text
 
 
 def described(tool: Tool, variant: Variant | None) -> Tool:

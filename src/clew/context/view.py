@@ -12,15 +12,15 @@ import msgspec
 
 from clew.context.chat_tokens import are_shown, harmless
 from clew.context.prompt_parts import Parts
-from clew.core.events import FINISH, Json, Note, Prints, encode
+from clew.core.events import FINISH, Fingerprints, Json, Note, encode
 from clew.core.interfaces import (
-    Brief,
     Calls,
     Codec,
     Describes,
     Parameters,
     Part,
     Prompt,
+    PromptSpec,
     Shape,
 )
 from clew.core.parts import shaped_text
@@ -70,7 +70,7 @@ def shaped(step: Step, shape: Shape | None, *, whole: bool) -> Step:
     return msgspec.structs.replace(step, calls=calls)
 
 
-def first_prompt(codec: Codec, brief: Brief, goal: str = "…") -> Prompt:
+def first_prompt(codec: Codec, brief: PromptSpec, goal: str = "…") -> Prompt:
     """What a run begins with: no step yet."""
     tools = (*brief.tools, brief.finish) if codec.native else ()
     form = codec.form(brief, "auto")
@@ -126,7 +126,7 @@ class _Shown:
 
     __slots__ = ("brief", "declared", "forms", "names", "print")
 
-    def __init__(self, codec: Codec, brief: Brief, names: tuple[str, ...]) -> None:
+    def __init__(self, codec: Codec, brief: PromptSpec, names: tuple[str, ...]) -> None:
         more = tuple(brief.later[name] for name in names if name in brief.later)
         self.names = names
         self.brief = replace(brief, tools=(*brief.tools, *more)) if more else brief
@@ -138,7 +138,9 @@ class _Shown:
 class View:
     """Renders one run for one agent's codec. Feed it the same trajectory as it grows."""
 
-    def __init__(self, codec: Codec, brief: Brief, goal: str, params: Mapping[str, Json]) -> None:
+    def __init__(
+        self, codec: Codec, brief: PromptSpec, goal: str, params: Mapping[str, Json]
+    ) -> None:
         self._codec = codec
         self.brief = brief
         self.goal = goal
@@ -158,7 +160,7 @@ class View:
         reminders: Sequence[str],
         calls: Calls,
         shown: tuple[str, ...] = (),
-    ) -> tuple[Prompt, Prints]:
+    ) -> tuple[Prompt, Fingerprints]:
         """The prompt for the next thought and its fingerprints; `shown` are tools new to it."""
         self._follow(so_far)
         last, more = self._rendered[-1], self._described(shown)
@@ -167,7 +169,7 @@ class View:
         number = len(so_far.steps) + 1
         tail = self._codec.tail(self.brief, [*self._restated(last), *reminders], number)
         form, params = self._form(calls)
-        prints = Prints(
+        prints = Fingerprints(
             head=self._head_print,
             tools=self._shown.print,
             params=params,

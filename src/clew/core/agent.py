@@ -21,10 +21,9 @@ from clew.context.prompt_spec import brief_document
 from clew.context.view import digest, first_prompt
 from clew.core.bounds import Caps, Limits
 from clew.core.budget import Budget, limit_reminders, most_answered, opening
-from clew.core.events import Json, Setting
+from clew.core.events import AgentSpec, Json
 from clew.core.interfaces import (
     Bound,
-    Brief,
     Check,
     Choosy,
     Codec,
@@ -34,6 +33,7 @@ from clew.core.interfaces import (
     Left,
     Model,
     Parameters,
+    PromptSpec,
     Rated,
     Screen,
     Seeded,
@@ -162,7 +162,7 @@ class Agent:
         check_names(given, [each.name for each in fields(cls)], modelled=bool(args))
         return super().__new__(cls)
 
-    def but(self, **changes: Any) -> Self:
+    def replace(self, **changes: Any) -> Self:
         """The same agent with some fields changed."""
         return replace(self, **changes)
 
@@ -184,14 +184,14 @@ class Agent:
         return matching(self.variants, self.thinker.name, native=_codec(self.codec).native)
 
     @cached_property
-    def brief(self) -> Brief:
+    def brief(self) -> PromptSpec:
         """What the codec may know."""
         schema, variant = answer_schema(self.answer), self.variant
         finish = finish_tool(schema)
         varied = None if variant is None else variant.thought
         shown = [described(tool, variant) for tool in self.tools if not tool.hidden]
         first = {tool.name for tool in shown} if self.retrieval is None else self.retrieval.always
-        return Brief(
+        return PromptSpec(
             prompt=prompt_text(self.prompt, variant),
             tools=tuple(tool for tool in shown if tool.name in first),
             finish=finish,
@@ -328,7 +328,7 @@ class Agent:
         return {name: compile_schema(schema, "field") for name, schema in schemas.items()}
 
     @cached_property
-    def setting(self) -> Setting:
+    def setting(self) -> AgentSpec:
         """What the record must name for a replay, and its fingerprint."""
         shown = [described(tool, self.variant) for tool in self.tools]
         tools = {t.name: f"{t.version} {t.effect} {schema_hash(t)}" for t in shown}
@@ -351,7 +351,7 @@ class Agent:
         shape = "" if self.brief.shape is None else words(self.brief.shape)
         rates = self.thinker.rates if isinstance(self.thinker, Rated) else None
         brief = brief_document(self.brief, shape)
-        return Setting(digest(*named), *named, brief, rates=rates)
+        return AgentSpec(digest(*named), *named, brief, rates=rates)
 
     @property
     def _seldom(self) -> dict[str, Json]:
@@ -382,7 +382,7 @@ def _codec(codec: Codec | str | None) -> Codec:
     return codec_by_name(codec or "native") if codec is None or isinstance(codec, str) else codec
 
 
-def changes(old: Setting, new: Setting) -> tuple[str, ...]:
+def changes(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:
     """The names of what differs between two settings, such as "model" or "tools.search"."""
     found = [
         name

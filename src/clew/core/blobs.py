@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from clew.core.events import AnyEvent, Observation, Setting, encode
+from clew.core.events import AgentSpec, AnyEvent, Observation, encode
 
 BLOB_BYTES: Final = 16_384
 """Contents of observations and arguments that are longer lie in a blob, once per content."""
@@ -18,7 +18,7 @@ def put(data: bytes, blobs: dict[str, bytes]) -> str:
     return digest
 
 
-def without_brief(event: AnyEvent, setting: Setting, blobs: dict[str, bytes]) -> AnyEvent:
+def without_brief(event: AnyEvent, setting: AgentSpec, blobs: dict[str, bytes]) -> AnyEvent:
     """The event with the brief of its setting in a blob, which all runs of one agent share."""
     digest = put(encode(setting.brief), blobs)
     setting = msgspec.structs.replace(setting, brief=None, brief_blob=digest)

@@ -12,18 +12,59 @@ import msgspec
 from clew.core.messages import Finish, Json, RawCall, Reply, Usage, Value, Wire
 
 __all__ = [
-    "EFFECTFUL", "FINISH", "INPUTS", "SCHEMA", "UNMADE", "Action", "AnyEvent", "Attempt", "Cancel",
-    "Changed", "Charged", "Code", "Done", "Effect", "Entry", "Event", "Evidence", "Finish",
-    "Forked", "Grant", "Image", "Json", "Judged", "Landing", "Note", "Observation", "Outcome",
-    "Prints", "Rates", "RawCall", "Reply", "Ruling", "Setting", "Spending", "Started", "Status",
-    "Stop", "Thought", "Trust", "Usage", "Value", "Verdict", "Wire", "barrier", "decode", "encode",
+    "EFFECTFUL",
+    "FINISH",
+    "INPUTS",
+    "SCHEMA",
+    "UNMADE",
+    "Action",
+    "AgentSpec",
+    "AnyEvent",
+    "Attempt",
+    "Cancel",
+    "Changed",
+    "Charged",
+    "Code",
+    "Done",
+    "Effect",
+    "Entry",
+    "Event",
+    "Evidence",
+    "Fingerprints",
+    "Finish",
+    "Forked",
+    "Grant",
+    "Image",
+    "Json",
+    "Judged",
+    "Landing",
+    "Note",
+    "Observation",
+    "Outcome",
+    "Rates",
+    "RawCall",
+    "Reply",
+    "Ruling",
+    "Spending",
+    "Started",
+    "Status",
+    "Stop",
+    "Thought",
+    "Trust",
+    "Usage",
+    "Value",
+    "Verdict",
+    "Wire",
+    "barrier",
+    "decode",
+    "encode",
 ]  # fmt: skip
 
 SCHEMA: Final = 4
 """Version of the events' encoding and of what they mean, written with every `Started`.
 
 1: a bound is looked at only when it is used up. 2: model calls are reserved beforehand (`Charged`,
-`Setting.rates`). 3: of a long observation a model is shown the beginning and the end; an answer
+`AgentSpec.rates`). 3: of a long observation a model is shown the beginning and the end; an answer
 whose arguments are wrong, or that a guard denies, counts as rejected. A run goes on by the rules it
 was begun with.
 """
@@ -86,7 +127,7 @@ class Action(Value, frozen=True):
     redacted: bool = False
 
 
-class Prints(Value, frozen=True):
+class Fingerprints(Value, frozen=True):
     """Fingerprints of the prompt a thought answered, by section (hex digests)."""
 
     head: str
@@ -132,7 +173,7 @@ class Rates(Value, frozen=True):
     cached: float
 
 
-class Setting(Value, frozen=True):
+class AgentSpec(Value, frozen=True):
     """What an agent was made of when a run began, so that a replay can say what changed.
 
     `tools` maps each tool's name to "version effect schema-hash"; `parts` names every further part
@@ -185,7 +226,7 @@ class Started(Event, frozen=True):
     """
 
     goal: str
-    setting: Setting
+    setting: AgentSpec
     schema: int = 1  # what a record that names none was written with
     seed: int = 0
     parent: str = ""
@@ -201,7 +242,7 @@ class Changed(Event, frozen=True):
     `origin` takes the place of that in `Started`.
     """
 
-    setting: Setting
+    setting: AgentSpec
     what: tuple[str, ...] = ()
     origin: dict[str, Json] = {}
 
@@ -231,7 +272,7 @@ class Forked(Event, frozen=True):
 
     parent: str
     step: int
-    setting: Setting
+    setting: AgentSpec
     what: tuple[str, ...] = ()
     done: tuple[Done, ...] = ()
     again: int = 0
@@ -248,7 +289,7 @@ class Thought(Event, frozen=True):
     """
 
     reply: Reply
-    prints: Prints
+    prints: Fingerprints
     text: str = ""
     actions: tuple[Action, ...] = ()
     answer: str | None = None

@@ -205,7 +205,7 @@ Shape: TypeAlias = Callable[[str], str]
 
 
 @dataclass(frozen=True)
-class Brief:
+class PromptSpec:
     """What a codec may know of the agent: the same for a whole run.
 
     `tools` are those shown from the start, in order, without `finish`, and `more` those that may be
@@ -267,23 +267,23 @@ class Codec(Protocol):
         """Whether tools and calls travel in the provider's own fields."""
         ...
 
-    def head(self, brief: Brief, goal: str) -> tuple[Part, ...]:
+    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """What comes first in every prompt of a run: instructions, tools, examples, the goal."""
         ...
 
-    def render(self, brief: Brief, step: Step) -> tuple[Part, ...]:
+    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         """One closed step as immutable parts: thought, calls, one result per call, asides."""
         ...
 
-    def tail(self, brief: Brief, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """What is said anew before thought number `step`: what is left, reminders."""
         ...
 
-    def form(self, brief: Brief, calls: Calls) -> Parameters | None:
+    def form(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
         """The JSON Schema that the text of the next reply must meet; None where it is free."""
         ...
 
-    def parse(self, brief: Brief, reply: Reply) -> Parsed:
+    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """Read a reply; total and linear in its length."""
         ...
 
@@ -296,7 +296,7 @@ class Codec(Protocol):
 class Describes(Protocol):
     """A text format that can describe further tools in the midst of a run."""
 
-    def describe(self, brief: Brief, tools: Sequence[Tool]) -> tuple[Part, ...]:
+    def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
         """Tools that can be called from here on, as immutable parts."""
         ...
 
@@ -560,7 +560,7 @@ class Store(Protocol):
 
 
 @runtime_checkable
-class Claims(Protocol):
+class Locks(Protocol):
     """A store that workers share: each works on what nobody else has claimed.
 
     A claim is a lock that ends with the process, or the connection, of who holds it: nothing is
@@ -582,7 +582,7 @@ class Claims(Protocol):
 
 
 @runtime_checkable
-class Wakes(Protocol):
+class Notifies(Protocol):
     """A store that tells at once what was written, by whatever process."""
 
     def wakes(self) -> AbstractAsyncContextManager[AsyncIterator[str]]:
@@ -594,7 +594,7 @@ class Wakes(Protocol):
 
 
 @runtime_checkable
-class Prunes(Protocol):
+class Deletes(Protocol):
     """A store that can forget."""
 
     async def forget(self, run_id: str) -> None:
@@ -612,7 +612,7 @@ class Prunes(Protocol):
 
 
 @runtime_checkable
-class Salvages(Protocol):
+class Recovers(Protocol):
     """A store of which the rest can be read where a part is damaged."""
 
     async def salvage(self) -> tuple[Store, list[str], list[str]] | None:

@@ -26,13 +26,13 @@ from clew.core.errors import (
 )
 from clew.core.events import (
     SCHEMA,
+    AgentSpec,
     AnyEvent,
     Attempt,
     Entry,
     Forked,
     Note,
     Observation,
-    Setting,
     Started,
     Stop,
     Thought,
@@ -380,7 +380,7 @@ class Journal:
         if isinstance(event, Thought) and len(body) > BLOB_BYTES:
             return event, encode(without_arguments(event, blobs))
         setting = getattr(event, "setting", None)
-        if isinstance(setting, Setting) and setting.brief is not None:
+        if isinstance(setting, AgentSpec) and setting.brief is not None:
             event = without_brief(event, setting, blobs)
             return event, encode(event)
         return event, body

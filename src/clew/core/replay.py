@@ -22,6 +22,7 @@ from clew.core.diff import first_difference
 from clew.core.errors import ReplayError, one_error
 from clew.core.events import (
     INPUTS,
+    AgentSpec,
     AnyEvent,
     Attempt,
     Cancel,
@@ -33,7 +34,6 @@ from clew.core.events import (
     Note,
     Observation,
     Reply,
-    Setting,
     Stop,
     Thought,
     Verdict,
@@ -93,7 +93,7 @@ async def replay(
     return Replayed(journal.trajectory, tuple(passed_over))
 
 
-def _given(record: Trajectory) -> tuple[int, Setting, list[str]]:
+def _given(record: Trajectory) -> tuple[int, AgentSpec, list[str]]:
     """How many entries are taken as they are, the setting from there on, and what to say of it."""
     for entry in reversed(record.entries):
         event = entry.event
@@ -248,7 +248,7 @@ def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
     """The agent with everything that reaches outside taken from the record."""
     model, finder = agent.thinker, agent.retrieval
     given = agent.named_guards[: len(agent.guards)]
-    return agent.but(
+    return agent.replace(
         model=_RecordedModel(model.name, model.params, model.priced, journal),
         tools=[_recorded_tool(tool, journal) for tool in agent.tools],
         guards=[_RecordedGuard(name, journal) for name, _ in given],

@@ -14,12 +14,12 @@ from clew.core.agent import Agent, changes
 from clew.core.errors import ConfigError, RunNotFoundError
 from clew.core.events import (
     SCHEMA,
+    AgentSpec,
     AnyEvent,
     Changed,
     Charged,
     Grant,
     Json,
-    Setting,
     Started,
     Trust,
     Usage,
@@ -220,7 +220,7 @@ async def refuse_sub_run(store: Store, so_far: Trajectory) -> None:
     raise ConfigError(message)
 
 
-def changes_to_accept(old: Setting, new: Setting) -> tuple[str, ...]:
+def changes_to_accept(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:
     """What differs between two settings, as far as that is for a person to accept.
 
     Another version of the same format is not: clew was updated. It takes nothing back either, so

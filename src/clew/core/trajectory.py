@@ -12,6 +12,7 @@ from clew.core.events import (
     EFFECTFUL,
     FINISH,
     Action,
+    AgentSpec,
     AnyEvent,
     Attempt,
     Cancel,
@@ -27,7 +28,6 @@ from clew.core.events import (
     Note,
     Observation,
     Ruling,
-    Setting,
     Started,
     Stop,
     Thought,
@@ -67,7 +67,7 @@ class Trajectory:
         """Step 0: what was said before the first thought."""
         self.step = self.before
         """The current step; step 0 before the first thought."""
-        self.setting: Setting | None = None
+        self.setting: AgentSpec | None = None
         self.total = Totals()
         """What the whole run took."""
         self.spent = Totals()

@@ -290,5 +290,5 @@ def without(agent: Agent, names: Iterable[str]) -> tuple[Agent, list[str]]:
     has = {tool.name for tool in agent.tools}
     mine = [name for name in names if name in has]
     if mine:
-        agent = agent.but(tools=[tool for tool in agent.tools if tool.name not in mine])
+        agent = agent.replace(tools=[tool for tool in agent.tools if tool.name not in mine])
     return agent, [name for name in names if name not in has]

@@ -104,7 +104,7 @@ class Configuration:
             raise ConfigError(message)
         given = [tool for tool in episode.tools if tool.name not in self.leave_out]
         try:
-            return self.agent.but(
+            return self.agent.replace(
                 tools=[*self.agent.tools, *given],
                 guards=[*self.agent.guards, *episode.guards],
                 examples=self.examples or self.agent.examples,

@@ -14,7 +14,7 @@ import msgspec
 
 from clew.core.agent import changes
 from clew.core.errors import ConfigError, StoreError
-from clew.core.events import Setting, encode
+from clew.core.events import AgentSpec, encode
 from clew.core.messages import Value
 from clew.evals.measures import paired
 from clew.evals.outcome import About, Outcome
@@ -51,7 +51,7 @@ class Known(Value, frozen=True):
 
     configuration: str
     model: str
-    setting: Setting
+    setting: AgentSpec
     votes: int = 1
     verifier: str = ""
     leave_out: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class Kept(Value, frozen=True):
     about: About
     known: tuple[Known, ...] = ()
     documents: tuple[Documents, ...] = ()
-    judging: Setting | None = None
+    judging: AgentSpec | None = None
 
 
 class Row(NamedTuple):

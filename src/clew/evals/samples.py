@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from clew.core.events import (
     Action,
+    AgentSpec,
     AnyEvent,
     Entry,
     Evidence,
+    Fingerprints,
     Observation,
-    Prints,
     Reply,
-    Setting,
     Started,
     Stop,
     Thought,
@@ -26,7 +26,7 @@ _NOTE = (
     "The lighthouse of Torvik was lit for the first time on 4 October 1873 by its keeper, Marit "
     "Solheim. It was given electric light in 1931."
 )
-_PRINTS = Prints("", "", "", "")
+_PRINTS = Fingerprints("", "", "", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def _sample(name: str, thoughts: tuple[str, str], query: str, found: str, answer
     evidence = (Evidence("torvik_1", found, 0.9, "torvik.md"),) if found == _NOTE else ()
     content = {"results": [{"doc_id": "torvik_1", "text": found}] if evidence else []}
     events: tuple[AnyEvent, ...] = (
-        Started(_QUESTION, Setting("sample", "sample", "native/1", "")),
+        Started(_QUESTION, AgentSpec("sample", "sample", "native/1", "")),
         Thought(Reply(), _PRINTS, thoughts[0], (search,)),
         Observation("1.1", content, evidence=evidence),
         Thought(Reply(), _PRINTS, thoughts[1], answer=answer),

@@ -23,6 +23,7 @@ from opentelemetry.util.types import AttributeValue
 from clew.core.events import (
     FINISH,
     Action,
+    AgentSpec,
     Attempt,
     Changed,
     Entry,
@@ -30,7 +31,6 @@ from clew.core.events import (
     Judged,
     Observation,
     Ruling,
-    Setting,
     Started,
     Stop,
     Thought,
@@ -94,7 +94,7 @@ class Spans:
         self._run_id = run_id
         self._tracer = trace.get_tracer("clew") if tracer is None else tracer
         self._content = content
-        self._setting: Setting | None = None
+        self._setting: AgentSpec | None = None
         self._goal = ""
         self._steps = 0
         self._actions: dict[str, Action] = {}

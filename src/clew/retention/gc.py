@@ -9,7 +9,7 @@ from typing import Final, get_args
 
 from clew.core.errors import ConfigError, StoreError
 from clew.core.events import Status
-from clew.core.interfaces import Claims, Prunes, Store
+from clew.core.interfaces import Deletes, Locks, Store
 from clew.core.journal import Clock, wall_clock
 from clew.core.runner import Where, opened
 from clew.retention.integrity import blobs_of, events
@@ -60,7 +60,7 @@ async def gc(
         message = "say what may go: an age, a size or a status"
         raise ConfigError(message)
     async with opened(store) as place:
-        if not isinstance(place, Prunes):
+        if not isinstance(place, Deletes):
             message = f"{type(place).__name__} cannot forget runs: it has no `forget` and `size`"
             raise ConfigError(message)
         runs = {info.run_id: known(info) for info in await place.runs()}
@@ -139,7 +139,7 @@ class _Sweep:
     """One pass over the chosen families, oldest first, each as soon as no fork needs it."""
 
     store: Store
-    prunes: Prunes
+    prunes: Deletes
     runs: dict[str, Known]
     chosen: dict[str, list[str]]
     keep_under: int | None
@@ -208,7 +208,7 @@ class _Sweep:
 
     async def _remove(self, root: str) -> bool:
         """Forget a family, its root first: what a kill leaves of it goes the next time."""
-        claims = self.store if isinstance(self.store, Claims) else None
+        claims = self.store if isinstance(self.store, Locks) else None
         lock = await claim(claims, root) if claims is not None else None
         if claims is not None and lock is None:
             self.kept[root] = "a worker has claimed it"

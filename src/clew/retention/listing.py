@@ -7,7 +7,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from clew.core.errors import ConfigError
 from clew.core.events import SCHEMA, Started, Status, Stop, decode
-from clew.core.interfaces import Base, Line, RunInfo, Salvages, Store
+from clew.core.interfaces import Base, Line, Recovers, RunInfo, Store
 
 Standing: TypeAlias = Status | Literal["open", "unreadable"]
 """How a run ended; "open" where it did not, "unreadable" where its lines tell nothing here."""
@@ -84,7 +84,7 @@ def known(info: RunInfo) -> Known:
 async def listed(store: Store, *, thorough: bool) -> Listing:
     """The runs of a store; `thorough` looks for damage, and then reads what is left."""
     runs = {info.run_id: known(info) for info in await store.runs()}
-    salvaged = await store.salvage() if thorough and isinstance(store, Salvages) else None
+    salvaged = await store.salvage() if thorough and isinstance(store, Recovers) else None
     if salvaged is None:
         return Listing(store, runs)
     place, found, lost = salvaged

@@ -52,7 +52,7 @@ class Form:
     ends: Sequence[int]
     how: tuple[str, ...] = ()
 
-    def but(self, text: str, how: str) -> "Form":
+    def replace(self, text: str, how: str) -> "Form":
         """The same places with other characters."""
         return Form(text, self.starts, self.ends, (*self.how, how))
 
@@ -102,13 +102,13 @@ def _read(form: Form) -> list[Form]:
     plain = _joined(_fold(form))
     found = [plain]
     if _LOOKS.search(plain.text):
-        found.append(plain.but(plain.text.translate(_LATIN), "look-alikes"))
+        found.append(plain.replace(plain.text.translate(_LATIN), "look-alikes"))
         if _HAS_CYRILLIC.search(plain.text) and _HAS_LATIN.search(plain.text):
-            found.append(plain.but(plain.text.translate(_CYRILLIC), "look-alikes"))
+            found.append(plain.replace(plain.text.translate(_CYRILLIC), "look-alikes"))
     for one in tuple(found):
         if _SWAPPED.search(one.text):
             letters = _STROKES.sub("i", one.text).translate(_DIGITS)
-            found.append(one.but(letters, "digits for letters"))
+            found.append(one.replace(letters, "digits for letters"))
     if _HAS_LATIN.search(plain.text):
         rotated = Form(form.text.translate(_ROT13), form.starts, form.ends, (*form.how, "rot13"))
         found.append(_joined(_fold(rotated)))

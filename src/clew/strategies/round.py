@@ -48,7 +48,7 @@ class Marked:
 def member(agent: Agent, number: int, marks: tuple[str, ...] = ()) -> Agent:
     """The agent of run number n: with a seed of its own, and words that were screened already."""
     screens = (Marked(marks),) if marks else ()
-    return agent.but(seed=agent.seed + number - 1, screens=screens)
+    return agent.replace(seed=agent.seed + number - 1, screens=screens)
 
 
 @dataclass

@@ -126,8 +126,8 @@ def plan(
     whole = agent.limits if limits is None else limits
     payers = _payers(k, verifier)
     if isinstance(verifier, Agent):
-        verifier = verifier.but(limits=_least(verifier, share(whole, k, payers, verifier)))
-    return Planned(agent.but(limits=share(whole, k, payers, agent)), k, verifier)
+        verifier = verifier.replace(limits=_least(verifier, share(whole, k, payers, verifier)))
+    return Planned(agent.replace(limits=share(whole, k, payers, agent)), k, verifier)
 
 
 def _payers(k: int, verifier: Verifier | None) -> int:
@@ -172,7 +172,7 @@ def behind(agent: Agent, record: Trajectory, of: Trajectory | None = None) -> Ag
         )
     params, call = known(of), of.call(record.started.parent.rpartition(":")[2])
     part = share(agent.limits, params["k"], params["payers"], agent)
-    return member(agent.but(limits=part), call.args["run"], tuple(of.marks))
+    return member(agent.replace(limits=part), call.args["run"], tuple(of.marks))
 
 
 async def _nothing(args: dict[str, Json], key: str) -> Json:

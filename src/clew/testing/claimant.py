@@ -9,7 +9,7 @@ import sys
 
 import anyio
 
-from clew.core.interfaces import Claims
+from clew.core.interfaces import Locks
 from clew.stores import open_store
 
 
@@ -17,7 +17,7 @@ async def main(*words: str) -> None:
     """Claim the names; then wait for the end."""
     place, *names = words
     store = open_store(place)
-    claimed = isinstance(store, Claims) and all([await store.claim(name) for name in names])
+    claimed = isinstance(store, Locks) and all([await store.claim(name) for name in names])
     sys.stdout.write("claimed\n" if claimed else "refused\n")
     sys.stdout.flush()
     await anyio.sleep_forever()

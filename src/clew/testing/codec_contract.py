@@ -22,6 +22,7 @@ from typing import Any, Final, TypeAlias
 from clew.core.events import (
     FINISH,
     Action,
+    AgentSpec,
     Changed,
     Finish,
     Image,
@@ -29,10 +30,9 @@ from clew.core.events import (
     Note,
     Observation,
     Reply,
-    Setting,
     encode,
 )
-from clew.core.interfaces import Brief, Codec, Parsed, Part
+from clew.core.interfaces import Codec, Parsed, Part, PromptSpec
 from clew.core.trajectory import Step
 from clew.testing.codec_further import further_tools_are_described_as_in_the_head
 from clew.testing.codec_samples import (
@@ -102,7 +102,7 @@ def the_head_says_prompt_tools_and_goal(codec: Codec) -> None:
     require(codec.native or "So it is." not in shown, "without thoughts an example shows none")
 
 
-def _all_of(asked: Brief, steps: Sequence[Step]) -> str:
+def _all_of(asked: PromptSpec, steps: Sequence[Step]) -> str:
     """Everything in it, of tools more than they show of themselves."""
     return repr(([vars(tool) for tool in asked.tools], asked, steps))
 
@@ -141,7 +141,7 @@ def a_prompt_only_grows(codec: Codec) -> None:
             Note(told[1], source="check"),
             Note(told[2], source="late"),
             Landing(told[3]),
-            Changed(Setting("", "", "", "")),
+            Changed(AgentSpec("", "", "", "")),
         )
         after = codec.render(brief(), each)
         expect([_plain(part) for part in after[: len(before)]], before, "the parts, with more said")

@@ -7,8 +7,17 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from clew.core.events import Action, Effect, Judged, Observation, Prints, Reply, Thought, Verdict
-from clew.core.interfaces import Brief, Codec, Example, Parameters, Part, Tool
+from clew.core.events import (
+    Action,
+    Effect,
+    Fingerprints,
+    Judged,
+    Observation,
+    Reply,
+    Thought,
+    Verdict,
+)
+from clew.core.interfaces import Codec, Example, Parameters, Part, PromptSpec, Tool
 from clew.core.trajectory import Call, Step
 from clew.tools.finish import finish_tool
 
@@ -45,12 +54,12 @@ TOOLS: Final = (
 )
 
 
-def brief(answer: Parameters = TEXT, **changes: Any) -> Brief:
+def brief(answer: Parameters = TEXT, **changes: Any) -> PromptSpec:
     """A brief with these tools."""
     known = frozenset(tool.name for tool in TOOLS) | {"hidden"}
-    made = Brief("Be brief, and be right.", TOOLS, finish_tool(answer), answer, known)
-    return Brief(
-        **{**{name: getattr(made, name) for name in Brief.__dataclass_fields__}, **changes}
+    made = PromptSpec("Be brief, and be right.", TOOLS, finish_tool(answer), answer, known)
+    return PromptSpec(
+        **{**{name: getattr(made, name) for name in PromptSpec.__dataclass_fields__}, **changes}
     )
 
 
@@ -84,7 +93,7 @@ def step(
         call.observation = seen[place] if place < len(seen) else Observation(content="seen")
         if hint:
             call.hints = (Judged(call.key, Verdict("hint", hint)),)
-    prints = Prints("", "", "", "")
+    prints = Fingerprints("", "", "", "")
     said = Thought(told.pop("reply", Reply()), prints, thought, actions, **told)
     return Step(number, said, tuple(calls))
 

@@ -34,7 +34,7 @@ import anyio.to_thread
 import msgspec
 
 from clew.core.errors import ModelError, one_error
-from clew.core.events import Image, Prints, Thought, Usage, Wire, decode, encode
+from clew.core.events import Fingerprints, Image, Thought, Usage, Wire, decode, encode
 from clew.core.interfaces import Part
 from clew.testing.expect import expect, require
 from clew.testing.model_samples import (
@@ -92,7 +92,7 @@ async def a_reply_can_be_recorded(maker: Maker) -> None:
     """
     async with maker.open([Say(WORDS)]) as model:
         reply = await model.complete(ask())
-        thought = Thought(reply, Prints("", "", "", ""))
+        thought = Thought(reply, Fingerprints("", "", "", ""))
         expect(decode(encode(thought)), thought, "the thought, as a record gives it back")
         require(reply.model, "a reply must name the model that gave it")
         known = reply.usage.cost is not None

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from clew.codecs import by_name
-from clew.core.events import Observation, Prints, Reply, Thought, Usage
+from clew.core.events import Fingerprints, Observation, Reply, Thought, Usage
 from clew.core.interfaces import Model, Part, Prompt
 from clew.core.trajectory import Call, Step
 from clew.testing.codec_samples import TEXT, brief, tool
@@ -93,7 +93,7 @@ def stepped(number: int, reply: Reply) -> tuple[Part, ...]:
     asked = brief(tools=TOOLS, known=frozenset(each.name for each in TOOLS))
     read = NATIVE.parse(asked, reply)
     thought = Thought(
-        reply, Prints("", "", "", ""), read.text, read.actions, read.answer, read.fault
+        reply, Fingerprints("", "", "", ""), read.text, read.actions, read.answer, read.fault
     )
     calls = [Call(f"{number}.{place}", each) for place, each in enumerate(read.actions, start=1)]
     for call in calls:

@@ -19,8 +19,8 @@ from clew.core.errors import ModelError
 from clew.core.events import (
     FINISH,
     Action,
+    Fingerprints,
     Json,
-    Prints,
     Rates,
     RawCall,
     Reply,
@@ -28,7 +28,7 @@ from clew.core.events import (
     Usage,
     encode,
 )
-from clew.core.interfaces import Brief, OnText, Prompt, Tool
+from clew.core.interfaces import OnText, Prompt, PromptSpec, Tool
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.tools.finish import answer_schema, finish_tool
 
@@ -123,15 +123,17 @@ class ScriptedModel:
         return self.written(line, index + 1)
 
     @cached_property
-    def _brief(self) -> Brief:
+    def _brief(self) -> PromptSpec:
         """What its format must know; worked out once, since some scripts speak in thousands."""
         schema = answer_schema(self.answer)
         known = frozenset(tool.name for tool in self.tools)
-        return Brief("", tuple(self.tools), finish_tool(schema), schema, known)
+        return PromptSpec("", tuple(self.tools), finish_tool(schema), schema, known)
 
     def written(self, move: Move, number: int) -> Reply:
         """A move in the words of the format."""
-        thought = Thought(Reply(), Prints("", "", "", ""), move.thought, move.actions, move.answer)
+        thought = Thought(
+            Reply(), Fingerprints("", "", "", ""), move.thought, move.actions, move.answer
+        )
         calls = [
             Call(f"{number}.{place}", action) for place, action in enumerate(move.actions, start=1)
         ]

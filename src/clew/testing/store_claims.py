@@ -1,4 +1,4 @@
-"""What every store that workers share must do (`Claims`), as checks to run over one's own.
+"""What every store that workers share must do (`Locks`), as checks to run over one's own.
 
 They take `make` like those of `store_contract`. `a_killed_process_loses_its_claims` takes a place
 that `open_store` opens: the claims of a process that is killed are free at once.
@@ -13,7 +13,7 @@ from typing import Final, Protocol, cast
 import anyio
 
 from clew.core.errors import ConfigError
-from clew.core.interfaces import Append, Base, Claims, Line, Store
+from clew.core.interfaces import Append, Base, Line, Locks, Store
 from clew.stores import open_store
 from clew.testing.expect import expect
 from clew.testing.store_lines import Check, Make, append
@@ -156,12 +156,12 @@ async def _add(store: Store, run_id: str, seq: int, body: bytes, *taken: int) ->
     await store.append(Append(run_id, 1, (line,), taken=taken))
 
 
-class Shared(Store, Claims, Protocol):
+class Shared(Store, Locks, Protocol):
     """A store that workers share."""
 
 
-def _claims(store: Store) -> Claims:
-    if not isinstance(store, Claims):
+def _claims(store: Store) -> Locks:
+    if not isinstance(store, Locks):
         message = "this store has no claims: give it the methods of clew.core.interfaces.Claims"
         raise ConfigError(message)
     return store

@@ -1,9 +1,9 @@
-"""What a store that can forget (`Prunes`) must do, as checks like those of `store_contract`."""
+"""What a store that can forget (`Deletes`) must do, as checks like those of `store_contract`."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final, cast
 
-from clew.core.interfaces import Base, Prunes, Store
+from clew.core.interfaces import Base, Deletes, Store
 from clew.testing.expect import expect, require
 from clew.testing.store_lines import (
     Check,
@@ -25,9 +25,9 @@ async def check_prunes(make: Callable[[], Awaitable[Make]]) -> None:
         await check(await make())
 
 
-def _prunes(store: Store) -> Prunes:
-    require(isinstance(store, Prunes), "the store has no `forget` and `size`")
-    return cast("Prunes", store)
+def _prunes(store: Store) -> Deletes:
+    require(isinstance(store, Deletes), "the store has no `forget` and `size`")
+    return cast("Deletes", store)
 
 
 async def what_is_forgotten_is_gone(make: Make) -> None:

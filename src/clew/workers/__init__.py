@@ -5,7 +5,7 @@ the records; a driver that is killed, or replaced by another kind, takes up what
 `serving` says what a module must offer to be a driver of `clew worker`.
 """
 
-from clew.workers.driver import QUEUE, News, Serving, Tell
+from clew.workers.driver import QUEUE, OnWorkerEvent, Serving, WorkerEvent
 from clew.workers.run_one import Agents, carry
 
-__all__ = ["QUEUE", "Agents", "News", "Serving", "Tell", "carry"]
+__all__ = ["QUEUE", "Agents", "OnWorkerEvent", "Serving", "WorkerEvent", "carry"]

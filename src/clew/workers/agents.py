@@ -17,7 +17,7 @@ from clew.agent_files import (
 )
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
-from clew.core.events import Setting, encode
+from clew.core.events import AgentSpec, encode
 from clew.core.runner import changes_to_accept, kept
 from clew.core.trajectory import Trajectory
 from clew.workers.run_one import Agents
@@ -90,7 +90,7 @@ class _Known:
                 del self.made[next(iter(self.made))]
         return agent
 
-    def _lacking(self, setting: Setting) -> str:
+    def _lacking(self, setting: AgentSpec) -> str:
         """What is said of a run whose agent is not among the given ones."""
         wanted = f"the agent {_named(setting)} is not here"
         if not self.given:
@@ -107,5 +107,5 @@ def _outside(spec: Spec) -> str:
     return "; ".join(named(spec)) or "it names nothing outside of clew"
 
 
-def _named(setting: Setting) -> str:
+def _named(setting: AgentSpec) -> str:
     return f"{setting.model} ({setting.fingerprint[:8]})"

@@ -53,7 +53,7 @@ class Serving:
     trust_origin: bool = False
 
 
-class News(msgspec.Struct, frozen=True):
+class WorkerEvent(msgspec.Struct, frozen=True):
     """Something a worker tells, about the run `run_id` if there is one; `text` says it in words.
 
     Of a run that ended, `text` is the status of its stop.
@@ -64,10 +64,10 @@ class News(msgspec.Struct, frozen=True):
     text: str = ""
 
 
-Tell: TypeAlias = Callable[[News], None]
+OnWorkerEvent: TypeAlias = Callable[[WorkerEvent], None]
 """Takes what a worker tells. It may look, never answer."""
 
 
-def untold(news: News) -> None:
+def untold(news: WorkerEvent) -> None:
     """Nobody is told."""
     del news

@@ -11,7 +11,7 @@ from clew.core.interfaces import Standing, Store
 from clew.core.journal import load
 from clew.stores import open_store
 from clew.workers.agents import agents_for
-from clew.workers.driver import Serving, Tell
+from clew.workers.driver import OnWorkerEvent, Serving
 from clew.workers.locks import claim, queue_of, shared
 from clew.workers.worker import Orders, Worker
 
@@ -69,7 +69,7 @@ async def _shielded(worker: Worker, leaving: anyio.Event, whole: anyio.CancelSco
     whole.cancel()
 
 
-async def serve(serving: Serving, tell: Tell, leaving: anyio.Event) -> None:
+async def serve(serving: Serving, tell: OnWorkerEvent, leaving: anyio.Event) -> None:
     """Serve as `clew worker` asks (`clew.workers.driver`)."""
     agents = await agents_for(
         serving.agent_files, only=serving.only, trust_origin=serving.trust_origin

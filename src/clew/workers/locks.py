@@ -1,6 +1,6 @@
 """Who may work on a run that stands in a queue: whoever has claimed it.
 
-A claim is a lock in the store (`Claims`). Where its holder is frozen, a person may take the run
+A claim is a lock in the store (`Locks`). Where its holder is frozen, a person may take the run
 over on purpose: that is a second lock, which all look at before they take the first for granted.
 """
 
@@ -13,7 +13,7 @@ import anyio
 import msgspec
 
 from clew.core.errors import ConfigError, StoreError
-from clew.core.interfaces import Claims, RunInfo, Store
+from clew.core.interfaces import Locks, RunInfo, Store
 from clew.core.trajectory import Trajectory
 
 LOG: Final = logging.getLogger("clew")
@@ -21,7 +21,7 @@ LOG: Final = logging.getLogger("clew")
 _TRIES: Final = 20  # while others look whether there is a second lock, it is theirs for a moment
 
 
-class Shared(Store, Claims, Protocol):
+class Shared(Store, Locks, Protocol):
     """A store that workers share."""
 
 
@@ -64,7 +64,7 @@ def fingerprint_of(run: RunInfo) -> str:
 
 def shared(store: Store) -> Shared:
     """The store, if workers can share it. Raises `ConfigError`."""
-    if not isinstance(store, Claims):
+    if not isinstance(store, Locks):
         message = (
             "workers cannot share this store: use SQLite or PostgreSQL, "
             "or give yours the methods of clew.core.interfaces.Claims"
@@ -73,7 +73,7 @@ def shared(store: Store) -> Shared:
     return store
 
 
-async def claim(store: Claims, run_id: str, *, take_over: bool = False) -> str | None:
+async def claim(store: Locks, run_id: str, *, take_over: bool = False) -> str | None:
     """Claim a run: the name of the lock to release in the end, or None where another has it.
 
     With `take_over` a run is had that another has claimed: that one is fenced off as soon as the
@@ -99,7 +99,7 @@ async def claim(store: Claims, run_id: str, *, take_over: bool = False) -> str |
     return None
 
 
-async def let_go(store: Claims, lock: str) -> None:
+async def let_go(store: Locks, lock: str) -> None:
     """Release a claim; where that fails, the connection is gone and the claim with it."""
     with anyio.CancelScope(shield=True):
         try:
@@ -113,7 +113,7 @@ async def hold(store: Store, record: Trajectory, *, take_over: bool = False) -> 
 
     Raises `ConfigError` where another has it.
     """
-    if not queue_of(record) or not isinstance(store, Claims):
+    if not queue_of(record) or not isinstance(store, Locks):
         return None
     lock = await claim(store, record.run_id, take_over=take_over)
     if lock is None:
@@ -134,6 +134,6 @@ async def claimed(
     try:
         yield
     finally:
-        if lock is not None and isinstance(store, Claims):
+        if lock is not None and isinstance(store, Locks):
             with anyio.CancelScope(shield=True):
                 await store.release(lock)

@@ -12,7 +12,7 @@ from clew.concurrency.portal import twin, wait_for
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import Entry, Json
-from clew.core.interfaces import Store, Wakes
+from clew.core.interfaces import Notifies, Store
 from clew.core.journal import catch_up
 from clew.core.runner import Where, opened, start
 from clew.core.trajectory import Trajectory
@@ -67,7 +67,7 @@ async def follow(run_id: str, *, store: Where = None) -> AsyncGenerator[Entry]:
 
 async def _written(place: Store, run_id: str, seen: int) -> None:
     """Wait until there may be more than `seen` entries."""
-    if not isinstance(place, Wakes):
+    if not isinstance(place, Notifies):
         await anyio.sleep(_LOOK)
         return
     with anyio.move_on_after(_WAIT):

@@ -12,16 +12,16 @@ import anyio.abc
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError, FencedError, ModelError, StoreError, one_error
 from clew.core.events import Entry, Thought
-from clew.core.interfaces import RunInfo, Wakes
+from clew.core.interfaces import Notifies, RunInfo
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
 from clew.stores.file_locks import stops
 from clew.workers.backoff import Pauses
-from clew.workers.driver import QUEUE, Tell, own_name, untold
+from clew.workers.driver import QUEUE, OnWorkerEvent, own_name, untold
 from clew.workers.gate import Gate
 from clew.workers.locks import Shared, claim, fingerprint_of, let_go, queue_of
 from clew.workers.run_one import Agents, carry
-from clew.workers.worker_log import Voice, described
+from clew.workers.worker_log import WorkerLog, described
 
 LOG: Final = logging.getLogger("clew")
 
@@ -42,7 +42,7 @@ class Orders:
     name: str = field(default_factory=own_name)
     until_idle: bool = False
     take_over: bool = False
-    tell: Tell = untold
+    tell: OnWorkerEvent = untold
 
     def __post_init__(self) -> None:
         """Refuse what can only be a mistake."""
@@ -85,7 +85,7 @@ class Worker:
         self._queues: dict[str, str] = {}
         self._settled: dict[str, int] = {}
         self._foreseen: set[str] = set()
-        self._voice = Voice(orders.tell)
+        self._voice = WorkerLog(orders.tell)
         self._pauses = Pauses()
         self._gate = Gate()
         self._looked = -1.0
@@ -118,7 +118,7 @@ class Worker:
             with one_error():
                 async with anyio.create_task_group() as group:
                     group.start_soon(self._told_to_leave)
-                    if isinstance(self.store, Wakes):
+                    if isinstance(self.store, Notifies):
                         group.start_soon(self._hear, self.store)
                     await self._go_on(group)
                     group.cancel_scope.cancel()
@@ -129,7 +129,7 @@ class Worker:
         await self._leaving.wait()
         self._wake.set()
 
-    async def _hear(self, store: Wakes) -> None:
+    async def _hear(self, store: Notifies) -> None:
         """Look as soon as the store tells that something was written; it is looked at anyhow."""
         while True:
             try:

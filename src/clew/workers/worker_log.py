@@ -4,7 +4,7 @@ import logging
 from typing import Final
 
 from clew.core.errors import ClewError
-from clew.workers.driver import News, Tell, What
+from clew.workers.driver import OnWorkerEvent, What, WorkerEvent
 
 LOG: Final = logging.getLogger("clew")
 
@@ -21,17 +21,17 @@ def described(error: Exception) -> str:
         return type(error).__name__
 
 
-class Voice:
+class WorkerLog:
     """One worker's; it knows what it refused, since that is said once for however many runs."""
 
-    def __init__(self, tell: Tell) -> None:
+    def __init__(self, tell: OnWorkerEvent) -> None:
         self._tell = tell
         self._refusals: set[str] = set()
 
     def tell(self, what: What, run_id: str = "", text: str = "") -> None:
         """Whoever is told may look, never answer: not by failing either."""
         try:
-            self._tell(News(what, run_id, text))
+            self._tell(WorkerEvent(what, run_id, text))
         except Exception:
             LOG.exception("who was told of run %s failed; the worker goes on", run_id)
 

@@ -15,7 +15,7 @@ import msgspec
 
 from clew.codecs import by_name
 from clew.core.errors import ConfigError, ModelError
-from clew.core.events import Json, Prints, Rates, RawCall, Reply, Thought, Usage, encode
+from clew.core.events import Fingerprints, Json, Rates, RawCall, Reply, Thought, Usage, encode
 from clew.core.interfaces import OnText, Prompt
 from clew.core.trajectory import Call, Step
 from clew.evals.case import Case
@@ -118,7 +118,9 @@ def _calls(calls: Iterable[RawCall]) -> int:
 
 def _written(sight: Sight, move: Move, number: int) -> Reply:
     """A move as the format wants it written."""
-    thought = Thought(Reply(), Prints("", "", "", ""), move.thought, move.actions, move.answer)
+    thought = Thought(
+        Reply(), Fingerprints("", "", "", ""), move.thought, move.actions, move.answer
+    )
     calls = [Call(f"{number}.{place}", each) for place, each in enumerate(move.actions, start=1)]
     part = by_name(sight.codec).render(sight.brief, Step(number, thought, tuple(calls)))[0]
     return Reply(part.text, part.calls, "calls" if part.calls else "stop")

@@ -13,7 +13,7 @@ from typing import Final
 from clew.codecs import by_name
 from clew.core.errors import ModelError
 from clew.core.events import FINISH, Action, Json, Reply
-from clew.core.interfaces import Brief, Parameters, Part, Prompt, Tool
+from clew.core.interfaces import Parameters, Part, Prompt, PromptSpec, Tool
 from clew.tools.finish import finish_tool
 
 _FORMATS: Final = (
@@ -60,7 +60,7 @@ class Sight:
     """A prompt as it is understood. `brief` has the tools on offer, `last` forbids any call."""
 
     codec: str
-    brief: Brief
+    brief: PromptSpec
     question: str
     turns: tuple[Turn, ...]
     last: bool
@@ -93,15 +93,15 @@ def look(prompt: Prompt) -> Sight:
     return Sight(codec, brief, asked.strip(), turns, prompt.calls == "none")
 
 
-def _brief(tools: tuple[Tool, ...], *, thought: bool) -> Brief:
+def _brief(tools: tuple[Tool, ...], *, thought: bool) -> PromptSpec:
     answer: Parameters = {"type": "string"}
     others = tuple(tool for tool in tools if tool.name != FINISH)
     known = frozenset(tool.name for tool in others)
-    return Brief("", others, finish_tool(answer), answer, known, thought)
+    return PromptSpec("", others, finish_tool(answer), answer, known, thought)
 
 
 @lru_cache(maxsize=256)
-def _described(system: str) -> tuple[str, Brief]:
+def _described(system: str) -> tuple[str, PromptSpec]:
     """The format and the tools that a text format's instructions describe."""
     codec = next((name for name, form in _FORMATS if form.search(system)), None)
     if codec is None:
@@ -133,7 +133,7 @@ async def _nowhere(args: dict[str, Json], key: str) -> Json:
     raise AssertionError(message)
 
 
-def _turns(parts: Sequence[Part], codec: str, brief: Brief) -> tuple[Turn, ...]:
+def _turns(parts: Sequence[Part], codec: str, brief: PromptSpec) -> tuple[Turn, ...]:
     turns: list[Turn] = []
     before = ""
     for part in parts:
@@ -147,7 +147,7 @@ def _turns(parts: Sequence[Part], codec: str, brief: Brief) -> tuple[Turn, ...]:
     return tuple(turns)
 
 
-def _actions(part: Part, codec: str, brief: Brief) -> tuple[Action, ...]:
+def _actions(part: Part, codec: str, brief: PromptSpec) -> tuple[Action, ...]:
     reply = Reply(part.text, part.calls, "calls" if part.calls else "stop")
     return by_name(codec).parse(brief, reply).actions
 

@@ -54,7 +54,7 @@ class _Asked:
             self.answer.exception()  # asked for here: the task that waits may be gone
 
 
-class Claims:
+class Locks:
     """What one store has claimed.
 
     What is asked while the server answers goes to it together, so that a worker which begins

@@ -22,7 +22,7 @@ from clew.stores.postgres.address import Address, parse
 from clew.stores.postgres.connection import Connection, Link
 from clew.stores.postgres.group_commit import Commits, wakes
 from clew.stores.postgres.listing import BEGIN, DUE, END, LAST, PAGE, RUNS
-from clew.stores.postgres.locks import Claims, Ears, listening
+from clew.stores.postgres.locks import Ears, Locks, listening
 from clew.stores.postgres.schema import key
 from clew.stores.refusals import known_run, missing_blob, no_base, still_shared, unknown_run
 
@@ -77,7 +77,7 @@ class _Open:
 
     link: Link
     commits: Commits
-    claims: Claims
+    claims: Locks
 
 
 @dataclass(slots=True)
@@ -128,7 +128,7 @@ class PostgresStore:
         found = self._here()
         if found is None:
             link = Link(self.place)
-            found = self._opened = _Open(link, Commits(link), Claims(link))
+            found = self._opened = _Open(link, Commits(link), Locks(link))
         return found
 
     def _here(self) -> _Open | None:

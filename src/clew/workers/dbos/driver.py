@@ -21,14 +21,14 @@ from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
 from clew.agent_files import make_agent, read_agent_file, with_model
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError, StoreError, one_error
-from clew.core.interfaces import Claims, Standing
+from clew.core.interfaces import Locks, Standing
 from clew.core.journal import load
 from clew.stores import open_store
 from clew.stores.postgres.store import PostgresStore
 from clew.workers.agents import agents_for
 from clew.workers.dbos.tickets import APPLICATION, WORKFLOW, NotSetUpError, Tickets, place_of
 from clew.workers.dbos.worker import Worker
-from clew.workers.driver import Serving, Tell
+from clew.workers.driver import OnWorkerEvent, Serving
 from clew.workers.worker import Orders
 
 LOOK: Final = 1.0
@@ -234,7 +234,7 @@ def _honouring(worker: Worker) -> Callable[[str, int], Awaitable[str]]:
 
 
 @asynccontextmanager
-async def named(store: Claims, name: str) -> AsyncGenerator[None]:
+async def named(store: Locks, name: str) -> AsyncGenerator[None]:
     """Hold the claim on a worker's name. Raises `ConfigError` where another has it."""
     for _ in range(5):  # who looks whether this worker lives has the claim for an instant
         if await store.claim(f"worker:{name}"):
@@ -250,7 +250,7 @@ async def named(store: Claims, name: str) -> AsyncGenerator[None]:
             await store.release(f"worker:{name}")
 
 
-async def serve(serving: Serving, tell: Tell, leaving: anyio.Event) -> None:
+async def serve(serving: Serving, tell: OnWorkerEvent, leaving: anyio.Event) -> None:
     """Serve as `clew worker` asks (`clew.workers.driver`)."""
     agents = await agents_for(
         serving.agent_files, only=serving.only, trust_origin=serving.trust_origin

@@ -26,7 +26,7 @@ from clew.workers.gate import Gate
 from clew.workers.locks import claim, let_go, queue_of
 from clew.workers.run_one import carry
 from clew.workers.worker import Orders
-from clew.workers.worker_log import Voice, described
+from clew.workers.worker_log import WorkerLog, described
 
 LOG: Final = logging.getLogger("clew")
 
@@ -53,7 +53,7 @@ class Worker:
         self.carrying: dict[str, str] = {}
         self.refused: set[str] = set()
         self._scopes: dict[str, anyio.CancelScope] = {}
-        self.voice = Voice(orders.tell)
+        self.voice = WorkerLog(orders.tell)
         self._wake = anyio.Event()
         self._known: set[str] = set()
         self._over: set[str] = set()

@@ -14,7 +14,7 @@ from clew.core.errors import ConfigError, one_error
 from clew.core.interfaces import Standing
 from clew.core.journal import load
 from clew.core.runner import opened
-from clew.workers.driver import QUEUE, Serving, Tell, own_name, untold
+from clew.workers.driver import QUEUE, OnWorkerEvent, Serving, own_name, untold
 from clew.workers.locks import claim, queue_of, shared
 from clew.workers.ray.actor import End, Orders, agent_named, named_from
 from clew.workers.ray.crew import Cast, crew
@@ -83,7 +83,7 @@ class RayDriver:
     async def work(
         self,
         leaving: anyio.Event,
-        tell: Tell = untold,
+        tell: OnWorkerEvent = untold,
         *,
         until_idle: bool = False,
         take_over: bool = False,
@@ -106,7 +106,7 @@ class RayDriver:
                 await Service(sharing, working, serving, tell, leaving).go_on()
 
 
-async def serve(serving: Serving, tell: Tell, leaving: anyio.Event) -> None:
+async def serve(serving: Serving, tell: OnWorkerEvent, leaving: anyio.Event) -> None:
     """Serve as `clew worker --driver ray`; see `clew.workers.driver`.
 
     `$RAY_ADDRESS` names the cluster; without it Ray is started here, and ended with the worker.

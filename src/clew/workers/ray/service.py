@@ -10,12 +10,12 @@ import anyio
 
 from clew.core.errors import ConfigError, StoreError, one_error
 from clew.core.events import Started, decode
-from clew.core.interfaces import RunInfo, Wakes
-from clew.workers.driver import Serving, Tell
+from clew.core.interfaces import Notifies, RunInfo
+from clew.workers.driver import OnWorkerEvent, Serving
 from clew.workers.locks import Shared, claim, let_go, queue_of
 from clew.workers.ray.actor import End
 from clew.workers.ray.crew import Crew
-from clew.workers.worker_log import Voice
+from clew.workers.worker_log import WorkerLog
 
 LOOK: Final = 0.2
 """Seconds between two looks at the store; five times as long as a look takes, if that is more."""
@@ -43,9 +43,9 @@ class Service:
     store: Shared
     crew: Crew
     serving: Serving
-    tell: Tell
+    tell: OnWorkerEvent
     leaving: anyio.Event
-    _voice: Voice = field(init=False)
+    _voice: WorkerLog = field(init=False)
     _due: deque[RunInfo] = field(init=False, default_factory=deque[RunInfo])
     _sent: dict[str, int] = field(init=False, default_factory=dict[str, int])
     _rests: dict[str, _Rest] = field(init=False, default_factory=dict[str, _Rest])
@@ -53,7 +53,7 @@ class Service:
 
     def __post_init__(self) -> None:
         """It speaks as other workers do."""
-        self._voice = Voice(self.tell)
+        self._voice = WorkerLog(self.tell)
 
     async def go_on(self) -> None:
         """Serve until told to leave, or idle; then have each run left where its step ends."""
@@ -68,7 +68,7 @@ class Service:
                 async with anyio.create_task_group() as group:
                     group.start_soon(self._told_to_leave)
                     group.start_soon(self._receive)
-                    if isinstance(self.store, Wakes):
+                    if isinstance(self.store, Notifies):
                         group.start_soon(self._hear, self.store)
                     await self._look_around()
                     group.cancel_scope.cancel()
@@ -163,7 +163,7 @@ class Service:
         self.crew.tell_to_leave()
         self._wake.set()
 
-    async def _hear(self, store: Wakes) -> None:
+    async def _hear(self, store: Notifies) -> None:
         """Look at once when something was written."""
         with suppress(StoreError):  # it is looked now and then all the same
             async with store.wakes() as wakes:
