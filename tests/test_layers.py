@@ -57,6 +57,7 @@ LAYERS = {
     "core.diff": 4,  # where two records part
     "core.execute": 4,  # one call of one tool: deadline, retry
     "core.fork_point": 4,  # where a record may be cut, and what the cut takes out of sight
+    "core.moves": 4,  # what is next
     "core.observations": 4,  # where they are made: of a result, an error, a refusal, a sub-run
     "core.pending": 4,  # what waits for a person, in a run and its sub-runs
     "core.policy": 4,  # what the checks of an agent say of a call or an answer

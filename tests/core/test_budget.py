@@ -46,8 +46,8 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Prompt, Rated
 from clew.core.journal import Journal
+from clew.core.loop import advance
 from clew.core.loop import run as go
-from clew.core.loop import turn
 from clew.core.replay import replay as replay_record
 from clew.core.runner import leave, start, take_up
 from clew.core.trajectory import Totals
@@ -439,7 +439,7 @@ class TestLost:
         third = await take_up(self.who, "run", store)
         assert [c.usage.tokens > 0 for c in charges(third.trajectory)] == [True, False, True]
         while third.trajectory.stop is None:
-            await turn(self.who, third)
+            await advance(self.who, third)
         await leave(self.who, third)
         assert not isinstance(third.trajectory.entries[-1].event, Charged)
 

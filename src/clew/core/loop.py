@@ -15,6 +15,7 @@ from clew.core.errors import one_error
 from clew.core.events import Json, Landing, Note, Status, Stop
 from clew.core.execute import perform
 from clew.core.journal import Journal
+from clew.core.moves import next_move
 from clew.core.observations import closed_answers
 from clew.core.policy import comes_before, judge_answer, judge_call, judge_words
 from clew.core.subruns import hand_out
@@ -26,35 +27,35 @@ async def run(agent: Agent, journal: Journal) -> Trajectory:
     """Advance until the record says stop. After `ModelError` or `StoreError` it is still open."""
     await journal.receive()
     while journal.trajectory.stop is None:
-        await turn(agent, journal)
+        await advance(agent, journal)
     return journal.trajectory
 
 
-async def turn(agent: Agent, journal: Journal) -> None:
-    """Advance once, or end the run where a person wants that; then hear who spoke meanwhile."""
-    if journal.trajectory.cancel is not None:
-        await interrupt(agent, journal, journal.trajectory.cancel.why)
-    else:
-        await advance(agent, journal)
+async def advance(agent: Agent, journal: Journal) -> None:
+    """Do the one next thing; then hear who spoke meanwhile."""
+    move = next_move(agent, journal.trajectory)
+    if move.kind == "screen":
+        if judged := await judge_words(agent, journal.trajectory):
+            await journal.record(*judged)
+        else:
+            move = next_move(agent, journal.trajectory, screened=True)
+    match move.kind:
+        case "think":
+            await think(agent, journal)
+        case "act":
+            await act(agent, journal)
+        case "conclude":
+            await conclude(agent, journal)  # a failed check is an observation
+        case "land":
+            await land(agent, journal, move.why)
+        case "give_up":
+            await give_up(agent, journal)
+        case "interrupt":
+            await interrupt(agent, journal, move.why)
+        case "screen" | "done":
+            pass
     if journal.words or not journal.quiet:
         await journal.receive()
-
-
-async def advance(agent: Agent, journal: Journal) -> None:
-    """Do the one next thing."""
-    so_far = journal.trajectory
-    if so_far.step.pending:  # all but finish
-        await act(agent, journal)
-    elif so_far.step.answer is not None:
-        await conclude(agent, journal)  # a failed check is an observation
-    elif so_far.unheard and (judged := await judge_words(agent, so_far)):
-        await journal.record(*judged)
-    elif so_far.landed or len(so_far.rejected) > agent.tries or agent.cannot_land(so_far):
-        await give_up(agent, journal)
-    elif so_far.landing is None and (reached := agent.tripped_bound(so_far)) is not None:
-        await land(agent, journal, reached)
-    else:
-        await think(agent, journal)
 
 
 async def think(agent: Agent, journal: Journal) -> None:

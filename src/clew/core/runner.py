@@ -26,11 +26,12 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Listener, Store, Unmetered
 from clew.core.journal import Journal, load, new_run_id
+from clew.core.moves import next_move
 from clew.core.pending import ancestors
 from clew.core.redaction import Redaction
 from clew.core.reply import same_format
 from clew.core.seal import sealed
-from clew.core.trajectory import Call, Trajectory
+from clew.core.trajectory import Trajectory
 from clew.stores import open_store
 from clew.stores.user_store import guarded
 
@@ -169,31 +170,15 @@ async def broke_off(agent: Agent, journal: Journal) -> None:
 
 
 def _pays_next(agent: Agent, so_far: Trajectory, *, other: bool = False) -> bool:
-    """Whether the next thing is a thought that takes tokens of somebody."""
-    model = agent.thinker
-    free = isinstance(model, Unmetered) and model.unmetered
-    return not free and _thinks_next(agent, so_far, other=other)
-
-
-def _thinks_next(agent: Agent, so_far: Trajectory, *, other: bool) -> bool:
-    """Whether the next thing is a thought: nothing to do, to conclude, to stop or to land for.
+    """Whether the next thing is a thought that takes tokens of somebody.
 
     Where the agent is an `other`, its bounds say nothing of what the one before it did.
     """
-    if so_far.stop is not None or so_far.cancel is not None:
+    model = agent.thinker
+    if isinstance(model, Unmetered) and model.unmetered:
         return False
-    if so_far.step.pending or so_far.step.answer is not None:
-        return False
-    if so_far.unheard and (words := so_far.words) is not None and not _heard(words):
-        return False
-    if so_far.landed or len(so_far.rejected) > agent.tries or agent.cannot_land(so_far):
-        return False
-    return other or so_far.landing is not None or agent.tripped_bound(so_far) is None
-
-
-def _heard(words: Call) -> bool:
-    """Whether a person's words that were judged go on to the model."""
-    return not words.held and (words.ruling is None or words.ruling.allow)
+    move = next_move(agent, so_far, screened=so_far.words is None)
+    return move.kind == "think" or (other and move.kind == "land")
 
 
 def _may_have_asked(journal: Journal) -> bool:

@@ -12,7 +12,7 @@ from clew.core.errors import ClewError, FencedError, ModelError, StoreError
 from clew.core.events import Stop
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
-from clew.core.loop import turn
+from clew.core.loop import advance
 from clew.core.runner import broke_off, leave, take_up
 from clew.core.trajectory import Trajectory
 from clew.workers.broken_runs import idle_openings, too_often
@@ -89,7 +89,7 @@ async def _advanced(
     agent: Agent, journal: Journal, place: Place, leaving: Callable[[], bool]
 ) -> None:
     while (so_far := journal.trajectory).stop is None and (so_far.step.pending or not leaving()):
-        await turn(agent, journal)
+        await advance(agent, journal)
         if not so_far.step.pending:
             await place.between_steps(got_on=idle_openings(so_far, journal.epoch) == 0)
 

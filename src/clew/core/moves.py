@@ -1,0 +1,58 @@
+"""What a run does next: one pure function of the agent and the record.
+
+`advance` does it, and whoever takes a run up or leaves it asks what it would be.
+"""
+
+from typing import Literal, NamedTuple, TypeAlias
+
+from clew.core.agent import Agent
+from clew.core.trajectory import Trajectory
+
+Kind: TypeAlias = Literal[
+    "done",  # the record says stop
+    "interrupt",  # a person wants the run to end
+    "act",  # calls are pending
+    "conclude",  # the step offers an answer
+    "screen",  # a person's words wait for a screen, or for what a screen or a person said of them
+    "give_up",  # nothing is left to hope for
+    "land",  # a bound tripped
+    "think",  # ask the model
+]
+
+
+class Move(NamedTuple):
+    """What is next; `why` is a person's reason, or that of the bound that tripped."""
+
+    kind: Kind
+    why: str = ""
+
+
+def next_move(agent: Agent, so_far: Trajectory, *, screened: bool = False) -> Move:
+    """What is next. `screened` says that the screens have nothing against a person's last words.
+
+    That is not on record: a screen that does not object writes nothing. Raises `PartError` where
+    a bound fails.
+    """
+    step = so_far.step
+    if so_far.stop is not None:
+        return Move("done")
+    if so_far.cancel is not None:
+        return Move("interrupt", so_far.cancel.why)
+    if step.pending:  # all but finish
+        return Move("act")
+    if step.answer is not None:
+        return Move("conclude")
+    if so_far.unheard and not screened and _awaits_screen(agent, so_far):
+        return Move("screen")
+    if so_far.landed or len(so_far.rejected) > agent.tries or agent.cannot_land(so_far):
+        return Move("give_up")
+    if so_far.landing is None and (tripped := agent.tripped_bound(so_far)) is not None:
+        return Move("land", tripped)
+    return Move("think")
+
+
+def _awaits_screen(agent: Agent, so_far: Trajectory) -> bool:
+    """Whether a person's unheard words are still to be judged, or were held or refused."""
+    if (words := so_far.words) is None:
+        return bool(agent.screens)
+    return words.held or (words.ruling is not None and not words.ruling.allow)
