@@ -91,9 +91,13 @@ class Redaction:
     def finds(self, body: bytes) -> bool:
         """Whether there is anything to blot out in an encoded value."""
         low = body.lower()
-        if any(needle in low for needle in self._needles):
-            return True
-        return any(mark in low for mark in _MARKS) and _SHAPED.search(body) is not None
+        for needle in self._needles:  # loops: a generator takes as long as all the looking
+            if needle in low:
+                return True
+        for mark in _MARKS:
+            if mark in low:
+                return _SHAPED.search(body) is not None
+        return False
 
     def cleaned(self, value: T) -> T:
         """The value with every secret in its texts blotted out."""
