@@ -202,7 +202,7 @@ def reading(one: Read, text: str) -> None:
 def streaming(one: Read, text: str) -> None:
     """Take a reply in pieces until it is ended."""
     shown: list[str] = []
-    take = one.codec.cut(shown.append)
+    take = one.codec.stream_filter(shown.append)
     for at in range(0, len(text), PIECE):
         if take(text[at : at + PIECE]):
             return

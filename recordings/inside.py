@@ -71,7 +71,7 @@ class Strict:
         if (fail := form.refuse(seen)) is not None:
             self.refused.append(fail.message)
             raise StatusError(Trouble(fail.status, fail.message, fail.code or "", fail.param or ""))
-        return form.whole(self.say(body), seen)
+        return form.full_body(self.say(body), seen)
 
     async def stream(self, path: str, content: bytes) -> "Pieces":
         raise NotImplementedError

@@ -32,7 +32,7 @@ class Anything:
     def streams(self, seen: Seen) -> bool:
         return False
 
-    def whole(self, say: Say, seen: Seen) -> bytes:
+    def full_body(self, say: Say, seen: Seen) -> bytes:
         raise NotImplementedError
 
     def events(self, say: Say, seen: Seen) -> Iterable[bytes]:

@@ -4,14 +4,7 @@ The store may be a `Store`, a place (path) or None for the default place; a stor
 closed here.
 """
 
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Callable,
-    Generator,
-    Iterator,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -19,33 +12,52 @@ from typing import TypeAlias
 import anyio
 
 from clew.concurrency.portal import portal, twin, wait_for
-from clew.context.rendered_prompt import RenderedPrompt, sent
+from clew.context.rendered_prompt import RenderedPrompt, render_prompt
 from clew.core.agent import Agent
 from clew.core.approvals import cancel, cancel_sync, rule, rule_sync
 from clew.core.errors import ConfigError, ModelError, one_error
-from clew.core.events import (
-    Changed,
-    Entry,
-    Json,
-    Note,
-)
+from clew.core.events import Changed, Entry, Json, Note
 from clew.core.interfaces import Codec, Listener, Shape, Store
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import Replayed
 from clew.core.replay import replay as replay_record
 from clew.core.result import Result, whole_result
-from clew.core.runner import Where, opened, secrets, start, take_up
+from clew.core.runner import Where, secrets, start, store_at, take_up
 from clew.core.trajectory import Trajectory
 from clew.stores import MemoryStore
 from clew.workers.broken_runs import is_set_aside
 from clew.workers.locks import claimed
 
 __all__ = [
-    "Shown", "Stream", "StreamSync", "Token", "Where", "batch", "batch_sync", "cancel",
-    "cancel_sync", "opened", "prompt_of", "prompt_of_sync", "read", "read_sync", "replay",
-    "replay_sync", "resume", "resume_sync", "rule", "rule_sync", "run", "run_sync", "secrets",
-    "start", "stream", "stream_sync", "take_up", "twin",
+    "Shown",
+    "Stream",
+    "StreamSync",
+    "Token",
+    "Where",
+    "batch",
+    "batch_sync",
+    "cancel",
+    "cancel_sync",
+    "prompt_of",
+    "prompt_of_sync",
+    "read",
+    "read_sync",
+    "replay",
+    "replay_sync",
+    "resume",
+    "resume_sync",
+    "rule",
+    "rule_sync",
+    "run",
+    "run_sync",
+    "secrets",
+    "start",
+    "store_at",
+    "stream",
+    "stream_sync",
+    "take_up",
+    "twin",
 ]  # fmt: skip
 
 
@@ -59,7 +71,7 @@ async def run(
     origin: dict[str, Json] | None = None,
 ) -> Result:
     """Answer a goal. Raises `ModelError` or `StoreError`; the record stays and can be resumed."""
-    async with opened(store) as place:
+    async with store_at(store) as place:
         journal = await start(agent, goal, place, run_id=run_id, listener=listener, origin=origin)
         return await whole_result(agent, await go(agent, journal), place)
 
@@ -81,7 +93,7 @@ async def resume(
     `accept_change` is not given, and where the run stands in a queue and a worker has it: unless
     `take_over` is given, which fences that worker off.
     """
-    async with opened(store) as place:
+    async with store_at(store) as place:
         record = await load(place, run_id)
         async with claimed(place, record, take_over=take_over):
             journal = await take_up(
@@ -99,14 +111,14 @@ async def resume(
 
 async def replay(agent: Agent, run_id: str, *, store: Where = None) -> Replayed:
     """Run the record again without a single call. Raises `ReplayError` at the first divergence."""
-    async with opened(store) as place:
+    async with store_at(store) as place:
         record = await load(place, run_id)
     return await replay_record(agent, record, MemoryStore())
 
 
 async def read(run_id: str, *, store: Where = None) -> Trajectory:
     """A run as recorded, without opening it."""
-    async with opened(store) as place:
+    async with store_at(store) as place:
         return await load(place, run_id)
 
 
@@ -123,8 +135,8 @@ async def prompt_of(
     `codec` and `shape` are those of the agent, where they do not ship with clew. Raises
     `ConfigError` where there is no such thought or the record does not say how it was rendered.
     """
-    async with opened(store) as place:
-        return await sent(await load(place, run_id), place, step, codec=codec, shape=shape)
+    async with store_at(store) as place:
+        return await render_prompt(await load(place, run_id), place, step, codec=codec, shape=shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +236,7 @@ async def batch(
         if on_done is not None:
             on_done(state.done, len(goals), found)
 
-    async with opened(store) as place:
+    async with store_at(store) as place:
         with one_error():
             async with anyio.create_task_group() as group:
                 for index, goal in enumerate(goals):

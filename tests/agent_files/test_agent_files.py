@@ -9,14 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, ConfigError, MemoryStore, read, replay, run
-from clew.agent_files import (
-    TEMPLATE,
-    load_agent,
-    make_agent,
-    read_agent_file,
-    spec_of,
-    stand_ins,
-)
+from clew.agent_files import TEMPLATE, load_agent, make_agent, read_agent_file, spec_of, stand_ins
 from clew.agent_files.spec import Apart, Spec
 from clew.agent_files.toml_lines import line_of
 from clew.core.subagents import Delegation
@@ -173,7 +166,7 @@ async def test_an_agent_of_another_file_is_a_tool(tmp_path: Path) -> None:
     assert stand_ins(spec, below, None, partial(bare, asked, model))[0].tools != ()
     inner = agent.by_name["clerk"].sub
     assert isinstance(inner, Delegation)
-    assert inner.agent.thinker.name.startswith("offline")  # that of the file that names it
+    assert inner.agent.resolved_model.name.startswith("offline")  # that of the file that names it
 
 
 def test_files_that_lead_round_in_a_circle_are_refused(tmp_path: Path) -> None:
@@ -249,7 +242,7 @@ def test_a_text_format_and_grounded_answers_are_set_up(tmp_path: Path) -> None:
 
 def test_a_model_given_by_name_takes_the_place_of_the_files(tmp_path: Path) -> None:
     file = written(tmp_path, 'model = "opnai:not-this-one"\n')
-    assert load_agent(file, model="offline").agent.thinker.name == "offline"
+    assert load_agent(file, model="offline").agent.resolved_model.name == "offline"
 
 
 async def test_a_server_is_reached_as_the_file_says(
@@ -280,10 +273,10 @@ async def test_a_server_is_reached_as_the_file_says(
         )
         agent, _ = load_agent(file)
         done = await run(agent, "What is it?", store=MemoryStore())
-        assert isinstance(agent.thinker, Endpoint)
+        assert isinstance(agent.resolved_model, Endpoint)
         pace = pace_of("vllm:m", server.base_url, "", None)
         assert pace.rate == Rate(requests=600, tokens=900_000)
-        await agent.thinker.close()
+        await agent.resolved_model.close()
     assert done.answer == "It is 42."
     assert done.usage.cost is not None
     assert server.requests[0].headers["x-team"] == "research"

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from clew import Agent, MemoryStore, read, resume
 from clew.api import start
 from clew.cli.outcome import Outcome, document, summary
-from clew.cli.render import CHARACTERS, LINES, Shown, cut, dollars, readable, shown, written
+from clew.cli.render import (
+    CHARACTERS,
+    LINES,
+    Shown,
+    dollars,
+    readable,
+    render_event,
+    shorten,
+    written,
+)
 from clew.cli.visible import inert
 from clew.core.events import (
     Action,
@@ -140,7 +149,7 @@ EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
 
 
 def lines(event: AnyEvent, *, whole: bool) -> list[str]:
-    return [f"{piece.label}: {piece.text}" for piece in shown(event, 2, whole=whole)]
+    return [f"{piece.label}: {piece.text}" for piece in render_event(event, 2, whole=whole)]
 
 
 @pytest.mark.parametrize(("event", "all_of_it", "gist"), EVENTS)
@@ -191,14 +200,14 @@ def test_no_control_character_is_ever_shown(one: str, other: str) -> None:
         Note(one),
         Stop("failed", one, other),
     ]
-    pieces: list[Shown] = [piece for event in events for piece in shown(event, 1)]
+    pieces: list[Shown] = [piece for event in events for piece in render_event(event, 1)]
     text = "".join(piece.text for piece in pieces)
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
 
 
 @given(st.text(max_size=3_000))
 def test_a_cut_keeps_the_beginning_and_says_how_much_is_left(text: str) -> None:
-    short = cut(text)
+    short = shorten(text)
     begin, _, left = short.partition("\n… ")
     if left and short != text:
         assert text.startswith(begin)

@@ -244,7 +244,7 @@ def test_a_thought_that_holds_commands_or_fences_is_written_as_a_thought() -> No
 
 def test_a_stream_ends_where_an_observation_is_invented() -> None:
     shown: list[str] = []
-    take = WEB.cut(shown.append)
+    take = WEB.stream_filter(shown.append)
     assert [take(piece) for piece in ("GET http://a\nObser", "vation: b\n", "c")] == [
         False,
         True,

@@ -103,8 +103,8 @@ class Loose(JsonObject):
     """Lets a last reply call a tool."""
 
     @override
-    def form(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
-        return super().form(brief, "auto")
+    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
+        return super().reply_schema(brief, "auto")
 
 
 class Lossy(Paper):
@@ -163,7 +163,7 @@ class Piecemeal(Paper):
     """Looks at each piece of a stream by itself."""
 
     @override
-    def cut(self, show: Callable[[str], None]) -> OnText:
+    def stream_filter(self, show: Callable[[str], None]) -> OnText:
         def take(piece: str) -> bool:
             show(piece)
             return "Observation" in piece
@@ -175,7 +175,7 @@ class Hasty(Paper):
     """Ends a stream at the first bracket."""
 
     @override
-    def cut(self, show: Callable[[str], None]) -> OnText:
+    def stream_filter(self, show: Callable[[str], None]) -> OnText:
         seen: list[str] = []
 
         def take(piece: str) -> bool:

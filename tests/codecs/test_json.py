@@ -30,7 +30,7 @@ def parse(text: str, answer: Any = None, finish: Any = "stop", **changes: Any) -
 def streamed(*pieces: str) -> tuple[str, bool]:
     """What a stream shows, and whether it was said that nothing more is wanted."""
     shown: list[str] = []
-    take = CODEC.cut(shown.append)
+    take = CODEC.stream_filter(shown.append)
     ended = [take(piece) for piece in pieces]
     assert ended == sorted(ended), "once ended it stays so"
     return "".join(shown), any(ended)
@@ -244,7 +244,7 @@ def test_a_stream_is_the_same_however_it_is_cut(text: str, data: Any) -> None:
 
 @given(TEXTS)
 def test_nothing_behind_the_place_where_a_stream_ends_counts(text: str) -> None:
-    take = CODEC.cut(lambda _: None)
+    take = CODEC.stream_filter(lambda _: None)
     end = next((at for at, char in enumerate(text, start=1) if take(char)), len(text))
     before, whole = parse(text[:end]), parse(text)
     assert (before.text, before.actions, bool(before.fault)) == (
@@ -262,7 +262,7 @@ def valid(schema: Any, reply: Any) -> bool:
 
 
 def test_the_form_is_a_branch_for_each_tool() -> None:
-    form = CODEC.form(brief(tools=TOOLS[:3]), "auto")
+    form = CODEC.reply_schema(brief(tools=TOOLS[:3]), "auto")
     said = {"thought": "a", "action": "search", "args": {"query": "x"}}
     assert valid(form, said)
     assert valid(form, {**said, "action": "finish", "args": {"answer": "x"}})
@@ -279,7 +279,7 @@ def test_the_form_is_a_branch_for_each_tool() -> None:
 
 
 def test_in_a_landing_only_finish_is_in_the_form() -> None:
-    form = CODEC.form(brief(thought=False), "none")
+    form = CODEC.reply_schema(brief(thought=False), "none")
     assert form == {
         "type": "object",
         "properties": {
@@ -300,7 +300,7 @@ def test_references_find_their_definitions_from_farther_out() -> None:
     other = tool("read", "page", page={"$ref": "https://example.org/page"})
     ways.parameters.update(city)
     count.parameters.update(number)
-    form = CODEC.form(brief(tools=(ways, count, tree, other)), "auto") or {}
+    form = CODEC.reply_schema(brief(tools=(ways, count, tree, other)), "auto") or {}
     assert set(form["$defs"]) == {"go.Place", "count.Place", "plant"}
     read = form["anyOf"][3]["properties"]["args"]["properties"]["page"]
     assert read == {"$ref": "https://example.org/page"}

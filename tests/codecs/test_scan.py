@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clew.codecs import Dialect, JsonObject, Labelled, Paper
 from clew.codecs.scan import WIDTH, Labels, Mark, Maybe, scan
-from clew.codecs.sections import kept
+from clew.codecs.sections import before_invented_tail
 from clew.core.events import Reply
 from clew.core.interfaces import Codec
 from tests.codecs.samples import brief
@@ -37,7 +37,7 @@ TEXTS = st.one_of(
 
 def streamed(codec: Codec, pieces: list[str]) -> tuple[str, bool]:
     shown: list[str] = []
-    take = codec.cut(shown.append)
+    take = codec.stream_filter(shown.append)
     ended = False
     for piece in pieces:
         assert not (ended and take(piece) is False), "once ended it stays so"
@@ -54,7 +54,7 @@ def test_a_stream_shows_what_the_parser_keeps_however_it_is_cut(text: str, data:
         shown, ended = streamed(codec, pieces)
         assert (shown, ended) == streamed(codec, [text]) == streamed(codec, list(text))
     shown, ended = streamed(CODECS[1], pieces)
-    counted = kept(LABELS, text)
+    counted = before_invented_tail(LABELS, text)
     assert counted.startswith(shown)
     assert ended == (len(counted) < len(text))
     rest = counted[len(shown) :]  # a line's start that might have become a label
@@ -65,7 +65,7 @@ def test_a_stream_shows_what_the_parser_keeps_however_it_is_cut(text: str, data:
 
 def test_a_possible_label_is_held_back_until_it_is_decided() -> None:
     shown: list[str] = []
-    take = Paper().cut(shown.append)
+    take = Paper().stream_filter(shown.append)
     assert [take(piece) for piece in ("Action 1: search[x]\nObser", "ve this")] == [False, False]
     assert shown == ["Action 1: search[x]\n", "Observe this"]
     assert take("\nObserva") is False

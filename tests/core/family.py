@@ -9,7 +9,7 @@ from clew import tool as as_tool
 from clew.api import take_up
 from clew.core.errors import StoreError
 from clew.core.interfaces import Append, Base, Line, RunInfo, Store
-from clew.core.runner import begun
+from clew.core.runner import has_begun
 from clew.stores import MemoryStore
 from clew.testing.models import Line as Said
 from clew.testing.models import ScriptedModel, act, acts, say
@@ -125,7 +125,7 @@ async def go_on(agent: Agent, store: Store, words: Mapping[str, bool] | None = N
 
     The calls in `words` are allowed or refused; others are allowed.
     """
-    if await begun(store, "r"):
+    if await has_begun(store, "r"):
         found = await resume(agent, "r", store=store)
     else:
         found = await run(agent, "Write.", store=store, run_id="r")

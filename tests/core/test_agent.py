@@ -30,7 +30,7 @@ from clew.core.events import Json, Reply, Started, Stop
 from clew.core.interfaces import OnText, Prompt
 from clew.core.journal import Journal
 from clew.core.loop import run as go
-from clew.core.parts import words
+from clew.core.parts import stable_name
 from clew.core.result import result
 from clew.core.trajectory import Call, Trajectory, effects
 from clew.guards import NoProgress
@@ -113,8 +113,8 @@ def test_settings_name_what_changed() -> None:
 
 
 def test_parts_are_named_by_their_own_words() -> None:
-    assert words(Steps(3)) == "Steps(most=3)"
-    assert words(test_parts_are_named_by_their_own_words).endswith("named_by_their_own_words")
+    assert stable_name(Steps(3)) == "Steps(most=3)"
+    assert stable_name(test_parts_are_named_by_their_own_words).endswith("named_by_their_own_words")
 
 
 def test_no_progress_detection_can_be_left_out() -> None:

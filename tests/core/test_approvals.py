@@ -492,7 +492,7 @@ async def test_a_fork_of_a_sub_run_is_a_run_of_its_own() -> None:
     again = await resume(office, "f", store=store)
     assert named(again.held) == [("f-1.1", "1.1"), ("f-1.1", "1.2")]
     assert {each.root for each in again.held} == {"f"}
-    assert (await read("f", store=store)).serves == ""
+    assert (await read("f", store=store)).parent_call == ""
     for each in again.held:
         await rule(each.run_id, each.call, allow=True, store=store)
     assert await store.inbox("r") == []

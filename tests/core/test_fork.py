@@ -34,7 +34,7 @@ from clew.codecs import by_name
 from clew.core.blobs import BLOB_BYTES
 from clew.core.events import AnyEvent, Done, Fingerprints, Forked, Note, Reply, Thought, decode
 from clew.core.fork import start_fork
-from clew.core.fork_point import DONE_CHARS, cut
+from clew.core.fork_point import DONE_CHARS, find_fork_point
 from clew.core.interfaces import Append, OnText, Prompt, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
@@ -69,7 +69,8 @@ class World:
     def of(self, agent: Agent) -> Agent:
         """The agent, whose model and tools are counted."""
         return agent.replace(
-            model=Counted(agent.thinker, self), tools=[self._counted(tool) for tool in agent.tools]
+            model=Counted(agent.resolved_model, self),
+            tools=[self._counted(tool) for tool in agent.tools],
         )
 
     def _counted(self, tool: Tool) -> Tool:
@@ -298,7 +299,7 @@ async def test_cut_after_every_entry_of_its_own_a_fork_goes_on_to_the_same_end(
 async def test_a_fork_whose_maker_died_before_its_first_entry_is_no_run(tmp_path: Path) -> None:
     store = MemoryStore()
     record = await long_run(tmp_path, store)
-    await store.create("half", cut(record, 3).base)
+    await store.create("half", find_fork_point(record, 3).base)
     with pytest.raises(StoreError, match="has no beginning"):
         await resume(agent_of(tmp_path), "half", store=store)
 
@@ -597,8 +598,8 @@ async def test_the_time_until_a_fork_is_made_is_no_work_and_what_was_spent_count
     at = journal.trajectory.entries[-2].at
     journal = await Journal.fork(
         store,
-        cut(await load(store, "run"), 1).base,
-        cut(await load(store, "run"), 1).shared,
+        find_fork_point(await load(store, "run"), 1).base,
+        find_fork_point(await load(store, "run"), 1).shared,
         [journal.trajectory.forks[0]],
         clock=lambda: at + now,
     )

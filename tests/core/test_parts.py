@@ -358,7 +358,7 @@ class OddFormat:
     name = "odd/1"
     stop = ()
     native = True
-    render = tail = form = parse = cut = staticmethod(lambda *given: None)
+    render = tail = reply_schema = parse = stream_filter = staticmethod(lambda *given: None)
 
     def head(self, brief: Any, goal: str) -> Any:
         raise KeyError("x")

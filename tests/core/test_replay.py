@@ -60,7 +60,9 @@ def without_world(agent: Agent) -> Agent:
     def closed(tool: Tool) -> Tool:
         return replace(tool, call=call, probe=None if tool.probe is None else call)
 
-    return agent.replace(model=NoModel(agent.thinker), tools=[closed(tool) for tool in agent.tools])
+    return agent.replace(
+        model=NoModel(agent.resolved_model), tools=[closed(tool) for tool in agent.tools]
+    )
 
 
 @pytest.fixture

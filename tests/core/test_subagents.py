@@ -52,7 +52,7 @@ from clew.core.events import (
 from clew.core.interfaces import Append, Prompt, SubRun
 from clew.core.journal import Journal, load
 from clew.core.replay import replay as replay_record
-from clew.core.runner import begun
+from clew.core.runner import has_begun
 from clew.core.trajectory import Trajectory
 from clew.stores import MemoryStore
 from clew.testing.models import act, acts, finish, say
@@ -93,7 +93,11 @@ async def test_only_the_result_enters_the_view_of_the_run_that_asked() -> None:
     assert "it is one" in shown
     assert "secret of the child" not in shown
     below = await read("r-1.1", store=store)
-    assert (below.goal, below.serves, below.started.parent) == ("count to one", "r:1.1", "r:1.1")
+    assert (below.goal, below.parent_call, below.started.parent) == (
+        "count to one",
+        "r:1.1",
+        "r:1.1",
+    )
     assert "secret of the child" in str(below.entries)
     seen = observed(so_far)
     assert (seen.content, seen.ok, seen.outcome, seen.effect) == ("it is one", True, "done", "read")
@@ -137,7 +141,7 @@ async def test_evidence_keeps_apart_what_several_sub_runs_found(trust: str) -> N
     so_far = await read("r", store=store)
     assert observed(so_far).content == "so says [1.1/d1] (not [d9])"
     assert observed(so_far).trust == trust
-    assert so_far.clean is (trust == "trusted")
+    assert so_far.untainted is (trust == "trusted")
 
 
 async def test_an_answer_of_another_type_is_cited_in_all_its_texts() -> None:
@@ -163,7 +167,7 @@ async def test_what_was_read_before_makes_the_goal_of_a_sub_run_untrusted() -> N
     store = MemoryStore()
     so_far = await of(root, store)
     below = await read("r-2.1", store=store)
-    assert (below.clean, below.started.trust) == (False, "untrusted")
+    assert (below.untainted, below.started.trust) == (False, "untrusted")
     assert {observed(below).trust, observed(so_far, "2.1").trust} == {"untrusted"}
 
 
@@ -262,7 +266,7 @@ async def test_a_goal_that_cannot_be_written_is_for_the_model_to_mend(
     assert observed(so_far).text == text
     assert observed(so_far, "2.1").content == "gone"
     assert (await read("r-2.1", store=store)).goal == "Go to Rome."
-    assert not await begun(store, "r-1.1")
+    assert not await has_begun(store, "r-1.1")
 
 
 def test_what_does_not_fit_is_said_when_the_tool_is_made() -> None:
@@ -376,7 +380,7 @@ async def test_where_nothing_is_left_the_call_is_refused(limits: Limits, what: s
     assert seen.text == (
         f"ERROR: cap: too little is left of this run's {what} to hand on: answer with what is known"
     )
-    assert not await begun(store, "r-1.1")
+    assert not await has_begun(store, "r-1.1")
     await replay(root, "r", store=store)
 
 
@@ -713,7 +717,7 @@ async def test_a_sub_run_of_another_run_is_never_taken_up() -> None:
         "ERROR: unknown: it was begun as run r-1.1, which is not this run's: look there"
     )
     assert seen.outcome == "unknown"
-    assert not await begun(store, "copy-1.1")
+    assert not await has_begun(store, "copy-1.1")
 
 
 async def test_a_replay_needs_no_record_but_the_run_s_own() -> None:

@@ -71,7 +71,7 @@ async def test_nothing_from_outside_was_read(what: str) -> None:
     store = MemoryStore()
     result = await run(agent, "What time is it?", store=store)
     record = await read(result.run_id, store=store)
-    assert record.clean
+    assert record.untainted
     told = record.call("2.1").observation
     assert told is not None
     assert told.trust == "trusted"
@@ -85,7 +85,7 @@ async def test_a_rejected_answer_is_nothing_from_outside() -> None:
     agent = Agent(model=ScriptedModel([finish("no"), finish("No, never.")]), checks=[longer])
     store = MemoryStore()
     result = await run(agent, "Ever?", store=store)
-    assert (await read(result.run_id, store=store)).clean
+    assert (await read(result.run_id, store=store)).untainted
 
 
 @pytest.mark.parametrize("slip", [act("paint"), act("broken"), act("pay", to="me")])
@@ -95,7 +95,7 @@ async def test_what_was_read_once_stays_read(slip: Any) -> None:
     store = MemoryStore()
     result = await run(agent, "What time is it?", store=store)
     record = await read(result.run_id, store=store)
-    assert not record.clean
+    assert not record.untainted
     seen = [call.observation.trust for call in record.calls[:3] if call.observation is not None]
     assert seen == ["untrusted"] * 3
 

@@ -22,7 +22,7 @@ from clew.evals.gold_forms import COMBINED, FORMS
 from clew.evals.golds import check_gold, needs_judge, read_gold
 from clew.evals.outcome import Judgement, Mark
 from clew.evals.scoring import Seen, hotpot, mean, right, score
-from clew.evals.texts import em, f1, normal, said
+from clew.evals.texts import answer_text, em, f1, normal
 from clew.evidence import CANNOT_ANSWER, audit
 from clew.models.offline import OfflineModel
 from clew.testing.models import Move, ScriptedModel, act, say
@@ -478,8 +478,11 @@ def test_hotpots_figures_are_those_of_the_nearest_gold_text() -> None:
 
 
 def test_citations_are_no_part_of_what_was_said() -> None:
-    assert said("It is 41 m [doc_3][doc_4]. See [7], [sic]【wiki_1】") == "It is 41 m . See , [sic]"
-    assert said("It is [skarn].", {"skarn"}) == "It is ."
-    assert said({"a": [1, None, "x [doc_1]"]}) == "- a: 1\n- a: x"
-    assert said(None) == ""
-    assert said(msgspec.json.decode("[]")) == ""
+    assert (
+        answer_text("It is 41 m [doc_3][doc_4]. See [7], [sic]【wiki_1】")
+        == "It is 41 m . See , [sic]"
+    )
+    assert answer_text("It is [skarn].", {"skarn"}) == "It is ."
+    assert answer_text({"a": [1, None, "x [doc_1]"]}) == "- a: 1\n- a: x"
+    assert answer_text(None) == ""
+    assert answer_text(msgspec.json.decode("[]")) == ""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, read, resume, run
-from clew.api import opened
+from clew.api import store_at
 from clew.core.errors import ConfigError, ModelError
 from clew.evals.environments import world
 from clew.evals.scoring import Seen, score
@@ -105,7 +105,7 @@ async def test_paragraphs_are_searched_in_the_papers_format(tmp_path: Path) -> N
         say("Thought 4: And what else?\nAction 4: lookup[built]"),
         say("Thought 5: Norway.\nAction 5: Finish[Norway.]"),
     ]
-    async with opened(tmp_path / "runs.db") as store:
+    async with store_at(tmp_path / "runs.db") as store:
         record, mark = await answered(there, 0, *script, store=store, codec="paper")
         assert (mark.scorer, mark.passed) == ("em", True)
         texts = [call.observation.evidence[0].text for call in record.calls[:4]]
@@ -125,7 +125,7 @@ async def test_a_run_that_was_cut_goes_on_in_a_new_episode(tmp_path: Path) -> No
     there = world("hotpotqa", questions(tmp_path, FERRY))
     script = [act("search", entity="Ada Holm"), act("lookup", word="built")]
     later = [*script, act("lookup", word="built"), finish("Norway")]
-    async with opened(tmp_path / "runs.db") as store:
+    async with store_at(tmp_path / "runs.db") as store:
         with pytest.raises(ModelError, match="script is over"):
             await answered(there, 0, *script, store=store)
         async with there.open(there.cases[0]) as episode:
@@ -155,13 +155,13 @@ async def test_wikipedia_is_searched_where_there_are_no_paragraphs(
         there = world("hotpotqa", questions(tmp_path, FERRY), paragraphs=False, api=api)
         assert (there.name, there.cases[0].extra) == ("hotpotqa over Wikipedia", {})
         script = [act("search", entity="A. Holm"), act("search", entity="Ada Holm")]
-        async with opened(tmp_path / "runs.db") as store:
+        async with store_at(tmp_path / "runs.db") as store:
             record, mark = await answered(there, 0, *script, finish("Norway"), store=store)
             assert mark.passed
             assert record.calls[0].observation.content["similar"] == ["Ada Holm"]
             assert record.calls[1].observation.evidence[0].source == "https://w.example/Ada Holm"
         there = world("fever", claims(tmp_path, UNKNOWN), api=api)
-        async with opened(tmp_path / "claims.db") as store:
+        async with store_at(tmp_path / "claims.db") as store:
             script = [act("search", entity="Ada Holm"), finish("Not enough info.")]
             assert (await answered(there, 0, *script, store=store))[1].passed
 
@@ -174,7 +174,7 @@ async def test_claims_are_labelled(tmp_path: Path) -> None:
     assert first.extra["evidence"] == ["Ada_Holm", "Norway"]
     assert (second.category, "context" in second.extra) == ("NOT ENOUGH INFO", False)
     script = [act("search", entity="Ada Holm"), finish("REFUTES")]
-    async with opened(tmp_path / "runs.db") as store:
+    async with store_at(tmp_path / "runs.db") as store:
         record, mark = await answered(there, 0, *script, store=store)
     assert (record.evidence[0].text, mark.passed) == ("Ada Holm was born in Norway.", True)
 

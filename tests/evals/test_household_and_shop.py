@@ -11,7 +11,7 @@ import pytest
 from clew import Agent, MemoryStore, read, resume, run
 from clew.core.errors import ConfigError, ModelError
 from clew.evals.environments import world
-from clew.evals.environments.alfworld import shown
+from clew.evals.environments.alfworld import paper_format
 from clew.evals.world import Episode, World
 from clew.testing.models import ScriptedModel, act, finish, say
 from tests.evals.standins.shop_site import ShopSite
@@ -144,7 +144,7 @@ def test_packages_that_are_not_there_are_named(tmp_path: Path) -> None:
     ],
 )
 def test_a_household_is_shown_as_in_the_paper(text: str, rest: str) -> None:
-    assert shown(text) == rest
+    assert paper_format(text) == rest
 
 
 # ---------------------------------------------------------------- WebShop

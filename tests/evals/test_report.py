@@ -18,13 +18,13 @@ from clew.cli.errors import Shell
 from clew.cli.report import report
 from clew.core.errors import ConfigError, StoreError
 from clew.core.events import Usage, encode
-from clew.evals.clusters import clusters, given
+from clew.evals.clusters import clusters, common_answers
 from clew.evals.export import table_csv, trials_csv
 from clew.evals.measures import paired
 from clew.evals.outcome import About, Counted, Mark, Outcome
 from clew.evals.overview import overview
 from clew.evals.results import Kept, Results, Row
-from clew.evals.table import Column, Form, Table, told
+from clew.evals.table import Column, Form, Table, format_cell
 from clew.evals.tables import differences, tables
 from clew.support.extras import install
 from clew.testing.models import ScriptedModel, act, say
@@ -80,7 +80,7 @@ def test_the_overview_counts_what_happened() -> None:
     ],
 )  # fmt: skip
 def test_cells_are_written_in_their_form(cell: object, form: Form, shown: str) -> None:
-    assert told(cell, form) == shown
+    assert format_cell(cell, form) == shown
 
 
 def test_every_table_has_a_row_for_each_and_marks_what_is_simulated() -> None:
@@ -92,7 +92,7 @@ def test_every_table_has_a_row_for_each_and_marks_what_is_simulated() -> None:
     ]  # fmt: skip
     for table in found:
         assert all(len(row) == len(table.columns) for row in table.rows)
-        assert table.told()
+        assert table.formatted_rows()
         if any("simulated:weak" in row for row in table.rows):
             assert "simulated:… is no language model" in table.note
     assert len(found[0].rows) == len(of.configurations) * len(of.models)
@@ -176,7 +176,7 @@ def test_failures_that_are_alike_stand_together() -> None:
         ("bad arguments", "calc", 1),
         ("twin", "boat", 1),
     }
-    assert given(found[0]) == [("The 8.", 2), ("(none)", 1)]
+    assert common_answers(found[0]) == [("The 8.", 2), ("(none)", 1)]
 
 
 def test_a_text_that_a_spreadsheet_would_reckon_out_is_one_in_csv() -> None:
@@ -218,7 +218,7 @@ def test_the_terminal_shows_every_table_whole(
     rows = [line.split() for line in said.splitlines()]
     for table in tables(paired(outcomes(of)), of):
         assert table.title in said
-        for row in table.told():
+        for row in table.formatted_rows():
             words = [word for cell in row for word in cell.split()]
             parts = [line for line in rows if line[: len(row[0].split())] == row[0].split()]
             assert set(words) <= {word for line in parts for word in line}

@@ -117,7 +117,7 @@ def test_the_page_is_alone_and_says_what_the_tables_say(whole: str) -> None:
     assert "http" not in text.replace("http-equiv", "")
     for table, shown in zip(tables(rows, of), found.tables, strict=False):
         assert shown[0] == [column.name for column in table.columns]
-        assert [[cell.strip() for cell in row] for row in shown[1:]] == table.told()
+        assert [[cell.strip() for cell in row] for row in shown[1:]] == table.formatted_rows()
 
 
 def test_a_reader_who_sees_nothing_gets_headings_and_words(whole: str) -> None:

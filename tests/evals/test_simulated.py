@@ -263,7 +263,7 @@ async def test_a_run_that_is_cut_anywhere_goes_on_as_if_it_had_not_been(
     assert len(undisturbed.steps) > 5
     for most in range(len(undisturbed.steps)):
         store = MemoryStore()
-        cut = whole.replace(model=Cut(whole.thinker, most))
+        cut = whole.replace(model=Cut(whole.resolved_model, most))
         with pytest.raises(ModelError, match="gone"):
             await run(cut, TWO_FACTS.question, store=store, run_id="cut")
         await resume(whole, "cut", store=store)

@@ -17,17 +17,7 @@ from clew.evals.environments.textworld import text_world
 from clew.evals.world import World
 from clew.testing.models import act, acts, finish, say
 from tests.core.play import copy
-from tests.evals.games import (
-    FIRST,
-    GOAL,
-    BatchLamp,
-    Lamp,
-    NewLamp,
-    StuckLamp,
-    lamps,
-    player,
-    shown,
-)
+from tests.evals.games import FIRST, GOAL, BatchLamp, Lamp, NewLamp, StuckLamp, lamps, player, shown
 
 WON = ["take lamp", "go to hall", "light lamp"]
 ROOT = Path(__file__).parents[2]
@@ -148,8 +138,10 @@ async def test_a_run_that_was_cut_goes_on_in_a_fresh_game(tmp_path: Path) -> Non
     made, there = lamps(NewLamp)
     script = ["think: now", *WON[:2]]
     with pytest.raises(ModelError, match="script is over"):
-        await played(there, *script, store=tmp_path)
-    record, reward = await gone_on(there, *script, WON[2], finish("lit"), store=tmp_path)
+        await played(there, *script, store=tmp_path / "runs.sqlite")
+    record, reward = await gone_on(
+        there, *script, WON[2], finish("lit"), store=tmp_path / "runs.sqlite"
+    )
     assert (record.stop.status, reward, made[-1].log) == ("answered", 1.0, WON)
     assert all(len(call.attempts) < 2 for call in record.calls)
     # a record that has stopped is scored again, without a model
@@ -162,10 +154,12 @@ async def test_a_fresh_game_notices_by_itself_that_a_run_goes_on(tmp_path: Path)
     made, there = lamps(NewLamp)
     script = ["think: now", *WON[:2]]
     with pytest.raises(ModelError, match="script is over"):
-        await played(there, *script, store=tmp_path)
+        await played(there, *script, store=tmp_path / "runs.sqlite")
     async with there.open(there.cases[0]) as episode:
-        await resume(player(episode, *script, WON[2], finish("lit")), "r", store=tmp_path)
-        record = await read("r", store=tmp_path)
+        await resume(
+            player(episode, *script, WON[2], finish("lit")), "r", store=tmp_path / "runs.sqlite"
+        )
+        record = await read("r", store=tmp_path / "runs.sqlite")
         assert await episode.reward(record) == 1.0
     assert record.stop is not None
     assert (record.stop.status, made[-1].log) == ("answered", WON)
@@ -176,11 +170,11 @@ async def test_a_fresh_game_notices_by_itself_that_a_run_goes_on(tmp_path: Path)
 async def test_a_game_that_is_another_one_makes_no_move(tmp_path: Path) -> None:
     _, there = lamps()
     with pytest.raises(ModelError, match="script is over"):
-        await played(there, WON[0], store=tmp_path)
+        await played(there, WON[0], store=tmp_path / "runs.sqlite")
     _, other = lamps(FailingLamp)
     async with other.open(other.cases[0]) as episode:
-        await resume(player(episode, *WON, finish("no")), "r", store=tmp_path)
-        record = await read("r", store=tmp_path)
+        await resume(player(episode, *WON, finish("no")), "r", store=tmp_path / "runs.sqlite")
+        record = await read("r", store=tmp_path / "runs.sqlite")
     assert "'take lamp' fails now: OSError: out of oil" in shown(record)[1]
     assert "is lost: nothing can be done in it" in shown(record)[2]
 

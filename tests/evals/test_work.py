@@ -454,7 +454,7 @@ async def test_the_estimate_takes_the_mean_of_what_has_ended(tmp_path: Path) -> 
     assert not (tmp_path / "r.sqlite").exists()
     await evaluate(asked, tmp_path / "r.sqlite", first=1)
     after = await foreseen(asked, tmp_path / "r.sqlite")
-    assert (after.todo, after.done, after.measured) == (6, 2, 6)
+    assert (after.todo, after.trials_done, after.measured) == (6, 2, 6)
     assert after.about == pytest.approx(3 * 0.02 + 3 * 0.04)
 
 

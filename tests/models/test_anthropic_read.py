@@ -72,7 +72,7 @@ def spoken(say: Say, *, streamed: bool) -> bytes:
     body = {"model": "m", "messages": [{"role": "user", "content": "Go."}], "stream": streamed}
     form = Messages()
     seen = Seen("/v1/messages", {}, body, b"")
-    return b"".join(form.events(say, seen)) if streamed else form.whole(say, seen)
+    return b"".join(form.events(say, seen)) if streamed else form.full_body(say, seen)
 
 
 def drafted(pieces: list[bytes]) -> Reply:

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from clew.core.errors import ConfigError, ModelError
-from clew.models.catalog import known, served
+from clew.models.catalog import priced_models, served
 from clew.models.prices import price
 from clew.models.resolve import PROVIDERS
 
@@ -159,8 +159,8 @@ async def test_a_proxy_is_asked_for_what_is_elsewhere(monkeypatch: pytest.Monkey
 
 
 def test_models_with_a_price_are_known() -> None:
-    assert "gpt-4.1-mini" in known("openai")
-    assert known("gemini") == known("google") != ()
-    assert known("ollama") == ()
+    assert "gpt-4.1-mini" in priced_models("openai")
+    assert priced_models("gemini") == priced_models("google") != ()
+    assert priced_models("ollama") == ()
     for provider in ("openai", "anthropic", "google"):
-        assert all(price(provider, model) is not None for model in known(provider))
+        assert all(price(provider, model) is not None for model in priced_models(provider))

@@ -206,7 +206,7 @@ async def test_a_stream_shows_its_text_and_may_be_ended() -> None:
 def test_streamed_and_plain_are_the_same_reply(said: Say) -> None:
     seen = Seen("/v1/completions", {}, REQUEST, b"")
     plain, streamed = Draft("m"), Draft("m")
-    plain.take(Completions(Door()).whole(said, seen), whole=True)
+    plain.take(Completions(Door()).full_body(said, seen), whole=True)
     for one in Completions(Door()).events(said, seen):
         streamed.take(one[6:].strip(), whole=False)
     assert streamed.done

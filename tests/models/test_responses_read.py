@@ -188,7 +188,7 @@ def test_odd_ends() -> None:
 def test_streamed_and_plain_are_the_same_reply(said: Say) -> None:
     seen = Seen("/v1/responses", {}, REQUEST, b"")
     plain, streamed = draft(), draft()
-    plain.take(Responses(Door()).whole(said, seen), whole=True)
+    plain.take(Responses(Door()).full_body(said, seen), whole=True)
     shown = "".join(
         streamed.take(line[6:], whole=False)
         for event in Responses(Door()).events(said, seen)

@@ -16,18 +16,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.semconv._incubating.attributes import error_attributes, gen_ai_attributes
 from opentelemetry.trace import SpanKind, Tracer
 
-from clew import (
-    Agent,
-    Limits,
-    MemoryStore,
-    ModelError,
-    Retry,
-    fork,
-    read,
-    resume,
-    run,
-    tool,
-)
+from clew import Agent, Limits, MemoryStore, ModelError, Retry, fork, read, resume, run, tool
 from clew import otel as package
 from clew.core.errors import ClewError
 from clew.otel import Spans, export

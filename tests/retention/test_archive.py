@@ -28,16 +28,7 @@ from clew.retention import (
 )
 from clew.retention.archive_format import Archive, End, Section, encoded, written
 from clew.stores import MemoryStore, SqliteStore
-from tests.retention.records import (
-    MAKERS,
-    NOW,
-    Maker,
-    contents,
-    everything,
-    fork,
-    run,
-    thought,
-)
+from tests.retention.records import MAKERS, NOW, Maker, contents, everything, fork, run, thought
 
 
 async def packed(store: Store, *run_ids: str) -> bytes:

@@ -16,13 +16,7 @@ from clew.concurrency.portal import wait_for
 from clew.core.errors import StoreError
 from clew.core.events import Note, encode
 from clew.core.interfaces import Base
-from clew.retention import (
-    export_runs,
-    export_runs_sync,
-    import_runs_sync,
-    verify,
-    verify_sync,
-)
+from clew.retention import export_runs, export_runs_sync, import_runs_sync, verify, verify_sync
 from clew.stores import MemoryStore, SqliteStore
 from clew.testing.store_contract import append, blob
 from tests.retention.records import contents, everything, fork, run

@@ -16,17 +16,7 @@ from clew.core.journal import Journal
 from clew.retention import Swept, Told, gc, gc_sync
 from clew.stores import MemoryStore
 from clew.workers.locks import claim
-from tests.retention.records import (
-    LONG,
-    MAKERS,
-    NOW,
-    Maker,
-    contents,
-    family,
-    fork,
-    run,
-    sqlite,
-)
+from tests.retention.records import LONG, MAKERS, NOW, Maker, contents, family, fork, run, sqlite
 
 HOUR = 3600.0
 

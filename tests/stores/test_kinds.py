@@ -24,7 +24,7 @@ from clew import (
     tool,
 )
 from clew.core.interfaces import Base, Line
-from clew.core.runner import begun, start
+from clew.core.runner import has_begun, start
 from clew.strategies import vote
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.toolbox.calc import calc
@@ -66,10 +66,10 @@ async def test_a_store_that_cannot_be_read_does_not_say_that_nothing_was_begun()
     """What is damaged is no run that is missing: whoever asks hears of it."""
     store = MemoryStore()
     await start(AGENT, "2 + 2?", store, run_id="r")
-    assert await begun(store, "r")
-    assert not await begun(store, "another")
+    assert await has_begun(store, "r")
+    assert not await has_begun(store, "another")
     with pytest.raises(StoreDamagedError, match="restore a copy"):
-        await begun(Damaged(), "r")
+        await has_begun(Damaged(), "r")
 
 
 async def test_a_changed_entry_is_damage(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from clew.core.errors import StoreBusyError, StoreError, StoreUnreachableError
 from clew.core.interfaces import Append, Line, Store
-from clew.core.runner import opened
+from clew.core.runner import store_at
 from clew.stores import open_store
 from clew.stores.postgres.address import parse
 from clew.stores.postgres.connection import SESSION
@@ -137,7 +137,7 @@ async def test_a_loop_that_ends_while_a_claim_is_asked_for_leaves_nobody_waiting
 
 async def test_a_store_that_a_cancel_leaves_lets_go_of_all_it_has(address: str) -> None:
     with anyio.CancelScope() as scope:
-        async with opened(address) as store:
+        async with store_at(address) as store:
             assert isinstance(store, PostgresStore)
             assert await store.claim("r")
             scope.cancel()

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from clew.core.errors import StoreError
-from clew.stores import has_password, is_address, shown
+from clew.stores import has_password, is_address, without_password
 from clew.stores.postgres.address import Address, parse
 from clew.support.extras import install
 
@@ -28,7 +28,7 @@ from clew.support.extras import install
     ],
 )
 def test_what_is_shown_holds_no_password(given: str, told: str) -> None:
-    assert shown(given) == told
+    assert without_password(given) == told
 
 
 def test_what_an_address_says() -> None:

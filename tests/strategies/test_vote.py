@@ -30,7 +30,7 @@ from clew import (
 from clew.core.events import Reply, Stop
 from clew.core.interfaces import Append, Prompt
 from clew.core.trajectory import Call, Trajectory
-from clew.strategies import Choice, behind, standing, verifying, vote, vote_sync
+from clew.strategies import Choice, agent_of, verifying, vote, vote_status, vote_sync
 from clew.testing.models import ScriptedModel, act, finish, say
 from tests.strategies.voters import QUESTION, Tape, ask, look, model_of, voters
 
@@ -264,14 +264,14 @@ async def test_a_vote_and_its_runs_replay_without_a_call() -> None:
     found = await ask(agent, store=store, verifier=judge(finish({"run": 3})), run_id="vote")
     own = await read("vote", store=store)
     silent = agent.replace(model=replaced(agent, [[never]] * 3))
-    replayed = await replay(behind(silent, own), "vote", store=store)
+    replayed = await replay(agent_of(silent, own), "vote", store=store)
     assert replayed.trajectory.stop == own.stop
     for run in found.runs:
         record = await read(run.run_id, store=store)
-        replayed = await replay(behind(silent, record, own), run.run_id, store=store)
+        replayed = await replay(agent_of(silent, record, own), run.run_id, store=store)
         assert replayed.trajectory.stop == record.stop
     with pytest.raises(ConfigError, match=r"run vote\.1 is no vote"):
-        behind(agent, await read("vote.1", store=store))
+        agent_of(agent, await read("vote.1", store=store))
 
 
 def replaced(agent: Agent, scripts: Any) -> Any:
@@ -317,7 +317,7 @@ async def test_a_model_that_fails_leaves_the_vote_open_unless_the_others_decide(
     with pytest.raises(ModelError, match="script is over"):
         await ask(agent, store=store, run_id="vote")
     assert (await read("vote", store=store)).stop is None
-    stands = await standing(agent, "vote", store=store)
+    stands = await vote_status(agent, "vote", store=store)
     assert [run.status for run in stands.runs] == ["answered", "open", "answered"]
     assert (stands.result.status, stands.result.usage.tokens) == ("failed", 75)
     model_of(agent).scripts = [[say("Rome")], [say("paris")], [say("Paris")]]
@@ -468,7 +468,7 @@ async def test_screens_are_asked_once_and_what_they_say_holds_for_all_runs() -> 
     found = await ask(agent, store=store)
     assert (found.answer, asked) == ("Rome", [QUESTION])
     for run in found.runs:
-        assert (await read(run.run_id, store=store)).marks == ["it sounds odd"]
+        assert (await read(run.run_id, store=store)).screen_notes == ["it sounds odd"]
 
     async def refuse(text: str) -> Verdict | None:
         return Verdict("deny", f"not that: {text[:5]}")

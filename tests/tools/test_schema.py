@@ -22,7 +22,7 @@ from clew.tools import (
     tool,
     usable,
 )
-from clew.tools.explain import MOST_LINES, wanted
+from clew.tools.explain import MOST_LINES, describe_schema
 
 
 def made(name: str, description: str = "Do it.", **fields: Any) -> Tool:
@@ -319,9 +319,9 @@ def test_an_example_names_what_it_is_asked_for_and_ends_where_a_schema_does_not(
         "$defs": {"a": {"type": "array", "items": {"$ref": "#/$defs/a"}}},
     }
     assert "..." in str(example(endless))
-    assert wanted(endless, endless) == "a list"
+    assert describe_schema(endless, endless) == "a list"
     circle = {"$ref": "#"}
-    assert wanted(circle, circle) == "a value"
+    assert describe_schema(circle, circle) == "a value"
     assert example(circle) == "..."
     assert example({"type": "null"}) is None
     assert example({"type": "boolean"}) is True
@@ -331,7 +331,7 @@ def test_an_example_names_what_it_is_asked_for_and_ends_where_a_schema_does_not(
     assert example({"type": "string", "default": "x"}) == "x"
     assert example({"type": "string", "examples": ["y"]}) == "y"
     broken = {"$ref": "#/$defs/a"}
-    assert wanted(broken, broken) == "a value"
+    assert describe_schema(broken, broken) == "a value"
 
 
 # ---------------------------------------------------------------- published schemas

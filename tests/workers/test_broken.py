@@ -282,7 +282,7 @@ async def test_who_is_alone_in_a_worker_lets_in_the_others_when_it_got_on() -> N
                 order.append("never")
         go.set()
     assert order == ["alone", "still alone", "a"]
-    assert not gate.wanted
+    assert not gate.someone_waits
 
 
 async def test_a_run_among_many_makes_room_between_two_steps_for_one_that_is_to_be_alone() -> None:
@@ -292,7 +292,7 @@ async def test_a_run_among_many_makes_room_between_two_steps_for_one_that_is_to_
     async def many() -> None:
         async with gate.place(alone=False) as place:
             begun.set()
-            while not gate.wanted:
+            while not gate.someone_waits:
                 await anyio.lowlevel.checkpoint()
             await place.between_steps(got_on=True)
             order.append("many")

@@ -450,7 +450,7 @@ def test_pauses_grow_until_a_run_gets_on() -> None:
     assert not pauses.rests("r", 4, 1)
     assert [pauses.failed("r", 0) for _ in range(20)][-1] == MOST
     assert pauses.failed("r", 0, moved=True) == FIRST
-    pauses.done("r")
+    pauses.forget("r")
     assert not pauses.rests("r", 0, 1)
 
 

@@ -9,14 +9,9 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
-from clew.agent_files.imports import (
-    imported,
-    imported_function,
-    imported_tools,
-    imported_web,
-)
+from clew.agent_files.imports import imported, imported_function, imported_tools, imported_web
 from clew.agent_files.others import other_agent
-from clew.agent_files.read import part, read_agent_file, told
+from clew.agent_files.read import part, read_agent_file, with_place
 from clew.agent_files.spec import Apart, Grounds, Program, Spec, Tariff, Words
 from clew.codecs import by_name
 from clew.context import Instructions
@@ -91,7 +86,7 @@ def make_agent(spec: Spec, docs: Library | None = None, model: Model | None = No
 
     Raises `ConfigError` where the spec does not fit or names what is not there.
     """
-    with told(spec):
+    with with_place(spec):
         return _agent(spec, docs, model)
 
 
@@ -144,13 +139,13 @@ def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
 
 def make_library(spec: Spec, on_progress: OnProgress | None = None) -> Library | None:
     """The documents, not yet read; None where no folder was given. Raises `ConfigError`."""
-    with told(spec), part("docs"):
+    with with_place(spec), part("docs"):
         return Library(spec.docs, on_progress=on_progress) if spec.docs else None
 
 
 def make_model(spec: Spec) -> Model:
     """The model by its name. Raises `ConfigError`."""
-    with told(spec):
+    with with_place(spec):
         settings = _settings(spec)
         if spec.model == OFFLINE:
             _check_offline(spec, settings)
@@ -175,7 +170,7 @@ def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
 
 def make_tools(spec: Spec, docs: Library | None) -> list[Tool]:
     """The tools by their names, each once, in the order given; those of the documents last."""
-    with told(spec):
+    with with_place(spec):
         return [tool for _, tools in _placed(spec, docs) for tool in tools]
 
 

@@ -41,7 +41,7 @@ def part(*path: str | int) -> Generator[None]:
 
 
 @contextmanager
-def told(spec: Spec) -> Generator[None]:
+def with_place(spec: Spec) -> Generator[None]:
     """Say of a part that cannot be made where it is described, if that is in the spec's file."""
     try:
         yield

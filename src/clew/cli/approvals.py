@@ -9,9 +9,9 @@ import click
 from clew.cli.approve import person
 from clew.cli.decide import decide
 from clew.cli.errors import ANSWERED
-from clew.cli.held import document, held_call, shown
+from clew.cli.held import document, held_call, render_held
 from clew.cli.options import DEBUG, JSON, STORE
-from clew.cli.places import command, existing, place, shown_place, there
+from clew.cli.places import command, existing, exists, place, shown_place
 from clew.cli.render import Shown
 from clew.cli.screen import console, put
 from clew.cli.visible import inert, json_text
@@ -38,7 +38,7 @@ def approvals(store: str | None, *, interactive: bool, as_json: bool, debug: boo
     if interactive and as_json:
         message = "give --interactive or --json, not both"
         raise ConfigError(message)
-    waiting = anyio.run(partial(_waiting, store)) if there(store) else []
+    waiting = anyio.run(partial(_waiting, store)) if exists(store) else []
     if interactive and waiting:
         return _walk(waiting, store)
     if as_json:
@@ -48,7 +48,7 @@ def approvals(store: str | None, *, interactive: bool, as_json: bool, debug: boo
         click.echo(f"nothing waits for a person at {shown_place(store)}")
     out = console()
     for each, queue in waiting:
-        for piece in shown(each, store):
+        for piece in render_held(each, store):
             put(out, piece)
         since = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.at / 1000))
         put(out, Shown("Since", since, "dim"))

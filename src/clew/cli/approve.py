@@ -125,7 +125,9 @@ async def _find(run: str, word: Word, store: str | None) -> _Meant:
         if run == LAST:
             run = await _only_run(place)
         record = await load(place, await find_run(place, run))
-        each = _meant(record, await held_in(place, record, await root_of(place, record)), word)
+        each = _resolve_call(
+            record, await held_in(place, record, await root_of(place, record)), word
+        )
         of = await load(place, each.run_id)
         return _Meant(
             each,
@@ -157,7 +159,7 @@ async def _leave_word(meant: _Meant, word: Word, store: str | None) -> None:
         )  # fmt: skip
 
 
-def _meant(record: Trajectory, waiting: Sequence[Held], word: Word) -> Held:
+def _resolve_call(record: Trajectory, waiting: Sequence[Held], word: Word) -> Held:
     """What the word is on: a call of the run itself, or the only one that waits in its sub-runs.
 
     A call whose sub-run waits may be refused as a whole.

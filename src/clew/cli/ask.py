@@ -8,7 +8,7 @@ import anyio.lowlevel
 import click
 
 from clew.agent_files import Spec, make_agent, make_library
-from clew.api import opened, start
+from clew.api import start, store_at
 from clew.cli import complete
 from clew.cli.agents import options, origin, with_model
 from clew.cli.options import DEBUG, JSON, LOG_DIR, QUIET, STORE, agent_options
@@ -100,7 +100,7 @@ async def _ask_all(
     tell_model(wanted, why)
     store = store or wanted.store or None
     run_id = new_run_id()
-    async with opened(store) as place:
+    async with store_at(store) as place:
         return await carry_vote(wish, question, wanted, run_id, screen, place, store=store, why=why)
 
 
@@ -113,7 +113,7 @@ async def _ask(
     agent = make_agent(wanted, docs)
     screen.warn(agent.warnings)
     store = store or wanted.store or None
-    async with opened(store) as place:
+    async with store_at(store) as place:
         await anyio.lowlevel.checkpoint()  # no record after a Ctrl-C while the parts were imported
         journal = await start(agent, question, place, listener=screen, origin=origin(wanted))
         screen.so_far = journal.trajectory

@@ -18,7 +18,7 @@ from clew.cli.visible import inert
 from clew.codecs import names as format_names
 from clew.core.errors import ClewError
 from clew.core.events import Started, decode
-from clew.models.catalog import known
+from clew.models.catalog import priced_models
 from clew.models.resolve import OFFLINE, PROVIDERS, SAME
 
 SHOWN: Final = 60
@@ -60,7 +60,7 @@ def models(context: click.Context, parameter: click.Parameter, begun: str) -> li
 def _models() -> Iterator[str]:
     yield OFFLINE
     for name, provider in PROVIDERS.items():
-        for model in known(name) or (provider.model,):
+        for model in priced_models(name) or (provider.model,):
             yield f"{name}:{model}"
 
 

@@ -12,7 +12,7 @@ from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.outcome import status, usage
 from clew.cli.places import existing, find_run
-from clew.cli.render import Shown, cut, dollars, readable
+from clew.cli.render import Shown, dollars, readable, shorten
 from clew.cli.screen import console, put
 from clew.cli.visible import inert, json_text
 from clew.core.diff import Difference, diff
@@ -40,7 +40,7 @@ def diff_runs(left: str, right: str, store: str | None, *, as_json: bool, debug:
         click.echo(json_text(document(found)))
         return ANSWERED
     out = console()
-    for piece in told(found):
+    for piece in render_difference(found):
         put(out, piece)
     for label, one, other in table(found):
         out.print(Text.assemble((f"{label:<10}", "bold"), f"{one:<28}{other}".rstrip()))
@@ -89,7 +89,7 @@ def came_to(record: Trajectory) -> dict[str, Json]:
     }
 
 
-def told(found: Difference) -> Iterator[Shown]:
+def render_difference(found: Difference) -> Iterator[Shown]:
     """The parting and the answers."""
     left, right = found.left.run_id, found.right.run_id
     if found.shared:
@@ -105,13 +105,13 @@ def told(found: Difference) -> Iterator[Shown]:
     else:
         yield Shown("They part", inert(f"in step {parting.step}: {parting.what}"), "bold")
         for run_id, value, style in ((left, parting.left, "red"), (right, parting.right, "green")):
-            yield Shown(f"  {inert(run_id)}", cut(_shown(value)), style)
+            yield Shown(f"  {inert(run_id)}", shorten(_render_value(value)), style)
     for record, style in ((found.left, "red"), (found.right, "green")):
         answer = record.stop.answer if record.stop is not None else None
-        yield Shown(f"Answer of {inert(record.run_id)}", _shown(answer), style)
+        yield Shown(f"Answer of {inert(record.run_id)}", _render_value(answer), style)
 
 
-def _shown(value: Json) -> str:
+def _render_value(value: Json) -> str:
     return "(none)" if value is None else inert(readable(value))
 
 

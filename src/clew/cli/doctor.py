@@ -19,10 +19,10 @@ import msgspec
 from rich.text import Text
 
 from clew import __version__
-from clew.api import opened
+from clew.api import store_at
 from clew.cli.errors import ANSWERED, FAILED, Shell
 from clew.cli.options import DEBUG, JSON, STORE
-from clew.cli.places import place, shown_place, there
+from clew.cli.places import exists, place, shown_place
 from clew.cli.screen import console
 from clew.cli.visible import inert, json_text
 from clew.core.errors import ClewError
@@ -159,10 +159,10 @@ async def _store(store: str | None) -> Finding:
     """
     name, named = place(store), shown_place(store)
     try:
-        if not there(store):
+        if not exists(store):
             _try_to_write_above(name)
             return Finding("store", named, usable=True, said="is made with the first run")
-        async with opened(name) as found:
+        async with store_at(name) as found:
             count = len(await found.runs())
             said = "1 run" if count == 1 else f"{count:,} runs"
         if not _writable(name):

@@ -113,7 +113,7 @@ def _limit(wanted: Wanted, plan: Plan) -> float:
     agents = [one.agent for one in plan.configurations]
     agents += [one.verifier for one in plan.configurations if isinstance(one.verifier, Agent)]
     agents += [] if plan.judge is None else [plan.judge.agent]
-    if unknown := [one.thinker.name for one in agents if not one.thinker.priced]:
+    if unknown := [one.resolved_model.name for one in agents if not one.resolved_model.priced]:
         message = (
             f"--max-cost needs models with known prices, and that of {unknown[0]} is not known: "
             "say it ([prices] in an agent or matrix file), or leave --max-cost out"
@@ -148,7 +148,7 @@ class Screen:
     def foresee(self, found: Estimate) -> None:
         """What there is to do, what it may cost, and which documents nobody will find."""
         runs = "" if found.runs == found.todo else f" ({found.runs:,} runs)"
-        before = f", {found.done:,} done before" if found.done else ""
+        before = f", {found.trials_done:,} done before" if found.trials_done else ""
         self.say(f"{_trials(found.trials)}, {found.todo:,} to do{runs}{before}")
         if found.todo:
             self.say(_cost(found))

@@ -24,7 +24,7 @@ from clew.cli.work import carry_on
 from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.core.fork import start_fork
-from clew.core.fork_point import cut
+from clew.core.fork_point import find_fork_point
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
 
@@ -113,7 +113,7 @@ async def _fork(wish: Wish, store: str | None, screen: Screen) -> Outcome:
         run_id = await find_run(place, wish.run)
         record = await load(place, run_id)
         refuse_vote(record, "fork")
-        so_far = Trajectory(run_id, cut(record, wish.at).shared)
+        so_far = Trajectory(run_id, find_fork_point(record, wish.at).shared)
         wanted, why = await with_model(_recorded(so_far, record, wish))
         tell_model(wanted, why)
         docs = make_library(wanted, screen.indexing)

@@ -15,7 +15,7 @@ NAMES: Final = 2
 
 def grids(table: Table, width: int) -> Iterator[Grid]:
     """The table; where it is too wide in parts, each with the names of its rows."""
-    rows = [[inert(" ".join(cell.split())) for cell in row] for row in table.told()]
+    rows = [[inert(" ".join(cell.split())) for cell in row] for row in table.formatted_rows()]
     heads = [inert(column.name) for column in table.columns]
     wide = [
         2 + max(len(text) for text in (head, *(row[place] for row in rows)))

@@ -30,7 +30,7 @@ def held_call(each: Held, run_id: str = "") -> Shown:
     return Shown(f"Held {inert(place)}", f"{made}\n{inert(each.why)}", "yellow")
 
 
-def shown(each: Held, store: str | None, run_id: str = "") -> Iterator[Shown]:
+def render_held(each: Held, store: str | None, run_id: str = "") -> Iterator[Shown]:
     """A call that waits, in whichever run; that is named where it is not `run_id`."""
     yield held_call(each, run_id)
     if each.tool == ASK:

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from clew.agent_files import is_foreign
-from clew.api import opened
+from clew.api import store_at
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.progress import count, progress
@@ -50,7 +50,7 @@ def import_command(file: str, store: str | None, *, as_json: bool, debug: bool) 
 
 
 async def _import(file: str, store: str | None) -> tuple[Imported, bool]:
-    async with opened(store) as place:
+    async with store_at(store) as place:
         with progress("importing") as show:
             source = sys.stdin.buffer if file == "-" else file
             done = await import_runs(

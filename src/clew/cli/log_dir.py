@@ -12,7 +12,7 @@ from typing import Final, TextIO
 
 from clew.cli.markdown import markdown
 from clew.cli.origins import pieces_with_origin
-from clew.cli.render import shown
+from clew.cli.render import render_event
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Entry, Json, Note, Observation, Started, Stop, Thought, encode
 from clew.core.interfaces import Listener
@@ -87,7 +87,7 @@ class Files:
         for line in trace_entry(self._record, entry, self._step):
             self._trace.write(f"{encode(line).decode()}\n")
         time = next(iter(trace_entry(self._record, entry, self._step)))["time"]
-        for piece in shown(entry.event, self._step):
+        for piece in render_event(entry.event, self._step):
             said = f"{time} {piece.label}: {' '.join(piece.text.split())}"
             self._log.write(f"{said if len(said) <= WIDE else said[: WIDE - 1] + '…'}\n")
         self._trace.flush()

@@ -18,7 +18,7 @@ from clew.cli.options import DEBUG, JSON
 from clew.cli.screen import console
 from clew.cli.visible import inert, json_text
 from clew.core.errors import ClewError, ConfigError
-from clew.models.catalog import known, served
+from clew.models.catalog import priced_models, served
 from clew.models.prices import Price, price
 from clew.models.resolve import OFFLINE, PROVIDERS, SAME, ProviderInfo, available
 from clew.support.extras import install
@@ -104,7 +104,9 @@ async def _models(info: ProviderInfo) -> list[Listed]:
     if not names and own and usable:  # whose models those are, and what they cost, nobody knows
         return [Listed(f"{info.name}:{ANY}", usable, said)]
     if not names:
-        names = known(info.name) or tuple(filter(None, (PROVIDERS[info.name].model, ANY)))[:1]
+        names = (
+            priced_models(info.name) or tuple(filter(None, (PROVIDERS[info.name].model, ANY)))[:1]
+        )
     return [Listed(f"{info.name}:{name}", usable, said, price(info.name, name)) for name in names]
 
 

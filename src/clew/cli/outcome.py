@@ -10,7 +10,7 @@ from rich.console import Console
 
 from clew.cli.errors import EXITS, FAILED, nobody_reads
 from clew.cli.held import document as held_document
-from clew.cli.held import shown as held_shown
+from clew.cli.held import render_held as held_shown
 from clew.cli.places import command
 from clew.cli.render import WIDE, Shown, dollars
 from clew.cli.screen import console, put

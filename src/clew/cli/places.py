@@ -12,10 +12,10 @@ from typing import Final
 from dotenv import find_dotenv, load_dotenv
 from dotenv.parser import parse_stream
 
-from clew.api import opened
+from clew.api import store_at
 from clew.core.errors import ConfigError, StoreError
 from clew.core.interfaces import Store
-from clew.stores import default_place, scheme_of, shown
+from clew.stores import default_place, scheme_of, without_password
 
 LOG: Final = logging.getLogger("clew")
 
@@ -61,7 +61,7 @@ def place(store: str | None) -> str:
 
 def shown_place(store: str | None) -> str:
     """The same as it may be shown: an address without its password."""
-    return shown(place(store))
+    return without_password(place(store))
 
 
 def shared_place(store: str | None) -> str:
@@ -75,7 +75,7 @@ def shared_place(store: str | None) -> str:
     return named
 
 
-def there(store: str | None) -> bool:
+def exists(store: str | None) -> bool:
     """Whether anything is at the place of the store. Raises `StoreError` where one may not look.
 
     An address is taken for there: whoever opens it hears whether it is.
@@ -92,12 +92,12 @@ def there(store: str | None) -> bool:
 @asynccontextmanager
 async def existing(store: str | None) -> AsyncGenerator[Store]:
     """The store at its place, where there is one: reading makes none."""
-    if not there(store):
+    if not exists(store):
         message = (
             f"there are no runs yet at {shown_place(store)}: `clew ask QUESTION` makes the first"
         )
         raise ConfigError(message)
-    async with opened(store) as found:
+    async with store_at(store) as found:
         yield found
 
 
@@ -134,5 +134,5 @@ def _is_text(given: str) -> bool:
 
 def command(verb: str, run_id: str, *more: str, store: str | None = None) -> str:
     """A command line to copy: it names the store where one was given, but for its password."""
-    where = ("--store", shown(store)) if store else ()
+    where = ("--store", without_password(store)) if store else ()
     return shlex.join(["clew", verb, run_id, *more, *where])

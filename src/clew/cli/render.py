@@ -53,7 +53,7 @@ class Shown:
     """Whether lines may be cut where a terminal ends: it is a gist, the whole is on record."""
 
 
-def cut(text: str) -> str:
+def shorten(text: str) -> str:
     """The beginning of a long text, and how much was left out."""
     begin = "\n".join(text[:CHARACTERS].split("\n")[:LINES]).rstrip()
     left = len(text.rstrip()) - len(begin)
@@ -80,10 +80,10 @@ def pieces(record: Trajectory) -> Iterator[Shown]:
     step = 0
     for entry in record.entries:
         step += isinstance(entry.event, Thought)
-        yield from shown(entry.event, step)
+        yield from render_event(entry.event, step)
 
 
-def shown(event: AnyEvent, step: int, *, whole: bool = True) -> Iterator[Shown]:
+def render_event(event: AnyEvent, step: int, *, whole: bool = True) -> Iterator[Shown]:
     """What there is to see of an event of step number `step`.
 
     Unless `whole`, long texts are cut, and what is said elsewhere is left out: the person's own
@@ -189,7 +189,7 @@ def observation(event: Observation, *, whole: bool) -> Iterator[Shown]:
     """What came of a call; what is not known of its effect is said."""
     if not whole and event.effect == "pure" and event.content == ACCEPTED:
         return
-    text = inert(readable(event.content)) if whole else cut(inert(_gist(event)))
+    text = inert(readable(event.content)) if whole else shorten(inert(_gist(event)))
     crop = not whole and bool(event.evidence)
     yield Shown(f"Observation {event.call}", text, "" if event.ok else "red", crop)
     if event.outcome == "unknown":

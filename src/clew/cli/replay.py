@@ -20,7 +20,7 @@ from clew.core.replay import Replayed
 from clew.core.replay import replay as replay_record
 from clew.core.trajectory import Trajectory
 from clew.stores import MemoryStore
-from clew.strategies import behind
+from clew.strategies import agent_of
 
 
 @click.command()
@@ -50,9 +50,9 @@ async def _replay(run: str, store: str | None, given: dict[str, Json]) -> Replay
         record = await load(place, run_id)
         agent, apart = await _agent(record, given, place)
         if wish_of(record) is not None:
-            agent = behind(agent, record)
+            agent = agent_of(agent, record)
         elif served := root(record):
-            agent = behind(agent, record, await load(place, served))
+            agent = agent_of(agent, record, await load(place, served))
         return await replay_record(agent, record, MemoryStore(), apart)
 
 

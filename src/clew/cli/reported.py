@@ -8,7 +8,7 @@ from typing import Any, Final
 import anyio
 from rich.text import Text
 
-from clew.api import opened
+from clew.api import store_at
 from clew.cli.grids import grids
 from clew.cli.places import command
 from clew.cli.render import pieces
@@ -98,7 +98,7 @@ class Report:
         """The records of these runs, as a person reads them; those that are not there are not."""
         found: dict[str, list[tuple[str, str]]] = {}
         parts = {one.run_id: one.runs for one in self._outcomes if one.votes > 1}
-        async with opened(self._place) as store:
+        async with store_at(self._place) as store:
             for run_id in runs:
                 try:
                     record = await load(store, run_id)
@@ -117,11 +117,11 @@ class Report:
         if found:
             yield Text("\nFailures that are alike", style="bold")
         for cluster in found[:FAILURES]:
-            yield Text(self._told(cluster))
+            yield Text(self._cluster_line(cluster))
         if (more := len(found) - FAILURES) > 0:
             yield Text(f"{more:,} more clusters: --html FILE has all of them", style="dim")
 
-    def _told(self, cluster: Cluster) -> str:
+    def _cluster_line(self, cluster: Cluster) -> str:
         shared = f": {cluster.common}" if cluster.common else ""
         said = inert(f"{len(cluster.trials):>4}  {cluster.kind}{shared}")
         return f"{said}\n      {self._command(cluster.trials[0].run_id)}"

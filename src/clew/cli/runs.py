@@ -10,7 +10,7 @@ import click
 
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
-from clew.cli.places import command, existing, shown_place, there
+from clew.cli.places import command, existing, exists, shown_place
 from clew.cli.visible import inert, json_text
 from clew.cli.watch import watch
 from clew.cli.work import unless_interrupted
@@ -54,7 +54,7 @@ def runs(
     if watching:
         anyio.run(partial(_watch, most, store, as_json=as_json))
         return ANSWERED
-    found = anyio.run(partial(_list, most, store, broken=broken)) if there(store) else []
+    found = anyio.run(partial(_list, most, store, broken=broken)) if exists(store) else []
     if as_json:
         click.echo(json_text(found))
         return ANSWERED
@@ -63,7 +63,7 @@ def runs(
 
 
 def _show(found: list[dict[str, Any]], store: str | None, *, broken: bool) -> None:
-    if not there(store):
+    if not exists(store):
         click.echo(f"there is no store at {shown_place(store)}: `clew ask QUESTION` makes one")
     elif not found:
         none = "no run was set aside" if broken else "no runs yet"

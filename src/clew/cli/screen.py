@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from clew.cli.render import Shown, shown
+from clew.cli.render import Shown, render_event
 from clew.cli.visible import inert
 from clew.core.events import Attempt, Entry, Stop, Thought
 from clew.core.trajectory import Trajectory
@@ -111,7 +111,7 @@ class Screen:
         self._do(_doing(event))
         step = self.so_far.step.number if self.so_far is not None else 0
         if not isinstance(event, Stop):  # the end says it
-            for piece in shown(event, step, whole=self.debug):
+            for piece in render_event(event, step, whole=self.debug):
                 self.put(piece)
 
     def indexing(self, done: int, total: int, path: str) -> None:

@@ -87,7 +87,7 @@ def show(
     if form not in {None, "json"}:
         message = f"a prompt is shown as text or with --json, not with --{form}."
         raise click.UsageError(message)
-    found = anyio.run(partial(_sent, run, step, store))
+    found = anyio.run(partial(_load_prompt, run, step, store))
     click.echo(json_text(sent_document(found)) if form == "json" else sent_text(found))
     return ANSWERED
 
@@ -97,7 +97,7 @@ async def _read(run: str, store: str | None) -> Trajectory:
         return await load(place, await find_run(place, run))
 
 
-async def _sent(run: str, step: int | None, store: str | None) -> RenderedPrompt:
+async def _load_prompt(run: str, step: int | None, store: str | None) -> RenderedPrompt:
     async with existing(store) as place:
         return await prompt_of(await find_run(place, run), step, store=place)
 

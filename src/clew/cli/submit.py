@@ -8,7 +8,7 @@ import anyio.lowlevel
 import click
 
 from clew.agent_files import Spec, make_agent, make_library
-from clew.api import opened
+from clew.api import store_at
 from clew.cli.agents import options, origin, with_model
 from clew.cli.ask import readable, tell_model, watching
 from clew.cli.errors import ANSWERED
@@ -79,7 +79,7 @@ async def _submit(
     agent = make_agent(wanted, make_library(wanted))
     screen.warn(agent.warnings)
     store = store or wanted.store or None
-    async with opened(shared_place(store)) as place:
+    async with store_at(shared_place(store)) as place:
         await anyio.lowlevel.checkpoint()  # no record after a Ctrl-C while the parts were imported
         run_id = await submit(agent, question, store=place, queue=queue, origin=origin(wanted))
         if not wait:

@@ -62,12 +62,12 @@ async def _verify(
     runs: Sequence[str], expect: str, store: str | None
 ) -> tuple[list[Checked], list[Told]]:
     async with existing(store) as place:
-        wanted = [await _meant(place, run) for run in runs]
+        wanted = [await _find_run(place, run) for run in runs]
         with progress("verifying") as show:
             return await check(wanted or None, store=place, expect=expect, on_run=show)
 
 
-async def _meant(store: Store, given: str) -> str:
+async def _find_run(store: Store, given: str) -> str:
     """The run a person means, also one that is too damaged to be listed."""
     try:
         return await find_run(store, given)

@@ -11,7 +11,7 @@ from clew.agent_files import Spec, make_agent, make_library, make_model
 from clew.cli.agents import VOTES, origin
 from clew.cli.outcome import Outcome
 from clew.cli.places import command
-from clew.cli.render import Shown, shown
+from clew.cli.render import Shown, render_event
 from clew.cli.screen import Screen
 from clew.cli.visible import inert
 from clew.cli.work import read_all, to_its_end
@@ -21,7 +21,7 @@ from clew.core.events import FINISH, Entry, Json, Observation, Thought
 from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
-from clew.strategies import Vote, standing, verifying, vote
+from clew.strategies import Vote, verifying, vote, vote_status
 from clew.toolbox.docs import Library
 
 NO_LOG: Final = "a log folder is for one run; each run of a vote can be shown (clew show --jsonl)"
@@ -45,7 +45,7 @@ def wish_of(record: Trajectory) -> Wish | None:
 
 def root(record: Trajectory) -> str:
     """The vote that this run is of; "" for any other, as for a fork of one and a sub-run."""
-    apart = record.forks or record.serves
+    apart = record.forks or record.parent_call
     return "" if apart else record.started.parent.rpartition(":")[0]
 
 
@@ -85,7 +85,7 @@ class Chair:
             case Observation() if not self._screen.debug:
                 return
             case _:
-                for piece in shown(event, self._step, whole=self._screen.debug):
+                for piece in render_event(event, self._step, whole=self._screen.debug):
                     self._screen.put(piece)
 
 
@@ -103,7 +103,7 @@ class Beside:
     def entry(self, entry: Entry) -> None:
         """An entry of the run."""
         self._step += isinstance(entry.event, Thought)
-        for piece in shown(entry.event, self._step, whole=self._screen.debug):
+        for piece in render_event(entry.event, self._step, whole=self._screen.debug):
             self._screen.put(Shown(f"{self._name} · {piece.label}", piece.text, piece.style))
 
 
@@ -127,7 +127,7 @@ async def carry_vote(
     done, error, reason = await to_its_end(work, run_id, store)
     try:
         record = await load(place, run_id)
-        stands = done or await standing(agent, run_id, store=place)
+        stands = done or await vote_status(agent, run_id, store=place)
     except StoreError:
         if error is None:
             raise

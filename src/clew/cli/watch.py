@@ -67,10 +67,10 @@ class Watched:
             standing = last.status
         else:
             with suppress(StoreError):  # damaged, or forgotten just now
-                standing = await self._standing(info, queue)
+                standing = await self._queue_status(info, queue)
         return Row(info.run_id, standing, info.entries, queue, goal)
 
-    async def _standing(self, info: RunInfo, queue: str) -> str:
+    async def _queue_status(self, info: RunInfo, queue: str) -> str:
         """Of a run that may be due."""
         spoken_to = bool(await self.store.inbox(info.run_id))
         if not spoken_to:

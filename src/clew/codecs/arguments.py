@@ -37,14 +37,14 @@ _EXAMPLES: Final[dict[str, Json]] = {
 }
 
 
-def shown(brief: PromptSpec) -> tuple[Tool, ...]:
+def visible_tools(brief: PromptSpec) -> tuple[Tool, ...]:
     """The tools to describe, finish last and once."""
     return (*(tool for tool in brief.tools if tool.name != FINISH), brief.finish)
 
 
 def tool_named(brief: PromptSpec, name: str) -> Tool | None:
     """The declared tool of exactly that name, whether it was shown yet or not."""
-    found = next((tool for tool in shown(brief) if tool.name == name), None)
+    found = next((tool for tool in visible_tools(brief) if tool.name == name), None)
     return brief.later.get(name) if found is None else found
 
 

@@ -121,7 +121,7 @@ def _words(line: str, *, opens: bool) -> str:
     return (FENCE if opens else "`{3,}") if fence else re.escape(line)
 
 
-def begun(command: Command, text: str, at: int) -> re.Match[str] | None:
+def match_opening(command: Command, text: str, at: int) -> re.Match[str] | None:
     """What opens this command on the line that begins at `at`, if anything."""
     found = shaped(command.form).opening.match(text, at)
     fits = found is not None and (
@@ -130,7 +130,7 @@ def begun(command: Command, text: str, at: int) -> re.Match[str] | None:
     return found if fits else None
 
 
-def behind(command: Command, opened: re.Match[str], text: str) -> int:
+def end_of_command(command: Command, opened: re.Match[str], text: str) -> int:
     """The end of the line that closes a command, or that it begins on where none does.
 
     Raises `UnreadableError` where it is not closed.
@@ -150,7 +150,7 @@ def read(command: Command, schemas: Mapping[str, Parameters], text: str, at: int
     has been looked through once is not looked through for another form.
     """
     shape = shaped(command.form)
-    if (opened := begun(command, text, at)) is None:
+    if (opened := match_opening(command, text, at)) is None:
         return None
     reading = _Reading(command, text, opened.end())
     for place, name in enumerate(shape.names):

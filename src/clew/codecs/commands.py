@@ -8,12 +8,20 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from clew.codecs import wording
-from clew.codecs.arguments import example, fields, shown, tool_named
+from clew.codecs.arguments import example, fields, tool_named, visible_tools
 from clew.codecs.calls import TRAILING
-from clew.codecs.command_forms import FENCE, Command, begun, behind, filled, read, shaped
+from clew.codecs.command_forms import (
+    FENCE,
+    Command,
+    end_of_command,
+    filled,
+    match_opening,
+    read,
+    shaped,
+)
 from clew.codecs.mend import UnreadableError, first_value
-from clew.codecs.scan import Labels, cut
-from clew.codecs.sections import kept
+from clew.codecs.scan import Labels, stream_filter
+from clew.codecs.sections import before_invented_tail
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Action, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Parsed, Part, PromptSpec, Tool
@@ -90,8 +98,8 @@ class Commands:
             f"{wording.discipline(brief, f'the {self.observation}')}\n"
             f"- The answer is given by this command, alone:\n{self._finish_text(brief)}"
         )
-        tools = (self._described(brief, tool) for tool in shown(brief))
-        system = wording.system(self._form(), brief, rules, tools)
+        tools = (self._described(brief, tool) for tool in visible_tools(brief))
+        system = wording.system(self._layout(), brief, rules, tools)
         return (system, Part("user", f"{self.question}: {goal}"))
 
     def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
@@ -100,19 +108,19 @@ class Commands:
 
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The step in canonical form."""
-        return wording.render(self._form(), brief, step)
+        return wording.render(self._layout(), brief, step)
 
     def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One part with what must be said anew."""
         return wording.tail(notes, step)
 
-    def form(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
+    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
         """None: commands are no JSON."""
         return None
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """One command counts; the text ahead of it is the thought."""
-        counted = kept(self._labels, reply.text)
+        counted = before_invented_tail(self._labels, reply.text)
         invented = len(counted) < len(reply.text)
         text = counted.replace("\r\n", "\n")
         try:
@@ -124,9 +132,9 @@ class Commands:
         dropped = ("invented observation dropped",) if invented else ()
         return Parsed(parsed.text, parsed.actions, repairs=(*parsed.repairs, *dropped))
 
-    def cut(self, show: Callable[[str], None]) -> OnText:
+    def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Shows all ahead of an invented observation."""
-        return cut(self._labels, show)
+        return stream_filter(self._labels, show)
 
     # ------------------------------------------------------------------------------- reading
 
@@ -143,11 +151,13 @@ class Commands:
             if newline == at:
                 at += 1
                 continue
-            fitting = [(one, found) for one in self.commands if (found := begun(one, text, at))]
+            fitting = [
+                (one, found) for one in self.commands if (found := match_opening(one, text, at))
+            ]
             if fitting or _PLAIN.match(text, at):
                 yield _Start(at, tuple(one for one, _ in fitting))
             if fitting and whole:
-                newline = text.find("\n", behind(*fitting[0], text))
+                newline = text.find("\n", end_of_command(*fitting[0], text))
             at = len(text) if newline < 0 else newline + 1
 
     def _read(self, brief: PromptSpec, text: str) -> Parsed:
@@ -160,7 +170,7 @@ class Commands:
             earlier = ["earlier commands kept as thought"] if every[1:] else []
         for start in starts:
             if (found := self._at(brief, text, start)) is not None:
-                return self._told(brief, text, start, found, earlier)
+                return self._parse_call(brief, text, start, found, earlier)
         if not text.strip():
             raise UnreadableError("the reply was empty")
         raise UnreadableError("no line of the reply begins a command")
@@ -177,7 +187,7 @@ class Commands:
         value = first_value(text[plain.end() :])
         return _Call(Action(plain[1], value.value), plain.end() + value.end, value.repairs)
 
-    def _told(
+    def _parse_call(
         self, brief: PromptSpec, text: str, start: _Start, found: _Call, earlier: Sequence[str]
     ) -> Parsed:
         """A call with the thought ahead of it; what stands behind it is dropped."""
@@ -202,7 +212,7 @@ class Commands:
 
     # ------------------------------------------------------------------------------- writing
 
-    def _form(self) -> wording.Form:
+    def _layout(self) -> wording.Form:
         return wording.Form(
             labels=self._labels,
             question=self.question,
@@ -242,7 +252,7 @@ class Commands:
         return f"@{action.name} {encode(action.args).decode()}"
 
     def _reads_as(self, brief: PromptSpec, text: str, action: Action) -> bool:
-        if kept(self._labels, text) != text or "\r" in text:
+        if before_invented_tail(self._labels, text) != text or "\r" in text:
             return False
         try:  # not by `parse`: its complaint about what cannot be read would write an example again
             parsed = self._read(brief, text)
@@ -267,5 +277,5 @@ class Commands:
         return f'@{FINISH} {{"answer": {answer}}}'
 
     def _example(self, brief: PromptSpec) -> str:
-        tool = shown(brief)[0]
+        tool = visible_tools(brief)[0]
         return self._call(brief, Action(tool.name, example(tool)))

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.codecs.arguments import shown
+from clew.codecs.arguments import visible_tools
 from clew.core.events import Json
 from clew.core.interfaces import Calls, Parameters, PromptSpec, Tool
 
@@ -14,12 +14,12 @@ _VALUES: Final = frozenset({"const", "default", "enum", "examples"})
 _DEFINED: Final = ("$defs", "definitions")
 
 
-def form(brief: PromptSpec, calls: Calls) -> Parameters:
+def step_schema(brief: PromptSpec, calls: Calls) -> Parameters:
     """The schema of one step: a branch for each tool, or only the one that finishes.
 
     Definitions stand once, at the outermost schema, where their references look for them.
     """
-    tools = shown(brief) if calls != "none" else (brief.finish,)
+    tools = visible_tools(brief) if calls != "none" else (brief.finish,)
     definitions: dict[str, Json] = {}
     branches = [_branch(brief, tool, definitions) for tool in tools]
     schema: Parameters = branches[0] if len(branches) == 1 else {"anyOf": branches}

@@ -17,12 +17,12 @@ from clew.codecs.arguments import (
     example,
     fields,
     object_args,
-    shown,
     text_field,
     tool_named,
+    visible_tools,
 )
 from clew.codecs.calls import TRAILING, read_call, tool_name
-from clew.codecs.json_form import form
+from clew.codecs.json_form import step_schema
 from clew.codecs.mend import UnreadableError, Value, first_value
 from clew.codecs.scan import scan, void
 from clew.core.events import FINISH, Action, Json, Reply, encode
@@ -70,13 +70,13 @@ class JsonObject:
             f"{wording.discipline(brief, 'the Observation')}\n"
             f"- The answer is given by {_finish_text(brief)}, alone."
         )
-        tools = (_told(brief, tool) for tool in shown(brief))
+        tools = (_describe_tool(brief, tool) for tool in visible_tools(brief))
         system = wording.system(_FORM, brief, rules, tools)
         return (system, Part("user", f"Question: {goal}"))
 
     def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
         """Further tools, in one part."""
-        return wording.further(_told(brief, tool) for tool in tools)
+        return wording.further(_describe_tool(brief, tool) for tool in tools)
 
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The step in canonical form; a reply that needed no mending to the letter.
@@ -96,15 +96,15 @@ class JsonObject:
         """One part with what must be said anew."""
         return wording.tail(notes, step)
 
-    def form(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
+    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
         """The schema of the next object: any shown tool with its arguments, or only finish."""
-        return form(brief, calls)
+        return step_schema(brief, calls)
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """The first object that a line begins with counts; prose ahead of it belongs to the
         thought.
         """
-        start, line = json_stream.opened(reply.text)
+        start, line = json_stream.find_object(reply.text)
         prose, repairs = _prose(reply.text[:line])
         thought = prose
         try:
@@ -117,12 +117,12 @@ class JsonObject:
             return Parsed(text=thought, fault=wording.fault(error, _example(brief)))
         repairs += _fence(reply.text[line:start])
         repairs += [*found.repairs, *said, *mended]
-        repairs += _behind(reply.text[(start or 0) + found.end :])
+        repairs += _trailing_text(reply.text[(start or 0) + found.end :])
         return Parsed(thought, (action,), repairs=tuple(dict.fromkeys(repairs)))
 
-    def cut(self, show: Callable[[str], None]) -> OnText:
+    def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Shows the thought, and ends the reply behind its object."""
-        return json_stream.cut(show)
+        return json_stream.stream_filter(show)
 
 
 # ----------------------------------------------------------------------------------- reading
@@ -161,13 +161,13 @@ def _fence(text: str) -> list[str]:
     return [*fence, "list read as its first object"] if "[" in text else fence
 
 
-def _behind(text: str) -> list[str]:
+def _trailing_text(text: str) -> list[str]:
     """What is dropped behind the object."""
     if not text.strip(_OUTER):
         return []
     if scan(json_stream.LABELS, f"}}{text}").dropped:
         return ["invented observation dropped"]
-    again = json_stream.opened(text.lstrip(f"{_OUTER},"))[0] is not None
+    again = json_stream.find_object(text.lstrip(f"{_OUTER},"))[0] is not None
     return ["second action dropped"] if again else [TRAILING]
 
 
@@ -183,8 +183,8 @@ def _action(brief: PromptSpec, said: dict[str, Json]) -> tuple[Action, list[str]
     """The action of an object. Raises `UnreadableError`."""
     repairs: list[str] = []
     rest = {key: value for key, value in said.items() if key != "thought"}
-    called, name = _taken(rest, ACTION, repairs)
-    given, value = _taken(rest, ARGS, repairs)
+    called, name = _pop_first(rest, ACTION, repairs)
+    given, value = _pop_first(rest, ARGS, repairs)
     if name is None or (isinstance(name, str) and void(name)):
         return _answered(rest, repairs, ignored=called)
     if not isinstance(name, str):
@@ -204,7 +204,7 @@ def _action(brief: PromptSpec, said: dict[str, Json]) -> tuple[Action, list[str]
     return Action(name, args), [*repairs, *mended, *read, *_dropped(rest)]
 
 
-def _taken(rest: dict[str, Json], keys: Sequence[str], repairs: list[str]) -> tuple[bool, Json]:
+def _pop_first(rest: dict[str, Json], keys: Sequence[str], repairs: list[str]) -> tuple[bool, Json]:
     """Take the first of some keys out: whether there was one, and its value."""
     for key in keys:
         if key in rest:
@@ -218,7 +218,7 @@ def _answered(
     rest: dict[str, Json], repairs: list[str], *, ignored: bool
 ) -> tuple[Action, list[str]]:
     """An answer that stands in the object without an action."""
-    found, answer = _taken(rest, ANSWER, repairs)
+    found, answer = _pop_first(rest, ANSWER, repairs)
     if not found:
         raise UnreadableError("the object names no action")
     why = "empty action ignored" if ignored else "answer without an action read as finish"
@@ -253,7 +253,7 @@ def _args(tool: Tool | None, value: Json) -> tuple[dict[str, Json], list[str]]:
 # ----------------------------------------------------------------------------------- writing
 
 
-def _told(brief: PromptSpec, tool: Tool) -> str:
+def _describe_tool(brief: PromptSpec, tool: Tool) -> str:
     examples = (_turn(brief, "", Action(tool.name, one)) for one in tool.examples)
     return wording.described(tool, tool.name, examples)
 
@@ -272,7 +272,7 @@ def _finish_text(brief: PromptSpec) -> str:
 
 
 def _example(brief: PromptSpec) -> str:
-    tool = shown(brief)[0]
+    tool = visible_tools(brief)[0]
     return _turn(brief, "", Action(tool.name, example(tool)))
 
 

@@ -36,7 +36,7 @@ def decided(line: str) -> int | Maybe | Mark | None:
     return mark if not isinstance(mark, Mark) or mark.role == "observation" else None
 
 
-def opened(text: str) -> tuple[int | None, int]:
+def find_object(text: str) -> tuple[int | None, int]:
     """Where the object of a reply begins (None: nowhere), and where its line does.
 
     Without an object the second number is where an invented observation begins, or the end.
@@ -54,7 +54,7 @@ def opened(text: str) -> tuple[int | None, int]:
     return None, len(text)
 
 
-def cut(show: Callable[[str], None]) -> OnText:
+def stream_filter(show: Callable[[str], None]) -> OnText:
     """A filter for a reply's stream: shows prose and thought, says True behind the whole object.
 
     What it shows depends on the text alone, not on how it came in pieces. At the very end, the

@@ -14,14 +14,14 @@ from clew.codecs.arguments import (
     bare,
     example,
     object_args,
-    shown,
     text_field,
     tool_named,
     typed,
+    visible_tools,
 )
 from clew.codecs.calls import TRAILING, read_call, tool_name
 from clew.codecs.mend import UnreadableError, first_value, whole_value
-from clew.codecs.scan import Labels, cut, void
+from clew.codecs.scan import Labels, stream_filter, void
 from clew.codecs.sections import Sections, sections, unfenced
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Parsed, Part, PromptSpec, Tool
@@ -100,23 +100,25 @@ class Labelled:
             f"{wording.discipline(brief, f'the {words.observation}')}\n"
             f"- An answer never stands beside an action: wait for the {words.observation} first."
         )
-        tools = map(_told, shown(brief)[:-1])  # to finish is no action here: it has its own label
-        system = wording.system(self._form(), brief, rules, tools)
+        tools = map(
+            _describe_tool, visible_tools(brief)[:-1]
+        )  # to finish is no action here: it has its own label
+        system = wording.system(self._layout(), brief, rules, tools)
         return (system, Part("user", f"{words.question}: {goal}"))
 
     def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
         """Further tools, in one part."""
-        return wording.further(map(_told, tools))
+        return wording.further(map(_describe_tool, tools))
 
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The step in canonical form."""
-        return wording.render(self._form(), brief, step)
+        return wording.render(self._layout(), brief, step)
 
     def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One part with what must be said anew."""
         return wording.tail(notes, step)
 
-    def form(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
+    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
         """None: these lines are no JSON."""
         return None
 
@@ -136,9 +138,9 @@ class Labelled:
         repairs = list(dict.fromkeys([*found.repairs, *repairs]))
         return Parsed(found.thought, (action,), repairs=tuple(repairs))
 
-    def cut(self, show: Callable[[str], None]) -> OnText:
+    def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Shows all ahead of an invented observation or a second step."""
-        return cut(self.dialect.labels, show)
+        return stream_filter(self.dialect.labels, show)
 
     def _read(self, brief: PromptSpec, reply: Reply, found: Sections) -> tuple[Action, list[str]]:
         words = self.dialect
@@ -161,7 +163,7 @@ class Labelled:
         value, repairs = _answer(brief, found.final)
         return Action(FINISH, {"answer": value}), repairs
 
-    def _form(self) -> wording.Form:
+    def _layout(self) -> wording.Form:
         words = self.dialect
         return wording.Form(
             labels=words.labels,
@@ -190,11 +192,11 @@ class Labelled:
         return f"{said}{words.action}: {action.name}\n{words.input}: {encode(action.args).decode()}"
 
     def _example(self, brief: PromptSpec) -> str:
-        tool = shown(brief)[0]
+        tool = visible_tools(brief)[0]
         return self._turn(brief, "", Action(tool.name, example(tool)))
 
 
-def _told(tool: Tool) -> str:
+def _describe_tool(tool: Tool) -> str:
     return wording.described(tool, tool.name, (encode(one).decode() for one in tool.examples))
 
 

@@ -102,7 +102,7 @@ class Native:
         """One message with what must be said anew: it stays, and is no word of the person's."""
         return (Part("user", "\n".join(["NOTE: " + notes[0], *notes[1:]])),) if notes else ()
 
-    def form(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
+    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
         """Where no call may be made, the text is the answer: it must meet a typed one's schema."""
         return None if calls != "none" or brief.answers_text else brief.answer
 
@@ -119,7 +119,7 @@ class Native:
             return Parsed(text=text.strip(), actions=actions, repairs=tuple(dict.fromkeys(repairs)))
         return as_calls(brief, reply.text) or _text_answer(reply.text, brief)
 
-    def cut(self, show: Callable[[str], None]) -> OnText:
+    def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Everything counts: native replies have no invented tail."""
 
         def pass_on(text: str) -> bool:

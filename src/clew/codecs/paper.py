@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from clew.codecs import wording
-from clew.codecs.arguments import example, fields, shown, text_field
+from clew.codecs.arguments import example, fields, text_field, visible_tools
 from clew.codecs.calls import CANONICAL_FINISH, bare_call, read_call
 from clew.codecs.mend import UnreadableError
-from clew.codecs.scan import Labels, cut
+from clew.codecs.scan import Labels, stream_filter
 from clew.codecs.sections import Sections, sections
 from clew.core.events import FINISH, Action, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Parsed, Part, PromptSpec, Tool
@@ -63,23 +63,23 @@ class Paper:
             "Brackets or braces that would be misread are safe in such an object too.\n"
             f"- The answer is given by {self._finish_text(brief)}, alone."
         )
-        tools = (_told(brief, tool) for tool in shown(brief))
-        system = wording.system(self._form(), brief, rules, tools)
+        tools = (_describe_tool(brief, tool) for tool in visible_tools(brief))
+        system = wording.system(self._layout(), brief, rules, tools)
         return (system, Part("user", f"Question: {goal}"))
 
     def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
         """Further tools, in one part."""
-        return wording.further(_told(brief, tool) for tool in tools)
+        return wording.further(_describe_tool(brief, tool) for tool in tools)
 
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The step in canonical form."""
-        return wording.render(self._form(), brief, step)
+        return wording.render(self._layout(), brief, step)
 
     def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One part with what must be said anew."""
         return wording.tail(notes, step)
 
-    def form(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
+    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
         """None: these lines are no JSON."""
         return None
 
@@ -91,11 +91,11 @@ class Paper:
         except UnreadableError as error:
             return Parsed(text=found.thought, fault=wording.fault(error, self._example(brief)))
 
-    def cut(self, show: Callable[[str], None]) -> OnText:
+    def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Shows all ahead of an invented observation or a second step."""
-        return cut(LABELS, show)
+        return stream_filter(LABELS, show)
 
-    def _form(self) -> wording.Form:
+    def _layout(self) -> wording.Form:
         return wording.Form(
             labels=LABELS,
             question="Question",
@@ -111,7 +111,7 @@ class Paper:
         return f"{CANONICAL_FINISH}[JSON of the schema {encode(brief.answer).decode()}]"
 
     def _example(self, brief: PromptSpec) -> str:
-        tool = shown(brief)[0]
+        tool = visible_tools(brief)[0]
         return f"Action 1: {_call(brief, Action(tool.name, example(tool)))}"
 
 
@@ -129,7 +129,7 @@ def _read(brief: PromptSpec, reply: Reply, found: Sections) -> Parsed:
     return Parsed(thought, (action,), repairs=tuple(dict.fromkeys([*repairs, *mended])))
 
 
-def _told(brief: PromptSpec, tool: Tool) -> str:
+def _describe_tool(brief: PromptSpec, tool: Tool) -> str:
     examples = (_call(brief, Action(tool.name, one)) for one in tool.examples)
     return wording.described(tool, _heading(tool), examples)
 

@@ -202,7 +202,7 @@ def scan(labels: Labels, text: str) -> Scan:
     return scanned
 
 
-def cut(labels: Labels, show: Callable[[str], None]) -> OnText:
+def stream_filter(labels: Labels, show: Callable[[str], None]) -> OnText:
     """A filter for a reply's stream: shows what counts, says True once an invented tail begins.
 
     What it shows depends on the text alone, not on how it came in pieces. At the very end, the

@@ -73,7 +73,7 @@ def sections(labels: Labels, text: str) -> Sections:
     )
 
 
-def kept(labels: Labels, text: str) -> str:
+def before_invented_tail(labels: Labels, text: str) -> str:
     """The part of a reply that counts: all ahead of an invented tail."""
     return text[: scan(labels, text).kept]
 

@@ -11,7 +11,7 @@ from clew.codecs.arguments import fields, required, types
 from clew.codecs.effects import GONE_ON, already_done
 from clew.codecs.mend import UnreadableError, whole_value
 from clew.codecs.scan import Labels
-from clew.codecs.sections import Sections, kept
+from clew.codecs.sections import Sections, before_invented_tail
 from clew.core.events import (
     FINISH,
     Action,
@@ -172,7 +172,7 @@ def _turns(form: Form, brief: PromptSpec, step: Step, thought: Thought) -> list[
     for place, call in enumerate(step.calls):
         text = form.turn(brief, step.number, "" if place else said, call.action)
         parts.append(Part("assistant", text))
-        if (seen := _seen(form, step.number, call)) is not None:
+        if (seen := _render_result(form, step.number, call)) is not None:
             images = call.observation.images if call.observation is not None else ()
             parts.append(Part("user", seen, images=images))
     if thought.answer is not None:
@@ -192,7 +192,7 @@ def _answer_value(brief: PromptSpec, answer: str) -> object:
         return answer
 
 
-def _seen(form: Form, number: int, call: Call) -> str | None:
+def _render_result(form: Form, number: int, call: Call) -> str | None:
     """A call's result with the remarks on it; None where there is nothing to tell."""
     observation = call.observation
     accepted = call.action.name == FINISH and observation is not None and observation.ok
@@ -204,7 +204,7 @@ def _seen(form: Form, number: int, call: Call) -> str | None:
 
 
 def _faulty(form: Form, thought: Thought) -> list[Part]:
-    said = kept(form.labels, thought.reply.text).strip()
+    said = before_invented_tail(form.labels, thought.reply.text).strip()
     if len(said) > FAULTY_CHARS:
         said = f"{said[: FAULTY_CHARS - 1]}…"
     told = Part("user", f"{UNREADABLE} {thought.fault}")

@@ -95,7 +95,7 @@ async def _from_thread(call: "InThread", seconds: float, context: Context) -> En
     end = _end()
     ended = call.begin(context, end.wake_from_thread)
     try:
-        if not (ended or await end.over(seconds)) and call.leave():
+        if not (ended or await end.wait(seconds)) and call.leave():
             return Ended(late=True)
     except anyio.get_cancelled_exc_class():
         if call.leave() or call.error or anyio.current_effective_deadline() != -math.inf:
@@ -203,7 +203,7 @@ class _Work:
         self.left = False
         self.late: Late | None = None
         self.end = _end()
-        self.over = self.end.over
+        self.over = self.end.wait
 
     def start(self, context: Context) -> None:
         """Start the task."""
@@ -284,7 +284,7 @@ class _OnAsyncio:
         """Cancel the task once more: the loop may be about to end, and would wait for it."""
         self.task.cancel()
 
-    async def over(self, seconds: float) -> bool:
+    async def wait(self, seconds: float) -> bool:
         """Wait for the end, at most so long; whether it came."""
         if not self.ended:
             self.waiter = self.loop.create_future()
@@ -325,7 +325,7 @@ class _OnTrio:
     def cancel(self) -> None:
         """What was cancelled stays cancelled here."""
 
-    async def over(self, seconds: float) -> bool:
+    async def wait(self, seconds: float) -> bool:
         """Wait for the end, at most so long; whether it came."""
         with anyio.move_on_after(seconds):
             await self.event.wait()

@@ -53,7 +53,7 @@ def harmless(step: Step) -> Step:
 
 def goal_of(so_far: Trajectory) -> str:
     """What a run was asked: words of a person as they are, those of a model without such tokens."""
-    asked = so_far.asked
+    asked = so_far.visible_goal
     own = so_far.started.trust == "trusted" or are_shown(so_far)
     return asked if own else without_chat_tokens(asked)
 

@@ -39,14 +39,14 @@ def brief_document(brief: PromptSpec, shape: str) -> Json:
     """
     document = _Brief(
         prompt=brief.prompt,
-        tools=tuple(map(_told, brief.tools)),
-        finish=_told(brief.finish),
+        tools=tuple(map(_describe, brief.tools)),
+        finish=_describe(brief.finish),
         answer=brief.answer,
         known=tuple(sorted(brief.known)),
         thought=brief.thought,
         examples=brief.examples,
         shape=shape,
-        more=tuple(map(_told, brief.more)),
+        more=tuple(map(_describe, brief.more)),
     )
     try:
         return msgspec.json.decode(encode(document))
@@ -55,7 +55,7 @@ def brief_document(brief: PromptSpec, shape: str) -> Json:
         raise ConfigError(message) from error
 
 
-def _told(tool: Tool) -> _Tool:
+def _describe(tool: Tool) -> _Tool:
     return _Tool(tool.name, tool.description, tool.parameters, tool.effect, tool.examples)
 
 

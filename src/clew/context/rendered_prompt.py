@@ -47,7 +47,7 @@ class RenderedPrompt(msgspec.Struct, frozen=True):
         return f"NOT exactly what was sent: {sections} cannot be made again here{why}"
 
 
-async def sent(
+async def render_prompt(
     record: Trajectory,
     store: Store,
     step: int | None = None,

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from clew.context.instructions import PROMPT, Instructions, several
 from clew.core.interfaces import Codec, Shape, Tool
-from clew.core.parts import words
+from clew.core.parts import stable_name
 
 Wording: TypeAlias = Mapping[str, str] | Callable[[Tool], str]
 """Other descriptions of tools: by name, or as a function of the tool."""
@@ -93,7 +93,7 @@ def shortened(text: str) -> str:
     return f"{text[:FIRST]}\n[{left_out:,} characters left out here]\n{text[-LAST:]}"
 
 
-SHAPES: Final[Mapping[str, Shape]] = {words(shape): shape for shape in (shortened,)}
+SHAPES: Final[Mapping[str, Shape]] = {stable_name(shape): shape for shape in (shortened,)}
 """The shapes that ship, by the names that the record knows them by."""
 
 

@@ -53,7 +53,7 @@ def shaped(step: Step, shape: Shape | None, *, whole: bool) -> Step:
     was told stays.
     """
 
-    def shown(call: Call) -> Call:
+    def visible_call(call: Call) -> Call:
         if call.observation is None or call.action.name == FINISH:
             return call
         text = call.observation.text
@@ -64,7 +64,7 @@ def shaped(step: Step, shape: Shape | None, *, whole: bool) -> Step:
         observation = msgspec.structs.replace(call.observation, content=seen)
         return msgspec.structs.replace(call, observation=observation)
 
-    calls = tuple(map(shown, step.calls))
+    calls = tuple(map(visible_call, step.calls))
     if all(one is other for one, other in zip(calls, step.calls, strict=True)):
         return step
     return msgspec.structs.replace(step, calls=calls)
@@ -73,11 +73,11 @@ def shaped(step: Step, shape: Shape | None, *, whole: bool) -> Step:
 def first_prompt(codec: Codec, brief: PromptSpec, goal: str = "…") -> Prompt:
     """What a run begins with: no step yet."""
     tools = (*brief.tools, brief.finish) if codec.native else ()
-    form = codec.form(brief, "auto")
+    form = codec.reply_schema(brief, "auto")
     return Prompt(codec.head(brief, goal), (), (), tools, "auto", codec.stop, form)
 
 
-def _said(step: Step) -> str:
+def _visible_words(step: Step) -> str:
     """A person's words after the step, but for those that no model may see."""
     notes = (aside for aside in step.asides if isinstance(aside, Note))
     told = [note.text for note in notes if note.source == "person" and note.text != WITHHELD]
@@ -117,7 +117,7 @@ class _Rendered:
         for part in parts:
             self.hasher.update(encode(plain(part)))
             self.size += len(part.text)
-        if step.asides and (said := _said(step)):
+        if step.asides and (said := _visible_words(step)):
             self.said, self.size = said, 0
 
 
@@ -168,7 +168,7 @@ class View:
             self._shown = _Shown(self._codec, self.brief, names)
         number = len(so_far.steps) + 1
         tail = self._codec.tail(self.brief, [*self._restated(last), *reminders], number)
-        form, params = self._form(calls)
+        form, params = self._reply_schema(calls)
         prints = Fingerprints(
             head=self._head_print,
             tools=self._shown.print,
@@ -197,11 +197,11 @@ class View:
             self._told[shown] = () if codec is None else codec.describe(self.brief, tools)
         return self._told[shown]
 
-    def _form(self, calls: Calls) -> tuple[Parameters | None, str]:
+    def _reply_schema(self, calls: Calls) -> tuple[Parameters | None, str]:
         """The schema of the next reply, made once, and the fingerprint of parameters with it."""
         forms = self._shown.forms
         if calls not in forms:
-            form, params = self._codec.form(self._shown.brief, calls), self._params_print
+            form, params = self._codec.reply_schema(self._shown.brief, calls), self._params_print
             if form is not None:
                 params = digest(self._params, self._codec.stop, form)
             forms[calls] = (form, params)

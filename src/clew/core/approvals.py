@@ -11,7 +11,7 @@ from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.pending import Held, ancestors, held_here, waits_below
 from clew.core.redaction import Redaction
-from clew.core.runner import Where, begun, opened, secrets
+from clew.core.runner import Where, has_begun, secrets, store_at
 from clew.core.trajectory import Call, Trajectory
 
 __all__ = [
@@ -36,7 +36,7 @@ async def held(*, store: Where = None) -> tuple[Held, ...]:
     A call that was ruled on no longer waits, although nobody has gone on with its run yet. A run
     that cannot be read is told in the log, and hides no other.
     """
-    async with opened(store) as place:
+    async with store_at(store) as place:
         found: list[Held] = []
         for info in [*await place.runs(status="open"), *await place.runs(status="held")]:
             try:
@@ -72,7 +72,7 @@ async def _reached_root(store: Store, so_far: Trajectory) -> bool:
     """Whether all runs that a sub-run serves go on, or were told to."""
     with contextlib.suppress(StoreError):
         for above, call in await ancestors(store, so_far):
-            if call.held and not await _told(store, above, call):
+            if call.held and not await _has_word(store, above, call):
                 return False
     return True
 
@@ -86,7 +86,7 @@ async def _words(store: Store, run_id: str) -> list[AnyEvent]:
     return words
 
 
-async def _told(store: Store, so_far: Trajectory, call: Call) -> bool:
+async def _has_word(store: Store, so_far: Trajectory, call: Call) -> bool:
     """Whether a word on the call waits in the inbox of its run."""
     words = await _words(store, so_far.run_id)
     return any(isinstance(word, Ruling) and word.call == call.key for word in words)
@@ -109,7 +109,7 @@ async def rule(
     that were seen. The first word on a call counts: the same again completes what was cut off.
     Raises `ConfigError` if the call is not held, has other arguments, or has another word already.
     """
-    async with opened(store) as place:
+    async with store_at(store) as place:
         record = await load(place, run_id)
         waiting = record.call(call)
         word = _hidden(Ruling(call, allow, args, why, by, seen or waiting.question))
@@ -118,7 +118,7 @@ async def rule(
             _check(record, waiting, word)
             await place.post(run_id, encode(word))
         await _tell(place, record, by)
-    if first is not None and _meant(first) != _meant(word):
+    if first is not None and _ruling_key(first) != _ruling_key(word):
         message = f"{call} of run {run_id} was ruled on already, and the first word counts"
         raise ConfigError(message)
 
@@ -138,7 +138,7 @@ async def word_on(store: Store, record: Trajectory, call: Call) -> Ruling | None
     return None
 
 
-def _meant(word: Ruling) -> bytes:
+def _ruling_key(word: Ruling) -> bytes:
     """What two rulings must agree in to be the same word."""
     return encode([word.allow, word.args])
 
@@ -167,7 +167,7 @@ def _check(record: Trajectory, call: Call, word: Ruling) -> None:
 async def _tell(store: Store, so_far: Trajectory, by: str) -> None:
     """Leave word for every run above a sub-run that there is news for it, once each."""
     for above, call in await ancestors(store, so_far):
-        if call.observation is None and not await _told(store, above, call):
+        if call.observation is None and not await _has_word(store, above, call):
             await store.post(above.run_id, encode(Ruling(call.key, allow=True, by=by)))
 
 
@@ -176,7 +176,7 @@ async def cancel(run_id: str, *, why: str = "", store: Where = None) -> None:
 
     A sub-run alone may be asked: the run it serves then goes on without its answer.
     """
-    async with opened(store) as place:
+    async with store_at(store) as place:
         await _cancel(place, run_id, why)
         await _tell(place, await load(place, run_id), "")
 
@@ -186,7 +186,7 @@ async def _cancel(store: Store, run_id: str, why: str) -> None:
     await store.post(run_id, encode(Cancel(why)))
     so_far = await load(store, run_id)  # only now: a sub-run begun later looks into the inbox
     for child in [call.child for call in so_far.step.pending if call.child]:
-        if await begun(store, child):
+        if await has_begun(store, child):
             await _cancel(store, child, why)
 
 

@@ -159,7 +159,7 @@ class _Sizes:
         """The prompt after the step that follows."""
         whole = not so_far.capped
         if not self._steps:
-            asked = len(so_far.asked)
+            asked = len(so_far.visible_goal)
             return _Prompt(characters=asked + self._added(so_far.before, whole=whole))
         step = so_far.steps[self._steps - 1]
         added = self._added(step, whole=whole)
@@ -212,7 +212,7 @@ class Budget(msgspec.Struct, frozen=True):
             left.steps, left.tool_calls, left.tokens, left.seconds, left.cost or 0.0, left.depth
         )
 
-    def over(self, so_far: Trajectory) -> str | None:
+    def exceeded(self, so_far: Trajectory) -> str | None:
         """Of what more was used than there is, if anything; after that nothing is begun."""
         if (passed := self._tripped(so_far)) is None:
             return None
@@ -224,7 +224,7 @@ class Budget(msgspec.Struct, frozen=True):
     def ended(self, so_far: Trajectory) -> str:
         """Why a run ends that has its answer: the bound it landed for, and what was exceeded."""
         bound = "" if so_far.landing is None else so_far.landing.bound
-        over = (self.over(so_far) or "").removeprefix(f"{bound}: ")
+        over = (self.exceeded(so_far) or "").removeprefix(f"{bound}: ")
         return ": ".join(filter(None, (bound, over)))
 
     def granted(self, so_far: Trajectory) -> str | None:

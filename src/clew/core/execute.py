@@ -15,16 +15,7 @@ import anyio
 from clew.concurrency.tasks import Ended, settle
 from clew.core.agent import Agent
 from clew.core.errors import ToolError, described, message_of, writable
-from clew.core.events import (
-    EFFECTFUL,
-    Attempt,
-    Json,
-    Judged,
-    Observation,
-    Outcome,
-    Trust,
-    Verdict,
-)
+from clew.core.events import EFFECTFUL, Attempt, Json, Judged, Observation, Outcome, Trust, Verdict
 from clew.core.interfaces import LATE, RECORD, Tool
 from clew.core.journal import Journal
 from clew.core.observations import failed, observed, refusal, traced, trust_of
@@ -58,7 +49,7 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
         if settled is not None:
             await journal.record(settled)
             return
-    if (whole := journal.whole(call)) is None:
+    if (whole := journal.with_secrets(call)) is None:
         await journal.record(refusal(call, "invalid_arguments", NOT_KEPT))
         return
     number, after = len(call.attempts), ""

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from clew.api import Where, opened, secrets, twin
+from clew.api import Where, secrets, store_at, twin
 from clew.core.agent import Agent, changes
 from clew.core.events import AnyEvent, Forked, Json, Note
-from clew.core.fork_point import cut
+from clew.core.fork_point import find_fork_point
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load, new_run_id
 from clew.core.loop import run as go
 from clew.core.result import Result, whole_result
-from clew.core.runner import kept
+from clew.core.runner import redact
 from clew.core.seal import sealed
 from clew.core.trajectory import Trajectory
 
@@ -34,7 +34,7 @@ async def fork(
     step `at` observed ({"2.1": "nothing found"}); `say` is a further word. No call of the shared
     steps is made again. Raises `ConfigError` where the run cannot be forked there.
     """
-    async with opened(store) as place:
+    async with store_at(store) as place:
         journal = await start_fork(
             agent, run_id, place,
             at=at, observations=observations, say=say, new_id=new_id, listener=listener,
@@ -56,7 +56,7 @@ async def start_fork(
     origin: dict[str, Json] | None = None,
 ) -> Journal:
     """Make the fork's record without thinking yet."""
-    place = cut(await load(store, run_id), at, observations, spoken=bool(say.strip()))
+    place = find_fork_point(await load(store, run_id), at, observations, spoken=bool(say.strip()))
     again: list[AnyEvent] = [*place.again, *([Note(say)] if say.strip() else [])]
     so_far = Trajectory(run_id, place.shared)
     what = (
@@ -64,7 +64,7 @@ async def start_fork(
         *(f"observation {key}" for key in observations or {}),
     )
     new_id = new_id or new_run_id()
-    made_of = sealed(new_id, kept(origin)) if origin else {}
+    made_of = sealed(new_id, redact(origin)) if origin else {}
     first = Forked(place.parent, at, agent.setting, what, place.done, len(again), made_of)
     return await Journal.fork(
         store, place.base, place.shared, (first, *again), new_id,

@@ -51,7 +51,7 @@ class Cut(msgspec.Struct, frozen=True):
         return Base(self.parent, len(self.shared))
 
 
-def cut(
+def find_fork_point(
     record: Trajectory,
     at: int,
     observations: Mapping[str, Any] | None = None,
@@ -86,7 +86,9 @@ def cut(
     before = sum(isinstance(entry.event, Forked) for entry in shared)
     later = record.forks[before:]
     parent = later[0].parent if later else record.run_id
-    return Cut(parent, at, tuple(shared), tuple(again), _done(record, at, before, set(changed)))
+    return Cut(
+        parent, at, tuple(shared), tuple(again), _hidden_effects(record, at, before, set(changed))
+    )
 
 
 def _of(event: AnyEvent) -> str:
@@ -158,7 +160,9 @@ def _changed(step: Step, key: str, value: Any) -> Observation:
     return replaced(was, key, value)
 
 
-def _done(record: Trajectory, at: int, before: int, changed: set[str]) -> tuple[Done, ...]:
+def _hidden_effects(
+    record: Trajectory, at: int, before: int, changed: set[str]
+) -> tuple[Done, ...]:
     """Effects that are out of sight after the cut: this run's, and those of runs it was cut from.
 
     `before` of its forks are shared; what they tell stays in sight.

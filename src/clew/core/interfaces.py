@@ -279,7 +279,7 @@ class Codec(Protocol):
         """What is said anew before thought number `step`: what is left, reminders."""
         ...
 
-    def form(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
+    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
         """The JSON Schema that the text of the next reply must meet; None where it is free."""
         ...
 
@@ -287,7 +287,7 @@ class Codec(Protocol):
         """Read a reply; total and linear in its length."""
         ...
 
-    def cut(self, show: Callable[[str], None]) -> OnText:
+    def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """A filter for a reply's stream: shows what counts, says when an invented tail begins."""
         ...
 

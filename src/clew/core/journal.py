@@ -107,7 +107,7 @@ async def _event(store: Store, run_id: str, line: Line) -> AnyEvent:
     try:
         event = decode(line.body)
         if isinstance(event, Observation) and (event.blob or event.images):
-            event = await _whole(store, event)
+            event = await _with_blobs(store, event)
         elif isinstance(event, Thought):
             event = await whole_thought(store, event)
     except (ValueError, RecursionError) as error:  # no event, no JSON, no text
@@ -116,7 +116,7 @@ async def _event(store: Store, run_id: str, line: Line) -> AnyEvent:
     return event
 
 
-async def _whole(store: Store, event: Observation) -> Observation:
+async def _with_blobs(store: Store, event: Observation) -> Observation:
     """The observation with what lies in blobs put back."""
     if event.blob:
         content = msgspec.json.decode(await store.blob(event.blob))
@@ -385,9 +385,9 @@ class Journal:
             return event, encode(event)
         return event, body
 
-    def whole(self, call: Call) -> Call | None:
+    def with_secrets(self, call: Call) -> Call | None:
         """The call as it is to be made; None where what was blotted out of it is not known here."""
-        return self._redaction.whole(call)
+        return self._redaction.with_secrets(call)
 
     async def receive(self) -> None:
         """Move what outsiders left in the inbox, and late words, into the record."""

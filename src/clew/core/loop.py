@@ -79,7 +79,7 @@ async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
     """Record every verdict other than a plain yes; a refused call is closed with it."""
     for call in calls:
         if not call.held and not call.child and (call.again or not call.attempts):
-            events = await judge_call(agent, journal.trajectory, journal.whole(call) or call)
+            events = await judge_call(agent, journal.trajectory, journal.with_secrets(call) or call)
             if events:
                 await journal.record(*events)
 
@@ -131,7 +131,7 @@ async def give_up(agent: Agent, journal: Journal) -> None:
     """No answer was acceptable, or the last thought gave none: the declared fallback stands in."""
     so_far = journal.trajectory
     why = f"the answer was rejected: {so_far.rejected[-1]}" if so_far.rejected else "no answer"
-    if (over := agent.budget.over(so_far)) is not None:
+    if (over := agent.budget.exceeded(so_far)) is not None:
         why = f"{why}; {over}"
     if so_far.landing is not None:
         stop = Stop("bound", f"{so_far.landing.bound}: {why}", agent.fallback, fallback=True)

@@ -42,7 +42,7 @@ def next_move(agent: Agent, so_far: Trajectory, *, screened: bool = False) -> Mo
         return Move("act")
     if step.answer is not None:
         return Move("conclude")
-    if so_far.unheard and not screened and _awaits_screen(agent, so_far):
+    if so_far.pending_input and not screened and _awaits_screen(agent, so_far):
         return Move("screen")
     if so_far.landed or len(so_far.rejected) > agent.tries or agent.cannot_land(so_far):
         return Move("give_up")

@@ -25,7 +25,7 @@ from clew.core.events import (
     encode,
 )
 from clew.core.interfaces import Tool
-from clew.core.parts import shown
+from clew.core.parts import short_repr
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.tools.types import plain
 
@@ -111,9 +111,9 @@ def observed(
         size = _size(given, content)
     except Exception as error:  # noqa: BLE001 - asked what it holds, an object may raise anything
         text = f"{tool.name} returned what JSON cannot carry: {message_of(error)}"
-        return failed(tool, call, "bad_output", text, "done", shown(type(value)))
+        return failed(tool, call, "bad_output", text, "done", short_repr(type(value)))
     if so_far.capped and size > (most := agent.limits.observation_bytes):
-        return _cut(tool, call, content, size, most)
+        return _truncate(tool, call, content, size, most)
     if given.ok and (problems := agent.result_problems(tool, content)):
         text = f"{tool.name} returned what it must not: {'; '.join(problems)}"
         return failed(tool, call, "bad_output", text, "done", repr(content))
@@ -125,7 +125,7 @@ def observed(
             decode(encode(observation))
         except Exception as error:  # noqa: BLE001 - each of its fields may be anything
             text = f"{tool.name} returned an observation that is none: {message_of(error)}"
-            return failed(tool, call, "bad_output", text, "done", shown(type(value)))
+            return failed(tool, call, "bad_output", text, "done", short_repr(type(value)))
         return msgspec.structs.replace(observation, detail=_shortened(observation.detail))
     return observation
 
@@ -177,7 +177,7 @@ def _size(given: Observation, content: Json) -> int:
     return len(encode(content)) + evidence + images
 
 
-def _cut(tool: Tool, call: Call, content: Json, size: int, most: int) -> Observation:
+def _truncate(tool: Tool, call: Call, content: Json, size: int, most: int) -> Observation:
     """The beginning of what is too long to be kept, and that the rest is not there."""
     head = content if isinstance(content, str) else encode(content).decode()
     room = max(most - ROOM, 2)

@@ -38,7 +38,7 @@ def broken(what: str, error: BaseException) -> PartError:
 
 def wrong(what: str, value: object, wanted: str) -> PartError:
     """The error that says which part gave something else than it should have."""
-    return PartError(f"{what} gave {shown(value)}: it must give {wanted}; mend it and resume")
+    return PartError(f"{what} gave {short_repr(value)}: it must give {wanted}; mend it and resume")
 
 
 def of_kind(what: str, value: object, kind: type[P], wanted: str) -> P:
@@ -59,12 +59,12 @@ def text_from(what: str, value: object, wanted: str) -> str:
 
 def shaped_text(shape: Callable[[str], str], text: str) -> str:
     """What a shape makes of the text of an observation."""
-    with using(who := f"the shape {words(shape)}"):
+    with using(who := f"the shape {stable_name(shape)}"):
         seen = shape(text)
     return text_from(who, seen, "a text")
 
 
-def shown(value: object, most: int = 60) -> str:
+def short_repr(value: object, most: int = 60) -> str:
     """A value in a line, whatever its `repr` does."""
     try:
         name = getattr(value, "__qualname__", None)
@@ -80,10 +80,10 @@ def text_of(value: object) -> str:
     try:
         return writable(str(value))
     except BaseException:  # noqa: BLE001 - it is a user's own code
-        return shown(value)
+        return short_repr(value)
 
 
-def words(part: object) -> str:
+def stable_name(part: object) -> str:
     """A part as the record names it: a function by its full name, a value by its repr."""
     name = getattr(part, "__qualname__", None)
     if name is not None:
@@ -104,9 +104,9 @@ def names_of(parts: Sequence[P]) -> tuple[tuple[str, P], ...]:
     """Each part with its name; a second of a name is `name#2`."""
     named: dict[str, P] = {}
     for part in parts:
-        name, number = words(part), 2
+        name, number = stable_name(part), 2
         while name in named:
-            name, number = f"{words(part)}#{number}", number + 1
+            name, number = f"{stable_name(part)}#{number}", number + 1
         named[name] = part
     return tuple(named.items())
 

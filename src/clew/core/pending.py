@@ -79,7 +79,7 @@ async def ancestors(store: Store, so_far: Trajectory) -> list[tuple[Trajectory, 
     Raises `RunNotFoundError` where one of them is not in the store.
     """
     found: list[tuple[Trajectory, Call]] = []
-    while served := so_far.serves:
+    while served := so_far.parent_call:
         run_id, _, key = served.rpartition(":")
         try:
             above = await load(store, run_id)

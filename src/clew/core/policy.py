@@ -21,7 +21,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Tool
 from clew.core.observations import refusal
-from clew.core.parts import ask, broken, copied, of_kind, text_from, using, words, wrong
+from clew.core.parts import ask, broken, copied, of_kind, stable_name, text_from, using, wrong
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.tools.schema import example, nearest
 from clew.tools.types import plain
@@ -29,7 +29,7 @@ from clew.tools.types import plain
 
 def comes_before(step: Step) -> tuple[Code, str] | None:
     """Why the step's call of finish is sent back unseen, if something came before it."""
-    if step.spoken:
+    if step.person_spoke:
         return "interrupted", "a person spoke meanwhile: heed that, then finish"
     failed = [
         call.action.name
@@ -47,7 +47,7 @@ async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEv
     if call.ruling is not None and not call.ruling.allow:
         why = call.ruling.why or "a person said no"
         return [refusal(call, "denied", f"{why}. Do not try it in another way.", so_far.trust)]
-    if call.action.name != FINISH and (over := agent.budget.over(so_far)) is not None:
+    if call.action.name != FINISH and (over := agent.budget.exceeded(so_far)) is not None:
         why = f"nothing more is begun, for the budget is spent ({over})"
         return [refusal(call, "cap", why, so_far.trust)]
     tool = agent.by_name.get(call.action.name)
@@ -107,7 +107,7 @@ async def _ask_guards(
             verdict = await guard(asked, so_far)
         else:
             seen = Call(call.key, Action(call.action.name, copied(args)))
-            verdict = whole(
+            verdict = validate_verdict(
                 await ask(f"the guard {name}", agent.patience, guard, seen, so_far), name
             )
         if verdict is None:
@@ -135,7 +135,7 @@ async def _ask_guards(
     return [*events, msgspec.structs.replace(held, verdict=verdict)]
 
 
-def whole(verdict: object, name: str, what: str = "guard") -> Verdict | None:
+def validate_verdict(verdict: object, name: str, what: str = "guard") -> Verdict | None:
     """The verdict, if a record can hold it. Raises `PartError` where it cannot."""
     if verdict is None:
         return None
@@ -160,12 +160,12 @@ async def judge_words(agent: Agent, so_far: Trajectory) -> list[AnyEvent]:
         if ruling is not None and not ruling.allow:
             return [Stop("refused", ruling.why or "a person said no")]
         return []
-    text, key = "\n\n".join(so_far.unheard), so_far.words_key
+    text, key = "\n\n".join(so_far.pending_input), so_far.words_key
     events: list[AnyEvent] = []
     held: list[AnyEvent] = []
     for name, screen in agent.named_screens:
         said = await ask(f"the screen {name}", agent.patience, screen, text)
-        if (verdict := whole(said, name, "screen")) is None:
+        if (verdict := validate_verdict(said, name, "screen")) is None:
             continue
         judged = Judged(key, verdict, by=name)
         match verdict.kind:
@@ -193,7 +193,7 @@ async def judge_answer(agent: Agent, so_far: Trajectory, value: Json) -> str | N
             return message_of(error)
         except Exception as error:
             raise broken("the answer's type", error) from error
-        who = f"the check {words(check)}"
+        who = f"the check {stable_name(check)}"
         problem = await ask(who, agent.patience, check, answer, so_far)
         if problem is None:
             continue

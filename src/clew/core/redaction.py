@@ -111,7 +111,7 @@ class Redaction:
         self._withheld |= _withheld(event, step)
         return _marked(event, decode(encode(self._clean(event))))
 
-    def whole(self, call: Call) -> Call | None:
+    def with_secrets(self, call: Call) -> Call | None:
         """The call as it is to be made; None where what was blotted out of it is not known here."""
         if not call.redacted:
             return call

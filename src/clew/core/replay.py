@@ -65,7 +65,7 @@ async def replay(
     `apart` names parts, as `changes` does, that only stand in for those of the record: they are not
     compared. Raises `ReplayError` with step and field of the first divergence.
     """
-    given, setting, passed_over = _given(record)
+    given, setting, passed_over = _prefix(record)
     differ = changes(setting, agent.setting)
     if different := [name for name in differ if name not in {"codec", *apart}]:
         message = f"the agent has another {different[0]} than the record"
@@ -93,7 +93,7 @@ async def replay(
     return Replayed(journal.trajectory, tuple(passed_over))
 
 
-def _given(record: Trajectory) -> tuple[int, AgentSpec, list[str]]:
+def _prefix(record: Trajectory) -> tuple[int, AgentSpec, list[str]]:
     """How many entries are taken as they are, the setting from there on, and what to say of it."""
     for entry in reversed(record.entries):
         event = entry.event
@@ -205,7 +205,7 @@ class _Replaying(Journal):
         field = first_difference(msgspec.to_builtins(old), msgspec.to_builtins(new)) or "event"
         raise self.diverged(field, "the loop derives another value than the record has")
 
-    def whole(self, call: Call) -> Call | None:
+    def with_secrets(self, call: Call) -> Call | None:
         """The call as it stands, unless the worker of the time did not know what is blotted out."""
         seen = _next_about(self, call.key) if call.redacted else None
         return None if isinstance(seen, Observation) and seen.text.endswith(NOT_KEPT) else call
@@ -246,7 +246,7 @@ async def _watch(journal: _Replaying) -> None:
 
 def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
     """The agent with everything that reaches outside taken from the record."""
-    model, finder = agent.thinker, agent.retrieval
+    model, finder = agent.resolved_model, agent.retrieval
     given = agent.named_guards[: len(agent.guards)]
     return agent.replace(
         model=_RecordedModel(model.name, model.params, model.priced, journal),

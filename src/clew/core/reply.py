@@ -118,10 +118,10 @@ def _own(agent: Agent, so_far: Trajectory, text: str) -> bool:
     said = _bare(text)
     if len(said.split()) < WORDS:
         return False
-    return any(f" {said} " in f" {own} " for own in _told(agent, so_far))
+    return any(f" {said} " in f" {own} " for own in _own_words(agent, so_far))
 
 
-def _told(agent: Agent, so_far: Trajectory) -> Iterator[str]:
+def _own_words(agent: Agent, so_far: Trajectory) -> Iterator[str]:
     """What clew told the model of late: of unreadable replies and bounds, not of checks."""
     for step in so_far.steps[-LOOKED_AT:]:
         thought = step.thought if step.thought is not None and step.thought.fault else None
@@ -151,12 +151,14 @@ def _unfounded(agent: Agent, so_far: Trajectory, text: str) -> str | None:
         found = pattern.search(text)
         if found is not None:
             words = found[0].lower().removeprefix("the ").removeprefix("my ")
-            if words not in _asked(so_far).lower():
+            if words not in _person_words(so_far).lower():
                 return found[0]
     return None
 
 
-def _asked(so_far: Trajectory) -> str:
+def _person_words(so_far: Trajectory) -> str:
     """All that a person said in the run."""
     notes = [aside for step in (so_far.before, *so_far.steps) for aside in step.asides]
-    return "\n".join([so_far.asked, *(each.text for each in notes if isinstance(each, Note))])
+    return "\n".join(
+        [so_far.visible_goal, *(each.text for each in notes if isinstance(each, Note))]
+    )

@@ -7,7 +7,7 @@ from typing import Any
 from clew.core.agent import Agent
 from clew.core.events import Evidence, Json, Status, Usage
 from clew.core.interfaces import Audits, Store
-from clew.core.parts import using, words
+from clew.core.parts import stable_name, using
 from clew.core.pending import Held, held_here, held_in
 from clew.core.trajectory import Trajectory
 from clew.evidence import citations, numbered
@@ -92,7 +92,7 @@ def _audited(agent: Agent, so_far: Trajectory, answer: Json) -> Any:
     checks: Sequence[object] = agent.checks
     for check in checks:
         if isinstance(check, Audits):
-            with using(f"the audit of {words(check)}"):
+            with using(f"the audit of {stable_name(check)}"):
                 return check.audit(_decoded(agent, answer), so_far)
     return None
 

@@ -68,13 +68,13 @@ def secrets() -> tuple[str, ...]:
     return tuple(value for value in values if len(value) > 7)
 
 
-def kept(value: T) -> T:
+def redact(value: T) -> T:
     """The value as a record has it: without the secrets of the environment."""
     return Redaction(secrets()).cleaned(value)
 
 
 @asynccontextmanager
-async def opened(where: Where) -> AsyncGenerator[Store]:
+async def store_at(where: Where) -> AsyncGenerator[Store]:
     """The store at a place, closed in the end if it was opened here; one's own is guarded."""
     if where is None or isinstance(where, str | Path):
         store = open_store(where)
@@ -87,7 +87,7 @@ async def opened(where: Where) -> AsyncGenerator[Store]:
         yield guarded(where)
 
 
-async def begun(store: Store, run_id: str) -> bool:
+async def has_begun(store: Store, run_id: str) -> bool:
     """Whether the run has a line; a worker may have died before the first."""
     try:
         return bool(await store.read(run_id))
@@ -117,7 +117,7 @@ async def start(
         message = "the question is empty: say what you want to know"
         raise ConfigError(message)
     run_id = run_id or new_run_id()
-    made_of = sealed(run_id, kept(origin)) if origin else {}
+    made_of = sealed(run_id, redact(origin)) if origin else {}
     started = Started(goal, agent.setting, SCHEMA, agent.seed, parent, made_of, queue, grant, trust)
     return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
 
@@ -139,7 +139,7 @@ async def take_up(
     up for its `parent`, the call that it serves.
     """
     so_far = await load(store, run_id)
-    if parent != so_far.serves:
+    if parent != so_far.parent_call:
         await refuse_sub_run(store, so_far)
     _changes(agent, so_far, accepted=accept_change)  # before anybody is fenced off
     journal = await Journal.open(store, run_id, so_far, secrets=secrets(), listener=listener)
@@ -148,7 +148,7 @@ async def take_up(
     if _may_have_asked(journal) and _pays_next(agent, so_far, other=bool(different)):
         events.append(Charged(agent.budget.expected(so_far), LOST))
     if different:
-        made_of = sealed(run_id, kept(origin)) if origin else {}
+        made_of = sealed(run_id, redact(origin)) if origin else {}
         events.append(Changed(agent.setting, different, made_of))
     if events:
         await journal.record(*events)
@@ -174,7 +174,7 @@ def _pays_next(agent: Agent, so_far: Trajectory, *, other: bool = False) -> bool
 
     Where the agent is an `other`, its bounds say nothing of what the one before it did.
     """
-    model = agent.thinker
+    model = agent.resolved_model
     if isinstance(model, Unmetered) and model.unmetered:
         return False
     move = next_move(agent, so_far, screened=so_far.words is None)
@@ -218,7 +218,7 @@ def changes_to_accept(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:
 
 def _changes(agent: Agent, so_far: Trajectory, *, accepted: bool) -> tuple[str, ...]:
     """In what the agent differs from the record's. Raises `ConfigError` where it may not."""
-    old, new = so_far.setting or so_far.started.setting, kept(agent.setting)
+    old, new = so_far.setting or so_far.started.setting, redact(agent.setting)
     different = changes_to_accept(old, new)
     if different and not accepted:
         message = (

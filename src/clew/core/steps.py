@@ -295,7 +295,7 @@ class Step(msgspec.Struct, gc=False):
         return None
 
     @property
-    def spoken(self) -> bool:
+    def person_spoke(self) -> bool:
         """Whether a person has spoken since the thought."""
         if not self.asides:  # as a rule, and asked of several steps at every step
             return False

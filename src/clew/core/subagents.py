@@ -33,7 +33,7 @@ from clew.core.interfaces import Listener, Parameters, Store, SubRun, Tool
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.result import result
-from clew.core.runner import begun, start, take_up
+from clew.core.runner import has_begun, start, take_up
 from clew.core.trajectory import Trajectory, effects
 from clew.tools.schema import checked
 
@@ -116,7 +116,7 @@ def _task(args: dict[str, Json]) -> str:
 def _most(agent: Agent) -> Grant:
     """The agent's own limits: more is never granted. Cost None: somebody's price is not known."""
     below = [tool.most for tool in agent.tools if tool.most is not None]
-    priced = agent.thinker.priced and all(most.cost is not None for most in below)
+    priced = agent.resolved_model.priced and all(most.cost is not None for most in below)
     most = agent.limits.allowance
     return most if priced else msgspec.structs.replace(most, cost=None)
 
@@ -141,7 +141,7 @@ class Delegation(msgspec.Struct, frozen=True):
         if so_far.stop is not None and so_far.stop.status == "held":
             held = ", ".join(call.key for call in so_far.held)
             return Verdict("hold", f"run {so_far.run_id} waits for a ruling on {held}")
-        told = _told(self.agent, so_far, sub.parent.rpartition(":")[2])
+        told = _result_observation(self.agent, so_far, sub.parent.rpartition(":")[2])
         return msgspec.structs.replace(
             told,
             outcome=_outcome(so_far, ok=told.ok),
@@ -155,7 +155,7 @@ class Delegation(msgspec.Struct, frozen=True):
         One that was not begun yet is begun, to be closed: a worker that is frozen, and was just
         about to begin it, then finds that it is over.
         """
-        if await begun(sub.store, sub.run_id):
+        if await has_begun(sub.store, sub.run_id):
             so_far = await load(sub.store, sub.run_id)
             _check(so_far, sub)
             if so_far.stop is not None and so_far.stop.status != "held":
@@ -174,7 +174,7 @@ class Delegation(msgspec.Struct, frozen=True):
     async def _open(self, sub: SubRun) -> Journal:
         """Its record, opened for work. Whoever resumed the root accepted how its agents changed."""
         listener = sub.listener if self.watch is None else self.watch(sub.run_id)
-        if await begun(sub.store, sub.run_id):
+        if await has_begun(sub.store, sub.run_id):
             return await take_up(
                 self.agent, sub.run_id, sub.store,
                 accept_change=True, listener=listener, origin=self.origin, parent=sub.parent,
@@ -204,7 +204,7 @@ class Delegation(msgspec.Struct, frozen=True):
 
 def _check(so_far: Trajectory, sub: SubRun) -> None:
     """Raise where a run of this id is there already and is another's."""
-    if so_far.serves != sub.parent:
+    if so_far.parent_call != sub.parent:
         run_id = sub.parent.rpartition(":")[0]
         message = f"run {sub.run_id} is no sub-run of {run_id}: give that another id of its own"
         raise ConfigError(message)
@@ -233,7 +233,7 @@ def _outcome(so_far: Trajectory, *, ok: bool) -> Outcome:
     return "done" if ok or had else "not_done"
 
 
-def _told(agent: Agent, so_far: Trajectory, call: str) -> Observation:
+def _result_observation(agent: Agent, so_far: Trajectory, call: str) -> Observation:
     """The result as the call's observation: an answer, or why there is none."""
     found = result(agent, so_far)
     if found.status in {"answered", "bound"} and not found.fallback and so_far.stop is not None:

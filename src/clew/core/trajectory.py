@@ -80,17 +80,17 @@ class Trajectory:
         self.cancel: Cancel | None = None
         self.forks: list[Forked] = []
         """Where the run was cut from others, the last one last; empty in a run that is no fork."""
-        self.unheard: list[str] = []
+        self.pending_input: list[str] = []
         """A person's words that no model has been asked with yet, and that were not refused."""
         self.grant: Grant | None = None
         """What a sub-run may take in all, whatever is said to it."""
-        self.marks: list[str] = []
+        self.screen_notes: list[str] = []
         """What screens remarked on the person's last words."""
-        self.asked = ""
+        self.visible_goal = ""
         """The goal as a model may see it: not, where it was refused."""
         self.shown: list[str] = []
         """The tools that were shown on the way, in order: not those shown from the start."""
-        self.clean = True
+        self.untainted = True
         """Whether nothing untrusted has been observed, nor its goal made from any."""
         self.tally = Tally()
         """The calls of the current step by their places."""
@@ -135,7 +135,7 @@ class Trajectory:
         return self.started.goal
 
     @property
-    def serves(self) -> str:
+    def parent_call(self) -> str:
         """The call (`run_id:step.index`) whose sub-run this is; "" for any other run."""
         return "" if self.grant is None or self.forks else self.started.parent
 
@@ -152,7 +152,7 @@ class Trajectory:
     @property
     def trust(self) -> Trust:
         """How far what the model writes now can be trusted: not, once it read what cannot be."""
-        return "trusted" if self.clean else "untrusted"
+        return "trusted" if self.untainted else "untrusted"
 
     @property
     def landed(self) -> bool:
@@ -233,9 +233,9 @@ class Trajectory:
         """What begins a run, ends it or lets it go on."""
         match event:
             case Started():
-                self.setting, self.asked = event.setting, event.goal
-                self.grant, self.clean = event.grant, event.trust == "trusted"
-                self.unheard.append(event.goal)
+                self.setting, self.visible_goal = event.setting, event.goal
+                self.grant, self.untainted = event.grant, event.trust == "trusted"
+                self.pending_input.append(event.goal)
             case Landing():
                 self.landing = event
                 self.step.asides += (event,)
@@ -289,13 +289,13 @@ class Trajectory:
 
     def _judge(self, event: Judged) -> None:
         if event.call == self.words_key and self.words is None:
-            action = Action(REQUEST, {"text": "\n\n".join(self.unheard)})
+            action = Action(REQUEST, {"text": "\n\n".join(self.pending_input)})
             self._calls[event.call] = Call(event.call, action)
         call = self.call(event.call)
         if event.verdict.kind == "hint":
             call.hints += (event,)
             if call is self.words:
-                self.marks.append(event.verdict.reason)
+                self.screen_notes.append(event.verdict.reason)
         else:
             call.verdict = event
             why = " ".join(event.verdict.reason.split())
@@ -306,20 +306,20 @@ class Trajectory:
     def _withhold(self) -> None:
         """Words were refused: no model will see them, whatever is said after them."""
         if not self.steps:
-            self.asked = WITHHELD
+            self.visible_goal = WITHHELD
         self.step.asides = tuple(
             Note(WITHHELD) if isinstance(aside, Note) and aside.source == "person" else aside
             for aside in self.step.asides
         )
-        self._heard()
+        self._clear_pending_input()
 
-    def _heard(self) -> None:
+    def _clear_pending_input(self) -> None:
         """Nothing is left to judge: what was said of the words is in the record."""
         self._calls.pop(self.words_key, None)
-        self.unheard = []
+        self.pending_input = []
 
     def _think(self, thought: Thought) -> None:
-        self._heard()
+        self._clear_pending_input()
         number = len(self.steps) + 1
         calls = [Call(f"{number}.{i}", action) for i, action in enumerate(thought.actions, 1)]
         step = Step(number, thought, tuple(calls))
@@ -354,7 +354,7 @@ class Trajectory:
         self._reserved.pop(call.key, None)
         self.tally.close(call, made=observation.made)
         if call.action.name != FINISH:  # what that is told comes from clew and the person's checks
-            self.clean = self.clean and observation.trust == "trusted"
+            self.untainted = self.untainted and observation.trust == "trusted"
         for piece in observation.evidence:
             best = self._evidence.setdefault(piece.doc_id, piece)
             if piece.score > best.score:
@@ -374,8 +374,8 @@ class Trajectory:
             self.rejected, self.faults_in_row = [], 0
             self.spent = Totals()
             self._calls.pop(self.words_key, None)  # judged anew, with what came before
-            self.unheard.append(note.text)
-            self.marks = []
+            self.pending_input.append(note.text)
+            self.screen_notes = []
             self._go_on()
         elif note.source == "check":
             self.rejected.append(note.text)

@@ -10,7 +10,7 @@ from clew.context import DEMONSTRATIONS, Instructions
 from clew.core.errors import ConfigError, described
 from clew.core.events import FINISH
 from clew.core.interfaces import Codec, Describes, Example, Finder, Model, Tool
-from clew.core.parts import PASSED, shown
+from clew.core.parts import PASSED, short_repr
 from clew.tools.function import tool
 from clew.tools.schema import checked, problems
 
@@ -55,7 +55,7 @@ def check_prompt(prompt: object) -> None:
     hint = "a text or Instructions"
     if callable(prompt):
         hint = "the text it returns, or Instructions(persona=…, tail=function) for words said anew"
-    message = f"prompt is {shown(prompt)}: give {hint}"
+    message = f"prompt is {short_repr(prompt)}: give {hint}"
     raise ConfigError(message)
 
 
@@ -73,7 +73,7 @@ class Tools:
 def _as_tools(given: object) -> tuple[Tool, ...]:
     """The tools, plain functions made into some. Raises `ConfigError` for what can be none."""
     if isinstance(given, str) or callable(given) or not isinstance(given, Iterable):
-        message = f"tools is {shown(given)}: give a list of functions and tools"
+        message = f"tools is {short_repr(given)}: give a list of functions and tools"
         raise ConfigError(message)
     made: list[Tool] = []
     for each in cast("Iterable[object]", given):
@@ -83,7 +83,7 @@ def _as_tools(given: object) -> tuple[Tool, ...]:
             made.append(tool(each))
         else:
             what = "is a class" if isinstance(each, type) else "is no tool"
-            message = f"{shown(each)} {what}: give a function, or make a Tool"
+            message = f"{short_repr(each)} {what}: give a function, or make a Tool"
             raise ConfigError(message)
     return tuple(made)
 
@@ -96,7 +96,7 @@ def _among(tool: Tool, tools: tuple[Tool, ...]) -> Tool:
         made = cast("object", tool.among(tools))
     if not isinstance(made, Tool) or made.name != tool.name:
         message = f"the tool {tool.name} must stay a tool of that name among others: it became "
-        raise ConfigError(message + shown(made))
+        raise ConfigError(message + short_repr(made))
     return made
 
 
@@ -130,7 +130,7 @@ def fitting(what: str) -> Generator[None]:
 def check_functions(kind: str, given: object) -> None:
     """Raise `ConfigError` for what is no list of functions of this kind."""
     if isinstance(given, str) or callable(given) or not isinstance(given, Iterable):
-        message = f"{kind}s is {shown(given)}: give a list of functions"
+        message = f"{kind}s is {short_repr(given)}: give a list of functions"
         raise ConfigError(message)
     for part in cast("Iterable[object]", given):
         check_function(kind, part)
@@ -142,7 +142,7 @@ def check_function(kind: str, part: object) -> None:
         message = f"the {kind} {part.__name__} is a class: give an instance, {part.__name__}(…)"
         raise ConfigError(message)
     if isinstance(part, Tool) or not callable(part):
-        message = f"{shown(part)} is no {kind}: give a function of ({', '.join(ASKED[kind])})"
+        message = f"{short_repr(part)} is no {kind}: give a function of ({', '.join(ASKED[kind])})"
         raise ConfigError(message)
     name = getattr(part, "__qualname__", None) or type(part).__name__
     given = ASKED[kind]
@@ -183,7 +183,9 @@ def check_codec(codec: Codec | str | None) -> None:
         "stop": lambda value: isinstance(value, tuple),
         "native": lambda value: isinstance(value, bool),
     }
-    wanted |= dict.fromkeys(("head", "render", "tail", "form", "parse", "cut"), callable)
+    wanted |= dict.fromkeys(
+        ("head", "render", "tail", "reply_schema", "parse", "stream_filter"), callable
+    )
     _check_door("format", codec, wanted, "see clew.core.interfaces.Codec")
 
 
@@ -208,7 +210,7 @@ def _check_door(
         with fitting(f"{name} of the {what}"):
             value = getattr(part, name, None)
         if not fits(value):
-            message = f"the {what} {shown(part)} has {name} = {shown(value)}: {help_}"
+            message = f"the {what} {short_repr(part)} has {name} = {short_repr(value)}: {help_}"
             raise ConfigError(message)
 
 
@@ -250,7 +252,7 @@ def check_number(name: str, value: object, least: int | None = None) -> None:
 def check_references(wanted: object, finish: Tool) -> None:
     """Raise `ConfigError` where references cannot stand at the end of an answer's text."""
     if not isinstance(wanted, bool):
-        message = f"references is {shown(wanted)}: give True or False"
+        message = f"references is {short_repr(wanted)}: give True or False"
         raise ConfigError(message)
     if wanted and finish.parameters["properties"]["answer"].get("type") != "string":
         message = "references stand at the end of a text, and this agent's answer is none: leave "
@@ -288,7 +290,7 @@ def worked(given: Sequence[Example] | int, tools: Sequence[Tool]) -> tuple[Examp
         return _shipped(given, [tool for tool in tools if not tool.hidden])
     said = cast("object", given)
     if isinstance(said, str) or not isinstance(said, Iterable):
-        message = f"examples is {shown(given)}: give a number of those that ship, or Examples"
+        message = f"examples is {short_repr(given)}: give a number of those that ship, or Examples"
         raise ConfigError(message)
     for number, example in enumerate(given, start=1):
         if wrong := _misfit(example, tools):

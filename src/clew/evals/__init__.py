@@ -8,14 +8,7 @@ from clew.evals.matrix import plan_of, read_matrix
 from clew.evals.outcome import About, Counted, Judgement, Mark, Outcome
 from clew.evals.plan import Configuration, Plan, Trial
 from clew.evals.results import Results
-from clew.evals.runner import (
-    Evaluation,
-    Progress,
-    evaluate,
-    evaluate_sync,
-    foreseen,
-    foreseen_sync,
-)
+from clew.evals.runner import Evaluation, Progress, evaluate, evaluate_sync, foreseen, foreseen_sync
 from clew.evals.world import Episode, World
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Final
 from clew.core.messages import Value
 from clew.evals.mistakes import KINDS
 from clew.evals.outcome import Kind, Outcome
-from clew.strategies import form
+from clew.strategies import normalise
 
 MOST: Final = 160
 """So many characters of a text are compared, and told."""
@@ -73,12 +73,12 @@ def why(outcome: Outcome, scorer: str = "") -> str:
     return "; ".join(said)
 
 
-def given(cluster: Cluster, most: int = 5) -> list[tuple[str, int]]:
+def common_answers(cluster: Cluster, most: int = 5) -> list[tuple[str, int]]:
     """The answers of a cluster, one for those that only look different, with how often."""
     many: defaultdict[str, int] = defaultdict(int)
     first: dict[str, str] = {}
     for outcome in cluster.trials:
-        compared = form(outcome.answer)
+        compared = normalise(outcome.answer)
         many[compared] += 1
         first.setdefault(compared, "(none)" if outcome.answer is None else str(outcome.answer))
     ranked = sorted(many, key=lambda compared: (-many[compared], compared))

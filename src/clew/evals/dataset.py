@@ -48,11 +48,11 @@ def read_dataset(path: str | Path) -> list[Case]:
     if not found and not wrong:
         raise ConfigError(f"{path} has no case: write one a line, as JSON")
     if wrong:
-        raise _told(path, sorted(wrong))
+        raise _dataset_error(path, sorted(wrong))
     return [case for _, case in found]
 
 
-def _told(path: str | Path, wrong: list[tuple[int, str]]) -> ConfigError:
+def _dataset_error(path: str | Path, wrong: list[tuple[int, str]]) -> ConfigError:
     """One error for all lines: the first, and the others as its notes."""
     lines = [f"{path}:{number}: {why}" for number, why in wrong]
     error = ConfigError(lines[0])

@@ -41,7 +41,7 @@ def document(outcomes: Sequence[Outcome], about: About, tables: Iterable[Table])
     """Everything a report says, as one document."""
     return {
         "about": msgspec.to_builtins(about),
-        "tables": [_whole(table) for table in tables],
+        "tables": [_table_json(table) for table in tables],
         "clusters": [
             {
                 "kind": cluster.kind,
@@ -54,7 +54,7 @@ def document(outcomes: Sequence[Outcome], about: About, tables: Iterable[Table])
     }
 
 
-def _whole(table: Table) -> dict[str, Json]:
+def _table_json(table: Table) -> dict[str, Json]:
     return {
         "name": table.name,
         "title": table.title,

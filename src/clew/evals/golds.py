@@ -114,7 +114,7 @@ def _formed(gold: dict[str, Json], where: str, deep: int) -> Gold:
     try:
         return msgspec.convert(gold, form)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"{where}: {_said(error)}") from error
+        raise ConfigError(f"{where}: {_error_text(error)}") from error
 
 
 def _unknown(gold: dict[str, Json]) -> str:
@@ -131,7 +131,7 @@ def _unknown(gold: dict[str, Json]) -> str:
     return f"there is no scorer {named!r}: {hint}"
 
 
-def _said(error: msgspec.ValidationError) -> str:
+def _error_text(error: msgspec.ValidationError) -> str:
     """What msgspec says, with the place first."""
     why, _, place = str(error).replace("`", "").partition(" - at $.")
     return f"{place or 'value'}: {why[:1].lower()}{why[1:]}"

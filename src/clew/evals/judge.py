@@ -20,7 +20,7 @@ from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.messages import Value
 from clew.core.result import result
-from clew.core.runner import begun, start, take_up
+from clew.core.runner import has_begun, start, take_up
 from clew.core.trajectory import Step, Trajectory
 from clew.evals.case import Case
 from clew.evals.gold_forms import ByJudge, leaves
@@ -98,7 +98,7 @@ class Judge:
     @property
     def name(self) -> str:
         """What results say of it: its model and its cut."""
-        return f"{self.agent.thinker.name} (passes {self.least})"
+        return f"{self.agent.resolved_model.name} (passes {self.least})"
 
     async def __call__(
         self, case: Case, answer: Json, record: Trajectory, store: Store, run_id: str
@@ -109,7 +109,7 @@ class Judge:
         `ModelError` where its model failed (asked again it goes on), and `ConfigError` where the
         run is that of another judge or of something else to judge.
         """
-        return await self._judged(shown(case, answer, record), store, run_id)
+        return await self._judged(judge_prompt(case, answer, record), store, run_id)
 
     async def tried(self, store: Store) -> None:
         """Ask about a good and a bad answer, once in a store, before the judge is relied on.
@@ -126,7 +126,7 @@ class Judge:
             raise ConfigError(message)
 
     async def _tried(self, sample: Sample, store: Store) -> Judgement:
-        question = shown(sample.case, sample.answer, sample.record)
+        question = judge_prompt(sample.case, sample.answer, sample.record)
         named = hashlib.blake2b(question.encode(), digest_size=4).hexdigest()
         run_id = f"judge.{self.agent.setting.fingerprint[:12]}.{sample.case.id}-{named}"
         word = await self._judged(question, store, run_id)
@@ -146,7 +146,7 @@ class Judge:
 
     async def _run(self, question: str, store: Store, run_id: str) -> Trajectory:
         """The judge's run to its end; what has stopped is only read."""
-        if not await begun(store, run_id):
+        if not await has_begun(store, run_id):
             return await go(self.agent, await start(self.agent, question, store, run_id=run_id))
         so_far = await load(store, run_id)
         setting = so_far.setting or so_far.started.setting
@@ -161,7 +161,7 @@ class Judge:
 # ------------------------------------------------------------------------- what a judge is shown
 
 
-def shown(case: Case, answer: Json, record: Trajectory) -> str:
+def judge_prompt(case: Case, answer: Json, record: Trajectory) -> str:
     """What a judge is asked: the question, the case's own rubric, the answer and the trace."""
     lines = ["The question:", _line("question", case.question)]
     if rubric := rubrics(case):

@@ -16,10 +16,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from clew.core.events import Json, encode
-from clew.evals.clusters import Cluster, clusters, given, why
+from clew.evals.clusters import Cluster, clusters, common_answers, why
 from clew.evals.outcome import About, Outcome
 from clew.evals.plots import plots
-from clew.evals.table import Table, inert, is_simulated, simulated_note, told, unfinished
+from clew.evals.table import Table, format_cell, inert, is_simulated, simulated_note, unfinished
 
 Trace: TypeAlias = Sequence[tuple[str, str]]
 """A record as labelled texts."""
@@ -62,7 +62,7 @@ def page(
         anchor=places.__getitem__,
         answer=_answer,
         reason=_reason,
-        given=given,
+        given=common_answers,
         questions=partial(_questions, questions),
         command=partial(_command, store),
     )
@@ -79,7 +79,7 @@ def _facts(outcomes: Sequence[Outcome], about: About) -> Iterator[tuple[str, str
     yield "seeds", ", ".join(map(str, about.seeds))
     yield "repetitions", f"{about.repetitions}"
     yield "trials", f"{len(outcomes):,}, {sum(one.passed for one in outcomes):,} of them passed"
-    yield "time of work", told(fsum(one.counted.seconds for one in outcomes), "seconds")
+    yield "time of work", format_cell(fsum(one.counted.seconds for one in outcomes), "seconds")
     yield "cost", _cost([one for one in outcomes if not is_simulated(one.model)])
     if about.begun:
         begun = datetime.fromtimestamp(about.begun / 1000, UTC)
@@ -93,7 +93,7 @@ def _cost(outcomes: Sequence[Outcome]) -> str:
     known = [cost for cost in costs if cost is not None]
     unknown = len(costs) - len(known)
     beside = f", and {unknown:,} trials whose cost is not known" if unknown else ""
-    return told(fsum(known), "dollars") + beside
+    return format_cell(fsum(known), "dollars") + beside
 
 
 def _command(store: str, run_id: str) -> str:

@@ -15,7 +15,7 @@ from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Audits
-from clew.core.parts import words
+from clew.core.parts import stable_name
 from clew.evals.case import Case
 from clew.evals.golds import needs_judge, needs_reward
 from clew.evals.judge import Judge
@@ -60,7 +60,7 @@ class Configuration:
     def __post_init__(self) -> None:
         """Raise `ConfigError` for what no vote can be."""
         if not self.model:
-            object.__setattr__(self, "model", self.agent.thinker.name)
+            object.__setattr__(self, "model", self.agent.resolved_model.name)
         if not self.name.strip():
             raise ConfigError("a configuration has no name: give it one")
         if type(self.votes) is not int or not 1 <= self.votes <= APART:
@@ -78,8 +78,8 @@ class Configuration:
     def verified_by(self) -> str:
         """The verifier as the results know it."""
         if isinstance(self.verifier, Agent):
-            return f"{self.verifier.thinker.name} {self.verifier.setting.fingerprint}"
-        return "" if self.verifier is None else words(self.verifier)
+            return f"{self.verifier.resolved_model.name} {self.verifier.setting.fingerprint}"
+        return "" if self.verifier is None else stable_name(self.verifier)
 
     @property
     def auditor(self) -> Audits:

@@ -19,7 +19,7 @@ from clew.core.messages import Value
 from clew.evals.mistakes import KINDS
 from clew.evals.outcome import About, Outcome
 from clew.evals.statistics import accuracy
-from clew.evals.table import Group, grouped, inert, told
+from clew.evals.table import Group, format_cell, grouped, inert
 
 Place: TypeAlias = tuple[float, float]
 """What a configuration takes, and its accuracy."""
@@ -141,7 +141,7 @@ def accuracies(groups: Mapping[Group, Sequence[Outcome]]) -> Plot:
     worst = min(groups, key=lambda group: accuracy(groups[group]).value)
     words = (
         f"Accuracy of {len(groups)} configurations and models, each a point with its interval. "
-        f"Highest: {_said(best, groups)}. Lowest: {_said(worst, groups)}. "
+        f"Highest: {_group_label(best, groups)}. Lowest: {_group_label(worst, groups)}. "
         "The table Overview has all of them."
     )
     return Plot("plot-accuracy", "Accuracy", _svg(figure, "accuracy"), words)
@@ -172,7 +172,7 @@ def against(
     axes.set_ylabel("accuracy")
     _legend(axes, len(models))
     named = "; ".join(
-        f"{_who(group)}: {told(y, 'share')} at {x:.3g}" for group, (x, y) in front.items()
+        f"{_who(group)}: {format_cell(y, 'share')} at {x:.3g}" for group, (x, y) in front.items()
     )
     words = (
         f"Accuracy against mean {what}, a point for each of {len(groups)} configurations and "
@@ -258,10 +258,10 @@ def _names(groups: Mapping[Group, object]) -> tuple[list[str], list[str]]:
     return list(dict.fromkeys(one for one, _ in groups)), list(dict.fromkeys(m for _, m in groups))
 
 
-def _said(group: Group, groups: Mapping[Group, Sequence[Outcome]]) -> str:
+def _group_label(group: Group, groups: Mapping[Group, Sequence[Outcome]]) -> str:
     share = accuracy(groups[group])
-    around = told([share.low, share.high], "interval")
-    return f"{_who(group)}, {told(share.value, 'share')} ({around})"
+    around = format_cell([share.low, share.high], "interval")
+    return f"{_who(group)}, {format_cell(share.value, 'share')} ({around})"
 
 
 def _who(group: Group) -> str:

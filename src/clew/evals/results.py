@@ -89,7 +89,7 @@ class Row(NamedTuple):
         return not self.outcome.stopped
 
 
-def kept(plan: Plan, begun: int) -> Kept:
+def plan_record(plan: Plan, begun: int) -> Kept:
     """What the results of a plan say of it; its documents must have been read."""
     known = tuple(
         Known(
@@ -155,7 +155,7 @@ class Results:
 
     def check(self, now: Kept) -> None:
         """Raise `ConfigError` where something is not as it was when this was begun."""
-        if different := differences(self.kept, now):
+        if different := differences(self.stored_plan, now):
             raise ConfigError(
                 f"{self.path} holds another evaluation: {'; '.join(different[:3])}; "
                 "name another file for these results"
@@ -164,20 +164,20 @@ class Results:
     def take(self, now: Kept) -> None:
         """Take in what there is more of now. Raises `ConfigError` as `check` does."""
         self.check(now)
-        before = self.kept
+        before = self.stored_plan
         about = msgspec.structs.replace(now.about, begun=before.about.begun)
         if (grown := msgspec.structs.replace(now, about=about)) != before:
             self._write(_WRITE, VERSION, encode(grown))
 
     @property
-    def kept(self) -> Kept:
+    def stored_plan(self) -> Kept:
         """What the file says of its evaluation."""
         return self._decoded(self._body(), Kept)
 
     @property
     def about(self) -> About:
         """What the evaluation is of."""
-        return self.kept.about
+        return self.stored_plan.about
 
     @property
     def rows(self) -> dict[str, Row]:
@@ -244,7 +244,7 @@ class Results:
             raise explain(self.path, error) from error
 
 
-def begun(path: str | Path) -> bool:
+def has_evaluation(path: str | Path) -> bool:
     """Whether there is a file with an evaluation; a store without one may become its place."""
     place = Path(path).expanduser()
     if not place.exists() or (place.is_file() and not place.stat().st_size):

@@ -24,7 +24,7 @@ from clew.evals.golds import tools_of
 from clew.evals.measures import Tally
 from clew.evals.outcome import About, Outcome
 from clew.evals.plan import Plan, Trial
-from clew.evals.results import Results, Row, begun, kept
+from clew.evals.results import Results, Row, has_evaluation, plan_record
 from clew.evals.trial import settle
 from clew.evals.world import quiet
 from clew.stores import SqliteStore
@@ -113,7 +113,7 @@ async def evaluate(
     try:
         if plan.judge is not None:  # before the file says that its word counts there
             await plan.judge.tried(store)
-        there = Results.begin(results, kept(plan, wall_clock()))
+        there = Results.begin(results, plan_record(plan, wall_clock()))
         try:
             return await Work(plan, trials, there, store, max_cost, watch).all(at_once)
         finally:
@@ -144,11 +144,11 @@ def _store(results: str | Path) -> SqliteStore:
 
 def _rows(plan: Plan, results: str | Path) -> Mapping[str, Row]:
     """What a file already holds of a plan. Raises `ConfigError` where it is of another."""
-    if not begun(results):
+    if not has_evaluation(results):
         return {}
     there = Results(results)
     try:
-        there.check(kept(plan, 0))
+        there.check(plan_record(plan, 0))
         return there.rows
     finally:
         there.close()

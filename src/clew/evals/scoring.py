@@ -40,12 +40,12 @@ from clew.evals.gold_forms import (
 )
 from clew.evals.golds import read_gold, texts_of
 from clew.evals.outcome import Judgement, Mark
-from clew.evals.texts import em, f1, said
+from clew.evals.texts import answer_text, em, f1
 from clew.evidence import Audit
 from clew.evidence.facts import figure
 from clew.evidence.structured import as_text
 from clew.evidence.words import flat, words
-from clew.strategies import form
+from clew.strategies import normalise
 from clew.tools.schema import compile_schema
 
 SHOWN: Final = 160
@@ -72,14 +72,14 @@ class Seen:
     least: int = LEAST
 
     @property
-    def known(self) -> Collection[str]:
+    def citable_ids(self) -> Collection[str]:
         """The ids that the answer may cite."""
         return {piece.doc_id for record in self.records[:1] for piece in record.evidence}
 
     @property
     def text(self) -> str:
         """The answer as text, without its citations."""
-        return said(self.answer, self.known)
+        return answer_text(self.answer, self.citable_ids)
 
     @property
     def fallback(self) -> bool:
@@ -233,28 +233,32 @@ def _wrong(gold: Gold, seen: Seen) -> str:
     match gold:
         case Exact(exact=wanted):
             given = seen.text if isinstance(seen.answer, str) else seen.answer
-            same = seen.answer is not None and form(given) == form(wanted)
+            same = seen.answer is not None and normalise(given) == normalise(wanted)
             return "" if same else _expected(wanted, seen)
         case Contains(contains=wanted):
             held = holds(seen.text, wanted)
-            return "" if held else f"“{_short(wanted)}” does not stand in {_given(seen)}"
+            return "" if held else f"“{_short(wanted)}” does not stand in {_answer_text(seen)}"
         case Number():
             return _wrong_number(gold, seen)
         case Regex(regex=pattern):
             text = "" if seen.answer is None else as_text(seen.answer, ())[0]
-            return "" if re.search(pattern, text) else f"nothing is like {pattern}: {_given(seen)}"
+            return (
+                ""
+                if re.search(pattern, text)
+                else f"nothing is like {pattern}: {_answer_text(seen)}"
+            )
         case Schema(schema=schema):
             return _wrong_form(schema, seen.answer)
         case Declines():
             declined = (
                 seen.status in {"refused", "declined"} or seen.fallback or declines(seen.text)
             )
-            return "" if declined else f"it does not decline: {_given(seen)}"
+            return "" if declined else f"it does not decline: {_answer_text(seen)}"
         case Calls(calls=name):
-            made = any(_made(record, name) for record in seen.records[:1])
+            made = any(_was_called(record, name) for record in seen.records[:1])
             return "" if made else f"{name} was not called"
         case Avoids(avoids=name):
-            return f"{name} was called" if any(_made(r, name) for r in seen.records) else ""
+            return f"{name} was called" if any(_was_called(r, name) for r in seen.records) else ""
         case _:
             raise AssertionError(gold)
 
@@ -266,7 +270,7 @@ def holds(text: str, wanted: str) -> bool:
     """
     if not text or not wanted:
         return False
-    normal, part = (re.split(r"[; ]+", form(each)) for each in (text, wanted))
+    normal, part = (re.split(r"[; ]+", normalise(each)) for each in (text, wanted))
     return _row(normal, part) or _written(text, wanted)
 
 
@@ -281,14 +285,16 @@ def _written(text: str, wanted: str) -> bool:
     have, part = words(plain), [word.key for word in words(flat(wanted))]
     for at in range(len(have) - len(part) + 1 if part else 0):
         row = have[at : at + len(part)]
-        if [word.key for word in row] == part and not _cut(plain, row[0].start, row[-1].end):
+        if [word.key for word in row] == part and not _inside_number(
+            plain, row[0].start, row[-1].end
+        ):
             return all(
                 plain[one.end : two.start].strip(" .,;:'\"()-") == "" for one, two in pairwise(row)
             )
     return False
 
 
-def _cut(plain: str, start: int, end: int) -> bool:
+def _inside_number(plain: str, start: int, end: int) -> bool:
     """Whether a number goes on before or behind."""
     before = plain[start].isdigit() and re.search(r"\d[.,']$|(?<![\w)])-$", plain[:start][-2:])
     behind = plain[end - 1].isdigit() and re.match(r"[.,']\d", plain[end : end + 2])
@@ -301,7 +307,7 @@ def _wrong_number(gold: Number, seen: Seen) -> str:
         return ""
     unit = f" {gold.unit}" if gold.unit else ""
     nearest = "no such number" if best is None else f"the nearest is {figure(best)[:40]}{unit}"
-    return f"expected {gold.number}{unit}; {nearest} in {_given(seen)}"
+    return f"expected {gold.number}{unit}; {nearest} in {_answer_text(seen)}"
 
 
 def _wrong_form(schema: dict[str, Json], answer: Json) -> str:
@@ -317,7 +323,7 @@ def _wrong_form(schema: dict[str, Json], answer: Json) -> str:
     return "; ".join(wrong)
 
 
-def _made(record: Trajectory, name: str) -> bool:
+def _was_called(record: Trajectory, name: str) -> bool:
     return record.total.calls[name] > 0
 
 
@@ -325,10 +331,10 @@ def _made(record: Trajectory, name: str) -> bool:
 
 
 def _expected(wanted: Json, seen: Seen) -> str:
-    return f"expected “{_short(wanted)}”, got {_given(seen)}"
+    return f"expected “{_short(wanted)}”, got {_answer_text(seen)}"
 
 
-def _given(seen: Seen) -> str:
+def _answer_text(seen: Seen) -> str:
     return "no answer" if seen.answer is None else f"“{_short(seen.answer)}”"
 
 

@@ -49,15 +49,15 @@ class Table(Value, frozen=True):
     rows: tuple[tuple[Json, ...], ...]
     note: str = ""
 
-    def told(self) -> list[list[str]]:
+    def formatted_rows(self) -> list[list[str]]:
         """The rows as a person reads them."""
         return [
-            [told(cell, column.form) for cell, column in zip(row, self.columns, strict=True)]
+            [format_cell(cell, column.form) for cell, column in zip(row, self.columns, strict=True)]
             for row in self.rows
         ]
 
 
-def told(cell: Json, form: Form) -> str:
+def format_cell(cell: Json, form: Form) -> str:
     """A cell as a person reads it."""
     return NOTHING if cell is None else _WRITTEN[form](cell)
 

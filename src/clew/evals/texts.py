@@ -20,7 +20,7 @@ _WHOLE: Final = frozenset({"yes", "no", "noanswer"})
 """Answers that are right or wrong as a whole: sharing a word with them is worth nothing."""
 
 
-def said(answer: Json, known: Collection[str] = ()) -> str:
+def answer_text(answer: Json, known: Collection[str] = ()) -> str:
     """An answer as text without its citations; of one that is no text, a line for each value.
 
     `known` are the ids that its record can cite, beside those that look like ids.
@@ -44,12 +44,12 @@ def normal(text: str) -> str:
 
 def em(answer: Json, gold: str) -> float:
     """Exact match: 1 where answer and gold are the same in their normal form, else 0."""
-    return float(normal(said(answer)) == normal(gold))
+    return float(normal(answer_text(answer)) == normal(gold))
 
 
 def f1(answer: Json, gold: str) -> float:
     """The harmonic mean of precision and recall of the answer's words."""
-    mine, right = normal(said(answer)), normal(gold)
+    mine, right = normal(answer_text(answer)), normal(gold)
     if mine != right and (mine in _WHOLE or right in _WHOLE):
         return 0.0
     words, wanted = mine.split(), right.split()

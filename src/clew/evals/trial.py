@@ -12,7 +12,7 @@ from clew.core.events import Json, Status
 from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.loop import run as go
-from clew.core.runner import begun, start, take_up
+from clew.core.runner import has_begun, start, take_up
 from clew.core.trajectory import Trajectory
 from clew.evals.measures import counted
 from clew.evals.outcome import Judgement, Outcome
@@ -74,7 +74,7 @@ async def settle(trial: Trial, plan: Plan, store: Store) -> Row:
 async def _ran(trial: Trial, agent: Agent, episode: Episode, store: Store) -> Found:
     """One run, begun or taken up."""
     run_id, origin = trial.run_id, trial.configuration.origin
-    if not await begun(store, run_id):
+    if not await has_begun(store, run_id):
         journal = await start(agent, trial.case.question, store, run_id=run_id, origin=origin)
         so_far = await go(agent, journal)
     else:
@@ -107,7 +107,9 @@ async def _voted(trial: Trial, agent: Agent, episode: Episode, store: Store) -> 
 
 async def _records(trial: Trial, store: Store, first: int = 0) -> list[Trajectory]:
     """Those that a trial is made of, as far as they are there."""
-    return [await load(store, name) for name in _names(trial, first) if await begun(store, name)]
+    return [
+        await load(store, name) for name in _names(trial, first) if await has_begun(store, name)
+    ]
 
 
 def _names(trial: Trial, first: int) -> Iterator[str]:
@@ -213,7 +215,7 @@ async def _cost(trial: Trial, records: Sequence[Trajectory], store: Store) -> fl
     The prices of simulated models are invented, and nobody pays them.
     """
     judge = trial.run_id + JUDGE
-    paid = [*records, *([await load(store, judge)] if await begun(store, judge) else [])]
+    paid = [*records, *([await load(store, judge)] if await has_begun(store, judge) else [])]
     known = [cost for cost in map(_paid, paid) if cost is not None]
     return sum(known) if known else None
 

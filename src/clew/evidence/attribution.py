@@ -124,10 +124,10 @@ def _values(text: str) -> list[Fact]:
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(base for _, base in _said(text))
+    return frozenset(base for _, base in _content_words(text))
 
 
-def _said(text: str) -> Iterator[tuple[Word, str]]:
+def _content_words(text: str) -> Iterator[tuple[Word, str]]:
     """The words that say something, with their stems."""
     for word in words(text):
         if word.key not in FUNCTION and not word.text[0].isdigit():
@@ -138,7 +138,7 @@ class _Around:
     """The words of a text, to be asked which stand around a value."""
 
     def __init__(self, text: str) -> None:
-        said = [*_said(text)]
+        said = [*_content_words(text)]
         self._text = text
         self._stems = [base for _, base in said]
         self._begins = [word.start for word, _ in said]

@@ -121,11 +121,13 @@ class Passage:
                 (dimension, reading.value, reading.width),
                 ("" if dimension else "raw", reading.raw, reading.step),
             ):
-                if (place := self._near(number, table, value, width)) is not None:
+                if (place := self._closest_number(number, table, value, width)) is not None:
                     return place
         return None
 
-    def _near(self, number: Number, table: str, value: Fraction, width: Fraction) -> Stretch | None:
+    def _closest_number(
+        self, number: Number, table: str, value: Fraction, width: Fraction
+    ) -> Stretch | None:
         """The number that agrees, among those about as large."""
         values = self._figures.get(table, [])
         wide = max(width, abs(value) / 100)

@@ -196,7 +196,7 @@ class Record:
         doubt = ""
         doubts = self._doubts(tuple(cited))
         for calculation in self._calculations:
-            place = _given(fact.value, calculation.result)
+            place = _matching_result(fact.value, calculation.result)
             if place is None and calculation.inputs.find(fact) is None:
                 continue
             start, end = place or (0, 0)
@@ -230,7 +230,11 @@ class Record:
         while not settled:
             results = [each.result for each in self._calculations if not doubts[each.call]]
             left = {
-                call: [n for n in numbers if all(_given(n, result) is None for result in results)]
+                call: [
+                    n
+                    for n in numbers
+                    if all(_matching_result(n, result) is None for result in results)
+                ]
                 for call, numbers in doubts.items()
             }
             settled, doubts = left == doubts, left
@@ -273,7 +277,7 @@ def _mantissa(value: Fraction) -> Fraction:
     return value
 
 
-def _given(number: Number, result: Passage) -> tuple[int, int] | None:
+def _matching_result(number: Number, result: Passage) -> tuple[int, int] | None:
     """Where a result is this number, rounded as it is written; or the percentage it is."""
     for known in result.numbers:
         if agree(number, known):

@@ -24,7 +24,7 @@ LONGEST_CYCLE: Final = 3
 def backwards(so_far: Trajectory) -> Iterator[Step]:
     """The steps from the last to the first after a person's last word: that starts it all anew."""
     for step in reversed(so_far.steps):
-        if step.spoken:
+        if step.person_spoke:
             return
         yield step
 
@@ -48,10 +48,10 @@ def _same(one: Call, other: Call) -> bool:
     if one.hash != other.hash or one.observation is None or other.observation is None:
         return False
     refused = REFUSED in (one.observation.code, other.observation.code)
-    return refused or _seen(one.observation) == _seen(other.observation)
+    return refused or _result_key(one.observation) == _result_key(other.observation)
 
 
-def _seen(observation: Observation) -> tuple[Json, list[str]]:
+def _result_key(observation: Observation) -> tuple[Json, list[str]]:
     return observation.content, [image.blob for image in observation.images]
 
 
@@ -72,7 +72,7 @@ def alike(so_far: Trajectory, name: str, most: int) -> int:
             if not call.observation.made or call.observation.effect in EFFECTFUL:
                 return steps
             first = first or call.observation
-            if _seen(call.observation) != _seen(first):
+            if _result_key(call.observation) != _result_key(first):
                 return steps
         steps += bool(seen)
         if steps == most:

@@ -40,7 +40,7 @@ class _Stay(urllib.request.HTTPRedirectHandler):
         """Follow nobody."""
 
 
-def known(provider: str) -> tuple[str, ...]:
+def priced_models(provider: str) -> tuple[str, ...]:
     """Names of a provider's models whose price is known."""
     return tuple(listed(SAME.get(provider, provider)))
 

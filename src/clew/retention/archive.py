@@ -11,7 +11,7 @@ from clew.core.errors import ConfigError, StoreError
 from clew.core.events import Attempt, Observation
 from clew.core.interfaces import Line
 from clew.core.journal import wall_clock
-from clew.core.runner import Where, opened
+from clew.core.runner import Where, store_at
 from clew.retention.archive_format import VERSION, Archive, End, Missing, Section, encoded, written
 from clew.retention.integrity import blobs_of, events, is_blob
 from clew.retention.listing import Listing, OnRun, Readable, Told, bases, complete, listed
@@ -41,7 +41,7 @@ async def export_runs(
     there when it is whole.
     Raises `ConfigError` where it is there already.
     """
-    async with opened(store) as place:
+    async with store_at(store) as place:
         listing = await listed(place, thorough=run_ids is None)
         wanted = complete(listing.runs, listing.runs if run_ids is None else run_ids)
         if not isinstance(to, str | Path):

@@ -11,7 +11,7 @@ from clew.core.errors import ConfigError, StoreError
 from clew.core.events import Status
 from clew.core.interfaces import Deletes, Locks, Store
 from clew.core.journal import Clock, wall_clock
-from clew.core.runner import Where, opened
+from clew.core.runner import Where, store_at
 from clew.retention.integrity import blobs_of, events
 from clew.retention.listing import Known, OnRun, Standing, Told, bases, families, known
 from clew.workers.locks import claim
@@ -59,7 +59,7 @@ async def gc(
     if older is None and keep_under is None and status is None:
         message = "say what may go: an age, a size or a status"
         raise ConfigError(message)
-    async with opened(store) as place:
+    async with store_at(store) as place:
         if not isinstance(place, Deletes):
             message = f"{type(place).__name__} cannot forget runs: it has no `forget` and `size`"
             raise ConfigError(message)

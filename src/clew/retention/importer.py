@@ -8,7 +8,7 @@ from typing import BinaryIO, Final
 
 from clew.core.errors import ConfigError, RunExistsError, RunNotFoundError, StoreError
 from clew.core.interfaces import Append, Line, Store
-from clew.core.runner import Where, opened
+from clew.core.runner import Where, store_at
 from clew.retention.archive_format import End, Section, read_archive
 from clew.retention.integrity import EntryError, blobs_of, event_of, is_blob
 from clew.retention.listing import Told
@@ -83,7 +83,7 @@ async def _bring_all(
     there: list[str] = []
     refused: list[Told] = []
     section = await anext(sections, None)  # so that no store is made for what is no archive
-    async with opened(store) as place:
+    async with store_at(store) as place:
         while isinstance(section, Section):
             try:
                 (runs if await bring(section, place) else there).append(section.run_id)

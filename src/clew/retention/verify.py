@@ -6,7 +6,7 @@ from typing import Final
 
 from clew.core.errors import StoreError, StoreNewerError
 from clew.core.events import AnyEvent, Attempt, Observation
-from clew.core.runner import Where, opened
+from clew.core.runner import Where, store_at
 from clew.retention.archive_format import one_line
 from clew.retention.integrity import EntryError, blobs_of, events, is_blob
 from clew.retention.listing import Known, Listing, OnRun, Readable, Told, bases, listed
@@ -50,7 +50,7 @@ async def verify(
     `expect` is the hash (hex) that a run ended with when somebody wrote it down: only that can tell
     a record whose end was cut off whole from one that never went on. Nothing is opened.
     """
-    async with opened(store) as place:
+    async with store_at(store) as place:
         listing = await listed(place, thorough=run_ids is None)
         wanted = list(listing.runs) if run_ids is None else list(run_ids)
         good: set[str] = set()

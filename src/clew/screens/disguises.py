@@ -67,10 +67,10 @@ def _folded(character: str) -> str:
     if 0xE0009 <= (code := ord(character)) <= 0xE00FF:  # tags: text that nobody sees
         return _folded(chr(code - 0xE0000))
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", character).casefold())
-    return "".join(map(_shown, plain))
+    return "".join(map(_visible_character, plain))
 
 
-def _shown(character: str) -> str:
+def _visible_character(character: str) -> str:
     """A character as far as it can be seen: blanks are spaces or line ends."""
     category = unicodedata.category(character)
     if category in {"Zl", "Zp"} or character == "\n":

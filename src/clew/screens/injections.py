@@ -66,7 +66,7 @@ def find(text: str) -> Match | None:
             for view in views:
                 if broken and not _is_broken(view.form.text):
                     continue
-                if (found := _found(view, views[0], spoken_of, broken=broken)) is not None:
+                if (found := _first_match(view, views[0], spoken_of, broken=broken)) is not None:
                     return found
     return None
 
@@ -77,7 +77,7 @@ def _is_broken(text: str) -> bool:
     return any(squeezed.count(stem) > text.count(stem) for stem in STEMS if stem in squeezed)
 
 
-def _found(
+def _first_match(
     view: Context, plain: Context, spoken_of: list[tuple[int, int]], *, broken: bool
 ) -> Match | None:
     """The first match in one view; what is only spoken of is added to the list, and stays so."""

@@ -139,7 +139,7 @@ def mentioned(within: Context, start: int, end: int, *, broken: bool) -> bool:
     lead = near[max((found.end() for found in _SENTENCE.finditer(near)), default=0) :]
     if _says(_ADDRESSED, lead, broken=broken) or _says(_OBEY, lead, broken=broken):
         return False
-    if _kept(lead, text[start:end], text[end : end + 4]) or _ELSEWHERE.match(
+    if _negated(lead, text[start:end], text[end : end + 4]) or _ELSEWHERE.match(
         text[end : end + NEAR]
     ):
         return True
@@ -149,7 +149,7 @@ def mentioned(within: Context, start: int, end: int, *, broken: bool) -> bool:
     return bool(asks) and not _NEXT.plain.search(lead)
 
 
-def _kept(lead: str, found: str, after: str) -> bool:
+def _negated(lead: str, found: str, after: str) -> bool:
     """Whether it is said not to forget the instructions."""
     if _FORGET.match(found) and (denied := _KEPT.search(lead)) and denied.end() == len(lead):
         return True

@@ -7,13 +7,20 @@ from pathlib import Path
 from clew.core.errors import StoreError
 from clew.core.interfaces import Store
 from clew.stores.memory import MemoryStore
-from clew.stores.postgres.address import has_password, is_address, scheme_of, shown
+from clew.stores.postgres.address import has_password, is_address, scheme_of, without_password
 from clew.stores.sqlite.store import SqliteStore
 from clew.support.extras import install
 
 __all__ = [
-    "MemoryStore", "SqliteStore", "default_place", "has_password", "is_address", "open_store",
-    "scheme_of", "shown", "store_file",
+    "MemoryStore",
+    "SqliteStore",
+    "default_place",
+    "has_password",
+    "is_address",
+    "open_store",
+    "scheme_of",
+    "store_file",
+    "without_password",
 ]  # fmt: skip
 
 
@@ -31,7 +38,7 @@ def open_store(where: str | Path | None = None) -> Store:
     if is_address(named):
         return _postgres(named)
     if scheme_of(named):
-        message = f"{shown(named)} is no store: name a file or postgresql://…"
+        message = f"{without_password(named)} is no store: name a file or postgresql://…"
         raise StoreError(message)
     return SqliteStore(store_file(named))
 

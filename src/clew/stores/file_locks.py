@@ -78,15 +78,15 @@ class FileClaims:
         place = _place(name)
         with _process.lock:
             try:
-                identity = self._opened()
+                identity = self._open_file()
                 try:
-                    return self._taken(name, place, identity)
+                    return self._try_lock(name, place, identity)
                 finally:
                     _close_idle(identity)
             except OSError as error:
                 raise failed(self.path, error) from error
 
-    def _taken(self, name: str, place: int, identity: _Identity) -> bool:
+    def _try_lock(self, name: str, place: int, identity: _Identity) -> bool:
         file = _process.files[identity]
         if place in file.bytes or not _locked(file.descriptor, place):
             return False
@@ -111,7 +111,7 @@ class FileClaims:
         for name in list(self._held):
             self.release(name)
 
-    def _opened(self) -> _Identity:
+    def _open_file(self) -> _Identity:
         """The file, opened unless this process has it open: then a second descriptor would harm."""
         if (identity := self._identity()) in _process.files:
             return identity

@@ -1,9 +1,9 @@
 """Strategies: ways to use runs to answer a task."""
 
 from clew.strategies.decision import Ballot, Choice, Count, Decision, How, certain, decide
-from clew.strategies.normalise import form
+from clew.strategies.normalise import normalise
 from clew.strategies.verifier import Verifier, Verify, verifying
-from clew.strategies.vote import Vote, behind, standing, standing_sync, vote, vote_sync
+from clew.strategies.vote import Vote, agent_of, vote, vote_status, vote_status_sync, vote_sync
 
 __all__ = [
     "Ballot",
@@ -14,13 +14,13 @@ __all__ = [
     "Verifier",
     "Verify",
     "Vote",
-    "behind",
+    "agent_of",
     "certain",
     "decide",
-    "form",
-    "standing",
-    "standing_sync",
+    "normalise",
     "verifying",
     "vote",
+    "vote_status",
+    "vote_status_sync",
     "vote_sync",
 ]

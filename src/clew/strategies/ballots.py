@@ -158,7 +158,7 @@ def _object(**properties: Json) -> dict[str, Json]:
     }
 
 
-def known(record: Trajectory) -> Mapping[str, Json]:
+def vote_settings(record: Trajectory) -> Mapping[str, Json]:
     """What a vote's record says of how it was begun. Raises `ConfigError` for another record."""
     setting = record.started.setting
     if setting.model != NAME:

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 from clew.core.events import Json, Usage
 from clew.core.messages import Value
 from clew.core.trajectory import Trajectory
-from clew.strategies.normalise import form
+from clew.strategies.normalise import normalise
 
 How: TypeAlias = Literal["agreement", "verifier", "majority", "tie", "none"]
 """How a vote was decided; "tie" is a majority that others equal, and "none" is no answer at all."""
@@ -69,7 +69,7 @@ def ballot(number: int, record: Trajectory) -> Ballot:
         status="open" if stop is None else stop.status,
         reason="" if stop is None else stop.reason,
         answer=answer,
-        form=form(answer) if gave else "",
+        form=normalise(answer) if gave else "",
         steps=len(record.steps),
         usage=record.usage,
     )
@@ -118,7 +118,7 @@ def decide(ballots: Sequence[Ballot], k: int, choice: Choice | None = None) -> D
     if votes == k:
         return Decision("agreement", number, rest, f"All {k} runs gave the same answer.")
     chosen = {each.run for each in candidates(ballots)}
-    said = _said(choice, chosen)
+    said = _choice_text(choice, chosen)
     if choice is not None and choice.run in chosen and len(found) > 1:
         return Decision("verifier", choice.run, rest, said)
     told = f"{said}{votes} of {k} runs gave this answer"
@@ -131,7 +131,7 @@ def decide(ballots: Sequence[Ballot], k: int, choice: Choice | None = None) -> D
     return Decision("majority", number, rest, f"{told}.")
 
 
-def _said(choice: Choice | None, chosen: set[int]) -> str:
+def _choice_text(choice: Choice | None, chosen: set[int]) -> str:
     if choice is None:
         return ""
     why = f" ({choice.why})" if choice.why else ""

@@ -28,7 +28,7 @@ _SIGNS: Final = (
 _canonical: Final = msgspec.json.Encoder(order="sorted")
 
 
-def form(answer: Json) -> str:
+def normalise(answer: Json) -> str:
     """The answer as it is compared; never empty.
 
     Texts: "The bridge: 1,200 m. [doc_3]" and "bridge 1.2 km" are one, and doing it again changes

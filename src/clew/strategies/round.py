@@ -14,13 +14,13 @@ from clew.core.events import Json, Verdict
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
-from clew.core.parts import Patience, ask, of_kind, using, words
+from clew.core.parts import Patience, ask, of_kind, stable_name, using
 from clew.core.result import result
-from clew.core.runner import begun, start, take_up
+from clew.core.runner import has_begun, start, take_up
 from clew.core.trajectory import Trajectory
 from clew.strategies.ballots import RUN, ballots_in
 from clew.strategies.decision import Ballot, Choice, ballot, certain
-from clew.strategies.verifier import Verify, asked
+from clew.strategies.verifier import Verify, verifier_prompt
 
 Watch: TypeAlias = Callable[[int], Listener | None]
 """Who watches run number n of a vote; 0 is the verifier's."""
@@ -99,9 +99,9 @@ class Round:
 
     async def _ballot(self, number: int, key: str) -> Ballot:
         run_id = run_id_of(key.rpartition(":")[0], number)
-        if self._certain and not await begun(self.store, run_id):
+        if self._certain and not await has_begun(self.store, run_id):
             return Ballot(number, run_id, "not begun")
-        marks = tuple(self.so_far.marks)
+        marks = tuple(self.so_far.screen_notes)
         agent = member(self.agent, number, marks)
         journal = await self._open(agent, self.so_far.goal, run_id, key, number)
         with anyio.CancelScope() as scope:
@@ -128,7 +128,7 @@ class Round:
     async def _open(self, agent: Agent, goal: str, run_id: str, key: str, number: int) -> Journal:
         """Begin the record of a run, or take it up where it is."""
         listener = None if self.watch is None else self._watched(self.watch, number)
-        if not await begun(self.store, run_id):
+        if not await has_begun(self.store, run_id):
             return await start(
                 agent, goal, self.store,
                 run_id=run_id, parent=key, listener=listener, origin=self.origin if number else {},
@@ -157,14 +157,16 @@ class Round:
     async def _word(self, verifier: Agent, numbers: list[int], key: str) -> Choice:
         runs = await self._read(numbers, key)
         run_id = run_id_of(key.rpartition(":")[0], 0)
-        journal = await self._open(verifier, asked(self.so_far.goal, runs), run_id, key, 0)
+        journal = await self._open(
+            verifier, verifier_prompt(self.so_far.goal, runs), run_id, key, 0
+        )
         found = result(verifier, await go(verifier, journal))
         return found.answer if found.ok else Choice(0, f"its run ended as {found.status}")
 
     async def ask(self, function: Verify, args: dict[str, Json], key: str) -> Json:
         """The tool `verify`, where a function chooses; whatever it does wrong is observed."""
         runs, limits = await self._read(args["runs"], key), self.agent.limits
-        who = f"the verifier {words(function)}"
+        who = f"the verifier {stable_name(function)}"
         patience = Patience(limits.reply_seconds, limits.grace, "reply_seconds")
         found = await ask(who, patience, function, self.so_far.goal, runs)
         return msgspec.to_builtins(of_kind(who, found, Choice, "a Choice"))

@@ -32,7 +32,7 @@ def verifying(model: Model | str) -> Agent:
     return Agent(model=model, prompt=PROMPT, answer=Choice, limits=Limits(steps=4))
 
 
-def asked(question: str, runs: Mapping[int, Trajectory]) -> str:
+def verifier_prompt(question: str, runs: Mapping[int, Trajectory]) -> str:
     """What a verifying agent is asked: the question, and each run's way to its answer."""
     lines = [
         f"The question: {question}",

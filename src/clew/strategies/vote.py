@@ -18,11 +18,19 @@ from clew.core.events import EFFECTFUL, Changed, Json, Usage
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
-from clew.core.parts import words
+from clew.core.parts import stable_name
 from clew.core.result import Result, result
-from clew.core.runner import Where, begun, opened, start, take_up
+from clew.core.runner import Where, has_begun, start, store_at, take_up
 from clew.core.trajectory import Trajectory
-from clew.strategies.ballots import RUN, VERIFY, Make, ballots_in, choice_in, known, vote_agent
+from clew.strategies.ballots import (
+    RUN,
+    VERIFY,
+    Make,
+    ballots_in,
+    choice_in,
+    vote_agent,
+    vote_settings,
+)
 from clew.strategies.decision import Ballot, Choice, Count, Decision, How, ballot
 from clew.strategies.round import Round, Watch, member, run_id_of
 from clew.strategies.verifier import Verifier
@@ -73,7 +81,7 @@ async def vote(
     gives one for each run. Raises `ConfigError`, `ModelError` or `StoreError`; all records stay.
     """
     planned = plan(agent, k, verifier, limits)
-    async with opened(store) as place:
+    async with store_at(store) as place:
         return await _vote(planned, goal, place, run_id, listener, watch, origin or {})
 
 
@@ -89,7 +97,9 @@ class Planned:
     def params(self) -> dict[str, Json]:
         """What the vote's record says of them."""
         verifier = self.verifier
-        named = verifier.setting.fingerprint if isinstance(verifier, Agent) else words(verifier)
+        named = (
+            verifier.setting.fingerprint if isinstance(verifier, Agent) else stable_name(verifier)
+        )
         return {
             "k": self.k,
             "verifier": named,
@@ -137,7 +147,7 @@ def _payers(k: int, verifier: Verifier | None) -> int:
 
 def share(whole: Limits, k: int, payers: int, agent: Agent) -> Limits:
     """One run's part: what is spent is divided, steps and time are those of the whole."""
-    cost = whole.most_cost if agent.thinker.priced else whole.cost
+    cost = whole.most_cost if agent.resolved_model.priced else whole.cost
     calls = {"tool_calls": whole.tool_calls}
     calls |= {f"calls_per_tool[{name}]": most for name, most in whole.calls_per_tool.items()}
     for name, number in (*calls.items(), ("tokens", whole.tokens)):
@@ -160,19 +170,19 @@ def _least(verifier: Agent, part: Limits) -> Limits:
     return replace(own, tokens=min(own.tokens, part.tokens), cost=min(costs, default=None))
 
 
-def behind(agent: Agent, record: Trajectory, of: Trajectory | None = None) -> Agent:
+def agent_of(agent: Agent, record: Trajectory, of: Trajectory | None = None) -> Agent:
     """The agent whose record this is, for a replay: that of a vote, or of one of the runs `of` it.
 
     `agent` is the one the vote was begun with, before its limits were divided.
     """
     if of is None:
-        params, tools = known(record), record.started.setting.tools
+        params, tools = vote_settings(record), record.started.setting.tools
         return vote_agent(
             agent, params["k"], params, _nothing, _nothing if VERIFY in tools else None
         )
-    params, call = known(of), of.call(record.started.parent.rpartition(":")[2])
+    params, call = vote_settings(of), of.call(record.started.parent.rpartition(":")[2])
     part = share(agent.limits, params["k"], params["payers"], agent)
-    return member(agent.replace(limits=part), call.args["run"], tuple(of.marks))
+    return member(agent.replace(limits=part), call.args["run"], tuple(of.screen_notes))
 
 
 async def _nothing(args: dict[str, Json], key: str) -> Json:
@@ -192,7 +202,7 @@ async def _vote(
     verified = planned.verifier is not None
     round_ = Round(planned.agent, planned.k, verified, store, watch, origin)
     own = planned.own(round_)
-    journal = await _opened(own, goal, store, run_id, listener, origin)
+    journal = await _open_vote(own, goal, store, run_id, listener, origin)
     round_.take(journal.trajectory)
     with round_.leave:
         await go(own, journal)
@@ -204,7 +214,7 @@ async def _vote(
     return await _read(planned.agent, journal.trajectory, store)
 
 
-async def _opened(
+async def _open_vote(
     own: Agent,
     goal: str,
     store: Store,
@@ -219,8 +229,12 @@ async def _opened(
         if not run_id:
             raise
     so_far = await load(store, run_id)
-    if (was := known(so_far)) != own.thinker.params or so_far.goal != goal:
-        named = [name for name in own.thinker.params if was.get(name) != own.thinker.params[name]]
+    if (was := vote_settings(so_far)) != own.resolved_model.params or so_far.goal != goal:
+        named = [
+            name
+            for name in own.resolved_model.params
+            if was.get(name) != own.resolved_model.params[name]
+        ]
         message = f"vote {run_id} was begun with another {(named or ['question'])[0]}: vote anew"
         raise ConfigError(message)
     journal = await take_up(own, run_id, store, listener=listener)
@@ -229,9 +243,9 @@ async def _opened(
     return journal
 
 
-async def standing(agent: Agent, run_id: str, *, store: Where = None) -> Vote:
+async def vote_status(agent: Agent, run_id: str, *, store: Where = None) -> Vote:
     """How a vote stands by its records, whether it has ended or not; nothing is taken up."""
-    async with opened(store) as place:
+    async with store_at(store) as place:
         return await _read(agent, await load(place, run_id), place)
 
 
@@ -242,15 +256,15 @@ async def _read(agent: Agent, so_far: Trajectory, store: Store) -> Vote:
         if call.observation is not None and call.action.name in texts:
             texts[call.action.name].append(call.observation.text)
     ballots, lost = {each.run: each for each in ballots_in(texts[RUN])}, Usage()
-    for number in range(1, known(so_far)["k"] + 1):
-        run = await _there(store, run_id_of(so_far.run_id, number))
+    for number in range(1, vote_settings(so_far)["k"] + 1):
+        run = await _load_if_begun(store, run_id_of(so_far.run_id, number))
         if run is None:
             continue
         lost += run.total.lost
         if number not in ballots:
             ballots[number] = ballot(number, run)
     runs = tuple(ballots[number] for number in sorted(ballots))
-    verifying = await _there(store, run_id_of(so_far.run_id, 0))
+    verifying = await _load_if_begun(store, run_id_of(so_far.run_id, 0))
     spent = [each.usage for each in runs]
     if verifying is not None:
         spent.append(verifying.usage)
@@ -273,9 +287,9 @@ async def _read(agent: Agent, so_far: Trajectory, store: Store) -> Vote:
     return Vote(whole, decision.how, decision.words, decision.run, decision.counts, runs, choice)
 
 
-async def _there(store: Store, run_id: str) -> Trajectory | None:
+async def _load_if_begun(store: Store, run_id: str) -> Trajectory | None:
     """A record, if there is one with a line."""
-    return await load(store, run_id) if await begun(store, run_id) else None
+    return await load(store, run_id) if await has_begun(store, run_id) else None
 
 
 def _result(agent: Agent, so_far: Trajectory, runs: tuple[Ballot, ...]) -> Result:
@@ -296,4 +310,4 @@ def _decision(so_far: Trajectory) -> Decision:
 
 
 vote_sync = twin(vote)
-standing_sync = twin(standing)
+vote_status_sync = twin(vote_status)

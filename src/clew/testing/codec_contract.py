@@ -91,14 +91,14 @@ def the_head_says_prompt_tools_and_goal(codec: Codec) -> None:
     head = codec.head(asked, "Why is the sky blue?")
     require("Why is the sky blue?" in head[-1].text, "the last part of the head must hold the goal")
     expect(head[-1].role, "user", "the role of the goal")
-    said = "\n".join(map(_said, head))
+    said = "\n".join(map(_part_text, head))
     require("Be brief, and be right." in said, "the head must hold the prompt")
     require("What is Rome?" in said and "So it is." in said, "the head must show the examples")
     for tool in () if codec.native else TOOLS:
         for word in (tool.name, *tool.parameters["properties"]):
             require(word in said, f"the head must describe {tool.name}: {word} is missing")
     silent = codec.head(brief(examples=(example(),), thought=False), "Why?")
-    shown = "\n".join(map(_said, silent))
+    shown = "\n".join(map(_part_text, silent))
     require(codec.native or "So it is." not in shown, "without thoughts an example shows none")
 
 
@@ -117,7 +117,7 @@ def what_it_writes_depends_on_what_it_is_given(codec: Codec) -> None:
         parts += [codec.head(asked, "Why?"), codec.tail(asked, ["3 steps left."], 4)]
         reads = [codec.parse(asked, reply) for reply in replies(parts[1])]
         told = [[_plain(part) for part in some] for some in parts]
-        return [told, reads, codec.form(asked, "auto"), codec.form(asked, "none")]
+        return [told, reads, codec.reply_schema(asked, "auto"), codec.reply_schema(asked, "none")]
 
     first = all_of_it()
     for each in steps:
@@ -207,11 +207,11 @@ def the_form_fits_what_it_writes(codec: Codec) -> None:
     answer.
     """
     answer = written(codec, "Done.", Action(FINISH, {"answer": "Paris"}))
-    if (form := codec.form(brief(), "auto")) is not None:
+    if (form := codec.reply_schema(brief(), "auto")) is not None:
         for action in (each for each in ACTIONS if each.name != "stranger"):
             said = json.loads(written(codec, "Hm.", action).text)
             expect(problems(form, said, "field"), [], f"what is wrong with a call of {action.name}")
-    if (last := codec.form(brief(), "none")) is not None:
+    if (last := codec.reply_schema(brief(), "none")) is not None:
         expect(problems(last, json.loads(answer.text), "field"), [], "what is wrong with an answer")
         call = json.loads(written(codec, "Hm.", ACTIONS[0]).text)
         require(problems(last, call, "field"), "the form of a last reply must leave out calls")
@@ -242,7 +242,7 @@ def any_text_is_read(codec: Codec) -> None:
         for asked in (brief(), brief(POINT, tools=(), known=frozenset())):
             parsed = codec.parse(asked, Reply(text))
             expect(codec.parse(asked, Reply(text)), parsed, f"{text!r}, read again")
-            _whole(parsed, text)
+            _check_parsed(parsed, text)
 
 
 def a_reply_that_was_cut_does_nothing(codec: Codec) -> None:
@@ -328,7 +328,7 @@ CONTRACT: Final[tuple[Check, ...]] = (
 def streamed(codec: Codec, pieces: list[str]) -> tuple[str, int]:
     """What a stream in these pieces shows, and after how many characters it is ended (0: never)."""
     shown: list[str] = []
-    take = codec.cut(shown.append)
+    take = codec.stream_filter(shown.append)
     end = at = 0
     for piece in pieces:
         at += len(piece)
@@ -339,7 +339,7 @@ def streamed(codec: Codec, pieces: list[str]) -> tuple[str, int]:
     return "".join(shown), end
 
 
-def _said(part: Part) -> str:
+def _part_text(part: Part) -> str:
     """All that a part says, its calls too."""
     return f"{part.text} {encode(part.calls).decode()}"
 
@@ -357,7 +357,7 @@ def _counted(parsed: Parsed) -> tuple[Any, ...]:
     return (parsed.text, parsed.actions, parsed.answer, bool(parsed.fault))
 
 
-def _whole(parsed: Parsed, text: str) -> None:
+def _check_parsed(parsed: Parsed, text: str) -> None:
     """A reading must be one thing, and such that a record can hold it."""
     counts = [bool(parsed.actions), parsed.answer is not None, bool(parsed.fault.strip())]
     expect(sum(counts), 1, f"{text!r} is actions, an answer or a fault: how many of these")

@@ -23,16 +23,7 @@ from clew.core.errors import FencedError, RunExistsError, RunNotFoundError, Stor
 from clew.core.interfaces import Append, Line
 from clew.testing.expect import expect
 from clew.testing.store_forks import FORKS
-from clew.testing.store_lines import (
-    Check,
-    Make,
-    append,
-    blob,
-    bodies,
-    numbers,
-    refused,
-    text_of,
-)
+from clew.testing.store_lines import Check, Make, append, blob, bodies, numbers, refused, text_of
 from clew.testing.store_listing import LISTING
 
 __all__ = [

@@ -4,15 +4,7 @@ from typing import Final
 
 from clew.core.interfaces import Base
 from clew.testing.expect import expect
-from clew.testing.store_lines import (
-    Check,
-    Make,
-    append,
-    bodies,
-    refused,
-    text_of,
-    texts,
-)
+from clew.testing.store_lines import Check, Make, append, bodies, refused, text_of, texts
 
 
 async def a_fork_shares_the_lines_of_its_base(make: Make) -> None:

@@ -5,16 +5,7 @@ from typing import Final, cast
 
 from clew.core.interfaces import Base, Deletes, Store
 from clew.testing.expect import expect, require
-from clew.testing.store_lines import (
-    Check,
-    Make,
-    append,
-    blob,
-    bodies,
-    numbers,
-    refused,
-    texts,
-)
+from clew.testing.store_lines import Check, Make, append, blob, bodies, numbers, refused, texts
 
 __all__ = ["AT_ONCE", "PRUNES", "check_prunes"]
 

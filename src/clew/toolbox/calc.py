@@ -123,7 +123,7 @@ def calculate(expression: str) -> dict[str, Json]:
     read_as = _normalised(expression)
     value = _Reader(read_as).whole()
     changed = {} if read_as == expression else {"read_as": read_as}
-    return {"expression": expression, **changed, **_shown(value)}
+    return {"expression": expression, **changed, **_as_json(value)}
 
 
 class _Reader:
@@ -283,7 +283,7 @@ def _number(text: str) -> Span:
     return spans.span(Fraction(mantissa) * Fraction(10) ** int(exponent or 0))
 
 
-def _shown(value: Span) -> dict[str, Json]:
+def _as_json(value: Span) -> dict[str, Json]:
     if value.exact:
         number = value.low
         if (places := _places(number)) is not None:

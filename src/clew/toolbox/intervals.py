@@ -151,12 +151,12 @@ def absolute(value: Span) -> Span:
 
 def floor(value: Span) -> Span:
     """The largest whole number that is not larger."""
-    return _whole(math.floor, value)
+    return _whole_numbers(math.floor, value)
 
 
 def ceil(value: Span) -> Span:
     """The smallest whole number that is not smaller."""
-    return _whole(math.ceil, value)
+    return _whole_numbers(math.ceil, value)
 
 
 def rounded(value: Span, places: Span | None = None) -> Span:
@@ -165,7 +165,7 @@ def rounded(value: Span, places: Span | None = None) -> Span:
     if not count.exact or count.low.denominator != 1 or abs(count.low) > MOST_DIGITS:
         message = f"round() takes a whole number of places up to {MOST_DIGITS}"
         raise ToolError(message)
-    return _whole(lambda end: round(end, int(count.low)), value)
+    return _whole_numbers(lambda end: round(end, int(count.low)), value)
 
 
 def least(*values: Span) -> Span:
@@ -206,7 +206,7 @@ def _corners(operation: Callable[[Fraction, Fraction], Fraction], left: Span, ri
     return span(min(results), max(results))
 
 
-def _whole(operation: Callable[[Fraction], Fraction | int], value: Span) -> Span:
+def _whole_numbers(operation: Callable[[Fraction], Fraction | int], value: Span) -> Span:
     low, high = operation(value.low), operation(value.high)
     if low != high:
         message = (

@@ -76,7 +76,7 @@ class HoldQuestions:
             return Verdict("deny", "the answer is the person's to give: ask only the question")
         if own.ruling is not None:
             return None
-        if _asked(so_far) >= self.most:
+        if _questions_held(so_far) >= self.most:
             reason = (
                 f"a person was asked {self.most} times already: find it out yourself, "
                 "or answer with what you know and say what is missing"
@@ -85,7 +85,7 @@ class HoldQuestions:
         return Verdict("hold", f"the model asks: {call.args['question']}")
 
 
-def _asked(so_far: Trajectory) -> int:
+def _questions_held(so_far: Trajectory) -> int:
     """Questions that were held since the person last spoke of their own accord."""
     count = 0
     for step in so_far.steps:
@@ -95,6 +95,6 @@ def _asked(so_far: Trajectory) -> int:
             and call.verdict.verdict.kind == "hold"
             for call in step.calls
         )
-        if step.spoken:
+        if step.person_spoke:
             count = 0
     return count

@@ -111,7 +111,7 @@ class _Call:
             message = f"{self.name} could not be started: {error}"
             raise ToolError(message) from error
         late = ran.code is None
-        return _late(self.name, self.effect, self.seconds, ran) if late else _said(ran)
+        return _late(self.name, self.effect, self.seconds, ran) if late else _output(ran)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ def _text(output: bytes) -> str:
     return output.decode(errors="replace")
 
 
-def _said(ran: Ran) -> Json:
+def _output(ran: Ran) -> Json:
     return {"exit_code": ran.code, "stdout": _text(ran.stdout), "stderr": _text(ran.stderr)}
 
 

@@ -72,7 +72,7 @@ def published(
     made: list[Published] = []
     for name, said in known:
         try:
-            made.append(_made(name, legal[name], said, call, (effect, trust, timeout)))
+            made.append(_make(name, legal[name], said, call, (effect, trust, timeout)))
         except ConfigError as error:
             message = f"published tool {name!r}: {error}"
             raise ConfigError(message) from error
@@ -91,7 +91,7 @@ def _fields(definition: Json) -> tuple[str, dict[str, Json]]:
     return name, said
 
 
-def _made(
+def _make(
     name: str,
     legal: str,
     said: dict[str, Json],

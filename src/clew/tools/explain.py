@@ -45,9 +45,9 @@ def example(schema: Json, also: Sequence[str] = ()) -> Json:
     return _example(schema, schema, frozenset(also), 0)
 
 
-def wanted(schema: Json, root: Json) -> str:
+def describe_schema(schema: Json, root: Json) -> str:
     """What a schema asks for, in a few words: `an integer from 1 to 5`, `a string or null`."""
-    return _wanted(schema, root, 0)
+    return _describe(schema, root, 0)
 
 
 def at(root: Json, path: Sequence[str | int]) -> Json:
@@ -72,23 +72,23 @@ def _target(reference: Json, root: Json) -> Json:
     return at(root, [step.replace("~1", "/").replace("~0", "~") for step in path])
 
 
-def _wanted(schema: Json, root: Json, depth: int) -> str:
+def _describe(schema: Json, root: Json, depth: int) -> str:
     given = keywords(schema)
     if "$ref" in given and depth < _DEEPEST:
-        return _wanted(_target(given["$ref"], root), root, depth + 1)
+        return _describe(_target(given["$ref"], root), root, depth + 1)
     if "const" in given:
-        return _shown(given["const"])
+        return _quote(given["const"])
     if "enum" in given:
         return _options(given["enum"])
     if (forms := given.get("anyOf", given.get("oneOf"))) and depth < _DEEPEST:
-        return " or ".join(dict.fromkeys(_wanted(form, root, depth + 1) for form in forms))
+        return " or ".join(dict.fromkeys(_describe(form, root, depth + 1) for form in forms))
     kinds = given.get("type", ())
     nouns = [_NOUNS[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
     return " or ".join(nouns) + _range(given) if nouns else "a value"
 
 
 def _options(options: list[Json]) -> str:
-    shown = ", ".join(_shown(option) for option in options[:_OPTIONS])
+    shown = ", ".join(_quote(option) for option in options[:_OPTIONS])
     more = ", …" if len(options) > _OPTIONS else ""
     return f"one of {shown}{more}" if len(options) > 1 else shown
 
@@ -108,7 +108,7 @@ def _lines(root: Json, value: Json, error: Error, noun: str) -> Iterator[str]:
     match kind:
         case "required":
             name = found["property"]
-            need = wanted(at(here, ["properties", name]), root)
+            need = describe_schema(at(here, ["properties", name]), root)
             yield f"{_place([*path, name])}: missing, {need} is required"
         case "additionalProperties" | "unevaluatedProperties":
             known = list(keywords(keywords(here).get("properties")))
@@ -118,17 +118,18 @@ def _lines(root: Json, value: Json, error: Error, noun: str) -> Iterator[str]:
             for name in keywords(at(value, path)):  # the validator does not say which
                 yield f"{_place([*path, name])}: unknown {noun}{_instead(name, [])}"
         case "falseSchema":
-            yield f"{_place(path)}: {_shown(error.instance)} is one too many"
+            yield f"{_place(path)}: {_quote(error.instance)} is one too many"
         case "type":
-            yield f"{_place(path)}: {_kind(error.instance)}, {wanted(here, root)} is required"
+            wanted = describe_schema(here, root)
+            yield f"{_place(path)}: {_kind(error.instance)}, {wanted} is required"
         case "anyOf" | "oneOf" if branch := _likeliest(path, found["context"]):
             for inner in branch:
                 yield from _lines(root, value, inner, noun)
         case "enum" | "const" | "anyOf" | "oneOf" if not _several(found):
-            shown = _shown(error.instance)
-            yield f"{_place(path)}: {shown} is not allowed, {wanted(here, root)} is required"
+            shown, wanted = _quote(error.instance), describe_schema(here, root)
+            yield f"{_place(path)}: {shown} is not allowed, {wanted} is required"
         case _:
-            yield f"{_place(path)}: {_cut(error.message)}"
+            yield f"{_place(path)}: {_shorten(error.message)}"
 
 
 def _several(found: dict[str, Any]) -> bool:
@@ -159,7 +160,7 @@ def _instead(name: str, known: Sequence[str]) -> str:
 def _place(path: Sequence[str | int]) -> str:
     """`items[2].name`; `value` for the whole."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return _cut(text.removeprefix(".")) or "value"
+    return _shorten(text.removeprefix(".")) or "value"
 
 
 def _kind(value: Json) -> str:
@@ -167,7 +168,7 @@ def _kind(value: Json) -> str:
     if value is None:
         return "null is not allowed"
     noun = next(name for kind, name in _PYTHON if isinstance(value, kind))
-    return f"{_shown(value)} is {_NOUNS[noun]}"
+    return f"{_quote(value)} is {_NOUNS[noun]}"
 
 
 _PYTHON: Final = (
@@ -179,11 +180,11 @@ _PYTHON: Final = (
 )
 
 
-def _shown(value: Json) -> str:
-    return _cut(encode(value).decode())
+def _quote(value: Json) -> str:
+    return _shorten(encode(value).decode())
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
 

@@ -184,11 +184,11 @@ def process_tool(
     for limits that this system cannot hold it to, and where `@tool` would.
     """
     if target is None:
-        return functools.partial(_made, options)
-    return _made(options, target)
+        return functools.partial(_make_tool, options)
+    return _make_tool(options, target)
 
 
-def _made(options: ProcessOptions, target: str | Callable[..., Any]) -> Tool:
+def _make_tool(options: ProcessOptions, target: str | Callable[..., Any]) -> Tool:
     if "inline" in options:
         message = "a process_tool runs in a process of its own: leave inline out"
         raise ConfigError(message)
@@ -211,7 +211,7 @@ def _made(options: ProcessOptions, target: str | Callable[..., Any]) -> Tool:
 
 def load(target: str) -> Callable[..., Any]:
     """The function called `module:function`. Raises `ConfigError` where there is none."""
-    found = _found(target)
+    found = _resolve_target(target)
     if isinstance(found, Tool) and isinstance(found.call, Elsewhere):
         return found.call.function  # it was decorated
     if isinstance(found, Tool):
@@ -221,7 +221,7 @@ def load(target: str) -> Callable[..., Any]:
     return function
 
 
-def _found(target: str) -> Any:
+def _resolve_target(target: str) -> Any:
     module, _, path = target.partition(":")
     try:
         place: object = importlib.import_module(module)
@@ -252,7 +252,7 @@ def _named(function: Callable[..., Any]) -> str:
 def _its_own(target: str, function: Callable[..., Any]) -> bool:
     """Whether it is found by that name, or will be, once it is decorated."""
     try:
-        found = _found(target)
+        found = _resolve_target(target)
     except ConfigError:
         return not inspect.ismethod(function)
     return found is function or isinstance(found, Tool)

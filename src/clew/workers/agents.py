@@ -18,7 +18,7 @@ from clew.agent_files import (
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import AgentSpec, encode
-from clew.core.runner import changes_to_accept, kept
+from clew.core.runner import changes_to_accept, redact
 from clew.core.trajectory import Trajectory
 from clew.workers.run_one import Agents
 
@@ -68,7 +68,7 @@ class _Known:
     async def __call__(self, record: Trajectory) -> Agent:
         setting = record.setting or record.started.setting
         for agent in self.given.values():
-            if not changes_to_accept(setting, kept(agent.setting)):
+            if not changes_to_accept(setting, redact(agent.setting)):
                 return agent
         spec = spec_of(record) if self.recorded else None
         if spec is None:
@@ -76,7 +76,7 @@ class _Known:
         if not self.trusting and is_foreign(record):
             raise ConfigError(FOREIGN.format(setting=_named(setting), names=_outside(spec)))
         agent = self._make(spec)
-        if different := changes_to_accept(setting, kept(agent.setting)):
+        if different := changes_to_accept(setting, redact(agent.setting)):
             what = f"{_named(setting)} differs in {', '.join(different)} from what is made of it"
             message = f"the agent {what} here: the run is left to a worker that has it"
             raise ConfigError(message)

@@ -45,6 +45,6 @@ class Pauses:
             pause.until, pause.entries = now + pause.seconds, entries
         return now < pause.until
 
-    def done(self, run_id: str) -> None:
+    def forget(self, run_id: str) -> None:
         """It came to its end."""
         self._pauses.pop(run_id, None)

@@ -68,6 +68,6 @@ OnWorkerEvent: TypeAlias = Callable[[WorkerEvent], None]
 """Takes what a worker tells. It may look, never answer."""
 
 
-def untold(news: WorkerEvent) -> None:
+def ignore_event(news: WorkerEvent) -> None:
     """Nobody is told."""
     del news

@@ -26,7 +26,7 @@ class Gate:
             place.leave()
 
     @property
-    def wanted(self) -> bool:
+    def someone_waits(self) -> bool:
         """Whether a run waits that is to be alone."""
         return self._waiting > 0
 
@@ -82,7 +82,7 @@ class Place:
 
     async def between_steps(self, *, got_on: bool) -> None:
         """Let those in that are to be alone; who was, and has got on, is one of many from now."""
-        if got_on and (self._alone or self._gate.wanted):
+        if got_on and (self._alone or self._gate.someone_waits):
             self.leave()
             self._alone = False
             await self.enter()

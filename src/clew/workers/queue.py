@@ -14,7 +14,7 @@ from clew.core.errors import ConfigError
 from clew.core.events import Entry, Json
 from clew.core.interfaces import Notifies, Store
 from clew.core.journal import catch_up
-from clew.core.runner import Where, opened, start
+from clew.core.runner import Where, start, store_at
 from clew.core.trajectory import Trajectory
 from clew.workers.driver import QUEUE
 from clew.workers.locks import shared
@@ -40,7 +40,7 @@ async def submit(
     if not queue:
         message = "the queue has no name: leave it out for the usual one"
         raise ConfigError(message)
-    async with opened(store) as place:
+    async with store_at(store) as place:
         shared(place)
         journal = await start(agent, goal, place, run_id=run_id, origin=origin, queue=queue)
         return journal.run_id
@@ -52,7 +52,7 @@ async def follow(run_id: str, *, store: Where = None) -> AsyncGenerator[Entry]:
     Whichever process writes them: this one only reads. A run that is held has stopped too, unless
     the ruling waits in its inbox. Raises `StoreError` where the run is unknown.
     """
-    async with opened(store) as place:
+    async with store_at(store) as place:
         so_far = Trajectory(run_id)
         while True:
             seen = len(so_far)

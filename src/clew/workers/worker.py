@@ -17,7 +17,7 @@ from clew.core.journal import load
 from clew.core.trajectory import Trajectory
 from clew.stores.file_locks import stops
 from clew.workers.backoff import Pauses
-from clew.workers.driver import QUEUE, OnWorkerEvent, own_name, untold
+from clew.workers.driver import QUEUE, OnWorkerEvent, ignore_event, own_name
 from clew.workers.gate import Gate
 from clew.workers.locks import Shared, claim, fingerprint_of, let_go, queue_of
 from clew.workers.run_one import Agents, carry
@@ -42,7 +42,7 @@ class Orders:
     name: str = field(default_factory=own_name)
     until_idle: bool = False
     take_over: bool = False
-    tell: OnWorkerEvent = untold
+    tell: OnWorkerEvent = ignore_event
 
     def __post_init__(self) -> None:
         """Refuse what can only be a mistake."""
@@ -184,7 +184,7 @@ class Worker:
             seconds = self._pauses.failed("", now, most=_STORE)
             self._voice.warn("failed", "", f"{error} (it is looked at again in {seconds:.0f} s)")
             return False
-        self._pauses.done("")
+        self._pauses.forget("")
         self._elsewhere.clear()
         self._waiting = deque(filter(self._ours, due))
         there = {run.run_id for run in due}
@@ -293,7 +293,7 @@ class Worker:
         done = await carry(
             found, self.store, run.run_id, listener=moves, leaving=leaving, gate=self._gate
         )
-        self._pauses.done(run.run_id)
+        self._pauses.forget(run.run_id)
         if done.stop is None:
             self._voice.tell("left", run.run_id, "for other workers")
         else:

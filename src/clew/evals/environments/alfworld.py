@@ -78,11 +78,13 @@ def world(path: str | Path = "", options: Options = USUAL) -> World:
         one.num_games = 1
         return Game(one.init_env(batch_size=1), {})
 
-    manner = Manner(show=shown, commands=options.commands, score=_won, timeout=options.timeout)
+    manner = Manner(
+        show=paper_format, commands=options.commands, score=_won, timeout=options.timeout
+    )
     return text_world(f"alfworld {options.split}", cases, make, manner)
 
 
-def shown(text: str) -> str:
+def paper_format(text: str) -> str:
     """What the game says, as the ReAct paper shows it: no greeting, no numbers of places."""
     if text.lstrip().startswith(_GREETING):
         text = text.lstrip().partition("\n\n")[2]

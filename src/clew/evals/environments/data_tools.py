@@ -65,7 +65,7 @@ def all_over(
     """
     tools: dict[str, Over] = {}
     for one in found:
-        tool = over(one, reads, idempotent)
+        tool = tools_over(one, reads, idempotent)
         if tool.name in tools:
             message = f"two tools are called {tool.name}: rename one"
             raise ConfigError(message)
@@ -77,7 +77,7 @@ def all_over(
     return tools
 
 
-def over(found: Any, reads: Sequence[str], idempotent: Sequence[str]) -> Over:
+def tools_over(found: Any, reads: Sequence[str], idempotent: Sequence[str]) -> Over:
     """One function, or a class with `invoke` and `get_info` as those of τ-bench."""
     if hasattr(found, "invoke") and hasattr(found, "get_info"):
         return _of_class(found, reads, idempotent)

@@ -89,7 +89,7 @@ class Manner:
     thoughts: tuple[str, ...] = ("think:", "think[")
     alone: bool = True
 
-    def told(self, game: Game, seen: Seen) -> str:
+    def observation_text(self, game: Game, seen: Seen) -> str:
         """What the model reads."""
         parts = [self.show(seen.text)]
         if self.commands and not seen.done and (offered := self.offers(game.environment, seen)):
@@ -142,7 +142,7 @@ class Play:
                 call = so_far.call(event.call)
                 tried = f"{self.run_id}:{call.key}" in self._tried
                 if call.action.name in verbs and event.outcome != "not_done" and not tried:
-                    await self._again(verbs[call.action.name], call, event)
+                    await self._replay_move(verbs[call.action.name], call, event)
             self._read = max(self._read, entry.seq)
 
     async def reward(self, so_far: Trajectory) -> float | None:
@@ -216,7 +216,7 @@ class Play:
 
     def _moved(self, command: str) -> tuple[Seen, str]:
         seen = self.game.move(command)
-        return seen, self.manner.told(self.game, seen)
+        return seen, self.manner.observation_text(self.game, seen)
 
     async def _probe(self, args: dict[str, Json], key: str) -> str | None:
         """What came of a call in doubt: None means that this environment never saw it."""
@@ -224,7 +224,7 @@ class Play:
             raise ToolError(_LOST)
         return self._answers.get(key)
 
-    async def _again(self, verb: Verb, call: Call, was: Observation) -> None:
+    async def _replay_move(self, verb: Verb, call: Call, was: Observation) -> None:
         """Make a recorded move in the fresh environment, if it was made in the one before."""
         command = verb.command(call.args)
         if was.code == "timeout":

@@ -91,7 +91,7 @@ def text_world(name: str, cases: Sequence[Case], make: Make, manner: Manner = US
     @asynccontextmanager
     async def enter(case: Case) -> AsyncGenerator[Episode]:
         lock = shared if manner.alone else threading.Lock()
-        game, first = await aside(lock, lambda: _begun(case, make, manner))
+        game, first = await aside(lock, lambda: _start_game(case, make, manner))
         try:
             if first not in case.question:
                 message = (
@@ -110,15 +110,15 @@ def text_world(name: str, cases: Sequence[Case], make: Make, manner: Manner = US
 
 def _first(case: Case, make: Make, manner: Manner) -> str:
     """What an environment shows first."""
-    game, first = _begun(case, make, manner)
+    game, first = _start_game(case, make, manner)
     game.close()
     return first
 
 
-def _begun(case: Case, make: Make, manner: Manner) -> tuple[Game, str]:
+def _start_game(case: Case, make: Make, manner: Manner) -> tuple[Game, str]:
     try:
         game = make(case)
-        return game, manner.told(game, game.begin())
+        return game, manner.observation_text(game, game.begin())
     except Exception as error:
         kind = "" if isinstance(error, ConfigError) else f"{type(error).__name__}: "
         line = " ".join(f"{kind}{error}".split())

@@ -95,7 +95,7 @@ class Player:
 
     def _due(self) -> Iterator[tuple[Step, list[Action]]]:
         """The steps with calls that can be made here and are not yet."""
-        made = Counter(map(_identity, self.sight.made))
+        made = Counter(map(_identity, self.sight.calls_made))
         for step in self.script.steps:
             due: list[Action] = []
             for action in self._offered(step):

@@ -66,7 +66,7 @@ class Sight:
     last: bool
 
     @property
-    def made(self) -> list[Action]:
+    def calls_made(self) -> list[Action]:
         """All calls that were read, whatever came of them."""
         return [action for turn in self.turns for action in turn.actions]
 

@@ -167,7 +167,7 @@ def _add(
         return ids
     own = f"{key}|{ids[part.call_id]}" if part.call_id in ids else key
     if (blocks := part.encoded.get(own)) is None:
-        blocks = part.encoded[own] = _said(part, ids, sees=manner.sees)
+        blocks = part.encoded[own] = _user_blocks(part, ids, sees=manner.sees)
     if part.role != "system":
         written.add("user", blocks)
     elif blocks:
@@ -181,7 +181,7 @@ def _add_reply(
     written: Written, part: Part, manner: Manner, key: str, ids: Mapping[str, str]
 ) -> None:
     """Add what a model said: whole if it was this one, else its text and calls."""
-    kept = _kept(part, manner)
+    kept = _wire_blocks(part, manner)
     tail = list(filter(None, (_texts([text]) for text in kept.get("tail") or ())))
     stands = bool(tail) and [blocks for blocks, _ in written.said[-len(tail) :]] == tail
     before = len(tail) if stands else 0
@@ -197,7 +197,7 @@ def _add_reply(
     written.add("assistant", blocks)
 
 
-def _kept(part: Part, manner: Manner) -> dict[str, Any]:
+def _wire_blocks(part: Part, manner: Manner) -> dict[str, Any]:
     """What this very model sent: its blocks, if they belong to the part's calls."""
     wire = part.wire
     if wire is None or not manner.signed or (wire.provider, wire.model) != manner.source:
@@ -221,7 +221,7 @@ def _ids(calls: Iterable[RawCall], taken: set[str]) -> Mapping[str, str]:
     return changed or _NOTHING
 
 
-def _said(part: Part, ids: Mapping[str, str], *, sees: bool) -> bytes:
+def _user_blocks(part: Part, ids: Mapping[str, str], *, sees: bool) -> bytes:
     """The blocks of what was said to the model; empty where that was nothing."""
     if part.role == "tool":
         id_ = ids.get(part.call_id, part.call_id)

@@ -80,15 +80,15 @@ class _Block:
     @property
     def arguments(self) -> str:
         """A call's arguments, verbatim."""
-        return self.said("partial_json") or self.input or "{}"
+        return self.text_at("partial_json") or self.input or "{}"
 
-    def said(self, key: str) -> str:
+    def text_at(self, key: str) -> str:
         """The text under a key, with all its pieces."""
         return str(self.known.get(key) or "") + "".join(self.grown.get(key, ()))
 
-    def whole(self) -> dict[str, Json]:
+    def complete_block(self) -> dict[str, Json]:
         """The block as it would have come in one piece, without what was left empty."""
-        grown: dict[str, Json] = {key: self.said(key) for key in self.grown}
+        grown: dict[str, Json] = {key: self.text_at(key) for key in self.grown}
         if pieces := grown.pop("partial_json", ""):  # of a tool that the provider runs itself
             with contextlib.suppress(msgspec.DecodeError):  # cut off: then nothing goes back
                 grown["input"] = _any.decode(pieces)
@@ -134,7 +134,7 @@ class Draft:
                 return self._grow(event.index, event.delta or {})
             case "content_block_start":
                 self.blocks[event.index] = _block(event.content_block or {})
-                return self._shown(self.blocks[event.index])
+                return self._initial_text(self.blocks[event.index])
             case "message_start":
                 self._take_message(event.message or Message())
             case "message_delta":
@@ -178,14 +178,14 @@ class Draft:
     def reply(self, sent: int) -> Reply:
         calls = tuple(
             RawCall(
-                name=self.box.name(block.said("name")),
+                name=self.box.name(block.text_at("name")),
                 arguments=block.arguments,
-                id=block.said("id"),
+                id=block.text_at("id"),
             )
             for block in self._of("tool_use")
         )
         text = self._text()
-        thoughts = (block.said("thinking") for block in self._of("thinking"))
+        thoughts = (block.text_at("thinking") for block in self._of("thinking"))
         return Reply(
             text=text or self._refusal(),
             calls=calls,
@@ -200,11 +200,11 @@ class Draft:
         return [block for block in self.blocks.values() if block.kind == kind]
 
     def _text(self) -> str:
-        return "".join(block.said("text") for block in self._of("text"))
+        return "".join(block.text_at("text") for block in self._of("text"))
 
-    def _shown(self, block: _Block) -> str:
+    def _initial_text(self, block: _Block) -> str:
         """The text that a block began with."""
-        return block.said("text") if block.kind == "text" else ""
+        return block.text_at("text") if block.kind == "text" else ""
 
     def _refusal(self) -> str:
         """Why nothing was said, if the provider tells."""
@@ -222,7 +222,7 @@ class Draft:
 
     def _wire(self, text: str) -> Wire | None:
         """The blocks as they came, where text and calls alone would not say them again."""
-        content = [block for block in map(_kept, self.blocks.values()) if block]
+        content = [block for block in map(_block_to_send, self.blocks.values()) if block]
         signed = any(block["type"] in _SIGNED for block in content)
         spoken: list[Json] = [{"type": "text", "text": text.strip()}] if text.strip() else []
         calls = [{"type": "tool_use"} for _ in self._of("tool_use")]
@@ -246,16 +246,16 @@ def _block(raw: Raw) -> _Block:
     return _Block({key: _any.decode(value) for key, value in raw.items()}, arguments)
 
 
-def _kept(block: _Block) -> dict[str, Any]:
+def _block_to_send(block: _Block) -> dict[str, Any]:
     """A block as it has to come back, a call without what the part's own call says; {} for none."""
-    whole = block.whole()
+    whole = block.complete_block()
     match block.kind:
         case "tool_use":
             return {key: value for key, value in whole.items() if key not in _MADE}
         case "text":
-            return whole if block.said("text").strip() else {}
+            return whole if block.text_at("text").strip() else {}
         case "thinking":
-            return whole if block.said("signature") else {}
+            return whole if block.text_at("signature") else {}
         case _:
             return whole
 

@@ -80,15 +80,15 @@ class GeminiCarrier:
 
     async def send(self, path: str, content: bytes) -> bytes:
         """Send a request and read the whole reply."""
-        with self._told(Exchange(content)) as exchange:
+        with self._exchange_errors(Exchange(content)) as exchange:
             await self.client.aio.models.generate_content(model=self.model, contents=NOTHING)
-        return self._taken(exchange).content
+        return self._take_response(exchange).content
 
     async def stream(self, path: str, content: bytes) -> Incoming:
         """Send a request and hand the reply over unread."""
         exchange = Exchange(content)
         try:
-            with self._told(exchange):
+            with self._exchange_errors(exchange):
                 chunks = await self.client.aio.models.generate_content_stream(
                     model=self.model, contents=NOTHING
                 )
@@ -98,7 +98,7 @@ class GeminiCarrier:
                 with anyio.CancelScope(shield=True):
                     await exchange.response.aclose()
             raise
-        return self._taken(exchange)
+        return self._take_response(exchange)
 
     async def close(self) -> None:
         """Close the client and its connections."""
@@ -106,7 +106,7 @@ class GeminiCarrier:
         await self.http.aclose()
 
     @contextmanager
-    def _told(self, exchange: Exchange) -> Generator[Exchange]:
+    def _exchange_errors(self, exchange: Exchange) -> Generator[Exchange]:
         """Make this the exchange under way, and tell the client's errors in our own words."""
         before = _UNDER_WAY.set(exchange)
         try:
@@ -114,13 +114,13 @@ class GeminiCarrier:
         except errors.APIError as error:
             told: Any = error
             trouble, after = read_error(error.code, told.details)
-            raise StatusError(trouble, {**self._taken(exchange).headers} | after) from error
+            raise StatusError(trouble, {**self._take_response(exchange).headers} | after) from error
         except (ValueError, GoogleAuthError) as error:
             raise ModelError(f"{self.source.name}: {self.source.tell(error)}") from error
         finally:
             _UNDER_WAY.reset(before)
 
-    def _taken(self, exchange: Exchange) -> httpx2.Response:
+    def _take_response(self, exchange: Exchange) -> httpx2.Response:
         if exchange.response is None:
             raise ModelError(
                 f"{self.source.name}: the client does not use the connections it was given; make "

@@ -16,16 +16,7 @@ except ModuleNotFoundError as missing:
 from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Part, Prompt
-from clew.models.gemini.prompt import (
-    NAMES,
-    STOPS,
-    Writing,
-    body,
-    contents,
-    declare,
-    pieces,
-    split,
-)
+from clew.models.gemini.prompt import NAMES, STOPS, Writing, body, contents, declare, pieces, split
 from clew.models.gemini.reply import Draft
 from clew.models.gemini.schema import fits
 from clew.models.http.endpoint import Endpoint, Settings
@@ -157,7 +148,7 @@ class GeminiApi:
                 system += [encoded] if encoded else []
             else:
                 said.append(("model" if part.role == "assistant" else "user", encoded))
-        config = self._config | self._asked(prompt, without)
+        config = self._config | self._generation_config(prompt, without)
         more = self._beside | {"generationConfig": config}
         return body(contents(said), system, box, prompt.calls, more)
 
@@ -170,7 +161,7 @@ class GeminiApi:
         self._sent |= {"images"} if part.images else set()
         return pieces(part, box, wire if own and "wire" not in without else None, how)
 
-    def _asked(self, prompt: Prompt, without: frozenset[str]) -> dict[str, Any]:
+    def _generation_config(self, prompt: Prompt, without: frozenset[str]) -> dict[str, Any]:
         """What is asked of this reply: its thoughts, where to stop, and in which form."""
         asked: dict[str, Any] = {}
         if self._thinks and "thoughts" not in without:

@@ -90,7 +90,7 @@ def pieces(part: Part, box: Toolbox, wire: Wire | None, how: Writing) -> bytes:
     calls: list[dict[str, Json]] = [
         {"functionCall": _call(call, box, ids=how.ids)} for call in part.calls
     ]
-    kept = None if wire is None else _kept(part, calls, wire)
+    kept = None if wire is None else _wire_parts(part, calls, wire)
     if kept is None:
         text = [{"text": part.text}] if part.text else []
         if calls and how.stand_in:
@@ -129,7 +129,9 @@ def _args(arguments: str | None) -> Json:
     return msgspec.Raw(arguments.encode())
 
 
-def _kept(part: Part, calls: list[dict[str, Json]], wire: Wire) -> list[dict[str, Json]] | None:
+def _wire_parts(
+    part: Part, calls: list[dict[str, Json]], wire: Wire
+) -> list[dict[str, Json]] | None:
     """The parts as the model sent them (see `gemini_reply`), None where the part says otherwise."""
     items = wire.items
     known = cast("list[dict[str, Any]]", items) if isinstance(items, list) else []

@@ -29,7 +29,7 @@ class _Body(httpx2.AsyncByteStream):
         self._free = free
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        with _told():
+        with _translate_errors():
             async for piece in self._body:
                 yield piece
 
@@ -58,12 +58,12 @@ class Lanes(httpx2.AsyncBaseTransport):
         self._free: deque[Lane] = deque()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        asked = _asked(request)
+        asked = _core_request(request)
         await self._room.acquire()
         lane = self._take(asked.url.origin)
         try:
             await self._prune()
-            with _told():
+            with _translate_errors():
                 response: Any = await lane.handle_async_request(asked)
         except BaseException:
             await self._release(lane)
@@ -108,7 +108,7 @@ class Lanes(httpx2.AsyncBaseTransport):
             await lane.aclose()
 
 
-def _asked(request: httpx2.Request) -> httpcore2.Request:
+def _core_request(request: httpx2.Request) -> httpcore2.Request:
     """A request in the terms of httpcore2, which knows no schemes but these."""
     url = request.url
     if url.scheme not in {"http", "https"}:
@@ -123,7 +123,7 @@ def _asked(request: httpx2.Request) -> httpcore2.Request:
 
 
 @contextmanager
-def _told() -> Generator[None]:
+def _translate_errors() -> Generator[None]:
     """Tell errors of httpcore2 as those of httpx2, which have the same names."""
     try:
         yield

@@ -32,7 +32,7 @@ from clew.models.http.failures import (
     failure,
 )
 from clew.models.http.rate_limit import GivenRate, pace_of, read_rate
-from clew.models.http.reply_builder import Ask, Draft, said, take, take_lines
+from clew.models.http.reply_builder import Ask, Draft, name_repairs, take, take_lines
 from clew.models.http.retry import Again, Busy, Sleep, persist
 from clew.models.http.stream import Incoming, mute, pieces_of
 from clew.models.http.unsupported import LeftOut
@@ -264,7 +264,7 @@ class Endpoint:
         data = await self._carrier().send(self._api.path(stream=False), content)
         draft = self._api.draft(ask.prompt, ask.without)
         take(draft, data, ask, whole=True)
-        return said(draft.reply(len(content)), ask)
+        return name_repairs(draft.reply(len(content)), ask)
 
     async def _streamed(self, ask: Ask, content: bytes) -> Reply:
         incoming = await self._carrier().stream(self._api.path(stream=True), content)
@@ -280,9 +280,11 @@ class Endpoint:
             with anyio.CancelScope(shield=True):
                 await incoming.aclose()
         if ended:
-            return said(draft.reply(len(content)), ask)
+            return name_repairs(draft.reply(len(content)), ask)
         if not draft.empty:
-            cut = msgspec.structs.replace(said(draft.reply(len(content)), ask), finish="cut")
+            cut = msgspec.structs.replace(
+                name_repairs(draft.reply(len(content)), ask), finish="cut"
+            )
             ask.cut = priced(cut, self._price)
         raise Again(f"{self.name} broke off its reply ({self._source.tell(why)})")
 

@@ -84,7 +84,7 @@ def take(draft: Draft, data: bytes, ask: Ask, *, whole: bool) -> str:
         return draft.take(mended, whole=whole)
 
 
-def said(reply: Reply, ask: Ask) -> Reply:
+def name_repairs(reply: Reply, ask: Ask) -> Reply:
     """The reply, which names what was mended in it."""
     return msgspec.structs.replace(reply, mended=(HALF,)) if ask.mended else reply
 

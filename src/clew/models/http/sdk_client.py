@@ -51,7 +51,7 @@ class Posting:
 
     async def _post(self, path: str, content: bytes, *, stream: bool) -> httpx2.Response:
         """The response as it is: the client makes nothing of it, not even a stream of its own."""
-        with self._told():
+        with self._translate_errors():
             response: httpx2.Response = await self.client.post(
                 self.root + path,
                 content=content,
@@ -75,7 +75,7 @@ class Posting:
         return {"max_retries": 0, "idempotency_key": "", **self.options}
 
     @contextmanager
-    def _told(self) -> Generator[None]:
+    def _translate_errors(self) -> Generator[None]:
         """Tell the client's errors in our own words."""
         try:
             yield

@@ -65,7 +65,7 @@ class OfflineModel:
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next move; with `on_text`, its text in one piece."""
         try:
-            found = _found(prompt)
+            found = _find_answer(prompt)
         except _Wanted as first:
             text, wanted, found = first.why, first.calls, _Found("" if first.calls else None, ())
         else:
@@ -87,7 +87,7 @@ def _asks(part: Part) -> bool:
     return part.role == "user" and not part.text.startswith(_LOOP)
 
 
-def _found(prompt: Prompt) -> _Found:
+def _find_answer(prompt: Prompt) -> _Found:
     """What the rules find for the last question a person asked."""
     asked = [part for part in prompt.head if part.role == "user"][-1:]
     asked += filter(_asks, prompt.parts)
@@ -95,7 +95,7 @@ def _found(prompt: Prompt) -> _Found:
     spoken, question, found = english.Spoken(), "", _Found(None, ())
     for part in asked:
         before, question = question, english.cleaned(part.text)
-        question = spoken.meant(english.continued(question, before))
+        question = spoken.resolve_pronouns(english.continued(question, before))
         found = _solve(
             question, prompt if part is asked[-1] else msgspec.structs.replace(prompt, calls="none")
         )
@@ -163,7 +163,7 @@ def _apart(steps: Iterable[str]) -> list[str]:
     questions, spoken = list[str](), english.Spoken()
     for step in steps:
         if not re.search(r"#\d", step):
-            questions.append(spoken.meant(english.cleaned(step)))
+            questions.append(spoken.resolve_pronouns(english.cleaned(step)))
             spoken = spoken.after(questions[-1], "")
     return questions
 
@@ -172,7 +172,7 @@ def _searched_at_once(questions: list[str], prompt: Prompt) -> None:
     """Ask for all searches that are still to be made in one step."""
     queries = dict.fromkeys(_query(question) for question in questions)
     calls = [("docs", _search(query)) for query in queries if query]
-    missing = [call for call in calls if _given(prompt, *call) is None]
+    missing = [call for call in calls if _recorded_result(prompt, *call) is None]
     if len(missing) > 1 and _callable(prompt, "docs"):
         raise _Wanted(f"I search the documents to find out: {'; '.join(questions)}.", *missing)
 
@@ -244,7 +244,7 @@ class _Gave(msgspec.Struct):
 
 
 def _call(prompt: Prompt, why: str, tool: str, args: dict[str, Json]) -> _Gave:
-    given = _given(prompt, tool, args)
+    given = _recorded_result(prompt, tool, args)
     if given is None and _callable(prompt, tool):
         raise _Wanted(why, (tool, args))
     if given is None and tool != "planner" and all(one.name != tool for one in prompt.tools):
@@ -252,7 +252,7 @@ def _call(prompt: Prompt, why: str, tool: str, args: dict[str, Json]) -> _Gave:
     return given or _Gave()
 
 
-def _given(prompt: Prompt, tool: str, args: dict[str, Json]) -> _Gave | None:
+def _recorded_result(prompt: Prompt, tool: str, args: dict[str, Json]) -> _Gave | None:
     """What that call gave; None where it has not been made."""
     wanted = (tool, encode(args).decode())
     calls = [call for part in prompt.parts for call in part.calls]

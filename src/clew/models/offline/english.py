@@ -25,15 +25,15 @@ _ACTS: Final = frozenset(group.split()[0] for group in _E["same"])
 _ENDINGS: Final = {"ies": "y", "ied": "y", "ing": "", "ed": "", "al": "", "s": ""}
 
 
-def _form(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     for word, meant in [*_E["insets"].items(), ("COUNTED", "|".join(_COUNTS))]:
         pattern = pattern.replace(word, meant)
     return re.compile(pattern, re.IGNORECASE)
 
 
-FORMS: Final = {name: _form(pattern) for name, pattern in _E["forms"].items()}
+FORMS: Final = {name: _compile(pattern) for name, pattern in _E["forms"].items()}
 _RULES: Final[dict[str, list[tuple[re.Pattern[str], str]]]] = {
-    name: [(_form(pattern), meant) for pattern, meant in rules]
+    name: [(_compile(pattern), meant) for pattern, meant in rules]
     for name, rules in _E["rules"].items()
 }
 
@@ -113,7 +113,7 @@ class Spoken(NamedTuple):
     who: str = ""
     what: str = ""
 
-    def meant(self, question: str) -> str:
+    def resolve_pronouns(self, question: str) -> str:
         """A question with what its pronouns mean."""
         named, pronoun = names(question), FORMS["referring"].search(question)
         if not pronoun or (named and question.index(named[0]) < pronoun.start()):
@@ -242,7 +242,7 @@ class Asked:
         if value is None:
             return None
         score = len(hits) + 0.4 * len(near) + 0.5 * len(self.named & words) + defined
-        unsaid = _found("pronoun", text) or self.named.isdisjoint(words)
+        unsaid = _find_all("pronoun", text) or self.named.isdisjoint(words)
         label = f"{sentence.who}: " if unsaid and set(concepts(sentence.who)) - words else ""
         return score, value, f"{label}{text} [{sentence.doc_id}]"
 
@@ -278,17 +278,17 @@ class Asked:
             who = set(concepts(sentence.who))
             said = who <= self.named or (self.named and self.named <= who)
             return None if said else sentence.who
-        years = _found("year", text)
+        years = _find_all("year", text)
         dates = [one for one in years if not FORMS["things"].match(text, one[0])]
         found = {
             "year": years,
-            "when": years or _found("time", text),
+            "when": years or _find_all("time", text),
             "number": [one for one in self.numbers(text) if one not in dates],
             "where": places,
             "who": self.people(text, people),
         }.get(self.kind, people)
         if not found:
-            placed = self.kind == "where" and _found("placing", text[at:])
+            placed = self.kind == "where" and _find_all("placing", text[at:])
             plain = self.kind == "what" and not (self.named and self.terms & _ACTS)
             quoted = len(text) < QUOTED and (placed or plain or self.kind == "polar")
             return "" if quoted else None
@@ -304,7 +304,7 @@ class Asked:
 
     def numbers(self, text: str) -> list[Place]:
         """The numbers of a text; where "how many" of something is asked, those of that."""
-        found, of = _found("number", text), FORMS["many"].search(self.question)
+        found, of = _find_all("number", text), FORMS["many"].search(self.question)
         if of is None or not FORMS["clause"].search(text):
             return found
         ends = [(one, one[0] + len(one[1])) for one in found]
@@ -331,7 +331,7 @@ class Asked:
         subject = FORMS["presented"].search(text) or FORMS["thing"].match(sentence.text)
         if subject is not None:
             return not (self.known | _GENERIC).issuperset(concepts(subject[1]))
-        said, pronouns = _mentions(text, set())[0], _found("pronoun", text)
+        said, pronouns = _mentions(text, set())[0], _find_all("pronoun", text)
         if not self.named:  # then one capital says little
             said = [one for one in said if " " in one[1]]
         if said and max(pronouns, default=said[-1]) > said[-1]:
@@ -341,13 +341,13 @@ class Asked:
         return not self.known.issuperset(concepts(said[-1][1]))
 
 
-def _found(form: str, text: str) -> list[Place]:
+def _find_all(form: str, text: str) -> list[Place]:
     return [(found.start(), found[0]) for found in FORMS[form].finditer(text)]
 
 
 def _mentions(text: str, known: set[str]) -> tuple[list[Place], list[Place]]:
     """The other names in a sentence, of people or things and of places; none is an adjective."""
-    found = [one for one in _found("name", text) if set(concepts(one[1])) - known]
+    found = [one for one in _find_all("name", text) if set(concepts(one[1])) - known]
     found = [one for one in found if not text.endswith((" a ", " an "), 0, one[0])]
     placed = [one for one in found if FORMS["placed"].search(text, max(0, one[0] - 60), one[0])]
     return [one for one in found if one not in placed], placed

@@ -31,7 +31,7 @@ from clew.models.openai.chat_prompt import (
 )
 from clew.models.openai.chat_reply import Draft
 from clew.models.openai.client import is_openai, openai_endpoint
-from clew.models.openai.response_schema import LEAVE, REFUSED, form
+from clew.models.openai.response_schema import LEAVE, REFUSED, response_format
 from clew.models.tool_names import Boxes, Ids
 
 _REFUSED: Final = re.compile(
@@ -153,7 +153,7 @@ class ChatApi:
             if "stream_options" not in without:
                 more["stream_options"] = {"include_usage": True}
         if prompt.form is not None and "response_format" not in self.params:
-            more |= self._form(encode(prompt.form), without)
+            more |= self._response_format(encode(prompt.form), without)
         return openai_body(self._head, messages, prompt, box, more)
 
     def _wire(self, part: Part, without: frozenset[str]) -> Wire | None:
@@ -166,9 +166,9 @@ class ChatApi:
         self._wired.update(kept_keys(wire))
         return wire
 
-    def _form(self, schema: bytes, without: frozenset[str]) -> dict[str, Json]:
+    def _response_format(self, schema: bytes, without: frozenset[str]) -> dict[str, Json]:
         """The form of the reply, in this API's place for it."""
-        asked = form(schema, without, any_schema=not is_openai(self.provider))
+        asked = response_format(schema, without, any_schema=not is_openai(self.provider))
         self._formed |= bool(asked)
         if asked.get("type") == "json_schema":
             asked = {"type": asked.pop("type"), "json_schema": asked}

@@ -60,7 +60,7 @@ def message(part: Part, box: Toolbox, ids: Ids, wire: Wire | None, *, sees: bool
         return encode({"role": "tool", "tool_call_id": id_, "content": part.text})
     if part.role != "assistant":
         return encode({"role": part.role, "content": content(part, sees=sees)})
-    kept = _kept(wire)
+    kept = _wire_message(wire)
     more: list[Any] = kept.get("calls") or []
     said: dict[str, Json] = {"role": "assistant", "content": part.text}
     if part.calls:
@@ -94,14 +94,14 @@ def data_url(image: Image) -> str:
     return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
 
 
-def _kept(wire: Wire | None) -> dict[str, Any]:
+def _wire_message(wire: Wire | None) -> dict[str, Any]:
     items = None if wire is None else wire.items
     return cast("dict[str, Any]", items) if isinstance(items, dict) else {}
 
 
 def kept_keys(wire: Wire) -> set[str]:
     """The keys that `message` takes from a wire, to know them again in a server's complaint."""
-    kept = _kept(wire)
+    kept = _wire_message(wire)
     calls: list[dict[str, Any]] = kept.get("calls") or []
     return {*(kept.get("message") or {}), *(key for call in calls for key in call)}
 

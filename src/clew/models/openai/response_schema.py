@@ -127,7 +127,7 @@ def openai_tool(tool: Tool) -> None:
         )
 
 
-def form(schema: bytes, without: frozenset[str], *, any_schema: bool) -> dict[str, Json]:
+def response_format(schema: bytes, without: frozenset[str], *, any_schema: bool) -> dict[str, Json]:
     """The form of a reply to ask for: that of the schema, any JSON object, or none.
 
     OpenAI takes schemas of objects only; servers that run models themselves take any.

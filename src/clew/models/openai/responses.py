@@ -21,7 +21,7 @@ from clew.models.http.failures import Trouble
 from clew.models.http.request import openai_body
 from clew.models.openai.chat_prompt import NAMES
 from clew.models.openai.client import is_openai, openai_endpoint
-from clew.models.openai.response_schema import LEAVE, REFUSED, form
+from clew.models.openai.response_schema import LEAVE, REFUSED, response_format
 from clew.models.openai.responses_prompt import declare, declare_openai, head, items
 from clew.models.openai.responses_reply import Draft
 from clew.models.tool_names import Boxes
@@ -122,7 +122,7 @@ class ResponsesApi:
         sections = (prompt.head, prompt.parts, prompt.tail)
         found = [joined(section, key, written) for section in sections if section]
         more: dict[str, Json] = {"stream": True} if stream else {}
-        if text := self._text | self._form(prompt, without):
+        if text := self._text | self._text_format(prompt, without):
             more["text"] = text
         return openai_body(self._heads["include" not in without], found, prompt, box, more)
 
@@ -133,9 +133,11 @@ class ResponsesApi:
             return None
         return wire
 
-    def _form(self, prompt: Prompt, without: frozenset[str]) -> dict[str, Json]:
+    def _text_format(self, prompt: Prompt, without: frozenset[str]) -> dict[str, Json]:
         if prompt.form is None or "format" in self._text:
             return {}
-        asked = form(encode(prompt.form), without, any_schema=not is_openai(self.provider))
+        asked = response_format(
+            encode(prompt.form), without, any_schema=not is_openai(self.provider)
+        )
         self._formed |= bool(asked)
         return {"format": asked} if asked else {}

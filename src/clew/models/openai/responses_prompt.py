@@ -74,7 +74,7 @@ def items(part: Part, box: Toolbox, wire: Wire | None, *, sees: bool) -> bytes:
         ]
     elif part.role != "assistant":
         found = [{"role": part.role, "content": _content(part, sees=sees)}]
-    elif (kept := _kept(part, wire)) is None:
+    elif (kept := _wire_items(part, wire)) is None:
         said = part.text or not part.calls
         found = [{"role": "assistant", "content": part.text}] if said else []
         found += [_call(call, box) for call in part.calls]
@@ -101,7 +101,7 @@ def _call(call: RawCall, box: Toolbox) -> dict[str, Json]:
     }
 
 
-def _kept(part: Part, wire: Wire | None) -> list[dict[str, Any]] | None:
+def _wire_items(part: Part, wire: Wire | None) -> list[dict[str, Any]] | None:
     """The items of a wire, where they are those of this part."""
     try:
         kept = msgspec.convert(wire and wire.items, list[dict[str, Any]])

@@ -188,7 +188,7 @@ class Draft:
         )
         usage = self.last and self.last.usage
         provider, model = self.source
-        kept = _kept(items, said)
+        kept = _items_to_send(items, said)
         return Reply(
             text=text or said.refusal,
             calls=calls,
@@ -256,7 +256,7 @@ def _aloud(said: _Said) -> tuple[str, str]:
     return text + aloud.rest(), aloud.thought
 
 
-def _kept(items: list[dict[str, Any]], said: _Said) -> list[Json]:
+def _items_to_send(items: list[dict[str, Any]], said: _Said) -> list[Json]:
     """The items to send back: reasoning and what is unknown here verbatim; of messages and calls
     only what the text and the calls of the reply do not say.
 

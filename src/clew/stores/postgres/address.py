@@ -44,7 +44,7 @@ def scheme_of(named: str) -> str:
     return found[0] if found else ""
 
 
-def shown(named: str) -> str:
+def without_password(named: str) -> str:
     """The place as it may be printed: an address without its password."""
     if not is_address(named):
         scheme = scheme_of(named)

@@ -110,7 +110,7 @@ def lost(error: Exception, connection: Connection) -> bool:
     return ended or connection.closed or connection.broken
 
 
-def again(error: Exception) -> bool:
+def can_retry(error: Exception) -> bool:
     """Whether the same statement may succeed when it is made again."""
     return code(error) in _AGAIN
 
@@ -160,7 +160,7 @@ class Link:
         return self.loop is asyncio.get_running_loop() and self.process == os.getpid()
 
     @property
-    def over(self) -> bool:
+    def is_stale(self) -> bool:
         """Whether its loop has ended, or is that of the process which this one was forked from."""
         return self.loop.is_closed() or self.process != os.getpid()
 
@@ -187,13 +187,13 @@ class Link:
                 state = code(error)
                 waits = self._known or state in {_STARTING, _FULL}
                 if state in _MEANING or not (waits and isinstance(error, psycopg.OperationalError)):
-                    raise self._told(error) from None
+                    raise self._as_store_error(error) from None
                 if time.monotonic() + pause > until:
                     raise unreachable(self.address, error) from None
             await asyncio.sleep(pause)
             pause = min(2 * pause, 0.5)
 
-    def _told(self, error: psycopg.Error | OSError) -> StoreError:
+    def _as_store_error(self, error: psycopg.Error | OSError) -> StoreError:
         if isinstance(error, psycopg.ProgrammingError) and not code(error):
             return StoreError(
                 "the database's address has a part that is not known: beside schema and patience "
@@ -281,7 +281,7 @@ class Link:
                     await self._renounce(pool)
                 if once and gone:
                     raise self.unsure() from error
-                if not (gone or again(error)) or time.monotonic() > until:
+                if not (gone or can_retry(error)) or time.monotonic() > until:
                     raise explain(self.address, error) from error
             finally:
                 await pool.putconn(connection)

@@ -16,7 +16,7 @@ import psycopg
 from clew.core.errors import StoreError
 from clew.core.interfaces import Append, Line
 from clew.stores.file_locks import stops
-from clew.stores.postgres.connection import Connection, Link, Packed, again, explain, lost
+from clew.stores.postgres.connection import Connection, Link, Packed, can_retry, explain, lost
 from clew.stores.refusals import refusal, unknown_run
 
 MOST: Final = 500
@@ -139,7 +139,7 @@ class Commits:
                     # cannot follow itself, and the lines that it finds in its place are its own.
                     unsure = True
                     await self._drop()
-                elif again(error) and tries < _TRIES:
+                elif can_retry(error) and tries < _TRIES:
                     tries += 1
                 elif len(group) == 1:
                     group[0].error = self._explain(error)

@@ -129,7 +129,7 @@ class Locks:
             if not one.taking:
                 self._held.pop(one.number, None)
         try:
-            answers = await self._done(group)
+            answers = await self._ask_server(group)
         except StoreError as error:
             for one in group:
                 one.fail(error)
@@ -175,7 +175,7 @@ class Locks:
                     await self._connection.execute("SELECT pg_advisory_unlock_all()")
             await self._drop()
 
-    async def _done(self, group: list[_Asked]) -> list[bool]:
+    async def _ask_server(self, group: list[_Asked]) -> list[bool]:
         """Ask the server, on a connection that has all that is held."""
         asked = ([one.number for one in group], [one.taking for one in group])
         until = self._link.deadline()
@@ -208,7 +208,7 @@ class Locks:
             await asyncio.sleep(PULSE)
             with suppress(StoreError, psycopg.Error):  # whoever works on a run says what is wrong
                 async with self._lock:
-                    await self._done([])
+                    await self._ask_server([])
 
     async def _drop(self) -> None:
         connection, self._connection = self._connection, None

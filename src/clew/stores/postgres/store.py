@@ -140,7 +140,7 @@ class PostgresStore:
                 "a PostgreSQL store needs asyncio: run without trio, or name another store"
             ) from error
         found = self._opened
-        if found is None or found.link.over:
+        if found is None or found.link.is_stale:
             return None
         if not found.link.here:
             raise StoreError(

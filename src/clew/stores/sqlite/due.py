@@ -85,7 +85,7 @@ def find_stopped(connection: sqlite3.Connection) -> None:
     connection.executemany(_STOP, rows)
 
 
-def begun(connection: sqlite3.Connection, number: int) -> None:
+def add_run(connection: sqlite3.Connection, number: int) -> None:
     """A run was made: it has no stop."""
     connection.execute("INSERT OR IGNORE INTO open_runs (number) VALUES (?)", (number,))
 
@@ -97,7 +97,7 @@ def ended(connection: sqlite3.Connection, number: int, last: Line) -> None:
         connection.execute(_STOP, (number, last.at, status_of(last.body)))
     else:
         connection.execute("DELETE FROM stopped_runs WHERE number = ?", (number,))
-        begun(connection, number)
+        add_run(connection, number)
 
 
 def page_of(

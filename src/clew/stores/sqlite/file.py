@@ -115,7 +115,7 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
     with suppress(OSError):  # it is there; or cannot be, which SQLite tells
         make_file(path)  # and what SQLite makes beside it gets its rights
     try:
-        return _opened(path, patience)
+        return _open(path, patience)
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_CORRUPT and (why := missing(path, _OURS)):
@@ -124,12 +124,12 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
         if code not in _MAYBE_READABLE or not os.access(path, os.R_OK) or _log(path).exists():
             raise explain(path, error) from error
     try:
-        return _opened(path, patience, "?mode=ro&immutable=1")
+        return _open(path, patience, "?mode=ro&immutable=1")
     except sqlite3.Error as error:
         raise explain(path, error) from error
 
 
-def _opened(path: Path, patience: float, how: str = "") -> sqlite3.Connection:
+def _open(path: Path, patience: float, how: str = "") -> sqlite3.Connection:
     """The file, prepared. Raises `sqlite3.Error` and `StoreError`."""
     place = f"{path.absolute().as_uri()}{how}"
     connection = sqlite3.connect(

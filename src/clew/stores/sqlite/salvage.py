@@ -83,7 +83,7 @@ def _pairs(rows: list[Any]) -> Iterator[_Pair]:
     )  # fmt: skip
 
 
-def cut(connection: sqlite3.Connection) -> list[str]:
+def truncation_notes(connection: sqlite3.Connection) -> list[str]:
     """That the file was cut off, and what that took, where this is what is left of it."""
     with suppress(sqlite3.Error):  # no such table
         return [why for (why,) in connection.execute("SELECT why FROM cut ORDER BY rowid")]
@@ -95,7 +95,7 @@ def damage(connection: sqlite3.Connection) -> str:
 
     SQLite does not see that a page of one table holds rows of another, or none.
     """
-    if found := cut(connection):
+    if found := truncation_notes(connection):
         return found[0]
     try:
         (said,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
@@ -134,7 +134,7 @@ class Salvaged(msgspec.Struct):
     cut: bool = False
 
     def __post_init__(self) -> None:
-        found = cut(self.connection)
+        found = truncation_notes(self.connection)
         self.cut = bool(found)
         self.lost += found[1:]
         if not self._find():

@@ -23,7 +23,7 @@ from clew.stores.file_locks import FileClaims
 from clew.stores.listing import matching, page
 from clew.stores.refusals import gone, known_run, missing_blob, no_base, refusal, unknown_run
 from clew.stores.sqlite.delete import forget, keep, size
-from clew.stores.sqlite.due import DUE, ORDER, begun, ended, ids_of, page_of
+from clew.stores.sqlite.due import DUE, ORDER, add_run, ended, ids_of, page_of
 from clew.stores.sqlite.file import beside, connect, explain, identity, indexed
 from clew.stores.sqlite.group_commit import Group, Waiting
 from clew.stores.sqlite.salvage import salvaged
@@ -107,7 +107,7 @@ class SqliteStore:
                 number = self._connection.execute(_CREATE, (run_id,)).lastrowid
             except sqlite3.IntegrityError as error:
                 raise known_run(run_id) from error
-            begun(self._connection, number or 0)
+            add_run(self._connection, number or 0)
             if base is not None:
                 self._share(number or 0, base)
 
@@ -126,7 +126,7 @@ class SqliteStore:
         return epoch
 
     async def epoch(self, run_id: str) -> int:
-        return self._told(partial(self._place, run_id))[1]
+        return self._run_alone(partial(self._place, run_id))[1]
 
     async def append(self, append: Append) -> bool:
         if append.barrier and identity(self.path) != self._identity:
@@ -135,7 +135,7 @@ class SqliteStore:
         # Cheaper than the turn of the loop in which others could come along; and waiting for them
         # would march many runs in step, all at work and then all waiting for a model.
         at_once = (group.alone(append) or not append.barrier) and not group.gathering
-        if at_once and self._told(partial(self._write_next, append)):
+        if at_once and self._run_alone(partial(self._write_next, append)):
             return True
         mine = Waiting(append)
         group.waiting.append(mine)
@@ -157,7 +157,7 @@ class SqliteStore:
         return mine.quiet
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
-        return self._told(partial(self._lines, run_id, max(after, 0)))
+        return self._run_alone(partial(self._lines, run_id, max(after, 0)))
 
     async def blob(self, digest: str) -> bytes:
         def body() -> bytes:
@@ -168,7 +168,7 @@ class SqliteStore:
                 raise missing_blob(digest)
             return row[0]
 
-        return self._told(body)
+        return self._run_alone(body)
 
     async def post(self, run_id: str, body: bytes) -> None:
         def insert() -> None:
@@ -184,13 +184,13 @@ class SqliteStore:
                 raise unknown_run(run_id)
             return [] if rows[0][0] is None else rows
 
-        return self._told(messages)
+        return self._run_alone(messages)
 
     async def runs(
         self, most: int = 0, after: RunInfo | None = None, status: str = ""
     ) -> list[RunInfo]:
         try:
-            return self._told(partial(self._page, most, after, status))
+            return self._run_alone(partial(self._page, most, after, status))
         except StoreError:
             if (rest := await self.salvage()) is None:  # pragma: no cover - mended meanwhile
                 raise
@@ -199,12 +199,12 @@ class SqliteStore:
 
     async def ids(self, part: str, most: int = 20) -> list[str]:
         try:
-            return self._told(partial(ids_of, self._connection, part, most))
+            return self._run_alone(partial(ids_of, self._connection, part, most))
         except StoreDamagedError:
             return matching([run.run_id for run in await self.runs()], part, most)
 
     async def due(self) -> list[RunInfo]:
-        return self._told(partial(self._listing, DUE))
+        return self._run_alone(partial(self._listing, DUE))
 
     async def claim(self, name: str) -> bool:
         return self._claims.claim(name)
@@ -216,10 +216,10 @@ class SqliteStore:
         self._within("FULL", lambda: forget(self._connection, run_id, self._place(run_id)[0]))
 
     async def size(self) -> int:
-        return self._told(partial(size, self._connection))
+        return self._run_alone(partial(size, self._connection))
 
     async def salvage(self) -> tuple[Store, list[str], list[str]] | None:
-        return salvaged(self.path, self._told, self._connection)
+        return salvaged(self.path, self._run_alone, self._connection)
 
     async def close(self) -> None:
         """Let go of the file; the last one to do so folds the log into it."""
@@ -290,7 +290,7 @@ class SqliteStore:
             )
         ]
 
-    def _told(self, work: Callable[[], T]) -> T:
+    def _run_alone(self, work: Callable[[], T]) -> T:
         """Do `work` on the connection, alone; SQLite's errors come out as ours."""
         with self._lock:
             try:
@@ -312,7 +312,7 @@ class SqliteStore:
                 raise
             return result
 
-        return self._told(transaction)
+        return self._run_alone(transaction)
 
     def _sync(self, durability: Literal["NORMAL", "FULL"]) -> None:
         """How the next commit is synced; this cannot be changed within a transaction."""

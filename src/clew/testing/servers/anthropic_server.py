@@ -149,7 +149,7 @@ class Messages:
     def streams(self, seen: Seen) -> bool:
         return bool(seen.body.get("stream"))
 
-    def whole(self, say: Say, seen: Seen) -> bytes:
+    def full_body(self, say: Say, seen: Seen) -> bytes:
         return to_json(self._message(say, seen) | _end(say) | _usage(say, seen))
 
     def events(self, say: Say, seen: Seen) -> Iterator[bytes]:
@@ -160,7 +160,7 @@ class Messages:
         yield _event("message_start", message=begun)
         yield _event("ping")
         for index, block in enumerate(blocks):
-            start, deltas = _cut(block)
+            start, deltas = _stream_pieces(block)
             yield _event("content_block_start", index=index, content_block=start)
             for delta in deltas:
                 yield _event("content_block_delta", index=index, delta=delta)
@@ -222,7 +222,7 @@ def _input(arguments: str | None) -> Any:
         return arguments
 
 
-def _cut(block: Block) -> tuple[Block, list[dict[str, Any]]]:
+def _stream_pieces(block: Block) -> tuple[Block, list[dict[str, Any]]]:
     """How a block begins in a stream, and the pieces it goes on with."""
     match block["type"]:
         case "text":

@@ -31,7 +31,7 @@ class Completions:
     def streams(self, seen: Seen) -> bool:
         return bool(seen.body.get("stream"))
 
-    def whole(self, say: Say, seen: Seen) -> bytes:
+    def full_body(self, say: Say, seen: Seen) -> bytes:
         whole = _frame(say, seen.body) | {"choices": [_choice(say.text or "", _reason(say))]}
         usage = {} if say.usage == {} else {"usage": chat_usage(say, seen.body["prompt"])}
         return to_json(whole | usage)

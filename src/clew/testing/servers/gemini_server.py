@@ -136,7 +136,7 @@ class Content:
     def streams(self, seen: Seen) -> bool:
         return self.method == "streamGenerateContent"
 
-    def whole(self, say: Say, seen: Seen) -> bytes:
+    def full_body(self, say: Say, seen: Seen) -> bytes:
         return msgspec.json.format(encode(reply(say, seen.body, self.model, ids=self.service.ids)))
 
     def events(self, say: Say, seen: Seen) -> Iterator[bytes]:

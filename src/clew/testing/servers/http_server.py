@@ -121,7 +121,7 @@ class Form(Protocol):
         """Whether a stream was asked for."""
         ...
 
-    def whole(self, say: Say, seen: Seen) -> bytes:
+    def full_body(self, say: Say, seen: Seen) -> bytes:
         """The body of a plain reply."""
         ...
 
@@ -268,7 +268,7 @@ class HttpServer:
                 events = [data[i : i + size] for i in range(0, len(data), size)]
             await _stream(writer, self._service.stream_type, events, ends=at is None)
         else:
-            await _whole(writer, 200, form.whole(turn, seen), JSON, at)
+            await _send_plain(writer, 200, form.full_body(turn, seen), JSON, at)
 
     async def _fixed(
         self, writer: asyncio.StreamWriter, turn: Fail | Send, at: int | None = None
@@ -276,10 +276,10 @@ class HttpServer:
         """Send what is the same in every form."""
         if isinstance(turn, Send):
             kind = {"content-type": turn.content_type}
-            await _whole(writer, turn.status, turn.body, kind, at)
+            await _send_plain(writer, turn.status, turn.body, kind, at)
         else:
             body = self._service.error(turn)
-            await _whole(writer, turn.status, body, JSON | dict(turn.headers), at)
+            await _send_plain(writer, turn.status, body, JSON | dict(turn.headers), at)
 
 
 async def _read(reader: asyncio.StreamReader) -> tuple[Seen, str]:
@@ -311,7 +311,7 @@ def sse(data: object, name: str = "") -> bytes:
     return line + b"data: " + to_json(data) + b"\n\n"
 
 
-async def _whole(
+async def _send_plain(
     writer: asyncio.StreamWriter,
     status: int,
     body: bytes,

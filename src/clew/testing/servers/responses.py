@@ -38,7 +38,7 @@ class Responses:
     def streams(self, seen: Seen) -> bool:
         return bool(seen.body.get("stream"))
 
-    def whole(self, say: Say, seen: Seen) -> bytes:
+    def full_body(self, say: Say, seen: Seen) -> bytes:
         return to_json(self._response(say, seen.body))
 
     def events(self, say: Say, seen: Seen) -> Iterator[bytes]:

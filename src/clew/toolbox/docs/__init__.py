@@ -55,7 +55,7 @@ def docs_tools(
         _refuse_unsearchable(query)
         found = await _in_thread(lambda stop: library.search(query, limit, stop))
         if found:
-            return _observation({"results": [_shown(piece) for piece in found]}, found)
+            return _observation({"results": [_as_json(piece) for piece in found]}, found)
         report = await _in_thread(library.report)
         return _observation({"results": [], "note": _nothing(report)}, ())
 
@@ -67,7 +67,7 @@ def docs_tools(
                 f"there is no passage {doc_id[:40]!r} (any more): take a doc_id from a new search"
             )
         around = {"before": found.before, "after": found.after}
-        shown = [_shown(piece) for piece in found.passages]
+        shown = [_as_json(piece) for piece in found.passages]
         return _observation({"results": shown, **around}, found.passages)
 
     return (
@@ -144,7 +144,7 @@ def _refuse_unsearchable(query: str) -> None:
         raise ToolError("the query holds no word: give the words that must be there")
 
 
-def _shown(piece: Found) -> dict[str, Json]:
+def _as_json(piece: Found) -> dict[str, Json]:
     return {
         "doc_id": piece.doc_id,
         "score": piece.score,

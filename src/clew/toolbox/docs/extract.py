@@ -117,7 +117,7 @@ def _pdf(path: Path) -> Iterator[Line]:
     pypdf = _optional("pypdf")
     # What it warns of is reported, if it matters, as the reason why a file was skipped.
     logging.getLogger("pypdf").addHandler(logging.NullHandler())
-    pages = _whole(path, MOST_PDF, lambda: _pages(pypdf, path))
+    pages = _read_in_memory(path, MOST_PDF, lambda: _pages(pypdf, path))
     if not any(page.strip() for page in pages):
         raise Unreadable("no text in it: if it is a scan, run it through text recognition")
     return _numbered(pages)
@@ -140,7 +140,7 @@ def _numbered(pages: list[str]) -> Iterator[Line]:
 
 def _html(path: Path, seen: Survey) -> Extracted:
     bs4 = _optional("bs4")
-    return _whole(path, MOST_HTML, lambda: _marked_up(bs4, path, seen))
+    return _read_in_memory(path, MOST_HTML, lambda: _marked_up(bs4, path, seen))
 
 
 def _marked_up(bs4: Any, path: Path, seen: Survey) -> Extracted:
@@ -187,7 +187,7 @@ def _unmarked(line: str) -> Line:
     return text, len(line) - len(text) if text.strip() else 0
 
 
-def _whole(path: Path, most: int, read: Callable[[], T]) -> T:
+def _read_in_memory(path: Path, most: int, read: Callable[[], T]) -> T:
     """Let a library read a file that it holds in memory; whatever fails in it is a reason."""
     if (size := path.stat().st_size) > most:
         raise Unreadable(f"{size:,} bytes, at most {most:,} are read: split it")

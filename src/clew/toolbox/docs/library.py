@@ -110,12 +110,12 @@ class Library:
             forget(connection, sorted(known - set(files)), stop)
             for done, path in enumerate(files):
                 if stop.is_set():
-                    return self._told(connection, skipped, complete=False)
+                    return self._make_report(connection, skipped, complete=False)
                 self._progress(done, len(files), path)
                 if reason := refresh(connection, self.folder, path, stop):
                     skipped[path] = reason
             self._progress(len(files), len(files), "")
-            self._report = self._told(connection, skipped, complete=True)
+            self._report = self._make_report(connection, skipped, complete=True)
             return self._report
 
     @contextmanager
@@ -135,7 +135,7 @@ class Library:
         if self._on_progress is not None:
             self._on_progress(done, total, path)
 
-    def _told(
+    def _make_report(
         self, connection: sqlite3.Connection, skipped: Skipped, *, complete: bool
     ) -> IndexReport:
         (passages,) = connection.execute("SELECT count(*) FROM passages").fetchone()

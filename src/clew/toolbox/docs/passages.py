@@ -48,7 +48,7 @@ def split(lines: Iterable[Line], title: str) -> Iterator[Passage]:
         held += line
         body = body or (not level and bool(line.strip()))
         while len(held) > MOST:
-            end = _cut(held)
+            end = _best_break(held)
             yield from _passage(headings, offset, held[:end])
             held, offset = held[end:], offset + end
         if body and len(held) >= LEAST and not line.strip():
@@ -73,7 +73,7 @@ def _passage(headings: dict[int, str], offset: int, text: str) -> Iterator[Passa
         yield Passage(title[:_TITLE], offset + begins, stripped)
 
 
-def _cut(text: str) -> int:
+def _best_break(text: str) -> int:
     """Where a passage that grew too long had best end."""
     window = text[:MOST]
     if (paragraph := window.rfind("\n\n", LEAST // 2)) > 0:

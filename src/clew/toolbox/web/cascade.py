@@ -12,8 +12,8 @@ from clew.core.interfaces import Tool
 from clew.toolbox.web.baidu import baidu
 from clew.toolbox.web.engines import brave, searxng, serper, tavily
 from clew.toolbox.web.reach import Reach, reach_of_environment
-from clew.toolbox.web.results import Piece, observation, same_page, whole
-from clew.toolbox.web.source import SLACK, Query, Source, asked, parameters, search
+from clew.toolbox.web.results import Piece, clean_text, observation, same_page
+from clew.toolbox.web.source import SLACK, Query, Source, parameters, query_of, search
 from clew.toolbox.web.trouble import Trouble
 from clew.toolbox.web.wiki import wikipedia
 from clew.tools.schema import checked
@@ -66,7 +66,7 @@ def web_search(
     most = 6 if sources is None else len(sources)
 
     async def call(args: dict[str, Json], key: str) -> Any:
-        query, here = asked(args), usual_sources() if sources is None else sources
+        query, here = query_of(args), usual_sources() if sources is None else sources
         found, failed = await (_all if at_once else _first)(here, query, out)
         if len(failed) == len(here):
             why = "; ".join(f"{one.source}: {one.why}" for one in failed)
@@ -109,14 +109,14 @@ async def _asked_of(source: Source, query: Query, reach: Reach) -> list[Piece] |
     except Trouble as trouble:
         return Failed(source.name, str(trouble))
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- a source is anybody's code
-        return Failed(source.name, f"broken: {_told(error)}; use another source")
+        return Failed(source.name, f"broken: {_error_line(error)}; use another source")
 
 
-def _told(error: BaseException) -> str:
+def _error_line(error: BaseException) -> str:
     """An exception in a line, whatever its own words do."""
     name = type(error).__name__
     try:
-        return whole(" ".join(f"{name}: {error}".split()))
+        return clean_text(" ".join(f"{name}: {error}".split()))
     except Exception:  # noqa: BLE001 -- it cannot tell itself
         return name
 

@@ -103,7 +103,7 @@ async def hop(
         try:
             response = await _first_that_connects(client, sent)
             try:
-                return await _taken(request, url, response, most)
+                return await _read_answer(request, url, response, most)
             finally:
                 await response.aclose()
         except httpx2.TransportError as error:
@@ -143,7 +143,9 @@ async def _first_that_connects(
     return await client.send(sent[-1], stream=True)
 
 
-async def _taken(request: Request, url: httpx2.URL, response: httpx2.Response, most: int) -> Answer:
+async def _read_answer(
+    request: Request, url: httpx2.URL, response: httpx2.Response, most: int
+) -> Answer:
     """The answer, read whole if it is a good one of a kind that is wanted. Raises `Trouble`."""
     headers = {name.lower(): value for name, value in response.headers.items()}
     answer = Answer(str(url), status=response.status_code, headers=headers)

@@ -21,7 +21,7 @@ from clew.toolbox.web.reach import Reach, reach_of_environment
 from clew.toolbox.web.results import LONGEST, Piece, doc_id, observation, shortened
 from clew.toolbox.web.sentences import sentences
 from clew.toolbox.web.share import share
-from clew.toolbox.web.source import SLACK, asked
+from clew.toolbox.web.source import SLACK, query_of
 from clew.toolbox.web.trouble import Trouble
 from clew.toolbox.web.wiki import (
     LANGUAGE,
@@ -68,7 +68,7 @@ def paper_tools(
         find, seconds, prefix = _given(over), _GIVEN, "text"
 
     async def search(args: dict[str, Json], key: str) -> Any:
-        title = asked({"query": args["entity"]}).text
+        title = query_of({"query": args["entity"]}).text
         found = await find(title)
         if not isinstance(found, Article):
             return _similar(title, found)
@@ -235,7 +235,7 @@ def _place(so_far: Trajectory) -> tuple[str, Counter[tuple[str, str]]]:
     """The title searched last, and how many sentences were seen since, by title and word."""
     title, seen = "", Counter[tuple[str, str]]()
     for other in so_far.calls:
-        shown = _shown(other)
+        shown = _results_of(other)
         if not shown:
             continue
         if other.action.name == SEARCH:
@@ -245,7 +245,7 @@ def _place(so_far: Trajectory) -> tuple[str, Counter[tuple[str, str]]]:
     return title, seen
 
 
-def _shown(call: Call) -> list[_Result]:
+def _results_of(call: Call) -> list[_Result]:
     """What the call found."""
     if call.action.name not in {SEARCH, LOOKUP} or call.observation is None:
         return []

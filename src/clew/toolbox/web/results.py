@@ -64,10 +64,10 @@ def pieces(prefix: str, query: str, hits: Iterable[Hit]) -> list[Piece]:
     """The hits with ids and scores, each once, in their order; those that are no pages left out."""
     found: dict[str, Piece] = {}
     for hit in hits:
-        url = whole(hit.url)
+        url = clean_text(hit.url)
         if url and not _is_page(url):
             continue
-        title, snippet = whole(hit.title)[:_TITLE], shortened(whole(hit.snippet))
+        title, snippet = clean_text(hit.title)[:_TITLE], shortened(clean_text(hit.snippet))
         given = hit.score is not None and math.isfinite(hit.score)
         score = float(hit.score or 0.0) if given else share(query, f"{title} {snippet}")
         found.setdefault(
@@ -84,7 +84,7 @@ def pieces(prefix: str, query: str, hits: Iterable[Hit]) -> list[Piece]:
     return list(found.values())
 
 
-def whole(text: str) -> str:
+def clean_text(text: str) -> str:
     """Text that a record can hold, of whatever kind of text it is; half characters are marked."""
     return text.encode("utf-8", "replace").decode()
 
@@ -144,7 +144,7 @@ def observation(found: Sequence[Piece], note: str = "", **more: Json) -> Observa
             "or say that it is not certain"
         )
         note = f"{note}. {text}" if note else text
-    content: dict[str, Json] = {"results": [shown(piece) for piece in found], **more}
+    content: dict[str, Json] = {"results": [as_json(piece) for piece in found], **more}
     if note:
         content["note"] = note
     return Observation(
@@ -158,7 +158,7 @@ def observation(found: Sequence[Piece], note: str = "", **more: Json) -> Observa
     )
 
 
-def shown(piece: Piece) -> dict[str, Json]:
+def as_json(piece: Piece) -> dict[str, Json]:
     """A piece as the model reads it."""
     return {
         "doc_id": piece.doc_id,

@@ -71,7 +71,7 @@ def search_tool(source: Source, reach: Reach | None = None) -> Tool:
     out = reach or reach_of_environment()
 
     async def call(args: dict[str, Json], key: str) -> Any:
-        found = await search(source, asked(args), out)
+        found = await search(source, query_of(args), out)
         return observation(found, "" if found else _NOTHING)
 
     description = (
@@ -118,7 +118,7 @@ def parameters(*, languages: bool) -> dict[str, Json]:
     }
 
 
-def asked(args: dict[str, Json]) -> Query:
+def query_of(args: dict[str, Json]) -> Query:
     """The query of a call. Raises `Trouble` where nothing could be found by it."""
     text = " ".join(args["query"].split())
     if len(text) > MOST_QUERY:

@@ -15,7 +15,7 @@ from clew.tools.retrieval.embedding import Embed, Lasting
 from clew.tools.retrieval.index import Index
 from clew.tools.retrieval.loading import named
 
-__all__ = ["Embed", "Lasting", "Retrieval", "asked"]
+__all__ = ["Embed", "Lasting", "Retrieval", "search_texts"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,9 @@ class Retrieval:
         room = self.most - len(self.always) - len(so_far.shown)
         if room < 1 or not tools:
             return []
-        ranked = await to_thread.run_sync(self.rank, tools, asked(so_far), abandon_on_cancel=True)
+        ranked = await to_thread.run_sync(
+            self.rank, tools, search_texts(so_far), abandon_on_cancel=True
+        )
         return [name for name in ranked[: self.k] if name not in so_far.shown][:room]
 
     def rank(self, tools: Sequence[Tool], texts: Sequence[str]) -> list[str]:
@@ -77,7 +79,7 @@ class Retrieval:
         return None if self.embed is None else named(self.embed)
 
 
-def asked(so_far: Trajectory) -> list[str]:
+def search_texts(so_far: Trajectory) -> list[str]:
     """What tools are to be found for: the goal, a person's last word, the last thought.
 
     So are names of tools that the last step called and that do not exist.
@@ -95,4 +97,4 @@ def asked(so_far: Trajectory) -> list[str]:
         if call.observation is not None and call.observation.code == "unknown_tool"
     ]
     thought = "" if step.thought is None else step.thought.text
-    return [text for text in (so_far.asked, *words[-1:], thought, *missed) if text.strip()]
+    return [text for text in (so_far.visible_goal, *words[-1:], thought, *missed) if text.strip()]

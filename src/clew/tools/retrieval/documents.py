@@ -33,7 +33,7 @@ class Document:
 
 def document(tool: Tool) -> Document:
     """What can be searched for of a tool."""
-    return Document(split(tool.name), tool.description, " ".join(_said(tool.parameters)))
+    return Document(split(tool.name), tool.description, " ".join(_schema_words(tool.parameters)))
 
 
 def split(text: str) -> str:
@@ -41,7 +41,7 @@ def split(text: str) -> str:
     return " ".join(_WORD.findall(_BOUNDARY.sub(" ", text)))
 
 
-def _said(schema: Parameters) -> Iterator[str]:
+def _schema_words(schema: Parameters) -> Iterator[str]:
     """Names, descriptions and allowed values of all that is inside a schema, at any depth."""
     for name, inner in subschemas(schema):
         if name:
@@ -50,4 +50,4 @@ def _said(schema: Parameters) -> Iterator[str]:
             told = cast("Parameters", inner)
             yield str(told.get("description", ""))
             yield from map(str, cast("list[Any]", told.get("enum") or []))
-            yield from _said(told)
+            yield from _schema_words(told)

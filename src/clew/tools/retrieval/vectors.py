@@ -19,19 +19,19 @@ class Vectors:
     def __init__(self, embed: Embed, texts: Sequence[str]) -> None:
         self._embed = embed
         self._rows = _unit(
-            _kept(embed, texts) if isinstance(embed, Lasting) else _made(embed, texts)
+            _embed_cached(embed, texts) if isinstance(embed, Lasting) else _embed(embed, texts)
         )
 
     def rank(self, text: str, most: int) -> list[int]:
         """The places of the nearest texts, nearest first."""
-        (asked,) = _unit(_made(self._embed, [text]))
+        (asked,) = _unit(_embed(self._embed, [text]))
         if asked.shape != self._rows.shape[1:]:
             raise ConfigError(f"the embedding gave vectors of {len(asked)} numbers, then of others")
         order = np.argsort(-(self._rows @ asked), kind="stable")[:most]
         return [int(place) for place in order]
 
 
-def _made(embed: Embed, texts: Sequence[str]) -> Any:
+def _embed(embed: Embed, texts: Sequence[str]) -> Any:
     """A matrix with a row for each text. Raises `ConfigError` where the embedding gave none."""
     try:
         rows = np.asarray(embed(texts), dtype=np.float32)
@@ -45,7 +45,7 @@ def _made(embed: Embed, texts: Sequence[str]) -> Any:
     return rows
 
 
-def _kept(embed: Lasting, texts: Sequence[str]) -> Any:
+def _embed_cached(embed: Lasting, texts: Sequence[str]) -> Any:
     """The same, made only for texts that are not on the shelf yet."""
     shelf = Shelf.of(embed.model)
     known = shelf.read(texts)
@@ -55,7 +55,7 @@ def _kept(embed: Lasting, texts: Sequence[str]) -> Any:
     if missing:
         LOG.info("embedding %d tools with %s, once", len(missing), embed.model)
         made = {
-            text: row.tobytes() for text, row in zip(missing, _made(embed, missing), strict=True)
+            text: row.tobytes() for text, row in zip(missing, _embed(embed, missing), strict=True)
         }
         shelf.write(made)
         known |= made

@@ -95,10 +95,10 @@ class Worker:
             self._refuse(run_id, str(error))
             return "refused"
         except (ModelError, StoreError) as error:
-            return await self._again(run_id, tries, ticket, str(error))
+            return await self._retry_later(run_id, tries, ticket, str(error))
         except Exception as error:
             LOG.exception("run %s: a part of its agent failed", run_id)
-            return await self._again(run_id, tries, ticket, described(error))
+            return await self._retry_later(run_id, tries, ticket, described(error))
         finally:
             await let_go(self.store, lock)
         if done is None:
@@ -141,7 +141,7 @@ class Worker:
         self.voice.tell("left", run_id, "for other workers")
         return "left"
 
-    async def _again(self, run_id: str, tries: int, ticket: str, why: str) -> str:
+    async def _retry_later(self, run_id: str, tries: int, ticket: str, why: str) -> str:
         """Have a run tried again later; later each time, as long as no thought comes of it."""
         try:
             so_far = await load(self.store, run_id)
@@ -290,7 +290,7 @@ class Worker:
                 "failed", run_id, f"{described(error)} (it is looked at again in {seconds:.0f} s)"
             )
             return
-        self._pauses.done(run_id)
+        self._pauses.forget(run_id)
         if run_id in self._over or await self._free(run_id):
             await self.tickets.tear([ticket] if ticket else [])
             seq = len(record)

@@ -156,7 +156,7 @@ class Actor:
             if self._store is None:
                 self._store = shared(open_store(self._orders.store))
             if self._agents is None:
-                self._agents = await self._made()
+                self._agents = await self._make_agents()
             store, agents = self._store, self._agents
         while not self._leaving:
             so_far = await load(store, run_id)
@@ -175,7 +175,7 @@ class Actor:
             await asyncio.sleep(PAUSE)
         return _open(run_id, "left", "its actor leaves")
 
-    async def _made(self) -> Agents:
+    async def _make_agents(self) -> Agents:
         orders = self._orders
         given = [(await agent_named(name, orders.folder))[0] for name in orders.agents]
         return agents_of(*given, recorded=not orders.only, trust_origin=orders.trust_origin)

@@ -13,8 +13,8 @@ import anyio
 from clew.core.errors import ConfigError, one_error
 from clew.core.interfaces import Standing
 from clew.core.journal import load
-from clew.core.runner import opened
-from clew.workers.driver import QUEUE, OnWorkerEvent, Serving, own_name, untold
+from clew.core.runner import store_at
+from clew.workers.driver import QUEUE, OnWorkerEvent, Serving, ignore_event, own_name
 from clew.workers.locks import claim, queue_of, shared
 from clew.workers.ray.actor import End, Orders, agent_named, named_from
 from clew.workers.ray.crew import Cast, crew
@@ -43,7 +43,7 @@ class RayDriver:
 
     async def submit(self, run_id: str) -> None:
         """Have a run that was just begun worked on. Raises `ConfigError` if in another queue."""
-        async with opened(self.store) as store:
+        async with store_at(self.store) as store:
             queue = queue_of(await load(store, run_id))
         if queue != self.queue:
             what = f"stands in the queue {queue!r}" if queue else "stands in no queue"
@@ -55,7 +55,7 @@ class RayDriver:
 
     async def status(self, run_id: str) -> Standing:
         """How the run stands. Raises `StoreError` where it is unknown."""
-        async with opened(self.store) as place:
+        async with store_at(self.store) as place:
             store = shared(place)
             so_far = await load(store, run_id)
             if so_far.stop is not None and not await store.inbox(run_id):
@@ -83,7 +83,7 @@ class RayDriver:
     async def work(
         self,
         leaving: anyio.Event,
-        tell: OnWorkerEvent = untold,
+        tell: OnWorkerEvent = ignore_event,
         *,
         until_idle: bool = False,
         take_over: bool = False,
@@ -100,7 +100,7 @@ class RayDriver:
             place, self.agents, self.only, self.queue, self.cast.at_once, self.name, until_idle,
             take_over, self.trust_origin,
         )  # fmt: skip
-        async with opened(place) as store:
+        async with store_at(place) as store:
             sharing = shared(store)
             async with crew(orders, self.cast) as working:
                 await Service(sharing, working, serving, tell, leaving).go_on()

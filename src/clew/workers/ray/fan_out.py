@@ -13,7 +13,7 @@ from clew.core.errors import ConfigError, RunExistsError
 from clew.core.events import Json
 from clew.core.interfaces import Store
 from clew.core.journal import load, new_run_id
-from clew.core.runner import opened, start
+from clew.core.runner import start, store_at
 from clew.stores import default_place
 from clew.workers.ray.actor import End, Orders, agent_named, named_from
 from clew.workers.ray.crew import Cast, crew
@@ -65,7 +65,7 @@ async def fan_out(
     cast = Cast(workers, at_once, address, options or {})
     made = [await agent_named(each, folder) for each in names]  # what does not fit is told first
     sent = _Sent(goals, runs, name or new_run_id(), queue)
-    async with opened(place) as opened_store:
+    async with store_at(place) as opened_store:
         coming = sent.coming(opened_store, *(made[0] if made else (None, {})))
         async with crew(Orders(place, tuple(names), folder=folder), cast) as working:
             statuses, since, more = Counter[str](), time.monotonic(), True

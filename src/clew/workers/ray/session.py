@@ -57,7 +57,7 @@ def session(address: str | None = None, cpus: int = 1) -> Generator[None]:
     else:
         _check(address)
         with _quiet():
-            with _told(f"there is no Ray at {address}"), _signals():
+            with _translate_errors(f"there is no Ray at {address}"), _signals():
                 RAY.init(address, **_SILENT)
             try:
                 yield
@@ -83,7 +83,7 @@ def _own(cpus: int) -> Generator[None]:
     folder = Path(tempfile.mkdtemp(prefix="clew-ray-"))
     try:
         with _quiet():
-            with _told("Ray cannot be started here"), _alone(), _signals():
+            with _translate_errors("Ray cannot be started here"), _alone(), _signals():
                 RAY.init(
                     "local",
                     num_cpus=cpus,
@@ -148,7 +148,7 @@ def _signals() -> Generator[None]:
 
 
 @contextmanager
-def _told(what: str) -> Generator[None]:
+def _translate_errors(what: str) -> Generator[None]:
     try:
         yield
     except (OSError, RuntimeError, ValueError) as error:
