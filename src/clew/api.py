@@ -19,11 +19,10 @@ from clew.core.errors import ConfigError, ModelError, one_error
 from clew.core.events import Changed, Entry, Json, Note
 from clew.core.interfaces import Codec, Listener, Shape, Store
 from clew.core.journal import load
-from clew.core.loop import run as go
 from clew.core.replay import Replayed
 from clew.core.replay import replay as replay_record
-from clew.core.result import Result, whole_result
-from clew.core.runner import Where, secrets, start, store_at, take_up
+from clew.core.result import Result
+from clew.core.runner import Where, drive, secrets, start, store_at, take_up
 from clew.core.trajectory import Trajectory
 from clew.stores import MemoryStore
 from clew.workers.broken_runs import is_set_aside
@@ -73,7 +72,7 @@ async def run(
     """Answer a goal. Raises `ModelError` or `StoreError`; the record stays and can be resumed."""
     async with store_at(store) as place:
         journal = await start(agent, goal, place, run_id=run_id, listener=listener, origin=origin)
-        return await whole_result(agent, await go(agent, journal), place)
+        return await drive(agent, journal)
 
 
 async def resume(
@@ -106,7 +105,7 @@ async def resume(
                 stop.status == "interrupted" or is_set_aside(stop)
             ):
                 await journal.record(Changed(agent.setting))  # who resumes it wants it to go on
-            return await whole_result(agent, await go(agent, journal), place)
+            return await drive(agent, journal)
 
 
 async def replay(agent: Agent, run_id: str, *, store: Where = None) -> Replayed:
@@ -225,7 +224,7 @@ async def batch(
         async with limiter:
             journal = await start(agent, goal, place)
             try:
-                found = await whole_result(agent, await go(agent, journal), place)
+                found = await drive(agent, journal)
             except ModelError as error:
                 so_far = journal.trajectory
                 found = Result(

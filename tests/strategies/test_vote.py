@@ -563,7 +563,7 @@ async def test_an_id_belongs_to_one_vote() -> None:
 async def test_a_record_of_something_else_is_not_taken_for_a_run() -> None:
     store = MemoryStore()
     await ask(voters("x"), 1, store=store, run_id="mine.1")
-    with pytest.raises(ConfigError, match=r"run mine\.1 is no run of this vote"):
+    with pytest.raises(ConfigError, match=r"run mine\.1 is another's: give"):
         await ask(voters("x"), 1, store=store, run_id="mine")
 
 

@@ -9,9 +9,8 @@ from clew.core.events import AnyEvent, Forked, Json, Note
 from clew.core.fork_point import find_fork_point
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load, new_run_id
-from clew.core.loop import run as go
-from clew.core.result import Result, whole_result
-from clew.core.runner import redact
+from clew.core.result import Result
+from clew.core.runner import drive, redact
 from clew.core.seal import sealed
 from clew.core.trajectory import Trajectory
 
@@ -40,7 +39,7 @@ async def fork(
             at=at, observations=observations, say=say, new_id=new_id, listener=listener,
             origin=origin,
         )  # fmt: skip
-        return await whole_result(agent, await go(agent, journal), place)
+        return await drive(agent, journal)
 
 
 async def start_fork(

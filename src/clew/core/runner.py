@@ -1,4 +1,4 @@
-"""How a record is begun and taken up again: where it lies, whose agent it is, what it must hide."""
+"""Runs opened, driven and left: where a record lies, whose agent it is, what it must hide."""
 
 import os
 import re
@@ -26,10 +26,12 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Listener, Store, Unmetered
 from clew.core.journal import Journal, load, new_run_id
+from clew.core.loop import run
 from clew.core.moves import next_move
 from clew.core.pending import ancestors
 from clew.core.redaction import Redaction
 from clew.core.reply import same_format
+from clew.core.result import Result, whole_result
 from clew.core.seal import sealed
 from clew.core.trajectory import Trajectory
 from clew.stores import open_store
@@ -153,6 +155,48 @@ async def take_up(
     if events:
         await journal.record(*events)
     return journal
+
+
+async def start_or_take_up(
+    agent: Agent,
+    goal: str,
+    store: Store,
+    run_id: str,
+    *,
+    accept_change: bool = False,
+    listener: Listener | None = None,
+    origin: dict[str, Json] | None = None,
+    parent: str = "",
+    grant: Grant | None = None,
+    trust: Trust = "trusted",
+) -> Journal:
+    """Open the run of this id for work: begun now, or taken up where its record is.
+
+    Raises `ConfigError` where the record is another's: it serves another call, or, where no call
+    is served, answers another question.
+    """
+    if not await has_begun(store, run_id):
+        return await start(
+            agent, goal, store, run_id=run_id, parent=parent,
+            listener=listener, origin=origin, grant=grant, trust=trust,
+        )  # fmt: skip
+    so_far = await load(store, run_id)
+    if so_far.started.parent != parent or (not parent and so_far.goal != goal):
+        message = f"run {run_id} is another's: give this one an id of its own"
+        raise ConfigError(message)
+    return await take_up(
+        agent, run_id, store,
+        accept_change=accept_change, listener=listener, origin=origin,
+        parent=so_far.parent_call,
+    )  # fmt: skip
+
+
+async def drive(agent: Agent, journal: Journal) -> Result:
+    """Advance the run until it stops; what it came to, with what waits in its sub-runs.
+
+    Raises `ModelError`, `PartError` or `StoreError`; then its record is open.
+    """
+    return await whole_result(agent, await run(agent, journal), journal.store)
 
 
 async def leave(agent: Agent, journal: Journal) -> None:

@@ -33,7 +33,7 @@ from clew.core.interfaces import Listener, Parameters, Store, SubRun, Tool
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.result import result
-from clew.core.runner import has_begun, start, take_up
+from clew.core.runner import has_begun, start_or_take_up
 from clew.core.trajectory import Trajectory, effects
 from clew.tools.schema import checked
 
@@ -174,18 +174,14 @@ class Delegation(msgspec.Struct, frozen=True):
     async def _open(self, sub: SubRun) -> Journal:
         """Its record, opened for work. Whoever resumed the root accepted how its agents changed."""
         listener = sub.listener if self.watch is None else self.watch(sub.run_id)
-        if await has_begun(sub.store, sub.run_id):
-            return await take_up(
-                self.agent, sub.run_id, sub.store,
-                accept_change=True, listener=listener, origin=self.origin, parent=sub.parent,
-            )  # fmt: skip
-        if sub.waited:
+        begun = await has_begun(sub.store, sub.run_id)
+        if sub.waited and not begun:
             message = f"run {sub.run_id}, which serves {sub.parent}, is gone: bring it back"
             raise StoreError(message)
-        return await start(
-            self.agent, self._written(sub.args), sub.store,
-            run_id=sub.run_id, parent=sub.parent, listener=listener, origin=self.origin,
-            grant=sub.grant, trust=sub.trust,
+        return await start_or_take_up(
+            self.agent, "" if begun else self._written(sub.args), sub.store, sub.run_id,
+            accept_change=True, listener=listener, origin=self.origin,
+            parent=sub.parent, grant=sub.grant, trust=sub.trust,
         )  # fmt: skip
 
     def _written(self, args: dict[str, Json]) -> str:

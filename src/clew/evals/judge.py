@@ -20,7 +20,7 @@ from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.messages import Value
 from clew.core.result import result
-from clew.core.runner import has_begun, start, take_up
+from clew.core.runner import has_begun, start_or_take_up
 from clew.core.trajectory import Step, Trajectory
 from clew.evals.case import Case
 from clew.evals.gold_forms import ByJudge, leaves
@@ -146,16 +146,12 @@ class Judge:
 
     async def _run(self, question: str, store: Store, run_id: str) -> Trajectory:
         """The judge's run to its end; what has stopped is only read."""
-        if not await has_begun(store, run_id):
-            return await go(self.agent, await start(self.agent, question, store, run_id=run_id))
-        so_far = await load(store, run_id)
-        setting = so_far.setting or so_far.started.setting
-        if so_far.goal != question:
-            message = f"run {run_id} judges something else: begin the evaluation in a new file"
-            raise ConfigError(message)
-        if so_far.stop is not None and not changes(setting, self.agent.setting):
-            return so_far
-        return await go(self.agent, await take_up(self.agent, run_id, store))
+        if await has_begun(store, run_id):
+            so_far = await load(store, run_id)
+            same = not changes(so_far.setting or so_far.started.setting, self.agent.setting)
+            if so_far.stop is not None and so_far.goal == question and same:
+                return so_far
+        return await go(self.agent, await start_or_take_up(self.agent, question, store, run_id))
 
 
 # ------------------------------------------------------------------------- what a judge is shown

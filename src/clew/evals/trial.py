@@ -12,7 +12,7 @@ from clew.core.events import Json, Status
 from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.loop import run as go
-from clew.core.runner import has_begun, start, take_up
+from clew.core.runner import has_begun, start_or_take_up
 from clew.core.trajectory import Trajectory
 from clew.evals.measures import counted
 from clew.evals.outcome import Judgement, Outcome
@@ -74,14 +74,14 @@ async def settle(trial: Trial, plan: Plan, store: Store) -> Row:
 async def _ran(trial: Trial, agent: Agent, episode: Episode, store: Store) -> Found:
     """One run, begun or taken up."""
     run_id, origin = trial.run_id, trial.configuration.origin
-    if not await has_begun(store, run_id):
-        journal = await start(agent, trial.case.question, store, run_id=run_id, origin=origin)
-        so_far = await go(agent, journal)
-    else:
-        so_far = await load(store, run_id)
+    so_far = await load(store, run_id) if await has_begun(store, run_id) else None
+    if so_far is not None:
         await episode.catch_up(so_far)
-        if so_far.stop is None or so_far.stop.status == "held":  # somebody may have ruled on it
-            so_far = await go(agent, await take_up(agent, run_id, store))
+    if so_far is None or so_far.stop is None or so_far.stop.status == "held":  # ruled on since?
+        question = trial.case.question
+        so_far = await go(
+            agent, await start_or_take_up(agent, question, store, run_id, origin=origin)
+        )
     assert so_far.stop is not None  # noqa: S101 - a run goes on until it has stopped
     return Found(so_far, [so_far], so_far.stop.status, so_far.stop.reason)
 

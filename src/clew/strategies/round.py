@@ -9,14 +9,13 @@ import msgspec
 
 from clew.core.agent import Agent
 from clew.core.cancel import interrupt
-from clew.core.errors import ConfigError, ModelError, ToolError
+from clew.core.errors import ModelError, ToolError
 from clew.core.events import Json, Verdict
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.parts import Patience, ask, of_kind, stable_name, using
-from clew.core.result import result
-from clew.core.runner import has_begun, start, take_up
+from clew.core.runner import drive, has_begun, start_or_take_up
 from clew.core.trajectory import Trajectory
 from clew.strategies.ballots import RUN, ballots_in
 from clew.strategies.decision import Ballot, Choice, ballot, certain
@@ -128,15 +127,10 @@ class Round:
     async def _open(self, agent: Agent, goal: str, run_id: str, key: str, number: int) -> Journal:
         """Begin the record of a run, or take it up where it is."""
         listener = None if self.watch is None else self._watched(self.watch, number)
-        if not await has_begun(self.store, run_id):
-            return await start(
-                agent, goal, self.store,
-                run_id=run_id, parent=key, listener=listener, origin=self.origin if number else {},
-            )  # fmt: skip
-        if (await load(self.store, run_id)).started.parent != key:
-            message = f"run {run_id} is no run of this vote: give the vote an id of its own"
-            raise ConfigError(message)
-        return await take_up(agent, run_id, self.store, listener=listener)
+        origin = self.origin if number else {}
+        return await start_or_take_up(
+            agent, goal, self.store, run_id, parent=key, listener=listener, origin=origin
+        )
 
     def _watched(self, watch: Watch, number: int) -> Listener | None:
         with using(f"what watches run {number} of the vote"):
@@ -160,7 +154,7 @@ class Round:
         journal = await self._open(
             verifier, verifier_prompt(self.so_far.goal, runs), run_id, key, 0
         )
-        found = result(verifier, await go(verifier, journal))
+        found = await drive(verifier, journal)
         return found.answer if found.ok else Choice(0, f"its run ended as {found.status}")
 
     async def ask(self, function: Verify, args: dict[str, Json], key: str) -> Json:
