@@ -30,15 +30,14 @@ LAYERS = {
     "core.events": 0,
     "core.messages": 0,  # the values of events that are a model's words
     "support": 0,  # half characters, private files, how an optional part is added
-    "core.blobs": 1,  # how an event lies in a line and blobs
     "core.parts": 1,  # how every part that is a user's own is called
     "core.redaction": 1,  # known secrets are blotted out of events
     "core.steps": 1,  # what a trajectory is made of
     "core.trajectory": 1,
     "context.prompt_parts": 2,  # the steps of a prompt, as they grow
+    "core.blobs": 2,  # how an event lies in a line and blobs
     "core.inbox": 2,  # which words from outside may enter a record
     "core.interfaces": 2,
-    "core.long_arguments": 2,  # long ones lie in blobs
     "codecs": 3,
     "context": 3,
     "core.bounds": 3,
@@ -53,13 +52,11 @@ LAYERS = {
     "toolbox": 3.5,  # made with what `tools` gives everybody
     "context.rendered_prompt": 4,  # the prompt of any thought, made again from the record
     "core.agent": 4,
-    "core.cancel": 4,  # how a person ends a run
     "core.diff": 4,  # where two records part
     "core.execute": 4,  # one call of one tool: deadline, retry
-    "core.fork_point": 4,  # where a record may be cut, and what the cut takes out of sight
     "core.moves": 4,  # what is next
     "core.observations": 4,  # where they are made: of a result, an error, a refusal, a sub-run
-    "core.pending": 4,  # what waits for a person, in a run and its sub-runs
+    "core.pending": 4,  # what waits for a person, and how a person ends a run
     "core.policy": 4,  # what the checks of an agent say of a call or an answer
     "core.reply": 4,  # what a reply says: the codec's word, and what is no answer
     "core.result": 4,  # what a run came to, for the agent that ran

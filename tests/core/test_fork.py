@@ -33,8 +33,7 @@ from clew.api import start
 from clew.codecs import by_name
 from clew.core.blobs import BLOB_BYTES
 from clew.core.events import AnyEvent, Done, Fingerprints, Forked, Note, Reply, Thought, decode
-from clew.core.fork import start_fork
-from clew.core.fork_point import DONE_CHARS, find_fork_point
+from clew.core.fork import DONE_CHARS, find_fork_point, start_fork
 from clew.core.interfaces import Append, OnText, Prompt, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go

@@ -32,11 +32,11 @@ from clew import (
     run,
 )
 from clew.api import start
-from clew.core.cancel import interrupt
 from clew.core.events import Attempt, Json, Note, RawCall, Reply, Started, Wire, encode
 from clew.core.interfaces import Append, Guard, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
+from clew.core.pending import interrupt
 from clew.core.trajectory import Call, effects
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
 from tests.core.play import copy

@@ -23,8 +23,7 @@ from clew.cli.votes import refuse_vote
 from clew.cli.work import carry_on
 from clew.core.errors import ConfigError
 from clew.core.events import Json
-from clew.core.fork import start_fork
-from clew.core.fork_point import find_fork_point
+from clew.core.fork import find_fork_point, start_fork
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
 

@@ -30,16 +30,7 @@ from clew.core.interfaces import (
     Seeded,
     Tool,
 )
-from clew.core.parts import (
-    PASSED,
-    Patience,
-    ask,
-    broken,
-    names_of,
-    stable_name,
-    text_from,
-    wrong,
-)
+from clew.core.parts import PASSED, Patience, ask, broken, names_of, stable_name, text_from, wrong
 from clew.core.trajectory import Trajectory
 from clew.core.validate import (
     Tools,

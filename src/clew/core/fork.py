@@ -1,18 +1,36 @@
 """Fork: a new run that begins with another's, as it stood when a step was complete."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from clew.api import Where, secrets, store_at, twin
+import msgspec
+
+from clew.concurrency.portal import twin
 from clew.core.agent import Agent, changes
-from clew.core.events import AnyEvent, Forked, Json, Note
-from clew.core.fork_point import find_fork_point
-from clew.core.interfaces import Listener, Store
+from clew.core.errors import ConfigError
+from clew.core.events import (
+    FINISH,
+    AnyEvent,
+    Attempt,
+    Done,
+    Entry,
+    Forked,
+    Json,
+    Judged,
+    Note,
+    Observation,
+    Ruling,
+    Stop,
+    Thought,
+    encode,
+)
+from clew.core.interfaces import Base, Listener, Store
 from clew.core.journal import Journal, load, new_run_id
+from clew.core.observations import refusal, replaced
 from clew.core.result import Result
-from clew.core.runner import drive, redact
+from clew.core.runner import Where, drive, redact, secrets, store_at
 from clew.core.seal import sealed
-from clew.core.trajectory import Trajectory
+from clew.core.trajectory import Call, Step, Trajectory, effects
 
 
 async def fork(
@@ -69,6 +87,171 @@ async def start_fork(
         store, place.base, place.shared, (first, *again), new_id,
         secrets=secrets(), listener=listener,
     )  # fmt: skip
+
+
+DONE_CHARS: Final = 200
+"""So much of a call that stays done is told; its hash has all of it."""
+
+
+class Cut(msgspec.Struct, frozen=True):
+    """A record as it stood when step number `step` was complete.
+
+    `parent` is the run that wrote the last of the `shared` entries. `again` completes the step
+    where not all of it is shared; `done` are the effects that were had afterwards.
+    """
+
+    parent: str
+    step: int
+    shared: tuple[Entry, ...]
+    again: tuple[AnyEvent, ...] = ()
+    done: tuple[Done, ...] = ()
+
+    @property
+    def base(self) -> Base:
+        """What a fork shares, for its store."""
+        return Base(self.parent, len(self.shared))
+
+
+def find_fork_point(
+    record: Trajectory,
+    at: int,
+    observations: Mapping[str, Any] | None = None,
+    *,
+    spoken: bool = False,
+) -> Cut:
+    """Cut where step number `at` was complete; 0 is before the first thought.
+
+    `observations` take the place of what calls of this step observed, by their keys. An answer that
+    the step gave is left out, to be judged anew; where a person's word is to follow (`spoken`) it
+    stands if it ended the run, and is closed if it did not. Raises `ConfigError` where the run
+    cannot be forked like this.
+    """
+    step = _step(record, at)
+    changed = {key: _changed(step, key, value) for key, value in (observations or {}).items()}
+    counted = {call.key for call in step.calls if _counts(call, beside=bool(changed))}
+    end = _last(record, at, counted)
+    if spoken and not changed:
+        end = _conclusion(record, step, end)
+    observed = (e.seq for e in record.entries[:end] if isinstance(e.event, Observation))
+    start = min(
+        (s for s in observed if _of(record.entries[s - 1].event) in changed), default=end + 1
+    )
+    shared = record.entries[: start - 1]
+    again = [
+        changed.get(event.call, event) if isinstance(event, Observation) else event
+        for event in (entry.event for entry in record.entries[start - 1 : end])
+        if isinstance(event, Note) or _of(event) in counted
+    ]
+    if spoken:
+        again += _closed(Trajectory(record.run_id, shared).step)
+    before = sum(isinstance(entry.event, Forked) for entry in shared)
+    later = record.forks[before:]
+    parent = later[0].parent if later else record.run_id
+    return Cut(
+        parent, at, tuple(shared), tuple(again), _hidden_effects(record, at, before, set(changed))
+    )
+
+
+def _of(event: AnyEvent) -> str:
+    """The call that an event is about, or ""."""
+    return event.call if isinstance(event, Judged | Ruling | Attempt | Observation) else ""
+
+
+def _step(record: Trajectory, at: int) -> Step:
+    """The step, if the run can be cut there."""
+    most = len(record.steps)
+    why = ""
+    if most and record.step.pending:
+        waiting = ", ".join(call.key for call in record.step.pending)
+        why = f" (step {most} waits for {waiting})"
+        most -= 1
+    if not 0 <= at <= most:
+        message = f"run {record.run_id} cannot be forked at {at}: give 0 to {most}{why}"
+        raise ConfigError(message)
+    return record.steps[at - 1] if at else record.before
+
+
+def _counts(call: Call, *, beside: bool) -> bool:
+    """Whether what became of a call belongs to its step, or is to be judged anew.
+
+    An answer is judged anew if it was accepted, or if what stands `beside` it is another now.
+    """
+    if call.action.name != FINISH:
+        return True
+    return not beside and call.observation is not None and not call.observation.ok
+
+
+def _last(record: Trajectory, at: int, counted: set[str]) -> int:
+    """The number of the last entry that belongs to the step."""
+    step, last = 0, 1
+    for entry in record.entries:
+        step += isinstance(entry.event, Thought)
+        if step == at and (isinstance(entry.event, Thought) or _of(entry.event) in counted):
+            last = entry.seq
+    return last
+
+
+def _conclusion(record: Trajectory, step: Step, end: int) -> int:
+    """The number of the stop that an accepted call of finish led to; else `end` as it is."""
+    finish = (call.observation for call in step.calls if call.action.name == FINISH)
+    if not any(observation is not None and observation.ok for observation in finish):
+        return end
+    stops = (e for e in record.entries[end:] if isinstance(e.event, Stop))
+    return next((e.seq for e in stops if getattr(e.event, "status", "") != "held"), end)
+
+
+def _closed(step: Step) -> list[Observation]:
+    """The end of every answer that is still open: a person's word comes first."""
+    return [
+        refusal(call, "interrupted", "a person spoke before it was looked at")
+        for call in step.calls
+        if call.action.name == FINISH and call.observation is None
+    ]
+
+
+def _changed(step: Step, key: str, value: Any) -> Observation:
+    """The observation that a person put in the place of a call's own: untrusted, whatever it is.
+
+    What is known of the call's effect stays as it is.
+    """
+    known = {call.key: call.observation for call in step.calls if call.action.name != FINISH}
+    if (was := known.get(key)) is None:
+        message = f"{key} is no call of step {step.number}: its calls are {', '.join(known) or '-'}"
+        raise ConfigError(message)
+    return replaced(was, key, value)
+
+
+def _hidden_effects(
+    record: Trajectory, at: int, before: int, changed: set[str]
+) -> tuple[Done, ...]:
+    """Effects that are out of sight after the cut: this run's, and those of runs it was cut from.
+
+    `before` of its forks are shared; what they tell stays in sight.
+    """
+    told = {done.key for fork in record.forks[:before] for done in fork.done}
+    gone = [done for fork in record.forks[before:] for done in fork.done]
+    own = [
+        _described(record, call)
+        for call in effects(record)
+        if _number(call) > at or call.key in changed
+    ]
+    found = {done.key: done for done in (*gone, *own) if done.key not in told}
+    return tuple(found.values())
+
+
+def _number(call: Call) -> int:
+    return int(call.key.partition(".")[0])
+
+
+def _described(record: Trajectory, call: Call) -> Done:
+    """An effect as one line. A call was made by the run that had its step first."""
+    made_by = next((f.parent for f in record.forks if f.step >= _number(call)), record.run_id)
+    name = call.action.name
+    text = f"{name}({encode(call.args).decode()})"
+    if len(text) > DONE_CHARS:
+        text = f"{text[:DONE_CHARS]}…"
+    outcome = "unknown" if call.observation is None else call.observation.outcome
+    return Done(f"{made_by}:{call.key}", name, call.hash, text, outcome)
 
 
 fork_sync = twin(fork)

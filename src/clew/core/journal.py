@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 import anyio
 import msgspec
 
-from clew.core.blobs import BLOB_BYTES, lay_out, without_brief
+from clew.core.blobs import lay_out, whole_thought, without_blobs
 from clew.core.errors import (
     PartError,
     RunExistsError,
@@ -26,7 +26,6 @@ from clew.core.errors import (
 )
 from clew.core.events import (
     SCHEMA,
-    AgentSpec,
     AnyEvent,
     Attempt,
     Entry,
@@ -42,7 +41,6 @@ from clew.core.events import (
 )
 from clew.core.inbox import admitted
 from clew.core.interfaces import Append, Base, Line, Listener, Store
-from clew.core.long_arguments import whole_thought, without_arguments, without_blobs
 from clew.core.redaction import Redaction
 from clew.core.trajectory import Call, Trajectory
 
@@ -374,16 +372,7 @@ class Journal:
         if self._redaction.finds(body):
             event = self._redaction.event(event, len(self.trajectory.steps) + 1)
             body = encode(event)
-        if isinstance(event, Observation) and (event.images or len(body) > BLOB_BYTES):
-            event, written = lay_out(event, blobs)
-            return event, encode(written)
-        if isinstance(event, Thought) and len(body) > BLOB_BYTES:
-            return event, encode(without_arguments(event, blobs))
-        setting = getattr(event, "setting", None)
-        if isinstance(setting, AgentSpec) and setting.brief is not None:
-            event = without_brief(event, setting, blobs)
-            return event, encode(event)
-        return event, body
+        return lay_out(event, body, blobs)
 
     def with_secrets(self, call: Call) -> Call | None:
         """The call as it is to be made; None where what was blotted out of it is not known here."""

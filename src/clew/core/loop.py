@@ -10,13 +10,13 @@ import anyio
 import msgspec
 
 from clew.core.agent import Agent
-from clew.core.cancel import interrupt
 from clew.core.errors import one_error
 from clew.core.events import Json, Landing, Note, Status, Stop
 from clew.core.execute import perform
 from clew.core.journal import Journal
 from clew.core.moves import next_move
 from clew.core.observations import closed_answers
+from clew.core.pending import interrupt
 from clew.core.policy import comes_before, judge_answer, judge_call, judge_words
 from clew.core.subruns import hand_out
 from clew.core.thought import next_thought

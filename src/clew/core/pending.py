@@ -1,13 +1,15 @@
-"""What waits for a person's ruling: in a run, and in the sub-runs that hold it."""
+"""What is pending in a run and its sub-runs: what waits for a ruling, and how a person ends it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from clew.core.agent import Agent
 from clew.core.errors import RunNotFoundError
-from clew.core.events import Json, Judged
+from clew.core.events import AnyEvent, Json, Judged, Stop
 from clew.core.interfaces import Store
-from clew.core.journal import load
-from clew.core.subruns import SUB_RUN
+from clew.core.journal import Journal, load
+from clew.core.observations import refusal
+from clew.core.subruns import SUB_RUN, close_sub_run
 from clew.core.trajectory import Call, Trajectory
 
 
@@ -89,3 +91,20 @@ async def ancestors(store: Store, so_far: Trajectory) -> list[tuple[Trajectory, 
         found.append((above, above.call(key)))
         so_far = above
     return found
+
+
+async def interrupt(agent: Agent, journal: Journal, why: str = "") -> None:
+    """Close what is pending (not done; unknown where an attempt stands) and stop."""
+    why = why or "a person interrupted the run"
+    closing: list[AnyEvent] = []
+    for call in journal.trajectory.step.calls:
+        if call.observation is not None:
+            continue
+        if call.child:
+            closing.append(await close_sub_run(agent, journal, call, why))
+        elif call.attempts:
+            text = "a person interrupted it: it may or may not have happened"
+            closing.append(refusal(call, "unknown", text))
+        else:
+            closing.append(refusal(call, "interrupted", "a person did: it did not happen"))
+    await journal.record(*closing, Stop("interrupted", why))

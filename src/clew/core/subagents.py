@@ -12,7 +12,6 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from clew.core.agent import Agent
-from clew.core.cancel import interrupt
 from clew.core.errors import ConfigError, StoreError, ToolError, message_of
 from clew.core.events import (
     EFFECTFUL,
@@ -32,6 +31,7 @@ from clew.core.events import (
 from clew.core.interfaces import Listener, Parameters, Store, SubRun, Tool
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
+from clew.core.pending import interrupt
 from clew.core.result import result
 from clew.core.runner import has_begun, start_or_take_up
 from clew.core.trajectory import Trajectory, effects

@@ -8,13 +8,13 @@ import anyio
 import msgspec
 
 from clew.core.agent import Agent
-from clew.core.cancel import interrupt
 from clew.core.errors import ModelError, ToolError
 from clew.core.events import Json, Verdict
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.parts import Patience, ask, of_kind, stable_name, using
+from clew.core.pending import interrupt
 from clew.core.runner import drive, has_begun, start_or_take_up
 from clew.core.trajectory import Trajectory
 from clew.strategies.ballots import RUN, ballots_in

@@ -1,0 +1,21 @@
+"""The count of what one walks through to follow a step."""
+
+import json
+import subprocess
+import sys
+
+from tests.patience import PATIENCE
+
+
+def test_each_stretch_of_a_question_is_counted() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.walk", "--json"],
+        check=True, capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    question, reply, observation = json.loads(done.stdout)
+    assert {"cli/ask.py", "core/runner.py", "core/loop.py"} <= {*question["files"]}
+    assert {"core/execute.py", "core/observations.py"} <= {*reply["files"]}
+    assert {"context/view.py", "core/thought.py"} <= {*observation["files"]}
+    assert all(
+        row["calls"] >= row["functions"] >= len(row["files"]) > 0 for row in (question, reply)
+    )
