@@ -20,6 +20,7 @@ from typing import Any
 
 import clew
 from clew.cli import main
+from clew.cli.errors import Shell
 
 SOURCE = str(Path(clew.__file__).parent)
 LIBRARY = Path(__file__).parent.parent / "examples" / "library"
@@ -72,8 +73,12 @@ class Walk:
 def ask(folder: str) -> None:
     """One question over the sample documents."""
     given = ["ask", QUESTION, "--docs", str(LIBRARY), "--model", "offline", "--quiet"]
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
-        main([*given, "--store", f"{folder}/runs.sqlite"])
+    words = [*given, "--store", f"{folder}/runs.sqlite"]
+    with (
+        contextlib.redirect_stdout(io.StringIO()),
+        main.make_context("clew", words, obj=Shell()) as it,
+    ):
+        main.invoke(it)  # `main()` would end the process
 
 
 def walked() -> list[dict[str, Any]]:

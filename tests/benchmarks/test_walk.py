@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 from tests.patience import PATIENCE
 
@@ -10,7 +11,7 @@ from tests.patience import PATIENCE
 def test_each_stretch_of_a_question_is_counted() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.walk", "--json"],
-        check=True, capture_output=True, text=True, timeout=PATIENCE,
+        check=True, capture_output=True, text=True, timeout=PATIENCE, cwd=Path(__file__).parents[2],
     )  # fmt: skip
     question, reply, observation = json.loads(done.stdout)
     assert {"cli/ask.py", "core/runner.py", "core/loop.py"} <= {*question["files"]}
