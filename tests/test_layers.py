@@ -271,6 +271,13 @@ def test_the_map_shows_every_room() -> None:
     assert {name for name in rooms | files if f"`{name}`" not in page} == set()
 
 
+def test_the_picture_of_the_core_is_that_of_the_tree() -> None:
+    draw = importlib.import_module("scripts.draw_core")
+    assert draw.PICTURE.read_text("utf-8") == draw.drawn(), "run: python scripts/draw_core.py"
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    assert " → ".join(f"`{name}.py`" for name in draw.FIRST) in " ".join(page.split())
+
+
 def test_no_file_names_an_index_or_a_machine() -> None:
     found = {p: list(leaks(p.read_text("utf-8", errors="ignore"))) for p in own_files()}
     assert {str(path): complaints for path, complaints in found.items() if complaints} == {}
