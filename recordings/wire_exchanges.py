@@ -12,14 +12,14 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from clew.core.interfaces import Part, Prompt
-from clew.models.resolve import PROVIDERS
+from clew.models.resolve import providers
 from clew.tools import published
 from recordings.forms import Record
 from recordings.wire_bodies import Body, Told, ended, events_of, form_of, told, whole
 
 _MODEL: Final = re.compile(r"/models/([^/:]+):")
 _HOSTS: Final[Mapping[str, str]] = {
-    urlsplit(provider.base_url).netloc: name for name, provider in PROVIDERS.items()
+    urlsplit(provider.base_url).netloc: name for name, provider in providers().items()
 }
 _ELSEWHERE: Final = "elsewhere"
 """The provider's name where clew has none for the host: a compatible server."""

@@ -29,11 +29,12 @@ LAYERS = {
     "core.errors": 0,
     "core.events": 0,
     "core.messages": 0,  # the values of events that are a model's words
-    "support": 0,  # half characters, private files, how an optional part is added
+    "support": 0,  # half characters, private files, extras, the table of wings
     "core.parts": 1,  # how every part that is a user's own is called
     "core.redaction": 1,  # known secrets are blotted out of events
     "core.steps": 1,  # what a trajectory is made of
     "core.trajectory": 1,
+    "citations": 2,  # what an answer cites
     "context.prompt_parts": 2,  # the steps of a prompt, as they grow
     "core.blobs": 2,  # how an event lies in a line and blobs
     "core.inbox": 2,  # which words from outside may enter a record
@@ -94,15 +95,15 @@ NEVER = {  # who may not import what, where the layers alone would let them
 }
 SERIALISER = "msgspec"
 BY_NAME = {  # who may import a module whose name is data
-    "models/resolve.py": "an optional extra is loaded here, when its provider is asked for",
+    "models/resolve.py": "what makes a model stands on an optional extra, and its row names it",
+    "support/wings.py": "what reads entry points is dear to import",
     "agent_files/imports.py": "a user's own part is named module:name; tools of an optional extra",
     "cli/errors.py": "a command is imported when it is used",
     "cli/export.py": "what sends spans is an optional extra, loaded when they are to be sent",
     "evals/environments/packages.py": "a world's package is loaded when that world is asked for",
-    "cli/worker.py": "drivers stand on optional extras, and one is named",
     "cli/report.py": "figures, plots and the page stand on an optional extra",
     "models/prices.py": "the list of prices is big, comes with providers, and is for their models",
-    "stores/__init__.py": "PostgreSQL's client is an optional extra, loaded for its address",
+    "stores/__init__.py": "platformdirs is dear to import, and most name their store",
     "toolbox/docs/extract.py": "what reads PDF and HTML is an optional extra too",
     "tools/process.py": "a killable tool is named module:function and loaded in its own process",
     "tools/signature.py": "what reads docstrings is dear to import, and for who makes a tool",

@@ -257,7 +257,7 @@ def test_a_missing_extra_and_a_store_of_a_newer_clew_are_told_in_a_line() -> Non
     Path("dbos.py").write_text('raise ModuleNotFoundError("it is not here", name="dbos")')
     missing = clew("worker", "--driver", "dbos")
     assert (missing.code, missing.err) == (
-        2, f"clew: dbos is not installed: run {install('dbos')}\n",
+        2, f"clew: dbos needs dbos, which is not installed: run {install('dbos')}\n",
     )  # fmt: skip
     clew("submit", "?", "--model", "offline")
     with closing(sqlite3.connect(os.environ["CLEW_STORE"])) as store:

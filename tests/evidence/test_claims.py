@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.evidence import citations, claims
+from clew.citations import citations
+from clew.evidence import claims
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from clew.core.errors import ConfigError, ModelError
 from clew.models.catalog import priced_models, served
 from clew.models.prices import price
-from clew.models.resolve import PROVIDERS
+from clew.models.resolve import providers
 
 KEY = "sk-very-secret-0123456789"
 
@@ -88,7 +88,7 @@ async def test_servers_are_asked_as_they_want_it(
     sent: Mapping[str, str],
     models: tuple[str, ...],
 ) -> None:
-    address = PROVIDERS["google" if name == "gemini" else name].address
+    address = providers()["google" if name == "gemini" else name].address
     with listing(body) as server:
         assert await served(name, {**env, address: f"{server.url}/"}) == models
     ((asked, headers),) = server.asked
@@ -142,7 +142,7 @@ async def test_an_address_that_cannot_be_one_is_not_asked(address: str) -> None:
     if address:
         with pytest.raises(ConfigError, match=r"ollama: .* is no address of a server; set OLLAMA_"):
             await served("ollama", env)
-    for name in (name for name, provider in PROVIDERS.items() if not provider.base_url):
+    for name in (name for name, provider in providers().items() if not provider.base_url):
         with pytest.raises(ConfigError, match="it has no address of a server; set"):
             await served(name, env)
 

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,7 @@ from clew.models.http.endpoint import Endpoint
 from clew.models.http.rate_limit import Rate, pace_of
 from clew.models.openai.chat import openai_chat
 from clew.models.prices import Price
-from clew.models.resolve import PROVIDERS, available, default, resolve
+from clew.models.resolve import available, default, providers, resolve
 from clew.support.extras import install
 from clew.testing.servers.anthropic_server import AnthropicServer
 from clew.testing.servers.openai_server import OpenAIServer, Say, Send
@@ -94,6 +95,7 @@ def test_other_names_of_a_provider() -> None:
         ("claude-opus-5", {}, "did you mean anthropic:claude-opus-5?"),
         ("kiwi-9", {}, "unknown model 'kiwi-9': write provider:model, with one of .*ollama"),
         ("", {}, "unknown model ''"),
+        ("offline:x", {}, "there is no model offline:x: write offline"),
         ("openai", {"OPENAI_API_KEY": KEY}, "names no model: write openai:gpt-4.1-mini"),
         ("ollama:", {}, "names no model: write ollama:MODEL"),
         ("openai:gpt-4o", {}, "needs a key: set OPENAI_API_KEY in the environment or in .env"),
@@ -112,7 +114,7 @@ def test_what_does_not_fit_is_said_at_once(name: str, env: Mapping[str, str], sa
         resolve(name, env=env)
 
 
-KEYED = {name: provider for name, provider in PROVIDERS.items() if provider.key}
+KEYED = {name: provider for name, provider in providers().items() if provider.key}
 
 
 @pytest.mark.parametrize("name", KEYED)
@@ -129,7 +131,7 @@ def test_a_key_that_is_missing_is_named_for_every_provider(name: str) -> None:
 def test_rate_and_timeout_come_from_the_environment() -> None:
     env = {"CLEW_RATE": "7 requests", "CLEW_TIMEOUT": "20"}
     kept = resolve("ollama:paced", env=env)  # a line lasts as long as its models
-    assert pace_of(kept.name, PROVIDERS["ollama"].base_url, "", None).rate == Rate(requests=7)
+    assert pace_of(kept.name, providers()["ollama"].base_url, "", None).rate == Rate(requests=7)
     for wrong, said in (
         ({"CLEW_RATE": "fast"}, "'fast' is no rate: write '60 requests, 100000 tokens'"),
         ({"CLEW_TIMEOUT": "soon"}, "CLEW_TIMEOUT is 'soon': give a number of seconds"),
@@ -140,6 +142,14 @@ def test_rate_and_timeout_come_from_the_environment() -> None:
 
 def test_offline_is_a_model_without_a_key() -> None:
     assert resolve("offline", env={}).name == "offline"
+
+
+def test_a_source_that_is_not_installed_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    with pytest.raises(ConfigError, match="'offline' is not found, for clew is not installed"):
+        resolve("offline")
 
 
 MISSING = """
@@ -208,7 +218,7 @@ def test_an_extra_within_a_package_that_is_not_there_is_missing(
 
 def test_what_is_available_never_shows_a_key() -> None:
     infos = available({"GROQ_API_KEY": KEY, "VLLM_BASE_URL": "http://box:8000/v1"})
-    assert [info.name for info in infos] == list(PROVIDERS)
+    assert [info.name for info in infos] == list(providers())
     assert KEY not in repr(infos)
     found = {info.name: info for info in infos}
     assert (found["groq"].key_set, found["groq"].usable) == (True, True)

@@ -94,5 +94,7 @@ except StoreError as error:
 def test_without_the_extra_it_says_what_to_install(missing: str) -> None:
     command = [sys.executable, "-c", WITHOUT, missing]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == f"a PostgreSQL store needs {missing}: {install('postgres')}\n"
+    assert done.stdout == (
+        f"postgresql needs {missing}, which is not installed: run {install('postgres')}\n"
+    )
     assert is_address("postgres://h/d")

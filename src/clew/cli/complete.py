@@ -19,7 +19,9 @@ from clew.codecs import names as format_names
 from clew.core.errors import ClewError
 from clew.core.events import Started, decode
 from clew.models.catalog import priced_models
-from clew.models.resolve import OFFLINE, PROVIDERS, SAME
+from clew.models.resolve import OFFLINE
+from clew.models.resolve import providers as all_providers
+from clew.support.wings import MODELS, names
 
 SHOWN: Final = 60
 OFFERED: Final = 500
@@ -59,7 +61,7 @@ def models(context: click.Context, parameter: click.Parameter, begun: str) -> li
 
 def _models() -> Iterator[str]:
     yield OFFLINE
-    for name, provider in PROVIDERS.items():
+    for name, provider in all_providers().items():
         for model in priced_models(name) or (provider.model,):
             yield f"{name}:{model}"
 
@@ -69,8 +71,7 @@ def providers(
 ) -> list[CompletionItem]:
     """Providers by their names."""
     del context, parameter
-    names = (OFFLINE, *PROVIDERS, *SAME)
-    return [CompletionItem(name) for name in names if name.startswith(begun)]
+    return [CompletionItem(name) for name in names(MODELS) if name.startswith(begun)]
 
 
 def tools(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:

@@ -27,12 +27,12 @@ from clew.cli.screen import console
 from clew.cli.visible import inert, json_text
 from clew.core.errors import ClewError
 from clew.models.resolve import (
-    PROVIDERS,
     ProviderInfo,
     available,
     default,
     hidden,
     installed,
+    providers,
     reached,
 )
 from clew.stores import is_address, store_file
@@ -194,7 +194,7 @@ def _extra(name: str, modules: tuple[str, ...]) -> Finding:
 
 
 async def _provider(info: ProviderInfo) -> Finding:
-    variable = PROVIDERS[info.name].address
+    variable = providers()[info.name].address
     named = f", from {variable}" if os.environ.get(variable) else ""
     if not info.installed:
         return Finding("provider", info.name, usable=False, said=f"needs the extra {info.extra}")

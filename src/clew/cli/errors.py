@@ -18,6 +18,7 @@ from typing_extensions import override
 from clew.concurrency.threads import THREADS
 from clew.core.errors import ClewError, ConfigError, ModelError, StoreError
 from clew.core.events import Status
+from clew.support.wings import COMMANDS, find, names
 
 ANSWERED: Final = 0
 USAGE: Final = 2
@@ -113,6 +114,15 @@ class Entry:
         return next(each for each in found if each.name == self.name)
 
 
+def _about(name: str) -> str:
+    """What a command of another package says of itself, or why it cannot be used."""
+    try:
+        added: click.Command = find(COMMANDS, name)
+    except ConfigError as error:
+        return str(error)
+    return added.get_short_help_str()
+
+
 class Told(click.Group):
     """A group of commands whose errors are told in a line; a command returns its exit code.
 
@@ -126,18 +136,23 @@ class Told(click.Group):
 
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(self._entries)
+        return sorted({*self._entries, *names(COMMANDS)})
 
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         entry = self._entries.get(cmd_name)
-        return None if entry is None else entry.load()
+        if entry is not None:
+            return entry.load()
+        added: click.Command | None = find(COMMANDS, cmd_name)
+        return added
 
     @override
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each group under its heading, all of them in the same columns."""
-        width = max(map(len, self._entries))
-        for heading, group in self.groups.items():
+        added = tuple(Entry(name, _about(name)) for name in names(COMMANDS))
+        groups = {**self.groups, "From other packages": added} if added else self.groups
+        width = max(len(entry.name) for group in groups.values() for entry in group)
+        for heading, group in groups.items():
             with formatter.section(heading):
                 rows = [(f"{entry.name:<{width}}", entry.about) for entry in group]
                 formatter.write_dl(rows, col_spacing=GAP)

@@ -20,7 +20,8 @@ from clew.cli.visible import inert, json_text
 from clew.core.errors import ClewError, ConfigError
 from clew.models.catalog import priced_models, served
 from clew.models.prices import Price, price
-from clew.models.resolve import OFFLINE, PROVIDERS, SAME, ProviderInfo, available
+from clew.models.resolve import OFFLINE, ProviderInfo, aliases, available
+from clew.models.resolve import providers as all_providers
 from clew.support.extras import install
 
 ANY: Final = "MODEL"
@@ -66,9 +67,9 @@ def models(provider: str, *, as_json: bool, debug: bool) -> int:
 
 async def _list(provider: str) -> list[Listed]:
     infos = {info.name: info for info in available(os.environ)}
-    asked = SAME.get(provider, provider)
+    asked = aliases().get(provider, provider)
     if provider and asked not in {*infos, OFFLINE}:
-        near = difflib.get_close_matches(provider, [*infos, *SAME], n=1)
+        near = difflib.get_close_matches(provider, [*infos, *aliases()], n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(infos)}"
         message = f"there is no provider {provider!r}: {hint}"
         raise ConfigError(message)
@@ -90,7 +91,7 @@ async def _models(info: ProviderInfo) -> list[Listed]:
     """What a provider has, as far as that can be known."""
     names: tuple[str, ...] = ()
     usable, said = info.usable, ""
-    own = bool(os.environ.get(PROVIDERS[info.name].address))
+    own = bool(os.environ.get(all_providers()[info.name].address))
     if not info.installed:
         said = install(info.extra)
     elif not info.usable:
@@ -105,7 +106,8 @@ async def _models(info: ProviderInfo) -> list[Listed]:
         return [Listed(f"{info.name}:{ANY}", usable, said)]
     if not names:
         names = (
-            priced_models(info.name) or tuple(filter(None, (PROVIDERS[info.name].model, ANY)))[:1]
+            priced_models(info.name)
+            or tuple(filter(None, (all_providers()[info.name].model, ANY)))[:1]
         )
     return [Listed(f"{info.name}:{name}", usable, said, price(info.name, name)) for name in names]
 

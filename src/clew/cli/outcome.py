@@ -8,6 +8,7 @@ import click
 import msgspec
 from rich.console import Console
 
+from clew.citations import references, titles
 from clew.cli.errors import EXITS, FAILED, nobody_reads
 from clew.cli.held import document as held_document
 from clew.cli.held import render_held as held_shown
@@ -19,7 +20,6 @@ from clew.core.events import Entry, Evidence, Json, Landing, Usage, encode
 from clew.core.pending import Held, held_here
 from clew.core.result import Result
 from clew.core.trajectory import Trajectory
-from clew.evidence import references, titles
 from clew.strategies import Ballot, Vote
 
 RAISED: Final = {

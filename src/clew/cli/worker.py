@@ -1,6 +1,5 @@
 """`clew worker`: work on the runs that were submitted."""
 
-import importlib
 import signal
 import sys
 import time
@@ -18,11 +17,10 @@ from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE, TRUST_ORIGIN
 from clew.cli.places import shared_place
 from clew.cli.visible import inert, json_text
 from clew.core.errors import ConfigError, one_error
-from clew.support.extras import install
+from clew.support.wings import WORKERS, find, names
 from clew.workers.driver import Serving, WorkerEvent, own_name
 
 GOAL = 60
-DRIVERS = ("local", "dbos", "ray")
 
 EPILOG = """\b
 Examples:
@@ -58,7 +56,7 @@ a run could not be carried, 130 broken off.
 )
 @click.option(
     "--driver",
-    type=click.Choice(DRIVERS),
+    type=click.Choice(names(WORKERS)),
     default="local",
     help="What carries the runs.  [default: local, which is this process]",
 )
@@ -95,7 +93,7 @@ def worker(
     )  # fmt: skip
     teller = Teller(as_json=as_json)
     with of_many():
-        return anyio.run(partial(_serve, _loaded(driver), serving, teller))
+        return anyio.run(partial(_serve, find(WORKERS, driver), serving, teller))
 
 
 def _store_of(agents: tuple[str, ...]) -> str | None:
@@ -105,15 +103,6 @@ def _store_of(agents: tuple[str, ...]) -> str | None:
         message = "the agent files name several stores: say with --store which to serve"
         raise ConfigError(message)
     return next(iter(asked), None)
-
-
-def _loaded(driver: str) -> ModuleType:
-    """The driver's module, which may stand on an extra."""
-    try:
-        return importlib.import_module(f"clew.workers.{driver}")
-    except ModuleNotFoundError as missing:
-        message = f"{missing.name} is not installed: run {install(driver)}"
-        raise ConfigError(message) from missing
 
 
 class Teller:

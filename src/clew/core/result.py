@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from clew.citations import citations, numbered
 from clew.core.agent import Agent
 from clew.core.events import Evidence, Json, Status, Usage
 from clew.core.interfaces import Audits, Store
 from clew.core.parts import stable_name, using
 from clew.core.pending import Held, held_here, held_in
 from clew.core.trajectory import Trajectory
-from clew.evidence import citations, numbered
 from clew.guards.links import OutsideLink, links_from_outside
 
 _MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Final
 
+from clew.citations import citations
 from clew.core.events import Json
-from clew.evidence import citations
 from clew.evidence.structured import as_text
 
 _ARTICLES: Final = re.compile(r"\b(?:a|an|the)\b")

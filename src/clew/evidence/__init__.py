@@ -2,10 +2,9 @@
 
 from clew.evidence.audit import THRESHOLD, Audit, Audited, Checked, audit
 from clew.evidence.check import CANNOT_ANSWER, Grounded, examined
-from clew.evidence.claims import Citation, Claim, citations, claims
+from clew.evidence.claims import Claim, claims
 from clew.evidence.facts import Fact, facts, normal
 from clew.evidence.normalise import normalised
-from clew.evidence.references import Reference, numbered, references, titles
 from clew.evidence.support import Found
 
 __all__ = [
@@ -14,20 +13,14 @@ __all__ = [
     "Audit",
     "Audited",
     "Checked",
-    "Citation",
     "Claim",
     "Fact",
     "Found",
     "Grounded",
-    "Reference",
     "audit",
-    "citations",
     "claims",
     "examined",
     "facts",
     "normal",
     "normalised",
-    "numbered",
-    "references",
-    "titles",
 ]

@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from clew.citations import Citation, Reference
 from clew.core.events import Json
 from clew.core.trajectory import Trajectory
 from clew.evidence.attribution import displaced
-from clew.evidence.claims import Citation, Claim, claims
+from clew.evidence.claims import Claim, claims
 from clew.evidence.common import DECLINING
 from clew.evidence.contrast import contrast, overlap
 from clew.evidence.facts import Fact, Kind, facts, normal
 from clew.evidence.names import Name
-from clew.evidence.references import Reference
 from clew.evidence.structured import as_text
 from clew.evidence.support import Found, Record
 

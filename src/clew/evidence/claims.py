@@ -5,17 +5,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clew.evidence.lazy_regex import Lazy
+from clew.citations import Citation, citations
+from clew.support.lazy_regex import Lazy
 
 
 def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_ID: Final = r"[^\[\]【】\s,;]{1,80}"
-_IDS: Final = rf"{_ID}(?: ?[,;] ?{_ID}){{0,20}}"
-_CITED: Final = Lazy(rf"\[(?P<ids>{_IDS})\](?!\()|【(?P<wide>{_IDS})】")
-_LOOKS: Final = Lazy(r"(?=\D*\d)(?!1\d{3}$|20\d\d$)[\w.:#/-]+|\w+_\w+")
 _ENDS: Final = Lazy(
     r"(?P<mark>[.!?…]+)(?P<close>[\"'”’»)\]*_]*)(?=\s|[\[【]|$)"
     r"|(?P<wide>[。！？।؟۔]+)[\"'”’»」』）)]*"
@@ -52,15 +49,6 @@ _FRESH: Final = _set(
 
 
 @dataclass(frozen=True, slots=True)
-class Citation:
-    """A `doc_id` an answer cites, and where in the answer."""
-
-    doc_id: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class Claim:
     """A sentence of an answer and where it stands; `paragraph` numbers the block it is in.
 
@@ -73,20 +61,6 @@ class Claim:
     cited: tuple[Citation, ...] = ()
     paragraph: int = 0
     heading: bool = False
-
-
-def citations(text: str, known: Collection[str] = ()) -> list[Citation]:
-    """All citations of a text: known ids in brackets, and what looks like one ([wiki_3], [7]).
-
-    [sic], [1818] and the words of a link are none.
-    """
-    found: list[Citation] = []
-    for match in _CITED.finditer(text):
-        inner = match["ids"] or match["wide"]
-        ids = [name.strip() for name in re.split(r"[,;]", inner)]
-        if all(name in known or _LOOKS.fullmatch(name) for name in ids):
-            found += [Citation(name, match.start(), match.end()) for name in ids]
-    return found
 
 
 def claims(answer: str, known: Collection[str] = ()) -> list[Claim]:

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from clew.evidence.lazy_regex import Lazy
 from clew.evidence.units import ORDINALS
+from clew.support.lazy_regex import Lazy
 
 
 class Day(NamedTuple):

@@ -13,11 +13,11 @@ from typing import Final, Literal, TypeAlias
 from urllib.parse import unquote
 
 from clew.evidence.dates import Date, dates
-from clew.evidence.lazy_regex import Lazy
 from clew.evidence.names import Name, names
 from clew.evidence.numbers import Number, numbers
 from clew.evidence.units import COMMONPLACE
 from clew.evidence.words import flat, words
+from clew.support.lazy_regex import Lazy
 
 Kind: TypeAlias = Literal["number", "date", "name", "quotation", "link"]
 Stretch: TypeAlias = tuple[int, int]

@@ -11,8 +11,8 @@ from typing import Final
 
 from clew.evidence.common import CONNECTING, DEMONYMS, GERMAN, OPENING, STATES, STOP, TITLES, VERBS
 from clew.evidence.dates import MONTHS
-from clew.evidence.lazy_regex import Lazy
 from clew.evidence.words import Word, words
+from clew.support.lazy_regex import Lazy
 
 _BETWEEN: Final = Lazy(r"\.? ?-? ?|\.?\n")
 _ENDED: Final = Lazy(r"[.!?:…][\"'”’»)\]]*\s|[\n|•“«„]|[(\"‘–—]\s?|^\W*")

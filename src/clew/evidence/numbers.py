@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from clew.evidence.lazy_regex import Lazy
 from clew.evidence.units import (
     ATTACHED,
     MULTIPLIERS_IN_WORDS,
@@ -23,6 +22,7 @@ from clew.evidence.units import (
     WORDS,
     Unit,
 )
+from clew.support.lazy_regex import Lazy
 
 About: TypeAlias = Literal["", "about", "over", "under"]
 """How a number is hedged: not at all, or with a word such as about, more than, nearly."""

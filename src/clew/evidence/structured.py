@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from clew.core.events import Json
-from clew.evidence.lazy_regex import Lazy
+from clew.support.lazy_regex import Lazy
 
 _ID: Final = Lazy(r"\[?([a-z][a-z0-9]*_\d{1,9})\]?", re.IGNORECASE)
 

@@ -5,7 +5,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from clew.evidence.lazy_regex import Lazy
+from clew.support.lazy_regex import Lazy
 
 _WORD: Final = Lazy(
     r"(?:[^\W\d_]\.){2,}(?![^\W_])"  # U.S., J.R.R.

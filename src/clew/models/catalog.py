@@ -10,7 +10,7 @@ import msgspec
 
 from clew.core.errors import ConfigError, ModelError
 from clew.models.prices import listed
-from clew.models.resolve import PROVIDERS, SAME, Provider, is_local, reached
+from clew.models.resolve import aliases, is_local, providers, reached
 
 SOON: Final = 1.0
 LATER: Final = 10.0
@@ -42,7 +42,7 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 
 def priced_models(provider: str) -> tuple[str, ...]:
     """Names of a provider's models whose price is known."""
-    return tuple(listed(SAME.get(provider, provider)))
+    return tuple(listed(aliases().get(provider, provider)))
 
 
 async def served(name: str, env: Mapping[str, str]) -> tuple[str, ...]:
@@ -50,13 +50,13 @@ async def served(name: str, env: Mapping[str, str]) -> tuple[str, ...]:
 
     Raises `ConfigError` where there is no address to ask, `ModelError` where no list comes.
     """
-    provider = PROVIDERS[SAME.get(name, name)]
+    provider = providers()[aliases().get(name, name)]
     address = (env.get(provider.address) or provider.base_url).rstrip("/")
     if reached(address) is None:
         where = f"{_host(address)!r} is no address" if address else "it has no address"
         raise ConfigError(f"{name}: {where} of a server; set {provider.address}")
     variable = provider.variable(env)
-    path, headers = _asking(provider, variable, env.get(variable, ""))
+    path, headers = provider.list_request(variable, env.get(variable, ""))
     try:
         request = urllib.request.Request(address + path, headers=headers)  # noqa: S310 - it is http(s)
         body = await anyio.to_thread.run_sync(_fetch, request, is_local(address))
@@ -68,19 +68,6 @@ async def served(name: str, env: Mapping[str, str]) -> tuple[str, ...]:
     except (OSError, ValueError) as error:  # no answer, no address, no list
         why = getattr(error, "reason", None) or type(error).__name__
         raise ModelError(f"{name}: {_host(address)} lists no models ({why})") from error
-
-
-def _asking(provider: Provider, variable: str, key: str) -> tuple[str, dict[str, str]]:
-    """Where the list is, after the address, and the headers that get it."""
-    bearer = {"authorization": f"Bearer {key}"} if key else {}
-    match provider.extra:
-        case "anthropic":
-            named = bearer if variable.endswith("TOKEN") else {"x-api-key": key}
-            return "/v1/models?limit=1000", {**named, "anthropic-version": "2023-06-01"}
-        case "google":
-            return "/v1beta/models?pageSize=1000", {"x-goog-api-key": key}
-        case _:
-            return "/models", bearer
 
 
 def _fetch(request: urllib.request.Request, local: bool) -> bytes:  # noqa: FBT001 - by place, for a thread

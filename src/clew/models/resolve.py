@@ -1,11 +1,12 @@
-"""From `provider:model` to a model: the one place that loads optional extras, by their names."""
+"""From `provider:model` to a model, by the table of entry points."""
 
 import difflib
 import importlib
 import importlib.util
 import os
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from contextlib import suppress
+from typing import Any, Final, NamedTuple, final
 from urllib.parse import urlsplit
 
 import anyio
@@ -14,131 +15,14 @@ import msgspec
 from clew.core.errors import ConfigError
 from clew.core.interfaces import Model
 from clew.models.prices import listed
+from clew.models.provider import Provider
 from clew.support.extras import install
+from clew.support.wings import MODELS, find, names
 
 PROBE: Final = 0.3
 """Seconds that a local server has to say which models it serves."""
 
 OFFLINE: Final = "offline"
-
-CHAT: Final = "clew.models.openai.chat:openai_chat"
-FORMS: Final[Mapping[str, str]] = {
-    "responses": "clew.models.openai.responses:openai_responses",
-    "completions": "clew.models.openai.completions:openai_completions",
-}
-"""OpenAI's other formats, asked for by their name behind that of a provider that speaks `CHAT`."""
-
-
-class Provider(msgspec.Struct, frozen=True):
-    """Where a provider is, and what makes a model of it.
-
-    `base_url` is its address (empty: it has none that all share), `address` the environment
-    variable that overrides it, `key` the one that holds the key (empty: it needs none) and `model`
-    a model of it to begin with (empty: ask the server). `make` is the function that makes a model,
-    as module:name, `extra` what must be installed for it, and `more` the variables of further
-    options of that function, by the option. `first` is a variable that goes before `key` where both
-    are set, `last` one that holds the key where neither is.
-    """
-
-    base_url: str
-    address: str
-    key: str = ""
-    model: str = ""
-    extra: str = "openai"
-    make: str = CHAT
-    more: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
-    first: str = ""
-    last: str = ""
-
-    def variable(self, env: Mapping[str, str]) -> str:
-        """The variable that holds the key in this environment, or would."""
-        names = (self.first, self.key, self.last)
-        return next((name for name in names if name and env.get(name)), self.key)
-
-
-PROVIDERS: Final[Mapping[str, Provider]] = {
-    "openai": Provider(
-        "https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY", "gpt-4.1-mini"
-    ),
-    "anthropic": Provider(
-        "https://api.anthropic.com",
-        "ANTHROPIC_BASE_URL",
-        "ANTHROPIC_API_KEY",
-        "claude-sonnet-5-5",
-        extra="anthropic",
-        make="clew.models.anthropic.messages:anthropic_messages",
-        last="ANTHROPIC_AUTH_TOKEN",  # sent alike, and looked at later by Anthropic's own client
-    ),
-    "google": Provider(
-        "https://generativelanguage.googleapis.com",
-        "GOOGLE_GEMINI_BASE_URL",
-        "GEMINI_API_KEY",
-        "gemini-3.8-flash",
-        extra="google",
-        make="clew.models.gemini.model:google_gemini",
-        first="GOOGLE_API_KEY",  # before the other in Google's own client too
-    ),
-    "azure": Provider(
-        "",
-        "AZURE_OPENAI_ENDPOINT",
-        "AZURE_OPENAI_API_KEY",
-        more={"api_version": "AZURE_OPENAI_API_VERSION"},
-    ),
-    "openrouter": Provider(
-        "https://openrouter.ai/api/v1",
-        "OPENROUTER_BASE_URL",
-        "OPENROUTER_API_KEY",
-        "openrouter/auto",
-    ),
-    "deepseek": Provider(
-        "https://api.deepseek.com", "DEEPSEEK_BASE_URL", "DEEPSEEK_API_KEY", "deepseek-flash"
-    ),
-    "mistral": Provider(
-        "https://api.mistral.ai/v1", "MISTRAL_BASE_URL", "MISTRAL_API_KEY", "mistral-large-latest"
-    ),
-    "groq": Provider(
-        "https://api.groq.com/openai/v1",
-        "GROQ_BASE_URL",
-        "GROQ_API_KEY",
-        "llama-3.3-70b-versatile",
-    ),
-    "together": Provider(
-        "https://api.together.xyz/v1",
-        "TOGETHER_BASE_URL",
-        "TOGETHER_API_KEY",
-        "meta-llama/Llama-3.3-70B-Instruct-Turbo",
-    ),
-    "dashscope": Provider(
-        "https://dashscope.aliyuncs.com/compatible-mode/v1",
-        "DASHSCOPE_BASE_URL",
-        "DASHSCOPE_API_KEY",
-        "qwen-plus",
-    ),
-    "dashscope-intl": Provider(
-        "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
-        "DASHSCOPE_INTL_BASE_URL",
-        "DASHSCOPE_INTL_API_KEY",
-        "qwen-plus",
-    ),
-    "ollama": Provider("http://localhost:11434/v1", "OLLAMA_BASE_URL"),
-    "llamacpp": Provider("http://localhost:8080/v1", "LLAMACPP_BASE_URL"),
-    "vllm": Provider("http://localhost:8000/v1", "VLLM_BASE_URL"),
-    "lmstudio": Provider("http://localhost:1234/v1", "LMSTUDIO_BASE_URL"),
-}
-"""All providers, those with keys in the order in which `default` looks at them."""
-
-SAME: Final[Mapping[str, str]] = {
-    "gemini": "google",
-    "qwen": "dashscope",
-    "qwen-intl": "dashscope-intl",
-}
-"""Other names of providers."""
-
-MODULES: Final[Mapping[str, str]] = {"google": "google.genai"}
-"""What an extra is imported as, where that is not its name."""
-
-PROBED: Final = ("ollama", "llamacpp")
-"""Local servers that `default` looks for, in this order."""
 
 
 class ProviderInfo(msgspec.Struct, frozen=True):
@@ -172,18 +56,17 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
         ConfigError: For an unknown provider, a missing extra or key, or a name without a model.
     """
     given = os.environ if env is None else env
-    if name == OFFLINE:
-        return _load("clew.models.offline", "OfflineModel")(**options)
     asked, _, model = name.partition(":")
     if (found := _find(asked)) is None:
         raise ConfigError(_unknown(name, asked))
+    if not isinstance(found, _Asked):
+        return found(model, **options)
     provider_name, provider, make = found
     if not model:
         example = provider.model or "MODEL"
         raise ConfigError(f"{name!r} names no model: write {provider_name}:{example}, for example")
-    module = MODULES.get(provider.extra, provider.extra)
-    if not installed(module):
-        raise _lacking(name, provider, module)
+    if not installed(provider.library):
+        raise _lacking(name, provider, provider.library)
     settings = _settings(provider_name, provider, given) | options
     if "base_url" not in options and (said := given.get(provider.address)) and not reached(said):
         raise ConfigError(
@@ -199,7 +82,8 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
             f"or choose another model ({OFFLINE!r} needs none)"
         )
     try:
-        factory = _load(*make.split(":"))
+        module, _, function = make.partition(":")
+        factory: Callable[..., Model] = getattr(importlib.import_module(module), function)
     except ModuleNotFoundError as missing:
         raise _lacking(name, provider, str(missing.name)) from missing
     return factory(model, **settings)
@@ -211,17 +95,45 @@ def _lacking(name: str, provider: Provider, module: str) -> ConfigError:
     )
 
 
-def _find(asked: str) -> tuple[str, Provider, str] | None:
-    """What a name before the colon stands for: the whole name, the provider, what makes a model."""
-    name = SAME.get(asked, asked)
-    if (provider := PROVIDERS.get(name)) is not None:
-        return name, provider, provider.make
+def providers() -> dict[str, Provider]:
+    """All providers by their own names, in the order of their ranks."""
+    found = sorted(_entries().values(), key=lambda one: (one.rank, one.name))
+    return {one.name: one for one in found}
+
+
+def aliases() -> dict[str, str]:
+    """Other names of providers, and the providers' own."""
+    return {name: one.name for name, one in _entries().items() if one.name != name}
+
+
+def _entries() -> dict[str, Provider]:
+    """The providers of the table; one whose package is broken says so when it is asked for."""
+    found: dict[str, Any] = {}
+    for name in names(MODELS):
+        with suppress(ConfigError):
+            found[name] = find(MODELS, name)
+    return {name: one for name, one in found.items() if isinstance(one, Provider)}
+
+
+@final
+class _Asked(NamedTuple):
+    """What a name before the colon stands for: the provider, and what makes a model of it."""
+
+    name: str
+    provider: Provider
+    make: str
+
+
+def _find(asked: str) -> _Asked | Callable[..., Model] | None:
+    """A provider; or a function that makes a model of the name behind the colon and the options."""
+    entry: Provider | Callable[..., Model] | None = find(MODELS, asked)
+    if entry is not None:
+        return _Asked(entry.name, entry, entry.make) if isinstance(entry, Provider) else entry
     base, _, form = asked.rpartition("-")
-    base = SAME.get(base, base)
-    provider = PROVIDERS.get(base)
-    if provider is None or provider.make != CHAT or form not in FORMS:
+    found: object = find(MODELS, base)
+    if not isinstance(found, Provider) or form not in found.formats:
         return None
-    return f"{base}-{form}", provider, FORMS[form]
+    return _Asked(f"{found.name}-{form}", found, found.formats[form])
 
 
 def _settings(name: str, provider: Provider, env: Mapping[str, str]) -> dict[str, Any]:
@@ -258,12 +170,12 @@ def available(env: Mapping[str, str]) -> list[ProviderInfo]:
         ProviderInfo(
             name=name,
             extra=provider.extra,
-            installed=installed(MODULES.get(provider.extra, provider.extra)),
+            installed=installed(provider.library),
             key=provider.variable(env),
             key_set=bool(env.get(provider.variable(env))),
             base_url=env.get(provider.address) or provider.base_url,
         )
-        for name, provider in PROVIDERS.items()
+        for name, provider in providers().items()
     ]
 
 
@@ -274,21 +186,24 @@ async def default(env: Mapping[str, str]) -> tuple[str, str]:
     models it serves; else the offline policy.
     """
     infos = {info.name: info for info in available(env)}
+    known = providers()
     for name, info in infos.items():
-        if info.key_set and info.installed and PROVIDERS[name].model:
-            return f"{name}:{PROVIDERS[name].model}", f"{info.key} is set"
-    for name in PROBED:
+        if info.key_set and info.installed and known[name].model:
+            return f"{name}:{known[name].model}", f"{info.key} is set"
+    for name in (name for name, provider in known.items() if provider.probed):
         if infos[name].installed and (model := await _first_model(infos[name].base_url)):
             return f"{name}:{model}", f"a server answers at {infos[name].base_url}"
     return OFFLINE, "no key is set and no local model server answers"
 
 
 def _unknown(name: str, provider: str) -> str:
-    if makers := [maker for maker in PROVIDERS if name in listed(maker)]:
+    if not names(MODELS):
+        return f"{name!r} is not found, for clew is not installed: run pip install on its folder"
+    every = providers()
+    if makers := [maker for maker in every if name in listed(maker)]:
         return f"unknown model {name!r}: did you mean {makers[0]}:{name}?"
-    spoken = [base for base, one in PROVIDERS.items() if one.make == CHAT]
-    known = [*PROVIDERS, *SAME, OFFLINE]
-    forms = [f"{base}-{form}" for base in spoken for form in FORMS]
+    known = [*every, *(other for other in names(MODELS) if other not in every)]
+    forms = [f"{base}-{form}" for base, one in every.items() for form in one.formats]
     if near := difflib.get_close_matches(provider.lower(), [*known, *forms], n=3, cutoff=0.5):
         return f"unknown model {name!r}: did you mean {' or '.join(near)} before the colon?"
     return (
@@ -303,11 +218,6 @@ def installed(module: str) -> bool:
         return importlib.util.find_spec(module) is not None
     except ModuleNotFoundError:  # the package that it would be in
         return False
-
-
-def _load(module: str, name: str) -> Callable[..., Model]:
-    made: Callable[..., Model] = getattr(importlib.import_module(module), name)
-    return made
 
 
 def is_local(base_url: str) -> bool:

@@ -2,14 +2,15 @@
 
 import importlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 
-from clew.core.errors import StoreError
+from clew.core.errors import ConfigError, StoreError
 from clew.core.interfaces import Store
+from clew.stores.address import has_password, is_address, scheme_of, without_password
 from clew.stores.memory import MemoryStore
-from clew.stores.postgres.address import has_password, is_address, scheme_of, without_password
 from clew.stores.sqlite.store import SqliteStore
-from clew.support.extras import install
+from clew.support.wings import STORES, find, names
 
 __all__ = [
     "MemoryStore",
@@ -28,18 +29,15 @@ def open_store(where: str | Path | None = None) -> Store:
     """Open the store at `where`, making it if it is missing. Raises `StoreError`.
 
     `memory:` is a `MemoryStore`; `postgresql://…` is a `PostgresStore`, which connects when it is
-    first used, and an address of anything else is refused; any other path is the file of a
-    `SqliteStore`, but for a folder or `.jsonl` file, which can only be imported. None means
-    `$CLEW_STORE`, or else the file `runs.sqlite` in the user's data folder.
+    first used; so are other stores that are installed, and any other address is refused; any other
+    path is the file of a `SqliteStore`, but for a folder or `.jsonl` file, which can only be
+    imported. None means `$CLEW_STORE`, or else the file `runs.sqlite` in the user's data folder.
     """
     named = str(where or os.environ.get("CLEW_STORE") or default_place())
     if named in {"memory:", ":memory:"}:
         return MemoryStore()
-    if is_address(named):
-        return _postgres(named)
-    if scheme_of(named):
-        message = f"{without_password(named)} is no store: name a file or postgresql://…"
-        raise StoreError(message)
+    if scheme := scheme_of(named):
+        return _store_at(named, scheme)
     return SqliteStore(store_file(named))
 
 
@@ -59,15 +57,16 @@ def store_file(named: str) -> Path:
     return path
 
 
-def _postgres(address: str) -> Store:
-    """The store of an optional extra, loaded when its address is given."""
+def _store_at(address: str, scheme: str) -> Store:
+    """The store that the scheme of an address names, of those that are installed."""
     try:
-        store: Store = importlib.import_module("clew.stores.postgres.store").PostgresStore(address)
-    except ImportError as error:
-        missing = (error.name or "libpq").partition(".")[0]  # for its want psycopg names nothing
-        message = f"a PostgreSQL store needs {missing}: {install('postgres')}"
-        raise StoreError(message) from error
-    return store
+        opened: Callable[[str], Store] | None = find(STORES, scheme.removesuffix("://"))
+    except ConfigError as error:
+        raise StoreError(str(error)) from error
+    if opened is None:
+        known = " or ".join(["a file", *(f"{name}://…" for name in names(STORES))])
+        raise StoreError(f"{without_password(address)} is no store: name {known}")
+    return opened(address)
 
 
 def default_place() -> Path:

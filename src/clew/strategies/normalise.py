@@ -9,8 +9,9 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from clew.citations import citations
 from clew.core.events import Json
-from clew.evidence import citations, normalised
+from clew.evidence import normalised
 from clew.evidence.words import flat, words
 
 _SIGNS: Final = (

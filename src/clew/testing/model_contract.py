@@ -1,7 +1,7 @@
 """What every model must do, as checks to run over one's own.
 
 A check takes a `Maker`, which opens models that answer a script: what is to be said, in no
-provider's words (`Say`, `Fail` and `Stall` of `http_server`). A provider plugs in with a local
+provider's words (`Say`, `Fail` and `Stall` of `model_script`). A provider plugs in with a local
 server that says it in the provider's own form, the official client, and an adapter; with pytest:
 
 ```python
@@ -52,7 +52,7 @@ from clew.testing.model_samples import (
     hear,
     stepped,
 )
-from clew.testing.servers.http_server import Fail, Say, Stall
+from clew.testing.model_script import Fail, Say, Stall
 
 __all__ = [
     "BASICS",

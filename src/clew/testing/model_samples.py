@@ -12,7 +12,7 @@ from clew.core.events import Fingerprints, Observation, Reply, Thought, Usage
 from clew.core.interfaces import Model, Part, Prompt
 from clew.core.trajectory import Call, Step
 from clew.testing.codec_samples import TEXT, brief, tool
-from clew.testing.servers.http_server import Fail, Say, Stall
+from clew.testing.model_script import Fail, Say, Stall
 
 Script: TypeAlias = Sequence[Say | Fail | Stall]
 """What a model says, one entry for each completion, in order.

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
+from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Finish, Json, RawCall, Reply, Usage, encode
 from clew.core.interfaces import OnText, Part, Prompt
 from clew.core.trajectory import WITHHELD
@@ -81,6 +82,13 @@ class OfflineModel:
         ended: Finish = "calls" if calls else "declined" if found.value is None else "stop"
         answers = ended != "calls" or any(tool == FINISH for tool, _ in wanted)
         return Reply(text, calls, ended, Usage(cost=0.0), self.name, note=SIGNED if answers else "")
+
+
+def offline_model(model: str = "", **options: Any) -> OfflineModel:
+    """The offline rules, as their entry point makes them."""
+    if model:
+        raise ConfigError(f"there is no model offline:{model}: write offline")
+    return OfflineModel(**options)
 
 
 def _asks(part: Part) -> bool:

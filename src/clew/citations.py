@@ -1,7 +1,8 @@
-"""References: what an answer cites, as lines, and numbered at the end of its text."""
+"""What an answer cites: in its text, as lines, and numbered at its end."""
 
 import contextlib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,9 +10,37 @@ import msgspec
 
 from clew.core.events import Evidence
 from clew.core.trajectory import Trajectory
-from clew.evidence.claims import Citation, citations
+from clew.support.lazy_regex import Lazy
 
 HEADING: Final = "References:"
+
+_ID: Final = r"[^\[\]【】\s,;]{1,80}"
+_IDS: Final = rf"{_ID}(?: ?[,;] ?{_ID}){{0,20}}"
+_CITED: Final = Lazy(rf"\[(?P<ids>{_IDS})\](?!\()|【(?P<wide>{_IDS})】")
+_LOOKS: Final = Lazy(r"(?=\D*\d)(?!1\d{3}$|20\d\d$)[\w.:#/-]+|\w+_\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A `doc_id` an answer cites, and where in the answer."""
+
+    doc_id: str
+    start: int
+    end: int
+
+
+def citations(text: str, known: Collection[str] = ()) -> list[Citation]:
+    """All citations of a text: known ids in brackets, and what looks like one ([wiki_3], [7]).
+
+    [sic], [1818] and the words of a link are none.
+    """
+    found: list[Citation] = []
+    for match in _CITED.finditer(text):
+        inner = match["ids"] or match["wide"]
+        ids = [name.strip() for name in re.split(r"[,;]", inner)]
+        if all(name in known or _LOOKS.fullmatch(name) for name in ids):
+            found += [Citation(name, match.start(), match.end()) for name in ids]
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,61 @@
+"""What clew's own wings, and other people's packages, add by a name: one table, of entry points.
+
+The table stands in pyproject.toml, and in that of every package that adds something. It is read
+when a name has to be found, and not before: `import clew` pays nothing for it.
+"""
+
+import functools
+import importlib
+import sys
+from collections.abc import Mapping
+from typing import Any, Final
+
+from clew.core.errors import ConfigError
+from clew.support.extras import install
+
+MODELS: Final = "clew.models"
+"""`NAME:model`: a `Provider`, or a function from a model's name and options to a `Model`."""
+STORES: Final = "clew.stores"
+"""`NAME://…`: a function from an address to a `Store`."""
+WORKERS: Final = "clew.workers"
+"""`clew worker --driver NAME`: a module with `serve`, as `clew.workers.driver` says."""
+COMMANDS: Final = "clew.commands"
+"""`clew NAME`: a `click.Command`."""
+
+
+def names(group: str) -> list[str]:
+    """All names of a group, in order."""
+    return sorted(_table(group, tuple(sys.path)))
+
+
+def find(group: str, name: str) -> Any:
+    """What has that name; None where nobody adds one.
+
+    Raises `ConfigError` where its package cannot be imported: it says which extra is missing.
+    """
+    if (entry := _table(group, tuple(sys.path)).get(name)) is None:
+        return None
+    try:
+        return entry.load()
+    except ImportError as error:
+        missing = (error.name or "a library").partition(".")[0]
+        raise ConfigError(
+            f"{name} needs {missing}, which is not installed: run {_command(entry)}"
+        ) from error
+
+
+def _command(entry: Any) -> str:
+    """The command that adds what an entry needs."""
+    if entry.dist.name == "clew" and entry.extras:
+        return install(entry.extras[0])
+    extras = f"[{','.join(entry.extras)}]" if entry.extras else ""
+    return f"pip install '{entry.dist.name}{extras}'"
+
+
+@functools.lru_cache(maxsize=16)
+def _table(group: str, path: tuple[str, ...]) -> Mapping[str, Any]:
+    """The entry points of a group that are installed; nobody takes the place of clew's own."""
+    del path  # what is found hangs on it
+    metadata = importlib.import_module("importlib.metadata")  # dear to import
+    found = sorted(metadata.entry_points(group=group), key=lambda one: one.dist.name == "clew")
+    return {one.name: one for one in found}

@@ -1,0 +1,140 @@
+"""What another package adds by entry points is used by its name, as what ships is."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from clew import read_sync
+from clew.testing.servers.openai_server import OpenAIServer, Say
+from tests.cli.shell import COMMAND, SOURCE
+
+ENTRIES = """
+[clew.models]
+acme = acme:acme_model
+acme-cloud = acme:CLOUD
+openai = acme:acme_model
+torn = acme_torn:MODEL [fast]
+
+[clew.stores]
+acme = acme:open_store
+
+[clew.workers]
+acme = acme
+
+[clew.commands]
+greet = acme:greet
+torn = acme_torn:command
+"""
+
+MODULE = """
+import click
+from clew import SqliteStore
+from clew.models.openai.providers import chat_provider
+from clew.testing.models import ScriptedModel, say
+from clew.workers.driver import WorkerEvent
+
+CLOUD = chat_provider("acme-cloud", "", "ACME_URL", key="ACME_KEY", model="small")
+
+def acme_model(model, **options):
+    return ScriptedModel([say(f"I am {model}.")], name=f"acme:{model}")
+
+def open_store(address):
+    return SqliteStore(address.removeprefix("acme://"))
+
+async def serve(serving, tell, leaving):
+    tell(WorkerEvent("serving", text="acme carries " + serving.queue))
+
+@click.command()
+def greet():
+    "Greet whoever asks."
+    click.echo("Good day.")
+"""
+
+
+@pytest.fixture
+def acme(tmp_path: Path) -> dict[str, str]:
+    """The environment of a process in which the package `acme` is installed."""
+    site = tmp_path / "site"
+    info = site / "acme-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(ENTRIES)
+    (site / "acme.py").write_text(MODULE)
+    (site / "acme_torn.py").write_text("import a_library_that_nobody_has\n")
+    path = os.pathsep.join([str(site), SOURCE, os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": path}
+
+
+def clew(env: dict[str, str], *words: str) -> tuple[int, str, str]:
+    done = subprocess.run([*COMMAND, *words], env=env, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_function_of_another_package_makes_the_model(acme: dict[str, str]) -> None:
+    code, out, err = clew(
+        acme, "ask", "Who are you?", "--model", "acme:small", "--store", "memory:"
+    )
+    assert (code, "Answer: I am small." in out, err) == (0, True, "")
+
+
+def test_a_row_of_another_package_is_a_provider(acme: dict[str, str]) -> None:
+    with OpenAIServer([Say("Ok.")], key="k") as server:
+        env = {**acme, "ACME_URL": server.base_url, "ACME_KEY": "k"}
+        _, out, _ = clew(env, "ask", "Well?", "--model", "acme-cloud:small", "--store", "memory:")
+        assert "Answer: Ok." in out
+        assert server.requests[0].body["model"] == "small"
+        code, listed, _ = clew(env, "models", "acme-cloud", "--json")
+    assert code == 0
+    assert "acme-cloud" in listed
+    _, _, err = clew(acme, "ask", "Well?", "--model", "acme-cloud:small", "--store", "memory:")
+    assert "set ACME_URL" in err
+
+
+def test_nobody_takes_the_place_of_what_ships(acme: dict[str, str]) -> None:
+    env = {name: value for name, value in acme.items() if name != "OPENAI_API_KEY"}
+    code, _, err = clew(env, "ask", "Who?", "--model", "openai:small", "--store", "memory:")
+    assert (code, "set OPENAI_API_KEY" in err) == (2, True)
+
+
+def test_a_package_that_is_broken_says_so_where_it_is_asked_for(acme: dict[str, str]) -> None:
+    needs = "torn needs a_library_that_nobody_has, which is not installed: run pip install 'acme"
+    code, _, err = clew(acme, "ask", "Who?", "--model", "torn:x", "--store", "memory:")
+    assert (code, f"{needs}[fast]'" in err) == (2, True)
+    code, out, _ = clew(acme, "models", "offline")
+    assert (code, "offline" in out) == (0, True)
+    code, out, _ = clew(acme, "--help")
+    assert (code, f"{needs}'" in " ".join(out.split())) == (0, True)
+
+
+def test_a_store_of_another_package_is_opened_by_its_scheme(
+    acme: dict[str, str], tmp_path: Path
+) -> None:
+    place = tmp_path / "runs.sqlite"
+    code, _, _ = clew(acme, "ask", "Who?", "--model", "acme:s", "--store", f"acme://{place}")
+    assert code == 0
+    code, out, _ = clew(acme, "runs", "--store", str(place), "--json")
+    assert read_sync(json.loads(out)[0]["run_id"], store=place).stop is not None
+    code, _, err = clew(acme, "runs", "--store", "kiwi://here")
+    assert "kiwi://… is no store: name a file or acme://… or postgres://…" in err
+
+
+def test_a_driver_of_another_package_carries_the_runs(acme: dict[str, str], tmp_path: Path) -> None:
+    words = ("worker", "--driver", "acme", "--store", str(tmp_path / "runs.sqlite"))
+    code, out, _ = clew(acme, *words)
+    assert (code, "acme carries default" in out) == (0, True)
+
+
+def test_a_command_of_another_package_is_called_and_listed(acme: dict[str, str]) -> None:
+    assert clew(acme, "greet")[:2] == (0, "Good day.\n")
+    assert "greet" in clew(acme, "--help")[1]
+    assert "Greet whoever asks." in clew(acme, "--help")[1]
+
+
+def test_the_table_is_not_read_before_a_name_is_asked_for() -> None:
+    code = "import sys, clew, clew.cli; print('importlib.metadata' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "False\n"
