@@ -12,9 +12,8 @@ one; whoever resumes the run takes it up. Prints:
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from clew import Agent, Trajectory, Verdict, read_sync, resume_sync, rule_sync, run_sync, tool
-from clew.core.trajectory import Call
-from clew.testing.models import ScriptedModel, act, say
+from clew import Agent, Call, Trajectory, Verdict, read_sync, resume_sync, rule_sync, run_sync, tool
+from clew.testing import ScriptedModel, act, say
 
 PAID: list[int] = []
 

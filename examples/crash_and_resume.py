@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from clew import Agent, read_sync, resume_sync, run_sync, tool
-from clew.testing.models import ScriptedModel, act, finish
+from clew.testing import ScriptedModel, act, finish
 
 
 def make_agent(outbox: Path) -> Agent:

@@ -14,9 +14,8 @@ from pathlib import Path
 
 from clew import Agent, read_sync, run_sync
 from clew.stores import MemoryStore
-from clew.toolbox.calc import calc
+from clew.toolbox import calc, planner
 from clew.toolbox.docs import docs_tools
-from clew.toolbox.planner import planner
 
 LIBRARY = Path(__file__).parent / "library"
 QUESTION = "How old was Mary Shelley when Frankenstein was published?"

@@ -11,9 +11,8 @@ actions are written as lines of text. Prints:
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from clew import Agent, MemoryStore, read_sync, run_sync, tool
-from clew.core.events import Json, Reply, Usage
-from clew.core.interfaces import OnText, Prompt
+from clew import Agent, MemoryStore, Usage, read_sync, run_sync, tool
+from clew.interfaces import Json, OnText, Prompt, Reply
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,9 @@ for the model, and promises that nothing was done. Prints:
     answered: about two million
 """
 
-from clew import Agent, MemoryStore, ToolError, read_sync, run_sync, tool
-from clew.core.events import encode
-from clew.core.trajectory import Call
-from clew.testing.models import ScriptedModel, act, finish
+from clew import Agent, Call, MemoryStore, ToolError, read_sync, run_sync, tool
+from clew.interfaces import encode
+from clew.testing import ScriptedModel, act, finish
 
 PEOPLE = {"Vienna": 2_006_000, "Warsaw": 1_860_000}
 

@@ -11,7 +11,7 @@ with it, byte by byte. Prints:
 import random
 
 from clew import Agent, MemoryStore, ReplayError, replay_sync, run_sync, tool
-from clew.testing.models import ScriptedModel, act, finish
+from clew.testing import ScriptedModel, act, finish
 
 THROWN: list[int] = []
 

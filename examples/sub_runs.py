@@ -13,8 +13,8 @@ from clew import Agent, Call, MemoryStore, Trajectory, Verdict, delegate, tool
 from clew import resume_sync as resume
 from clew import rule_sync as rule
 from clew import run_sync as run
-from clew.core.interfaces import Prompt
-from clew.testing.models import Move, ScriptedModel, act, acts, say
+from clew.interfaces import Prompt
+from clew.testing import Move, ScriptedModel, act, acts, say
 
 SENT: list[str] = []
 

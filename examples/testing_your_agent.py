@@ -10,8 +10,8 @@ of the script may be a function of the prompt, to look at what the model would h
 from collections import Counter
 
 from clew import Agent, Limits, MemoryStore, Result, run_sync, tool
-from clew.core.interfaces import Prompt
-from clew.testing.models import FaultyModel, Move, ScriptedModel, act, finish
+from clew.interfaces import Prompt
+from clew.testing import FaultyModel, Move, ScriptedModel, act, finish
 
 BOOKED: Counter[str] = Counter()
 

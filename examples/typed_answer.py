@@ -11,7 +11,7 @@ the result says so. Prints:
 from dataclasses import dataclass
 
 from clew import Agent, MemoryStore, Trajectory, read_sync, run_sync
-from clew.testing.models import ScriptedModel, finish
+from clew.testing import ScriptedModel, finish
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,9 @@ from pathlib import Path
 import anyio
 
 from clew import Agent, SqliteStore, submit, tool
-from clew.testing.models import ScriptedModel, act, say
-from clew.workers.agents import agents_of
-from clew.workers.driver import WorkerEvent
-from clew.workers.local import LocalDriver
-from clew.workers.worker import Orders
+from clew.testing import ScriptedModel, act, say
+from clew.workers import WorkerEvent
+from clew.workers.local import LocalDriver, Orders, agents_of
 
 letters, sending = list[str](), anyio.Event()
 

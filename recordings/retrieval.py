@@ -20,10 +20,11 @@ from clew import Agent, ConfigError, Limits, MemoryStore, Tool, read, resume, ru
 from clew.core.events import FINISH
 from clew.core.interfaces import Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, say
-from clew.tools import example, published
+from clew.tools import published
 from clew.tools.retrieval import Embed, Lasting, Retrieval
 from clew.tools.retrieval.loading import named
 from clew.tools.retrieval.shelf import Shelf
+from clew.tools.schema import example
 from recordings.data import records
 from recordings.forms import Record
 from recordings.part import Figure, Judging, Part, count

@@ -18,7 +18,8 @@ from clew.core.events import Action
 from clew.core.interfaces import Part, Prompt
 from clew.testing.models import Move, ScriptedModel, say
 from clew.testing.servers.http_server import Say
-from clew.tools import Published, problems, published
+from clew.tools import Published, published
+from clew.tools.schema import problems
 from recordings.allowed import forbidden
 from recordings.data import records
 from recordings.forms import Record
@@ -365,7 +366,7 @@ def _told(found: _Found) -> Evidence:
     figures += found.judging.figures()
     text = f"""\
 {found.sets:,} function sets of the Berkeley Function Calling Leaderboard (v4), {found.tools:,}
-definitions, are made into tools by `clew.tools.definitions`. Of each gold call the first value that
+definitions, are made into tools by `clew.tools`. Of each gold call the first value that
 is allowed for an argument is taken. Wrong calls are gold calls with one mistake; what is wrong is
 worked out from the published schema, not from clew's. Requests are judged by the strict rules in
 `clew.testing`, and a reply calls every tool by the name it was declared with.

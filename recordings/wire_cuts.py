@@ -13,7 +13,7 @@ from clew.codecs import by_name
 from clew.core.events import RawCall, Reply
 from clew.core.interfaces import Prompt, PromptSpec
 from clew.models.http.endpoint import Endpoint
-from clew.tools import answer_schema, finish_tool
+from clew.tools.finish import answer_schema, finish_tool
 from recordings.inside import APIS, Pieces, over
 from recordings.wire_exchanges import Exchange
 

@@ -39,6 +39,7 @@ LAYERS = {
     "core.blobs": 2,  # how an event lies in a line and blobs
     "core.inbox": 2,  # which words from outside may enter a record
     "core.interfaces": 2,
+    "interfaces": 2,  # of the core, for whoever writes a part: here and elsewhere
     "codecs": 3,
     "context": 3,
     "core.bounds": 3,

@@ -28,6 +28,7 @@ from clew.context.rendered_prompt import RenderedPrompt
 from clew.core.agent import Agent
 from clew.core.approvals import Held, cancel, cancel_sync, held, held_sync, rule, rule_sync
 from clew.core.bounds import RESEARCH, Limits
+from clew.core.diff import Difference, diff
 from clew.core.errors import (
     ClewError,
     ConfigError,
@@ -66,6 +67,7 @@ __all__ = [
     "Call",
     "ClewError",
     "ConfigError",
+    "Difference",
     "Entry",
     "Evidence",
     "Example",
@@ -110,6 +112,7 @@ __all__ = [
     "cancel_sync",
     "delegate",
     "demonstrations",
+    "diff",
     "follow",
     "follow_sync",
     "fork",

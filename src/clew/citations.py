@@ -12,6 +12,8 @@ from clew.core.events import Evidence
 from clew.core.trajectory import Trajectory
 from clew.support.lazy_regex import Lazy
 
+__all__ = ["Citation", "Reference", "citations", "numbered", "references", "titles"]
+
 HEADING: Final = "References:"
 
 _ID: Final = r"[^\[\]【】\s,;]{1,80}"

@@ -1,6 +1,5 @@
 """From a name to a model: who is found, who is not, and what is taken when nobody is named."""
 
-import importlib
 import re
 import socket
 import subprocess
@@ -172,27 +171,6 @@ def test_a_missing_extra_says_how_to_install_it(module: str) -> None:
     )
     said = f"needs {module}, which is not installed: run {install('openai')}\n"
     assert ran.stdout == "".join(f"{name} {said}" for name in ("ollama:llama3.2", "openai:gpt-4.1"))
-
-
-@pytest.mark.parametrize(
-    ("module", "missing", "extra"),
-    [
-        ("clew.models.openai.chat", "openai", "openai"),
-        ("clew.models.openai.responses", "openai", "openai"),
-        ("clew.models.openai.completions", "openai", "openai"),
-        ("clew.models.anthropic.messages", "anthropic", "anthropic"),
-        ("clew.models.gemini.model", "clew.models.gemini.client", "google"),
-        ("clew.otel", "opentelemetry", "otel"),
-    ],
-)
-def test_a_module_whose_extra_is_missing_says_so_where_it_is_imported(
-    module: str, missing: str, extra: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delitem(sys.modules, module, raising=False)
-    monkeypatch.setitem(sys.modules, missing, None)  # as if it were not installed
-    with pytest.raises(ModuleNotFoundError) as caught:
-        importlib.import_module(module)
-    assert caught.value.__notes__ == [f"run {install(extra)}"]
 
 
 def test_the_extra_is_asked_for_before_the_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,9 @@ import pytest
 from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Json, Observation
 from clew.core.interfaces import Retry, Tool
-from clew.tools import Key, finish_tool, problems, tool
-from clew.tools.finish import answer_schema, decode_answer
+from clew.tools import Key, tool
+from clew.tools.finish import answer_schema, decode_answer, finish_tool
+from clew.tools.schema import problems
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.both_loops

@@ -17,7 +17,7 @@ from clew.core.events import (
 )
 from clew.core.trajectory import Call, Trajectory
 from clew.toolbox.person import HoldQuestions, answered, ask_person
-from clew.tools import problems
+from clew.tools.schema import problems
 
 PRINTS = Fingerprints("", "", "", "")
 QUESTION = {"question": "Which one?"}

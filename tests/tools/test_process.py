@@ -13,8 +13,8 @@ from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Json, Observation
 from clew.core.interfaces import Tool
 from clew.toolbox.calc import calculate
-from clew.tools import problems
 from clew.tools.process import load, process_tool
+from clew.tools.schema import problems
 from tests.patience import PATIENCE, once_begun
 
 pytestmark = pytest.mark.both_loops

@@ -19,8 +19,8 @@ from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Effect, Json, Observation
 from clew.core.interfaces import Tool
 from clew.toolbox.program import program
-from clew.tools import problems
 from clew.tools.run_process import Kept, run_process
+from clew.tools.schema import problems
 from tests.patience import once_begun
 
 ECHO = "import json, sys; print(json.dumps(sys.argv[1:]))"

@@ -6,7 +6,9 @@ from clew import Agent, ConfigError, MemoryStore, read, run
 from clew.core.events import FINISH, Action, Json
 from clew.core.interfaces import Tool
 from clew.testing.models import Move, ScriptedModel, say
-from clew.tools import Published, example, problems, published, usable
+from clew.tools import Published, published
+from clew.tools.schema import example, problems
+from clew.tools.schema_repair import usable
 
 
 async def echo(name: str, args: dict[str, Json], key: str) -> Json:

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from clew.core.errors import ConfigError
 from clew.core.events import Json, Observation
 from clew.core.interfaces import Tool
-from clew.tools import (
+from clew.tools import tool
+from clew.tools.explain import MOST_LINES, describe_schema
+from clew.tools.schema import (
     checked,
     compile_schema,
     example,
@@ -19,10 +21,8 @@ from clew.tools import (
     problems,
     schema_hash,
     shown_problems,
-    tool,
-    usable,
 )
-from clew.tools.explain import MOST_LINES, describe_schema
+from clew.tools.schema_repair import usable
 
 
 def made(name: str, description: str = "Do it.", **fields: Any) -> Tool:

@@ -15,7 +15,6 @@ from typing import Any, Final, cast
 
 from clew.core.errors import ConfigError
 from clew.core.interfaces import Tool
-from clew.support.extras import install
 
 _ADDED: Final = set[str]()
 """Folders that came onto `sys.path` for the modules of one agent each."""
@@ -120,5 +119,5 @@ def imported_web(name: str) -> Any:
     try:
         return getattr(importlib.import_module("clew.toolbox.web"), name)
     except ImportError as error:
-        message = f"tools for the web need the extra web: {install('web')} ({error})"
+        message = f"tools for the web need the extra web: {error}"
         raise ConfigError(message) from error

@@ -26,6 +26,23 @@ from clew.core.events import (
 from clew.core.interfaces import Part, PromptSpec, Tool
 from clew.core.trajectory import Aside, Call, Step
 
+__all__ = [
+    "Form",
+    "Labels",
+    "before_invented_tail",
+    "cut_short",
+    "described",
+    "discipline",
+    "fault",
+    "further",
+    "nothing",
+    "one_by_one",
+    "quoted",
+    "render",
+    "system",
+    "tail",
+]
+
 FAULTY_CHARS: Final = 600
 """How much of an unreadable reply is shown to the model again."""
 

@@ -11,7 +11,6 @@ from statistics import fmean, median
 from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.evals.agreement import agreed
-from clew.evals.bootstrap import DRAWS, difference
 from clew.evals.mistakes import calls, kinds, mistakes
 from clew.evals.outcome import About, Outcome
 from clew.evals.overview import overview
@@ -27,6 +26,23 @@ from clew.evals.table import (
     simulated_note,
     used,
 )
+from clew.support.extras import missing_extra
+
+try:
+    from clew.evals.bootstrap import DRAWS, difference
+except ModuleNotFoundError as missing:
+    raise missing_extra(missing, "eval") from missing
+
+__all__ = [
+    "answers",
+    "categories",
+    "differences",
+    "judged",
+    "overview",
+    "repetitions",
+    "steps",
+    "tables",
+]
 
 
 def tables(outcomes: Sequence[Outcome], about: About, baseline: str = "") -> tuple[Table, ...]:

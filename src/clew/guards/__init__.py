@@ -1,6 +1,7 @@
-"""Guards: may this call happen?"""
+"""Guards: may this call happen? And a check of the links in an answer."""
 
 from clew.guards.already_done import AlreadyDone
+from clew.guards.links import NoOutsideLinks
 from clew.guards.no_progress import NoProgress, Stuck
 
-__all__ = ["AlreadyDone", "NoProgress", "Stuck"]
+__all__ = ["AlreadyDone", "NoOutsideLinks", "NoProgress", "Stuck"]

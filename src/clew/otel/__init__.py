@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Final, Self
 
-from clew.support.extras import install
+from clew.support.extras import missing_extra
 
 try:
     from opentelemetry import trace
 except ModuleNotFoundError as missing:
-    missing.add_note(f"run {install('otel')}")
-    raise
+    raise missing_extra(missing, "otel") from missing
 from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer
 from opentelemetry.util.types import AttributeValue
 

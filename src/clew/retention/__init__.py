@@ -13,11 +13,12 @@ from clew.retention.archive import Exported, export_runs
 from clew.retention.gc import STATUSES, STOPPED, Swept, gc
 from clew.retention.importer import Imported, import_runs
 from clew.retention.listing import Told
+from clew.retention.traces import read_trace
 from clew.retention.verify import Checked, verify
 
 __all__ = [
     "STATUSES", "STOPPED", "Checked", "Exported", "Imported", "Swept", "Told", "export_runs",
-    "export_runs_sync", "gc", "gc_sync", "import_runs", "import_runs_sync", "verify",
+    "export_runs_sync", "gc", "gc_sync", "import_runs", "import_runs_sync", "read_trace", "verify",
     "verify_sync",
 ]  # fmt: skip
 

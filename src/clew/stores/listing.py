@@ -12,6 +12,12 @@ import msgspec
 from clew.core.interfaces import RunInfo
 from clew.stores.file_locks import stops
 
+__all__ = [
+    "matching",
+    "page",
+    "status_of",
+]
+
 OPEN: Final = "open"
 
 

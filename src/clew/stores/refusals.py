@@ -15,6 +15,19 @@ from clew.core.errors import (
 )
 from clew.core.interfaces import Append, Base
 
+__all__ = [
+    "failed",
+    "gone",
+    "known_run",
+    "lost_base",
+    "missing_blob",
+    "newer",
+    "no_base",
+    "refusal",
+    "still_shared",
+    "unknown_run",
+]
+
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _CLOSED: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _NO_FOLDER: Final = frozenset({errno.ENOTDIR, errno.EEXIST})

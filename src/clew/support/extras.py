@@ -16,6 +16,13 @@ def install(extra: str) -> str:
     return f"pip install {_requirement(extra)}"
 
 
+def missing_extra(missing: ImportError, extra: str) -> ImportError:
+    """What an import says, in one line, where the extra that it stands on is not installed."""
+    what = missing.name or str(missing).partition("\n")[0]
+    message = f"{what} is missing: run {install(extra)}"
+    return type(missing)(message, name=missing.name, path=missing.path)
+
+
 def _requirement(extra: str) -> str:
     said = _came_from()
     url = str(said.get("url", ""))

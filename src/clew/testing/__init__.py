@@ -1,1 +1,39 @@
-"""What ships for tests of one's own: models that follow a script, and contracts for stores."""
+"""For your own tests: models that play a script, well or badly.
+
+`clew.testing.contracts` proves stores, formats and models of your own; `clew.testing.servers` has
+local servers that answer as providers do.
+"""
+
+from clew.testing.models import (
+    NATIVE_FAULTS,
+    TEXT_FAULTS,
+    USAGE,
+    Fault,
+    FaultyModel,
+    Line,
+    Move,
+    ScriptedModel,
+    act,
+    acts,
+    finish,
+    place,
+    recorded,
+    say,
+)
+
+__all__ = [
+    "NATIVE_FAULTS",
+    "TEXT_FAULTS",
+    "USAGE",
+    "Fault",
+    "FaultyModel",
+    "Line",
+    "Move",
+    "ScriptedModel",
+    "act",
+    "acts",
+    "finish",
+    "place",
+    "recorded",
+    "say",
+]

@@ -10,10 +10,17 @@ from clew.core.errors import ConfigError, one_error
 from clew.core.interfaces import Standing, Store
 from clew.core.journal import load
 from clew.stores import open_store
-from clew.workers.agents import agents_for
+from clew.workers.agents import agents_for, agents_of
 from clew.workers.driver import OnWorkerEvent, Serving
 from clew.workers.locks import claim, queue_of, shared
 from clew.workers.worker import Orders, Worker
+
+__all__ = [
+    "LocalDriver",
+    "Orders",
+    "agents_of",
+    "serve",
+]
 
 
 class LocalDriver:

@@ -13,9 +13,13 @@ import msgspec
 
 from clew.agent_files.imports import imported_function
 from clew.core.errors import ConfigError
+from clew.evals.environments.moves import Game
 from clew.evals.environments.packages import load
+from clew.evals.environments.textworld import text_world
 from clew.evals.world import World
 from clew.support.extras import install
+
+__all__ = ["NAMES", "Game", "text_world", "world"]
 
 NAMES: Final = ("hotpotqa", "fever", "textworld", "alfworld", "webshop", "database")
 _EXTRAS: Final = {"hotpotqa": "web", "fever": "web"}

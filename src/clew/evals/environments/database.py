@@ -23,7 +23,7 @@ from clew.evals.case import Case
 from clew.evals.environments.data_tools import Data, Over, all_over
 from clew.evals.environments.entries import Entry, chosen, entries, read
 from clew.evals.world import Episode, World
-from clew.tools import checked
+from clew.tools.schema import checked
 
 _sorted: Final = msgspec.json.Encoder(order="sorted")
 

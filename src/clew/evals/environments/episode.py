@@ -18,7 +18,7 @@ from clew.core.events import Json, Observation
 from clew.core.interfaces import RECORD, Guard, Tool
 from clew.core.trajectory import Call, Trajectory
 from clew.evals.environments.moves import Game, Offers, Seen, admissible
-from clew.tools import checked
+from clew.tools.schema import checked
 
 T = TypeVar("T")
 

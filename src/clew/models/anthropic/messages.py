@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Unpack
 
-from clew.support.extras import install
+from clew.support.extras import missing_extra
 
 try:
     import anthropic
 except ModuleNotFoundError as missing:
-    missing.add_note(f"run {install('anthropic')}")
-    raise
+    raise missing_extra(missing, "anthropic") from missing
 
 from clew.core.events import Json, encode
 from clew.core.interfaces import Prompt
@@ -22,6 +21,8 @@ from clew.models.anthropic.schema import reply_schema
 from clew.models.http.endpoint import Endpoint, Settings
 from clew.models.http.failures import Trouble
 from clew.models.tool_names import Boxes
+
+__all__ = ["anthropic_messages"]
 
 MOST: Final = 16_000
 """Tokens of a reply, thinking included, where the parameters do not say how many."""

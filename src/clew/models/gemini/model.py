@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Unpack
 
-from clew.support.extras import install
+from clew.support.extras import missing_extra
 
 try:
     from clew.models.gemini.client import MakeClient, gemini_carrier
 except ModuleNotFoundError as missing:
-    missing.add_note(f"run {install('google')}")
-    raise
+    raise missing_extra(missing, "google") from missing
 
 from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
@@ -24,6 +23,8 @@ from clew.models.http.failures import Source, Trouble
 from clew.models.http.request import stop_sequences
 from clew.models.http.server import address, find_key
 from clew.models.tool_names import Boxes, Toolbox
+
+__all__ = ["google_gemini"]
 
 BASE_URL: Final = "https://generativelanguage.googleapis.com"
 VERTEX: Final = "https://aiplatform.googleapis.com"

@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Unpack
 
-from clew.support.extras import install
+from clew.support.extras import missing_extra
 
 try:
     import openai
 except ModuleNotFoundError as missing:
-    missing.add_note(f"run {install('openai')}")
-    raise
+    raise missing_extra(missing, "openai") from missing
 
 from clew.context.prompt_parts import joined
 from clew.core.events import Json, Wire, encode
@@ -33,6 +32,8 @@ from clew.models.openai.chat_reply import Draft
 from clew.models.openai.client import is_openai, openai_endpoint
 from clew.models.openai.response_schema import LEAVE, REFUSED, response_format
 from clew.models.tool_names import Boxes, Ids
+
+__all__ = ["openai_chat"]
 
 _REFUSED: Final = re.compile(
     r"n[o']t (?:support(?:ed)?|permitted|allowed)|un(?:supported|expected|known|recognized)|extra"

@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Unpack
 
-from clew.support.extras import install
+from clew.support.extras import missing_extra
 
 try:
     import openai
 except ModuleNotFoundError as missing:
-    missing.add_note(f"run {install('openai')}")
-    raise
+    raise missing_extra(missing, "openai") from missing
 
 from clew.core.errors import ConfigError
 from clew.core.events import Json
@@ -23,6 +22,8 @@ from clew.models.openai.chat_prompt import STOPS
 from clew.models.openai.client import openai_endpoint
 from clew.models.openai.completions_prompt import body, head, text
 from clew.models.openai.completions_reply import Draft
+
+__all__ = ["openai_completions"]
 
 _FORMS: Final[Mapping[str, tuple[str, ...]]] = {
     "vllm": ("structured_outputs", "guided_json"),

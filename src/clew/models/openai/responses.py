@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Unpack
 
-from clew.support.extras import install
+from clew.support.extras import missing_extra
 
 try:
     import openai
 except ModuleNotFoundError as missing:
-    missing.add_note(f"run {install('openai')}")
-    raise
+    raise missing_extra(missing, "openai") from missing
 
 from clew.context.prompt_parts import joined
 from clew.core.events import Json, Wire, encode
@@ -25,6 +24,8 @@ from clew.models.openai.response_schema import LEAVE, REFUSED, response_format
 from clew.models.openai.responses_prompt import declare, declare_openai, head, items
 from clew.models.openai.responses_reply import Draft
 from clew.models.tool_names import Boxes
+
+__all__ = ["openai_responses"]
 
 _OPTIONAL: Final = {
     "include": re.compile(r"\binclude\b|encrypted content is not supported", re.IGNORECASE),

@@ -1,1 +1,42 @@
-"""Local servers that speak the providers' formats, for tests with the official clients."""
+"""Local servers that speak as providers do, from a script, so that a real client can talk to them.
+
+A turn of a script is in no provider's words: `Say`, `Send`, `Fail`, `Cut`, `Drop` or `Stall`.
+"""
+
+from clew.testing.servers.anthropic_server import AnthropicServer
+from clew.testing.servers.azure_server import AzureServer
+from clew.testing.servers.gemini_server import GeminiServer
+from clew.testing.servers.http_server import (
+    Cut,
+    Drop,
+    Fail,
+    Form,
+    HttpServer,
+    Say,
+    Script,
+    Seen,
+    Send,
+    Service,
+    Stall,
+    Turn,
+)
+from clew.testing.servers.openai_server import OpenAIServer
+
+__all__ = [
+    "AnthropicServer",
+    "AzureServer",
+    "Cut",
+    "Drop",
+    "Fail",
+    "Form",
+    "GeminiServer",
+    "HttpServer",
+    "OpenAIServer",
+    "Say",
+    "Script",
+    "Seen",
+    "Send",
+    "Service",
+    "Stall",
+    "Turn",
+]

@@ -8,17 +8,23 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from clew.core.interfaces import Tool
-from clew.toolbox.web.asking import Answer, Request
-from clew.toolbox.web.baidu import baidu
-from clew.toolbox.web.cascade import usual_sources, web_search
-from clew.toolbox.web.engines import brave, searxng, serper, tavily
-from clew.toolbox.web.page import fetch_page
-from clew.toolbox.web.paper import Find, KeepPlace, paper_tools
-from clew.toolbox.web.reach import Reach, reach_of_environment
-from clew.toolbox.web.results import Hit, Piece
-from clew.toolbox.web.source import Query, Source, search, search_tool
-from clew.toolbox.web.trouble import Kind, Trouble
-from clew.toolbox.web.wiki import Article, wikipedia
+from clew.support.extras import missing_extra
+
+try:
+    from clew.toolbox.web.asking import Answer, Request
+    from clew.toolbox.web.baidu import baidu
+    from clew.toolbox.web.cascade import usual_sources, web_search
+    from clew.toolbox.web.engines import brave, searxng, serper, tavily
+    from clew.toolbox.web.page import fetch_page
+    from clew.toolbox.web.paper import Find, KeepPlace, paper_tools
+    from clew.toolbox.web.reach import Reach, reach_of_environment
+    from clew.toolbox.web.results import Hit, Piece
+    from clew.toolbox.web.share import share
+    from clew.toolbox.web.source import Query, Source, search, search_tool
+    from clew.toolbox.web.trouble import Kind, Trouble
+    from clew.toolbox.web.wiki import Article, wikipedia
+except ModuleNotFoundError as missing:
+    raise missing_extra(missing, "web") from missing
 
 __all__ = [
     "SHIPPED",
@@ -47,6 +53,7 @@ __all__ = [
     "searxng_search",
     "serper",
     "serper_search",
+    "share",
     "tavily",
     "tavily_search",
     "usual_sources",

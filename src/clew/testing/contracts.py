@@ -1,0 +1,36 @@
+"""Contracts: what any model, format or store has to do, as checks that say what it does not.
+
+Each is to be awaited with what opens a new one; `check_codec` is called with the codec itself.
+"""
+
+from clew.testing.codec_contract import check_codec
+from clew.testing.model_contract import (
+    BASICS,
+    CALLS,
+    LOOPS,
+    SAYS,
+    THINKS,
+    Maker,
+    Script,
+    check_model,
+)
+from clew.testing.store_claims import check_claims
+from clew.testing.store_contract import check_store
+from clew.testing.store_prunes import AT_ONCE, PRUNES, check_prunes
+
+__all__ = [
+    "AT_ONCE",
+    "BASICS",
+    "CALLS",
+    "LOOPS",
+    "PRUNES",
+    "SAYS",
+    "THINKS",
+    "Maker",
+    "Script",
+    "check_claims",
+    "check_codec",
+    "check_model",
+    "check_prunes",
+    "check_store",
+]
