@@ -45,7 +45,7 @@ def main(store: Path) -> None:
     for call in read_sync(held.run_id, store=store).calls:
         if call.held and call.verdict:
             print(f"{call.key} pay(amount={call.args['amount']}): {call.verdict.verdict.reason}")
-            # `clew approve RUN 1.1 --edit '{"amount": 90}'` does the same
+            # `clew approvals allow RUN 1.1 --edit '{"amount": 90}'` does the same
             rule_sync(held.run_id, call.key, allow=True, args={"amount": 90}, store=store)
     result = resume_sync(AGENT, held.run_id, store=store)
     print(f"{result.status}: {result.answer}")

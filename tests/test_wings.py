@@ -87,7 +87,7 @@ def test_a_row_of_another_package_is_a_provider(acme: dict[str, str]) -> None:
         _, out, _ = clew(env, "ask", "Well?", "--model", "acme-cloud:small", "--store", "memory:")
         assert "Answer: Ok." in out
         assert server.requests[0].body["model"] == "small"
-        code, listed, _ = clew(env, "models", "acme-cloud", "--json")
+        code, listed, _ = clew(env, "doctor", "models", "acme-cloud", "--json")
     assert code == 0
     assert "acme-cloud" in listed
     _, _, err = clew(acme, "ask", "Well?", "--model", "acme-cloud:small", "--store", "memory:")
@@ -104,7 +104,7 @@ def test_a_package_that_is_broken_says_so_where_it_is_asked_for(acme: dict[str, 
     needs = "torn needs a_library_that_nobody_has, which is not installed: run pip install 'acme"
     code, _, err = clew(acme, "ask", "Who?", "--model", "torn:x", "--store", "memory:")
     assert (code, f"{needs}[fast]'" in err) == (2, True)
-    code, out, _ = clew(acme, "models", "offline")
+    code, out, _ = clew(acme, "doctor", "models", "offline")
     assert (code, "offline" in out) == (0, True)
     code, out, _ = clew(acme, "--help")
     assert (code, f"{needs}'" in " ".join(out.split())) == (0, True)

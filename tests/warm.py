@@ -134,9 +134,10 @@ def main() -> None:
     requests = socket.socket(fileno=os.dup(0))
     for name in IMPORTED:
         importlib.import_module(name)
-    for group in importlib.import_module("clew.cli").GROUPS.values():
-        for entry in group:
-            entry.load()
+    for section in importlib.import_module("clew.cli").COMMANDS.values():
+        for entry in section:
+            for command in entry.commands or (entry,):
+                command.load()
     gc.freeze()  # a fork that looks for garbage need not touch, and so copy, all of this
     while fds := socket.recv_fds(requests, 1, 4)[1]:
         if not os.fork():

@@ -1,6 +1,6 @@
 """The tables of an evaluation as docs/evaluation.md shows them: models side by side, in Markdown.
 
-clew eval benchmarks/evaluation/ablation.toml --results ablation.sqlite
+clew eval run benchmarks/evaluation/ablation.toml --results ablation.sqlite
 python -m benchmarks.evaluation.figures ablation.sqlite
 """
 

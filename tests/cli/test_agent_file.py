@@ -59,10 +59,10 @@ def test_a_store_of_the_file_is_found_again_by_the_file() -> None:
     Path("parts.py").write_text(PARTS)
     Path("my.toml").write_text(FILE)
     assert clew("ask", "What is 6 * 7?", "--agent", "my.toml", "--quiet").code == 0
-    assert clew("replay", "last", "--agent", "my.toml").code == 0
-    resumed = clew("resume", "last", "--agent", "my.toml", "--say", "What is 2 * 4?", "--quiet")
+    assert clew("replay", "last", "--set", "agent=my.toml").code == 0
+    resumed = clew("resume", "last", "--set", "agent=my.toml", "--say", "What is 2 * 4?", "--quiet")
     assert "2 * 4 = 8" in resumed.out
-    listed = clew("tools", "--agent", "my.toml").out
+    listed = clew("doctor", "tools", "--agent", "my.toml").out
     assert "double(number: integer): pure" in listed
 
 

@@ -173,7 +173,7 @@ def test_a_bound_ends_with_the_best_answer_and_code_3() -> None:
     assert done.code == 3
     assert "Answer: Perhaps 2." in done.out
     assert "Stopped: steps" in done.out
-    assert re.search(rf"Go on: clew resume {RUN_ID} --accept-change --max-steps N", done.out)
+    assert re.search(rf"Go on: clew resume {RUN_ID} --accept-change --set limits.steps=N", done.out)
 
 
 def test_a_model_that_fails_leaves_an_open_record_that_resumes() -> None:

@@ -5,12 +5,15 @@ import re
 import shutil
 import sqlite3
 import subprocess
+from collections.abc import Iterator
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from clew import Agent, run_sync
+from clew.cli import COMMANDS
 from clew.toolbox.calc import calc
 from tests.cli.shell import COMMAND, clew, environment, library
 
@@ -45,7 +48,7 @@ OFFLINE = ("--model", "offline")
         (["ask", "hm?", *OFFLINE, "--agent", "deep.toml"], 2, "is nested too deeply"),
         (["runs", "-n", "-5"], 2, "-5 is not in the range"),
         (["resume", "last", "--say", ""], 2, "the question is empty"),
-        (["verify", "last", "--expect", "zz"], 2, "--expect 'zz' is no hash"),
+        (["records", "verify", "last", "--expect", "zz"], 2, "--expect 'zz' is no hash"),
         (["ask", "hm?", *OFFLINE, "--max-steps", "few"], 2, "not a valid integer"),
         (["ask", "hm?", *OFFLINE, "--temperature", "1"], 2, "no temperature"),
         (["ask", "hm?", "--colour"], 2, "No such option"),
@@ -55,12 +58,12 @@ OFFLINE = ("--model", "offline")
         (["show", "2"], 2, "write more of the id"),
         (["resume", "nothing"], 2, "there is no run 'nothing'"),
         (["replay", "nothing"], 2, "there is no run 'nothing'"),
-        (["approve", "last"], 2, "waits for a ruling: `clew show` tells what it did"),
-        (["approve", "last", "7.7"], 2, "waits for a ruling"),
+        (["approvals", "allow", "last"], 2, "waits for a ruling: `clew show` tells what it did"),
+        (["approvals", "allow", "last", "7.7"], 2, "waits for a ruling"),
         (["completion"], 2, "Choose from: bash, zsh, fish. Try: clew completion --help"),
-        (["approve", "last", "1.1", "--edit", "{}", "--answer", "x"], 2, "not both"),
-        (["reject", "last", "1.1"], 2, "waits for a ruling"),
-        (["tools", "--tools", "clac"], 2, "did you mean calc?"),
+        (["approvals", "allow", "last", "1.1", "--edit", "{}", "--answer", "x"], 2, "not both"),
+        (["approvals", "reject", "last", "1.1"], 2, "waits for a ruling"),
+        (["doctor", "tools", "--tools", "clac"], 2, "did you mean calc?"),
         (
             ["show", "last", "--store", "nowhere.sqlite"],
             2,
@@ -200,10 +203,62 @@ def test_a_folder_that_vanishes_is_told_on_resume() -> None:
     assert re.match(r"clew: there is no folder .*library", done.err)
 
 
-COMMANDS = ("ask", "chat", "resume", "submit", "worker", "eval", "fork", "approve", "show", "runs")
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        ("ask hm? --references=maybe", "clew ask"),
+        ("ask hm? --model", "clew ask"),
+        ("records gc --dry-run=no", "clew records gc"),
+        ("records --helped", "clew records"),
+        ("approvals --interactiv", "clew approvals list"),
+        ("--helped", "clew"),
+    ],
+)
+def test_whose_options_are_wrong_is_told(words: str, command: str) -> None:
+    done = clew(*words.split())
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith(f" Try: {command} --help\n")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("aks hm?", "No such command 'aks': did you mean `clew ask`? Try: clew --help"),
+        ("verify last", "did you mean `clew records verify`?"),
+        ("models", "did you mean `clew doctor models`?"),
+        ("approvals rejected last", "did you mean `clew approvals reject`?"),
+        ("records purge", "there are export, import, verify, gc. Try: clew records --help"),
+    ],
+)
+def test_a_command_that_there_is_not_is_told_with_the_one_that_is_meant(
+    words: str, told: str
+) -> None:
+    done = clew(*words.split())
+    assert (done.code, done.out) == (2, "")
+    assert told in done.err
+
+
+@pytest.mark.parametrize("group", ["records", "eval"])
+def test_a_group_that_does_nothing_by_itself_shows_what_there_is(group: str) -> None:
+    done = clew(group)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"Usage: clew {group} ")
+
+
+def test_a_group_without_a_command_is_its_default_one() -> None:
+    assert clew("approvals", "--json").out == clew("approvals", "list", "--json").out == "[]\n"
+    assert clew("doctor").out == clew("doctor", "check").out
+    assert "[default]" in clew("approvals", "--help").out
+
+
+def every_command() -> Iterator[str]:
+    for entry in chain.from_iterable(COMMANDS.values()):
+        yield entry.name
+        yield from (f"{entry.name} {command.name}" for command in entry.commands)
+
+
+@pytest.mark.parametrize("command", ["", *every_command()])
 def test_help_fits_a_terminal_of_80_columns(command: str) -> None:
-    done = clew(command, "--help", env={"COLUMNS": "80"})
+    done = clew(*command.split(), "--help", env={"COLUMNS": "80"})
+    assert done.code == 0
     assert [line for line in done.out.splitlines() if len(line) > 80] == []

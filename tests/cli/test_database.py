@@ -17,7 +17,7 @@ def test_a_run_lies_in_a_database(postgres_server: Server) -> None:
     assert (asked.code, "42" in asked.out) == (0, True)
     assert "the password in --store is in no command shown here" in asked.err
     env = {"CLEW_STORE": address}
-    commands = (["runs"], ["show", "last"], ["doctor"], ["approvals"], ["verify"])
+    commands = (["runs"], ["show", "last"], ["doctor"], ["approvals"], ["records", "verify"])
     told = [clew(*words, env=env) for words in commands]
     assert [done.code for done in told] == [0, 0, 0, 0, 0]
     assert f"{bare}  1 run" in told[2].out

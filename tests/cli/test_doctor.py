@@ -1,4 +1,4 @@
-"""`clew doctor`, `clew tools`, `--version` and `--help`."""
+"""`clew doctor`, `--version` and `--help`."""
 
 import re
 import tomllib
@@ -8,7 +8,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from clew import __version__
-from clew.cli import GROUPS, main
+from clew.cli import COMMANDS, main
 from clew.cli.doctor import EXTRAS
 from clew.testing.servers.openai_server import OpenAIServer
 from tests.cli.shell import clew, own_tools
@@ -94,10 +94,10 @@ def test_an_address_that_cannot_be_one_is_told_without_its_password() -> None:
 
 def test_tools_are_listed_with_effect_and_arguments() -> None:
     own_tools()
-    done = clew("tools")
+    done = clew("doctor", "tools")
     assert re.search(r"^calc\(expression: string\): pure$", done.out, re.MULTILINE)
     assert re.search(r"^docs\(query: string, \[limit: integer\]\): read$", done.out, re.MULTILINE)
-    (pay, wait) = clew("tools", "--tools", "own:both", "--json").document
+    (pay, wait) = clew("doctor", "tools", "--tools", "own:both", "--json").document
     assert (pay["name"], pay["effect"], wait["effect"]) == ("pay", "unsafe", "read")
 
 
@@ -108,7 +108,7 @@ def test_version_and_help() -> None:
     listed = shown.out.split("Ask:\n")[1].split("Examples:")[0]
     commands = re.findall(r"^  (\w+)  +\S", listed, re.MULTILINE)
     assert commands[0] == "ask"
-    assert sorted(commands) == sorted(entry.name for group in GROUPS.values() for entry in group)
+    assert sorted(commands) == sorted(entry.name for group in COMMANDS.values() for entry in group)
     for command in commands:  # what a process adds has been seen above
         shown_of = CliRunner().invoke(main, [command, "--help"], prog_name="clew")
         assert shown_of.output.startswith(f"Usage: clew {command} ")

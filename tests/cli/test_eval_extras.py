@@ -32,19 +32,19 @@ def test_an_evaluation_needs_no_extra() -> None:
     Path("sums.jsonl").write_text(CASE)
     env = without(*EXTRA)
     for words in (("--check",), (), ("--json",)):
-        done = told("eval", "sums.jsonl", "--model", "offline", *words, env=env)
+        done = told("eval", "run", "sums.jsonl", "--model", "offline", *words, env=env)
         assert (done.returncode, "Traceback" in done.stderr) == (0, False)
-    assert told("eval", "--help", env=env).returncode == 0
+    assert told("eval", "run", "--help", env=env).returncode == 0
     for missing in EXTRA:
         page = ["--html", "page.html"] if missing != "numpy" else []
-        done = told("report", "sums.sqlite", *page, env=without(missing))
+        done = told("eval", "report", "sums.sqlite", *page, env=without(missing))
         assert done.returncode == 2
         assert done.stderr == f"clew: {missing} is not installed: run {install('eval')}\n"
-    whole = told("report", "sums.sqlite", "--html", "page.html", env=without())
+    whole = told("eval", "report", "sums.sqlite", "--html", "page.html", env=without())
     assert (whole.returncode, Path("page.html").exists()) == (0, True)
 
 
-@pytest.mark.parametrize("part", ["clew.evals", "clew.evals.matrix", "clew.cli.evaluating"])
+@pytest.mark.parametrize("part", ["clew.evals", "clew.evals.matrix", "clew.cli.eval_run"])
 def test_what_evaluates_can_be_imported_without_it(part: str) -> None:
     code = f"import {part}"
     done = subprocess.run(

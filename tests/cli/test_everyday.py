@@ -6,11 +6,12 @@ import shutil
 import signal
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
-from clew.cli import GROUPS
+from clew.cli import COMMANDS
 from clew.testing.servers.openai_server import Fail, OpenAIServer, Say, Turn
 from tests.cli.shell import RUN_ID, clew, environment, until
 from tests.otel.collector import collector
@@ -59,10 +60,10 @@ def test_bash_completes() -> None:
         "clew ask --model openai",
         "clew ask --tools calc,pl",
         "clew ask --format lab",
-        "clew models mis",
+        "clew doctor models mis",
         "clew show ",
     )
-    assert {"ask", "approve"} <= set(found[0])
+    assert {"ask", "approvals"} <= set(found[0])
     assert found[1:3] == [["--max-steps", "--max-seconds"], ["offline"]]
     # Bash takes a colon for the end of a word, and replaces only what follows it.
     assert found[3] == ["gpt-4.1-mini", "gpt-4.1-nano"]
@@ -107,7 +108,7 @@ def test_a_shell_that_is_not_known_is_said() -> None:
 def test_models_that_can_be_used_come_first() -> None:
     with OpenAIServer([Say("Ok.")], models=["tiny", "big"]) as server:
         env = {"OLLAMA_BASE_URL": server.base_url}
-        done = clew("models", env=env)
+        done = clew("doctor", "models", env=env)
         names = re.findall(r"^(ok|--)  (\S+) ", done.out, re.MULTILINE)
         assert names[:3] == [("ok", "offline"), ("ok", "ollama:tiny"), ("ok", "ollama:big")]
         assert all(mark == "--" for mark, _ in names[3:])
@@ -124,26 +125,30 @@ def test_models_that_can_be_used_come_first() -> None:
 
 def test_models_of_a_provider_whose_key_is_there_are_asked_for() -> None:
     with OpenAIServer(models=["gpt-4.1-mini", "gpt-9"], key=KEY) as server:
-        found = clew("models", "openai", "--json", env=with_model(server)).document
+        found = clew("doctor", "models", "openai", "--json", env=with_model(server)).document
     assert [(one["model"], one["usable"]) for one in found] == [
         ("openai:gpt-4.1-mini", True),
         ("openai:gpt-9", True),
     ]
     assert found[0]["price"]["input"] == 0.4
     assert found[1]["price"] is None
-    gone = clew("models", "openai", "--json", env=with_model(server))  # nobody is there any more
+    gone = clew(
+        "doctor", "models", "openai", "--json", env=with_model(server)
+    )  # nobody is there any more
     assert "lists no models" in gone.document[0]["said"]
     assert KEY not in gone.out + gone.err
 
 
 def test_a_provider_that_is_not_there_is_said() -> None:
-    done = clew("models", "opnai")
+    done = clew("doctor", "models", "opnai")
     assert (done.code, done.err) == (
         2,
         "clew: there is no provider 'opnai': did you mean openai?\n",
     )
-    assert clew("models", "xyzxyz").err.startswith("clew: there is no provider 'xyzxyz': there are")
-    assert clew("models", "offline").out.startswith("ok  offline ")
+    assert clew("doctor", "models", "xyzxyz").err.startswith(
+        "clew: there is no provider 'xyzxyz': there are"
+    )
+    assert clew("doctor", "models", "offline").out.startswith("ok  offline ")
 
 
 def test_a_key_that_is_missing_is_named() -> None:
@@ -197,20 +202,20 @@ def test_doctor_tells_proxies_and_addresses_without_their_secrets() -> None:
 def test_a_record_is_sent_as_spans() -> None:
     run = clew("ask", "What is 2+3?", "--json").document["run_id"]
     with collector() as found:
-        done = clew("export", "last", "--otel", "--endpoint", f"{found.url}/v1/traces")
+        done = clew("records", "export", "last", "--otel", "--endpoint", f"{found.url}/v1/traces")
     assert done.out == f"sent {len(found.spans)} spans of run {run}\n"
     assert {span.name.split()[0] for span in found.spans} == {
         "invoke_agent",
         "chat",
         "execute_tool",
     }
-    done = clew("export", "last", "--otel", env={
+    done = clew("records", "export", "last", "--otel", env={
         "OTEL_EXPORTER_OTLP_ENDPOINT": found.url, "OTEL_EXPORTER_OTLP_TIMEOUT": "0.1",
     })  # fmt: skip
     assert done.code == 5
     assert re.fullmatch(r"clew: no collector took the spans at http://127\S+: see .*\n", done.err)
-    assert clew("export", "last").code == 2
-    nowhere = clew("export", "last", "--otel", "--endpoint", "me:secret@nowhere")
+    assert clew("records", "export", "last").code == 2
+    nowhere = clew("records", "export", "last", "--otel", "--endpoint", "me:secret@nowhere")
     assert (nowhere.code, nowhere.err.count("\n")) == (2, 1)
     assert nowhere.err.startswith("clew: 'nowhere' is no address: give --endpoint http://host")
 
@@ -237,7 +242,7 @@ def test_ctrl_c_before_anything_is_there_is_no_traceback(module: str) -> None:
 def test_the_overview_imports_no_command_and_knows_them_all() -> None:
     code = (
         "import sys\n"
-        "from clew.cli import GROUPS, main\n"
+        "from clew.cli import COMMANDS, main\n"
         "before = set(sys.modules)\n"
         "try: main(['--help'], prog_name='clew')\n"
         "finally: print(sorted(m for m in set(sys.modules) - before if m.startswith('clew')))\n"
@@ -246,6 +251,9 @@ def test_the_overview_imports_no_command_and_knows_them_all() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment()
     )
     assert done.stdout.splitlines()[-1] == "[]"
-    names = [entry.name for group in GROUPS.values() for entry in group]
-    assert [entry.load().name for group in GROUPS.values() for entry in group] == names
+    entries = list(chain.from_iterable(COMMANDS.values()))
+    names = [entry.name for entry in entries]
+    entries += chain.from_iterable(entry.commands for entry in entries)
+    assert [entry.load().name for entry in entries] == [entry.name for entry in entries]
+    assert len(names) <= 16
     assert all(f"  {name} " in done.stdout for name in names)

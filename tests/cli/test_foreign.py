@@ -139,7 +139,7 @@ def marks(theirs: Path) -> list[str]:
 COMMANDS = {
     "resume": ("resume", "attack"),
     "follow-up": ("resume", "attack", "--say", "Go on"),
-    "with an option": ("resume", "attack", "--max-steps", "20", "--accept-change"),
+    "with an option": ("resume", "attack", "--set", "limits.steps=20", "--accept-change"),
     "fork from the start": ("fork", "attack", "--at", "0"),
     "chat": ("chat", "--resume", "attack"),
 }
@@ -151,7 +151,7 @@ async def test_what_somebody_else_began_is_shown_and_not_made(
     how: str, theirs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await attack(theirs, monkeypatch)
-    brought = clew("import", str(theirs / "attack.clew"))
+    brought = clew("records", "import", str(theirs / "attack.clew"))
     assert (brought.code, brought.out) == (0, "1 run imported\n")
     assert "not made without --trust-origin" in brought.err
     done = clew(*COMMANDS[how])
@@ -169,7 +169,7 @@ async def test_the_same_of_a_store_that_somebody_else_wrote(
     await attack(theirs, monkeypatch)
     store = ("--store", str(theirs / "runs.sqlite"))
     assert clew("resume", "last", *store).code == 2
-    assert clew("verify", *store).code == 0
+    assert clew("records", "verify", *store).code == 0
     assert clew("diff", "attack", "attack", *store).code == 0
     shown = clew("show", "last", *store).out
     for named in ("['touch', '{file}']", "module evil:guard (guards)", "not begun by you"):
@@ -181,7 +181,7 @@ async def test_the_same_of_a_store_that_somebody_else_wrote(
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_a_worker_makes_no_agent_of_it(theirs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     await attack(theirs, monkeypatch)
-    clew("import", str(theirs / "attack.clew"))
+    clew("records", "import", str(theirs / "attack.clew"))
     done = clew("worker", "--until-idle")
     assert done.code == 5
     assert "refused   attack" in done.out
@@ -198,14 +198,14 @@ async def test_a_replay_imports_nothing(
     theirs: Path, monkeypatch: pytest.MonkeyPatch, *, done: bool
 ) -> None:
     await attack(theirs, monkeypatch, done=done)
-    clew("import", str(theirs / "attack.clew"))
+    clew("records", "import", str(theirs / "attack.clew"))
     shutil.move(theirs / "evil.py", theirs / "gone.py")
     replayed = clew("replay", "attack")
     assert (replayed.code, replayed.err) == (0, "")
     assert "identical, no call made" in replayed.out
     assert marks(theirs) == []
     shutil.move(theirs / "gone.py", theirs / "evil.py")
-    other = clew("replay", "attack", "--max-steps", "3")
+    other = clew("replay", "attack", "--set", "limits.steps=3")
     assert "another parts.bounds" in other.err
     assert marks(theirs) == []
 
@@ -215,7 +215,7 @@ async def test_what_is_trusted_once_is_remembered(
     theirs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await attack(theirs, monkeypatch)
-    clew("import", str(theirs / "attack.clew"))
+    clew("records", "import", str(theirs / "attack.clew"))
     assert clew("resume", "attack", "--trust-origin", "--quiet").code == DECLINED
     assert marks(theirs) == ["imported", "paid", "touched", "apart"]
     again = clew("resume", "attack", "--quiet")
@@ -230,7 +230,7 @@ async def test_a_worker_that_trusts_any_record_makes_it(
     theirs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await attack(theirs, monkeypatch)
-    clew("import", str(theirs / "attack.clew"))
+    clew("records", "import", str(theirs / "attack.clew"))
     assert "ended" in clew("worker", "--until-idle", "--trust-origin").out
     assert "paid" in marks(theirs)
 
@@ -269,8 +269,8 @@ async def guard(call, so_far):
     file = theirs / "agent.toml"
     file.write_text(file.read_text().replace("evil:guard", "holding:guard"))
     await attack(theirs, monkeypatch, done=True)
-    clew("import", str(theirs / "attack.clew"))
-    done = clew("approve", "attack", "1.1", "--yes")
+    clew("records", "import", str(theirs / "attack.clew"))
+    done = clew("approvals", "allow", "attack", "1.1", "--yes")
     assert "not begun by you on this machine" in done.err
     assert clew("resume", "attack").code == 2
     assert marks(theirs) == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clew import Agent, ConfigError, run_sync
-from clew.cli.fork import read_settings
+from clew.cli.settings import Settings, read_settings
 from clew.testing.models import ScriptedModel, say
 from clew.testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import LIBRARY, RUN_ID, clew, own_tools
@@ -55,7 +55,7 @@ def test_a_fork_goes_on_from_the_step_and_leaves_the_run_as_it_is(run_id: str) -
 
 
 def test_what_is_a_fork_says_so(run_id: str) -> None:
-    done = clew("fork", run_id, "--at", "2", "--max-steps", "9")
+    done = clew("fork", run_id, "--at", "2", "--set", "limits.steps=9")
     assert f"Fork: of {run_id} after step 2; changed: parts.bounds, parts.limits\n" in done.out
     assert "Observation 2.1" not in done.out, "what is shared is not told again"
     assert "Question:" not in done.out
@@ -88,7 +88,7 @@ def test_an_observation_may_be_another_as_text_or_from_a_file(run_id: str) -> No
     Path("seen.json").write_text('{"results": []}')
     Path("seen.txt").write_text("Nothing at all.\n")
     for given, seen in (("a=b", "a=b"), ("@seen.txt", "Nothing at all.\n"), ("", "")):
-        assert read_settings([f"observation.1.1={given}"]) == ({}, {"1.1": seen})
+        assert read_settings([f"observation.1.1={given}"]) == Settings({}, {"1.1": seen})
     done = clew("fork", run_id, "--at", "1", "--set", "observation.1.1=@seen.json", "--json")
     assert done.document["fork_of"]["changed"] == ["observation 1.1"]
     entries = clew("show", done.document["run_id"], "--json").document["entries"]
@@ -99,7 +99,7 @@ def test_an_observation_may_be_another_as_text_or_from_a_file(run_id: str) -> No
 def test_settings_are_read_as_what_they_are(run_id: str) -> None:
     Path("prompt.txt").write_text("Be brief.")
     clew(
-        "fork", run_id, "--at", "0", "--set", "prompt=@prompt.txt", "--set", "max-steps=7",
+        "fork", run_id, "--at", "0", "--set", "prompt=@prompt.txt", "--set", "limits.steps=7",
         "--set", "limits.tool_calls=5", "--set", "landing=false", "--set", "format=native",
     )  # fmt: skip
     entries = clew("show", "last", "--json").document["entries"]
@@ -125,7 +125,12 @@ def test_a_word_may_follow(run_id: str) -> None:
     [
         ("model", "--set model: write KEY=VALUE"),
         ("modell=x", "--set modell: there is no such key: did you mean model?"),
-        ("qqq=x", "--set qqq: there is no such key: there are model, "),
+        ("qqq=x", "--set qqq: there is no such key: there are agent, model, "),
+        ("max-steps=9", "--set max-steps: there is no such key: did you mean limits.steps?"),
+        (
+            "temperatur=1",
+            "--set temperatur: there is no such key: did you mean params.temperature?",
+        ),
         ("store=x", "--set store: there is no such key"),
         ("observation.1.1=@nosuch", "nosuch cannot be read: "),
         ("observation.1.1=@bad.json", "bad.json is no JSON: "),
@@ -143,7 +148,7 @@ def test_a_setting_that_cannot_be_read_is_told(setting: str, told: str) -> None:
 WRONG = [
     ("--at 99", "cannot be forked at 99: give 0 to "),
     (
-        "--at 1 --set max-steps=x",
+        "--at 1 --set limits.steps=x",
         "--set does not fit an agent: limits.steps: expected int, got str",
     ),
     (
@@ -155,7 +160,8 @@ WRONG = [
         "--set does not fit an agent: unknown: 'ask' is none of tell, hold",
     ),
     ("--at 1 --set observation.1.1=@absent.txt", "absent.txt cannot be read: No such file"),
-    ("--at 1 --set limits.steps=3 --max-steps 4", "limits.steps is given twice"),
+    ("--at 1 --set model.name=x", "--set does not fit an agent: model: expected str, got object"),
+    ("--at 1 --set grounded.threshold=much", "--set does not fit an agent: grounded"),
     ("--at 1 --set observation.1.9=x", "1.9 is no call of step 1: its calls are 1.1"),
 ]
 
@@ -180,7 +186,7 @@ def test_a_program_s_run_is_forked_with_an_agent_that_is_named() -> None:
     refused = clew("fork", run_id, "--at", "0")
     assert refused.code == 2
     assert "was begun by a program" in refused.err
-    done = clew("fork", run_id, "--at", "0", "--model", "offline", "--json")
+    done = clew("fork", run_id, "--at", "0", "--set", "model=offline", "--json")
     assert (done.code, "42" in done.document["answer"]) == (0, True)
 
 
@@ -203,7 +209,7 @@ def test_what_was_done_already_is_held_and_told() -> None:
 
 
 def test_diff_says_where_two_runs_part_and_what_they_came_to(run_id: str) -> None:
-    clew("fork", run_id, "--at", "2", "--set", "observation.2.1=nothing", "--max-steps", "9")
+    clew("fork", run_id, "--at", "2", "--set", "observation.2.1=nothing", "--set", "limits.steps=9")
     done = clew("diff", run_id, "last")
     assert done.code == 0
     fork_id = clew("runs", "--json").document[0]["run_id"]

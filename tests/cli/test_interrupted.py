@@ -71,7 +71,10 @@ def test_kill_9_between_two_calls_repeats_no_effect() -> None:
 
 @pytest.mark.parametrize(
     ("ruling", "times"),
-    [(["approve", "last", "--yes"], 2), (["reject", "last", "1.1", "--why", "it did"], 1)],
+    [
+        (["approvals", "allow", "last", "--yes"], 2),
+        (["approvals", "reject", "last", "1.1", "--why", "it did"], 1),
+    ],
 )
 def test_an_effect_in_doubt_can_be_held_for_a_person(ruling: list[str], times: int) -> None:
     own_tools()
@@ -139,9 +142,13 @@ def unread(*words: str, **env: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(
-    "command", [["ask", "Is it there?"], ["resume", "last", "--say", "And?", "--accept-change"]]
+    "command",
+    [
+        "ask there? --model offline --tools heavy:tool",
+        "resume last --say And? --set tools=heavy:tool --accept-change",
+    ],
 )
-def test_ctrl_c_while_the_parts_are_imported_leaves_nothing_behind(command: list[str]) -> None:
+def test_ctrl_c_while_the_parts_are_imported_leaves_nothing_behind(command: str) -> None:
     clew("ask", "What is 2+3?")
     Path("heavy.py").write_text(
         "import time\nfrom pathlib import Path\nfrom clew.toolbox.calc import calc\n"
@@ -150,7 +157,7 @@ def test_ctrl_c_while_the_parts_are_imported_leaves_nothing_behind(command: list
         "tool = calc()\n"
     )
     before = clew("show", "last").out
-    process = begin(*command, "--model", "offline", "--tools", "heavy:tool", "--quiet")
+    process = begin(*command.split(), "--quiet")
     until("begun", process)
     process.send_signal(signal.SIGINT)
     Path("go").touch()

@@ -49,11 +49,16 @@ def test_commands_write_what_only_the_owner_may_read(tmp_path: Path) -> None:
     assert clew(*ask, "--store", store).code == 0
     assert clew("submit", "Who wrote it?", *said, "--store", store).code == 0
     assert clew("worker", "--until-idle", "--store", store).code == 0
-    assert clew("export", "--archive", archive, "--store", store).code == 0
-    assert clew("import", archive, "--store", "c/new.sqlite").code == 0
-    assert clew("eval", "cases.jsonl", "--model", "offline", "--results", "d/r.sqlite").code == 0
+    assert clew("records", "export", "--archive", archive, "--store", store).code == 0
+    assert clew("records", "import", archive, "--store", "c/new.sqlite").code == 0
+    assert (
+        clew("eval", "run", "cases.jsonl", "--model", "offline", "--results", "d/r.sqlite").code
+        == 0
+    )
     told = ("--html", "e.html", "--csv", "e.csv", "--tables", "f/tables")
-    assert clew("report", "d/r.sqlite", *told, env={"MPLCONFIGDIR": str(tmp_path)}).code == 0
+    assert (
+        clew("eval", "report", "d/r.sqlite", *told, env={"MPLCONFIGDIR": str(tmp_path)}).code == 0
+    )
     assert len(list(Path().rglob("*"))) > len(own) + 20, "there is much to look at"
     assert rights(Path()) == own
 

@@ -84,7 +84,7 @@ def test_a_replay_needs_no_documents_and_no_key(run_id: str) -> None:
 
 
 def test_a_replay_tells_the_first_difference(run_id: str) -> None:
-    done = clew("replay", run_id, "--max-steps", "3")
+    done = clew("replay", run_id, "--set", "limits.steps=3")
     assert done.code == 5
     assert re.match(r"clew: step 0, setting\.parts\.\w+: ", done.err)
 
@@ -106,16 +106,55 @@ def test_a_run_that_has_ended_shows_its_result_again(run_id: str) -> None:
 
 
 def test_a_changed_agent_must_be_accepted_and_is_remembered(run_id: str) -> None:
-    refused = clew("resume", run_id, "--say", "What is 3+4?", "--max-steps", "9")
+    refused = clew("resume", run_id, "--say", "What is 3+4?", "--set", "limits.steps=9")
     assert refused.code == 2
     assert "parts.limits" in refused.err
     assert "--accept-change" in refused.err
     accepted = clew(
-        "resume", run_id, "--say", "What is 3+4?", "--max-steps", "9", "--accept-change"
+        "resume", run_id, "--say", "What is 3+4?", "--set", "limits.steps=9", "--accept-change"
     )
     assert accepted.code == 0
     assert "Changed: parts.bounds, parts.limits" in clew("show", run_id).out
     assert clew("resume", run_id, "--say", "What is 3+5?").code == 0
+
+
+def test_a_value_is_taken_away_and_names_stand_between_commas(run_id: str) -> None:
+    change = ("--set", "tools=calc,planner", "--set", "limits.steps=9", "--set", "model=offline")
+    assert clew("resume", run_id, "--say", "What is 3+4?", *change, "--accept-change").code == 0
+    usual = ("--set", "limits.steps=null", "--set", "model=null", "--set", "grounded=null")
+    done = clew("resume", run_id, "--say", "What is 3+5?", *usual, "--accept-change")
+    assert (done.code, "Model: offline (" in done.err) == (0, True)
+    made_of = clew("show", run_id, "--json").document["entries"]
+    *_, spec = [entry["origin"]["cli"] for entry in made_of if entry.get("origin")]
+    assert not spec.get("limits")
+    assert spec["tools"] == ["calc", "planner"]
+
+
+@pytest.mark.parametrize(
+    ("command", "setting", "told"),
+    [
+        ("resume", "limit.steps=9", "--set limit.steps: there is no such key: did you mean limits"),
+        ("resume", "limits.steps=x", "--set does not fit an agent: limits.steps: expected int"),
+        ("replay", "max-steps=9", "--set max-steps: there is no such key: did you mean limits.ste"),
+        ("replay", "agent=no.toml", "the agent file no.toml cannot be read (No such file"),
+        ("resume", "observation.1.1=x", "--set observation.1.1: another observation makes a fork"),
+    ],
+)
+def test_a_setting_that_does_not_fit_is_told(
+    run_id: str, command: str, setting: str, told: str
+) -> None:
+    done = clew(command, run_id, "--set", setting)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"clew: {told}")
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["resume", "replay", "fork"])
+def test_who_has_a_record_is_told_how_its_agent_is_changed(run_id: str, command: str) -> None:
+    for option, key in (("--model", "model"), ("--max-cost", "limits.cost"), ("--agent", "agent")):
+        done = clew(command, run_id, option, "1")
+        told = f"No such option {option}: write --set {key}=VALUE. Try: clew {command} --help\n"
+        assert (done.code, done.err) == (2, f"clew: {told}")
 
 
 def test_a_program_s_run_is_shown_but_resumed_by_the_program() -> None:

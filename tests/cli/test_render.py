@@ -19,7 +19,7 @@ from clew.cli.render import (
     shorten,
     written,
 )
-from clew.cli.visible import inert
+from clew.cli.safe_text import inert
 from clew.core.events import (
     Action,
     AgentSpec,

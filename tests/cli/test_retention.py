@@ -1,4 +1,4 @@
-"""`clew gc`, `verify`, `export --archive` and `import`: what they say, and their exit codes."""
+"""`clew records`, gc, verify, export and import: what they say, and their exit codes."""
 
 import json
 import re
@@ -29,16 +29,16 @@ def runs() -> set[str]:
 
 
 def test_old_runs_are_forgotten_and_told() -> None:
-    dry = clew("gc", "--older", "9000d", "--dry-run")
+    dry = clew("records", "gc", "--older", "9000d", "--dry-run")
     assert (dry.code, dry.out) == (0, "0 runs would go, about 0 bytes\n")
-    dry = clew("gc", "--older", "300w", "--dry-run")
+    dry = clew("records", "gc", "--older", "300w", "--dry-run")
     assert re.fullmatch(r"would go  old\n1 run would go, about \d+\.\d kB\n", dry.out)
     assert "old" in runs()
-    done = clew("gc", "--older", "300w", "--json")
+    done = clew("records", "gc", "--older", "300w", "--json")
     assert done.document["removed"] == ["old"]
     assert (done.document["dry_run"], done.document["kept"]) == (False, [])
     assert "old" not in runs()
-    done = clew("gc", "--keep-under", "0MB")
+    done = clew("records", "gc", "--keep-under", "0MB")
     assert "removed  fork of the fork\n" in done.out
     assert runs() <= {
         "open",
@@ -49,7 +49,7 @@ def test_old_runs_are_forgotten_and_told() -> None:
         "root-2.1",
         "root-2.1-2.1",
     }
-    assert clew("gc", "--status", "open", "--dry-run").out.startswith(
+    assert clew("records", "gc", "--status", "open", "--dry-run").out.startswith(
         "kept  open: a message waits in its inbox\n"
     )
 
@@ -65,57 +65,60 @@ def test_old_runs_are_forgotten_and_told() -> None:
     ],
 )
 def test_a_gc_without_sense_is_told(words: tuple[str, ...], said: str) -> None:
-    done = clew("gc", *words)
+    done = clew("records", "gc", *words)
     assert done.code == 2
     assert said in done.err
     assert "old" in runs()
 
 
 def test_records_move_to_another_store_and_are_verified_there() -> None:
-    done = clew("export", "--archive", "all.jsonl")
+    done = clew("records", "export", "--archive", "all.jsonl")
     assert re.fullmatch(r"8 runs exported, \d+\.\d kB\n", done.out)
-    assert clew("export", "--archive", "all.jsonl").code == 2
-    assert clew("import", "all.jsonl", "--store", "elsewhere").out == "8 runs imported\n"
-    again = clew("import", "all.jsonl", "--store", "elsewhere")
+    assert clew("records", "export", "--archive", "all.jsonl").code == 2
+    assert clew("records", "import", "all.jsonl", "--store", "elsewhere").out == "8 runs imported\n"
+    again = clew("records", "import", "all.jsonl", "--store", "elsewhere")
     assert (again.code, again.out) == (0, "0 runs imported, 8 runs there already\n")
-    piped = clew("export", "fork of", "--archive", "-")
+    piped = clew("records", "export", "fork of", "--archive", "-")
     assert piped.err.startswith("3 runs exported, ")
     assert json.loads(piped.out.splitlines()[0])["line"] == "archive"
-    imported = clew("import", "-", "--store", "other", "--json", stdin=piped.out)
+    imported = clew("records", "import", "-", "--store", "other", "--json", stdin=piped.out)
     assert sorted(imported.document["runs"]) == ["fork", "fork of the fork", "plain"]
-    here, there = clew("verify"), clew("verify", "--store", "elsewhere")
+    here, there = clew("records", "verify"), clew("records", "verify", "--store", "elsewhere")
     assert (here.code, there.code) == (0, 0)
     assert sorted(here.out.splitlines()) == sorted(there.out.splitlines())
     assert here.out.endswith("8 runs verified: all is well\n")
-    first = clew("verify", "old").out.splitlines()[0]
+    first = clew("records", "verify", "old").out.splitlines()[0]
     found = re.fullmatch(r"ok     old  4 entries, ends with ([0-9a-f]{32})", first)
     assert found
-    assert clew("verify", "old", "--expect", found[1]).code == 0
-    wrong = clew("verify", "plain", "--expect", found[1])
+    assert clew("records", "verify", "old", "--expect", found[1]).code == 0
+    wrong = clew("records", "verify", "plain", "--expect", found[1])
     assert wrong.code == 5
     assert "never had the expected hash: its end was cut off or changed" in wrong.out
-    assert clew("verify", "--expect", found[1]).code == 2
+    assert clew("records", "verify", "--expect", found[1]).code == 2
 
 
 def test_what_is_wrong_is_named_and_the_rest_can_be_saved() -> None:
     with sqlite3.connect("store") as store:
         store.execute("UPDATE entries SET at = at + 1 WHERE key = (1 << 32) + 5")
-    done = clew("verify")
+    done = clew("records", "verify")
     assert done.code == 5
     assert "wrong  plain  entry 5: it was changed after it was written" in done.out
     assert done.out.endswith("8 runs verified, 1 wrong\n")
-    assert clew("verify", "--json").document["lost"] == []
-    saved = clew("export", "--archive", "rest.jsonl")
+    assert clew("records", "verify", "--json").document["lost"] == []
+    saved = clew("records", "export", "--archive", "rest.jsonl")
     assert saved.code == 5
     assert "clew: plain is left out: entry 5: it was changed" in saved.err
     assert "7 runs exported" in saved.out
-    told = clew("import", "rest.jsonl", "--store", "elsewhere")
+    told = clew("records", "import", "rest.jsonl", "--store", "elsewhere")
     assert told.code == 5
     assert "plain could not be read whole" in told.err
     assert "clew: fork is refused: it shares lines 1 to 3 with run 'plain'" in told.err
     lines = Path("rest.jsonl").read_bytes().splitlines(keepends=True)
     Path("cut.jsonl").write_bytes(b"".join(lines[:-1]))
-    assert "the archive is not whole" in clew("import", "cut.jsonl", "--store", "elsewhere").err
+    assert (
+        "the archive is not whole"
+        in clew("records", "import", "cut.jsonl", "--store", "elsewhere").err
+    )
 
 
 def test_a_damaged_file_is_told_and_listed() -> None:
@@ -128,20 +131,20 @@ def test_a_damaged_file_is_told_and_listed() -> None:
     listed = clew("runs", "-n", "0")
     assert len(listed.out.splitlines()) == 9
     assert (
-        "clew: store is damaged, and what is left is listed: run `clew verify`"
+        "clew: store is damaged, and what is left is listed: run `clew records verify`"
         in listed.err.replace(str(Path.cwd()) + "/", "")
     )
-    found = clew("verify")
+    found = clew("records", "verify")
     assert found.code == 5
     assert "\nlost   " in found.out
-    saved = clew("export", "--archive", "saved.jsonl")
+    saved = clew("records", "export", "--archive", "saved.jsonl")
     assert (saved.code, saved.out.split(",")[0]) == (5, "8 runs exported")
-    assert clew("import", "saved.jsonl", "--store", "new").out == "8 runs imported\n"
-    assert clew("verify", "--store", "new").code == 0
+    assert clew("records", "import", "saved.jsonl", "--store", "new").out == "8 runs imported\n"
+    assert clew("records", "verify", "--store", "new").code == 0
 
 
 def test_an_export_says_what_for() -> None:
     for words in ((), ("--otel", "--archive", "x"), ("--otel",)):
-        done = clew("export", *words)
+        done = clew("records", "export", *words)
         assert done.code == 2
-    assert "--archive FILE or --otel" in clew("export", "old").err
+    assert "--archive FILE or --otel" in clew("records", "export", "old").err

@@ -1,4 +1,4 @@
-"""`clew approve` and `clew reject`, on calls that wait for a person."""
+"""`clew approvals allow` and `clew approvals reject`, on calls that wait for a person."""
 
 from pathlib import Path
 
@@ -25,14 +25,17 @@ def test_a_question_to_a_person_is_held_answered_and_goes_on() -> None:
         held = clew(*ASK, env=with_model(server))
         assert held.code == 4
         assert "the model asks: Which colour?" in held.out
-        assert f"Answer it: clew approve {held.out.split()[-1]} 1.1 --answer TEXT\n" in held.out
-        bare = clew("approve", "last")
+        assert (
+            f"Answer it: clew approvals allow {held.out.split()[-1]} 1.1 --answer TEXT\n"
+            in held.out
+        )
+        bare = clew("approvals", "allow", "last")
         assert (bare.code, bare.out) == (2, "")
         assert "1.1 is a question: answer it with --answer TEXT" in bare.err
-        answered = clew("approve", "last", "--answer", "blue")
+        answered = clew("approvals", "allow", "last", "--answer", "blue")
         assert answered.code == 0
         assert "Go on with: clew resume " in answered.out
-        again = clew("reject", "last")
+        again = clew("approvals", "reject", "last")
         assert (again.code, again.out) == (2, "")
         assert "1.1 was ruled on already, and the first word counts: clew resume " in again.err
         resumed = clew("resume", "last", env=with_model(server))
@@ -56,7 +59,7 @@ def test_held_calls_are_told_to_programs() -> None:
 def test_a_refusal_tells_the_model_why() -> None:
     with OpenAIServer([QUESTION, Say("Then not.")]) as server:
         clew(*ASK, env=with_model(server))
-        assert clew("reject", "last", "1.1", "--why", "decide yourself").code == 0
+        assert clew("approvals", "reject", "last", "1.1", "--why", "decide yourself").code == 0
         resumed = clew("resume", "last", env=with_model(server))
         assert "decide yourself" in str(server.requests[-1].body["messages"])
     assert resumed.code == 0
@@ -87,7 +90,10 @@ def test_arguments_can_be_edited_on_a_program_s_run() -> None:
     script = [act("pay", amount=1000), say("Paid.")]
     agent = Agent(model=ScriptedModel(script, tools=[PAY]), tools=[PAY], guards=[hold])
     run_id = run_sync(agent, "Pay.").run_id
-    assert clew("approve", run_id, "--edit", '{"amount": 10}', "--why", "less", "-y").code == 0
+    assert (
+        clew("approvals", "allow", run_id, "--edit", '{"amount": 10}', "--why", "less", "-y").code
+        == 0
+    )
     shown = resumed(agent, run_id)
     assert "paid 10" in shown
     assert 'Ruling 1.1: allowed with {"amount":10}: less' in shown
@@ -106,7 +112,10 @@ def test_what_waits_in_sub_runs_is_listed_ruled_on_and_gone_on_with() -> None:
     run_sync(root, "Write.", run_id="r")
     listed = clew("approvals").out
     assert listed.count("a letter leaves the house") == 4
-    assert "Allow: clew approve r-1.1-1.1 1.1\nRefuse: clew reject r-1.1-1.1 1.1 --why" in listed
+    assert (
+        "Allow: clew approvals allow r-1.1-1.1 1.1\n"
+        "Refuse: clew approvals reject r-1.1-1.1 1.1 --why" in listed
+    )
     assert listed.count("Then: clew resume r\n") == 4
     first = clew("approvals", "--json").document[0]
     assert {name: first[name] for name in ("tool", "why", "root")} == {
@@ -114,19 +123,25 @@ def test_what_waits_in_sub_runs_is_listed_ruled_on_and_gone_on_with() -> None:
         "why": "a letter leaves the house",
         "root": "r",
     }
-    several = clew("approve", "r")
+    several = clew("approvals", "allow", "r")
     assert several.code == 2
     assert "several calls wait: say which; of run r these wait: r-1.1-1.1 1.1, r-1.1" in several.err
-    whole = clew("approve", "r", "1.1")
+    whole = clew("approvals", "allow", "r", "1.1")
     assert "call 1.1 of run r waits for run r-1.1: rule on what is held there" in whole.err
-    assert "these wait: r-1.1-1.1 1.1, r-1.1-1.1 1.2" in clew("approve", "r-1.1", "7.7").err
-    done = clew("approve", "r-1.1-1.1", "1.1", "--edit", '{"text": "dear"}', "--yes")
+    assert (
+        "these wait: r-1.1-1.1 1.1, r-1.1-1.1 1.2" in clew("approvals", "allow", "r-1.1", "7.7").err
+    )
+    done = clew("approvals", "allow", "r-1.1-1.1", "1.1", "--edit", '{"text": "dear"}', "--yes")
     assert done.out == (
         'Held r-1.1-1.1 1.1: send(text="dear")\n  a letter leaves the house\n'
         "1.1 send is allowed. Go on with: clew resume r\n"
     )
-    assert clew("reject", "r-1.1-1.1", "1.2").out.endswith("Go on with: clew resume r\n")
-    assert clew("reject", "r", "1.2", "--why", "no").out.endswith("Go on with: clew resume r\n")
+    assert clew("approvals", "reject", "r-1.1-1.1", "1.2").out.endswith(
+        "Go on with: clew resume r\n"
+    )
+    assert clew("approvals", "reject", "r", "1.2", "--why", "no").out.endswith(
+        "Go on with: clew resume r\n"
+    )
     below = clew("resume", "r-1.1-1.1")
     assert below.code == 2
     assert "run r-1.1-1.1 serves call 1.1 of run r-1.1: resume run r" in below.err
@@ -158,7 +173,7 @@ def test_a_run_that_is_held_below_tells_so(tmp_path: Path) -> None:
             run_id,
             "ask_person",
         )
-        assert clew("approve", run_id, "--answer", "blue").code == 0
+        assert clew("approvals", "allow", run_id, "--answer", "blue").code == 0
         resumed = clew("resume", run_id, env=with_model(server))
     assert resumed.code == 0
     assert "Answer: Painted blue." in resumed.out
@@ -177,30 +192,30 @@ def paying(amount: int, run_id: str) -> Agent:
 def test_the_last_run_is_not_ruled_on_where_several_wait() -> None:
     paying(1, "one")
     paying(2, "two")
-    for command in (("approve", "last", "--yes"), ("reject", "last")):
-        done = clew(*command)
+    for command in (("allow", "last", "--yes"), ("reject", "last")):
+        done = clew("approvals", *command)
         assert (done.code, done.out) == (2, "")
         assert "2 runs wait (one, two): name one, or see each: `clew approvals -i`" in done.err
     assert len(clew("approvals", "--json").document) == 2
-    assert clew("approve", "one", "--yes").code == 0
+    assert clew("approvals", "allow", "one", "--yes").code == 0
     clew("ask", "What is 2+3?")  # a later run, which waits for nobody
-    assert "Held two 1.1: pay(amount=2)" in clew("approve", "last", "--yes").out
+    assert "Held two 1.1: pay(amount=2)" in clew("approvals", "allow", "last", "--yes").out
 
 
 def test_a_call_is_shown_before_it_is_allowed_and_nobody_is_taken_for_a_yes() -> None:
     agent = paying(7, "r")
-    for command in (("approve", "r"), ("approve", "r", "1.1", "--edit", '{"amount": 8}')):
-        done = clew(*command)
+    for command in (("allow", "r"), ("allow", "r", "1.1", "--edit", '{"amount": 8}')):
+        done = clew("approvals", *command)
         assert done.code == 2
         assert "nobody is here to confirm this call: look at it, then give --yes" in done.err
     assert "Held r 1.1: pay(amount=8)\n  it costs money\n" in done.out
-    with terminal("approve", "r") as shell:
+    with terminal("approvals", "allow", "r") as shell:
         shell.shows(r"Held r 1\.1: .*pay\(amount=7\)[\s\S]*Allow it\? \[y/N\]: ")
         shell.type("\n")
         assert "1.1 pay still waits" in shell.shows("still waits")
         assert shell.leaves() == 0
     assert len(clew("approvals", "--json").document) == 1
-    with terminal("approve", "r") as shell:
+    with terminal("approvals", "allow", "r") as shell:
         shell.shows(r"Allow it\? ")
         shell.type("y\n")
         shell.shows("1.1 pay is allowed")

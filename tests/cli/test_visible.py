@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.cli.visible import inert, json_text
+from clew.cli.safe_text import inert, json_text
 from clew.testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew, own_tools
 
@@ -64,7 +64,7 @@ def test_a_person_decides_by_what_is_there() -> None:
     assert held.code == 4
     approvals = clew("approvals")
     shown = clew("show", "last")
-    word = clew("approve", "last", "--yes")
+    word = clew("approvals", "allow", "last", "--yes")
     for seen in (held, approvals, shown, word, clew("diff", "last", "last")):
         for hidden in TO[1], *TO[4:]:
             assert hidden not in seen.out

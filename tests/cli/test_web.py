@@ -24,7 +24,7 @@ def test_the_names_of_the_command_line_are_those_of_the_package() -> None:
 
 
 def test_tools_are_listed_and_lookup_brings_its_guard() -> None:
-    done = clew("tools", "--tools", "wiki_search,lookup", "--json")
+    done = clew("doctor", "tools", "--tools", "wiki_search,lookup", "--json")
     assert [(tool["name"], tool["effect"], tool["trust"]) for tool in done.document] == [
         ("wiki_search", "read", "untrusted"),
         ("lookup", "read", "untrusted"),
@@ -74,7 +74,7 @@ def test_a_missing_extra_is_told_with_what_to_do(bare: dict[str, str]) -> None:
     asked = clew("ask", "Who?", "--model", "offline", "--tools", "wiki_search", env=bare)
     assert asked.code == 2
     assert install("web") in asked.err
-    listed = clew("tools", env=bare)
+    listed = clew("doctor", "tools", env=bare)
     assert (listed.code, "calc(" in listed.out, "wiki_search(" in listed.out) == (0, True, False)
     assert f"Not installed ({install('web')}): wiki_search, " in listed.err
     doctor = clew("doctor", env=bare)

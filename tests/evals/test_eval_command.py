@@ -1,4 +1,4 @@
-"""`clew eval` as a person has it: what is told, and how it ends."""
+"""`clew eval run` as a person has it: what is told, and how it ends."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import click
 import pytest
 
 from clew import ConfigError
-from clew.cli.evaluating import Wanted, carry_out
+from clew.cli.eval_run import Wanted, carry_out
 
 CASES = [
     {"id": f"c{n}", "question": f"What is {n} + {n}?", "gold": {"number": 2 * n}}
@@ -49,7 +49,7 @@ def test_a_dataset_is_answered_by_the_agent_of_the_options(
         "3 of 3 · 3 passed · $0.0000",
     ]
     assert "100.0%" in out
-    assert out.splitlines()[-1] == "$0.0000 · clew report sums.sqlite"
+    assert out.splitlines()[-1] == "$0.0000 · clew eval report sums.sqlite"
     code, out, err = carried(capsys, wanted())
     assert err == "3 trials, 0 to do, 3 done before\n"
     code, out, err = carried(capsys, wanted(results="sums.sqlite"), quiet=True, as_json=True)

@@ -1,4 +1,4 @@
-"""`clew eval` in processes of its own, killed half way or not, with a model behind real HTTP."""
+"""`clew eval run` in processes of its own, killed or not, with a model behind real HTTP."""
 
 import json
 import os
@@ -112,7 +112,7 @@ class Ended:
 
 
 class Worker:
-    """Starts `clew eval` in a folder that takes what it writes, and says how it ended."""
+    """Starts `clew eval run` in a folder that takes what it writes, and says how it ended."""
 
     def __init__(self, process: subprocess.Popen[str], folder: Path) -> None:
         self._process = process
@@ -121,7 +121,7 @@ class Worker:
     def __call__(self, *words: str, model: Adder | None = None) -> Ended:
         assert self._process.stdin
         assert self._process.stdout
-        self._process.stdin.write(json.dumps([str(self._folder), "eval", *words]) + "\n")
+        self._process.stdin.write(json.dumps([str(self._folder), "eval", "run", *words]) + "\n")
         self._process.stdin.flush()
         pid = int(self._process.stdout.readline())
         if model is not None:
@@ -220,7 +220,7 @@ def test_interrupted_it_leaves_all_records_open_and_goes_on(tmp_path: Path, work
     with OpenAIServer(model) as server:
         words = [matrix(tmp_path, server.base_url), "--results", str(place), "--only", "short"]
         ended = worker(*words, model=model)
-        again = f"what has begun goes on with: {shlex.join(['clew', 'eval', *words])}"
+        again = f"what has begun goes on with: {shlex.join(['clew', 'eval', 'run', *words])}"
         assert (ended.code, ended.out) == (130, "")
         assert ended.err.splitlines()[-2:] == [
             "clew: interrupted",
@@ -244,7 +244,7 @@ def test_the_cost_limit_ends_it_and_a_higher_one_goes_on(tmp_path: Path, worker:
         ended = worker(*words)
     assert ended.code == 0
     assert len(server.requests) == 2 * CASES
-    assert "$0.0800 · clew report" in ended.out
+    assert "$0.0800 · clew eval report" in ended.out
 
 
 def test_trials_that_failed_are_told_and_tried_again(tmp_path: Path, worker: Worker) -> None:

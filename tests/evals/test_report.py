@@ -15,7 +15,7 @@ from click import UsageError
 
 from clew import Agent, run_sync
 from clew.cli.errors import Shell
-from clew.cli.report import report
+from clew.cli.eval_report import report
 from clew.core.errors import ConfigError, StoreError
 from clew.core.events import Usage, encode
 from clew.evals.clusters import clusters, common_answers
@@ -305,7 +305,7 @@ def test_the_command_line_begins_without_the_extra_and_names_it() -> None:
     code = (
         "import sys; sys.modules['numpy'] = None\n"
         "import clew.cli; print([name for name in sys.modules if 'clew.evals' in name])\n"
-        "clew.cli.main(['report', 'results.sqlite'])"
+        "clew.cli.main(['eval', 'report', 'results.sqlite'])"
     )
     path = os.pathsep.join(sys.path)
     done = subprocess.run(

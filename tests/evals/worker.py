@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-import clew.cli.evaluating
+import clew.cli.eval_run
 import clew.models.openai.chat  # noqa: F401 - both are loaded here once for all
 from clew.cli import main as command
 

@@ -1,7 +1,7 @@
 """A byte that was changed, or bytes that were cut off, in a folder of JSON lines or in an archive.
 
-Each change is named by `clew import`, or what comes is what was written. All of it goes through the
-commands, over real files.
+Each change is named by `clew records import`, or what comes is what was written. All of it goes
+through the commands, over real files.
 """
 
 import json
@@ -65,7 +65,7 @@ def brought() -> tuple[Done, dict[str, Any]]:
     """What the command says, and what a store has then that takes the folder."""
     for path in Path().glob("came.sqlite*"):
         path.unlink()
-    done = clew("import", "runs/", "--store", "came.sqlite")
+    done = clew("records", "import", "runs/", "--store", "came.sqlite")
     return done, wait_for(contents, SqliteStore("came.sqlite"))
 
 
@@ -143,7 +143,7 @@ def test_wherever_a_file_is_cut_it_is_named(name: str, place: int) -> None:
     if whole_rows and done.code == 0:  # the end of a chain is a chain: only its last hash tells
         run_id = Path(name).stem
         last = wanted()[run_id][0][-1].hash.hex()
-        again = clew("verify", run_id, "--expect", last, "--store", "came.sqlite")
+        again = clew("records", "verify", run_id, "--expect", last, "--store", "came.sqlite")
         assert (again.code, "its end was cut off" in again.out) == (WRONG, True)
     else:
         assert done.code == WRONG, done.out
@@ -151,14 +151,14 @@ def test_wherever_a_file_is_cut_it_is_named(name: str, place: int) -> None:
 
 def test_a_line_end_more_at_the_end_of_an_archive_or_a_lost_one_does_no_harm() -> None:
     Path("archive").write_bytes(archive().rstrip(b"\n"))
-    assert clew("import", "archive", "--store", "one.sqlite").code == 0
+    assert clew("records", "import", "archive", "--store", "one.sqlite").code == 0
 
 
 @cache
 def archive() -> bytes:
     put()
     brought()
-    assert clew("export", "--archive", "whole", "--store", "came.sqlite").code == 0
+    assert clew("records", "export", "--archive", "whole", "--store", "came.sqlite").code == 0
     return Path("whole").read_bytes()
 
 
@@ -166,7 +166,7 @@ def check_import(data: bytes) -> None:
     Path("changed").write_bytes(data)
     for path in Path().glob("other.sqlite*"):
         path.unlink()
-    done = clew("import", "changed", "--store", "other.sqlite")
+    done = clew("records", "import", "changed", "--store", "other.sqlite")
     assert done.code != 0 or wait_for(contents, SqliteStore(Path("other.sqlite"))) == wanted()
 
 
@@ -188,7 +188,7 @@ def test_an_archive_that_lost_a_run_whole_is_not_whole() -> None:
     rows = archive().splitlines(keepends=True)
     begun = [n for n, row in enumerate(rows) if row.startswith(b'{"line":"run"')]
     Path("changed").write_bytes(b"".join(rows[: begun[-1]] + rows[-1:]))
-    done = clew("import", "changed", "--store", "other.sqlite")
+    done = clew("records", "import", "changed", "--store", "other.sqlite")
     assert (done.code, "is not whole" in done.err) == (WRONG, True)
 
 

@@ -51,11 +51,11 @@ def test_what_lies_wholly_in_what_is_left_is_saved_and_the_rest_is_named(share: 
     data, wanted = made()
     cut = data[: int(len(data) * share)]
     PLACE.write_bytes(cut)
-    done = clew("export", "--archive", "archive", "--store", str(PLACE))
+    done = clew("records", "export", "--archive", "archive", "--store", str(PLACE))
     assert done.code == 5
     assert PLACE.read_bytes() == cut, "saving changes nothing"
     assert "pages are there" in done.err
-    clew("import", "archive", "--store", "other.sqlite")
+    clew("records", "import", "archive", "--store", "other.sqlite")
     came = wait_for(contents, SqliteStore(Path("other.sqlite")))
     for one in verify_sync(store="other.sqlite")[0]:
         assert one.ok or "its sub-run" in one.wrong, "that one was left out"
@@ -67,7 +67,7 @@ def test_what_lies_wholly_in_what_is_left_is_saved_and_the_rest_is_named(share: 
     assert len(missed) <= (5 if share < 0.2 else 1), missed  # cut within its last entry or blob
     left_out = done.err.count("is left out")
     assert left_out >= len(missed), "each is named"
-    verified = clew("verify", "--store", str(PLACE))
+    verified = clew("records", "verify", "--store", str(PLACE))
     assert (verified.code, "all is well" in verified.out) == (5, False)
     assert verified.out.count("wrong  ") == left_out
 
@@ -80,9 +80,9 @@ def test_a_run_whose_id_is_lost_is_saved_by_another_and_that_is_said() -> None:
         if page[0] in {2, 10, 13} and b"run 3" in page and b"run 4" in page:
             cut[at : at + PAGE] = bytes(PAGE)
     PLACE.write_bytes(cut)
-    done = clew("export", "--archive", "archive", "--store", str(PLACE))
+    done = clew("records", "export", "--archive", "archive", "--store", str(PLACE))
     assert "run number 12 has lost its id, and is called 'id-lost-12'" in done.err
-    clew("import", "archive", "--store", "other.sqlite")
+    clew("records", "import", "archive", "--store", "other.sqlite")
     assert clew("show", "id-lost-12", "--store", "other.sqlite").code == 0
 
 
@@ -108,7 +108,9 @@ async def test_what_is_left_of_a_cut_file_is_only_read(caplog: pytest.LogCapture
     PLACE.write_bytes(data[:-PAGE])
     store = SqliteStore(PLACE)
     assert "was cut off: 1,969 of its 1,970 pages are there" in caplog.text
-    way_out = "was cut off and is only read: save it with `clew export --archive` and import that"
+    way_out = (
+        "was cut off and is only read: save it with `clew records export --archive` and import that"
+    )
     for work in (store.create("new"), store.open("plain"), store.post("plain", b"{}")):
         with pytest.raises(StoreError, match=way_out):
             await work

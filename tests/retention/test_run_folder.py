@@ -1,4 +1,4 @@
-"""Folders of JSON lines, in which clew once kept runs: what `clew import` brings, and what not."""
+"""Folders of JSON lines, in which clew once kept runs: what `clew records import` takes."""
 
 import shutil
 from collections.abc import Callable
@@ -33,21 +33,23 @@ async def brought(place: Path) -> tuple[Imported, MemoryStore]:
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])  # commands wait for nothing here
 async def test_a_folder_comes_into_a_store_with_ids_hashes_blobs_and_messages() -> None:
     wanted = await contents(await written(FOLDER))
-    done = clew("import", "runs/", "--store", "here.sqlite")
+    done = clew("records", "import", "runs/", "--store", "here.sqlite")
     assert (done.code, done.out) == (0, f"{len(wanted)} runs imported\n")
     store = SqliteStore("here.sqlite")
     assert await contents(store) == wanted
     found, lost = await verify(store=store)
     assert ([one.run_id for one in found if not one.ok], lost) == ([], [])
     await store.close()
-    again = clew("import", "runs", "--store", "here.sqlite")
+    again = clew("records", "import", "runs", "--store", "here.sqlite")
     assert (again.code, again.out) == (0, f"0 runs imported, {len(wanted)} runs there already\n")
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])  # commands wait for nothing here
 async def test_a_file_of_a_folder_comes_with_what_it_needs() -> None:
     wanted = await contents(await written(FOLDER))
-    done = clew("import", "runs/fork of the fork.jsonl", "--store", "here.sqlite", "--json")
+    done = clew(
+        "records", "import", "runs/fork of the fork.jsonl", "--store", "here.sqlite", "--json"
+    )
     assert done.document["runs"] == ["plain", "fork", "fork of the fork"]
     store = SqliteStore("here.sqlite")
     assert await contents(store) == {one: wanted[one] for one in done.document["runs"]}

@@ -62,8 +62,10 @@ def test_held_words_are_ruled_on_with_approve() -> None:
     assert held.code == 4
     assert [each["call"] for each in held.document["held"]] == ["0.0"]
     run_id = held.document["run_id"]
-    edited = clew("approve", run_id, "0.0", "--edit", json.dumps({"text": "hi"}), "--yes")
+    edited = clew(
+        "approvals", "allow", run_id, "0.0", "--edit", json.dumps({"text": "hi"}), "--yes"
+    )
     assert (edited.code, "own words" in edited.err) == (2, True)
-    assert clew("reject", run_id, "--why", "no").code == 0
+    assert clew("approvals", "reject", run_id, "--why", "no").code == 0
     ended = clew("resume", run_id, "--json")
     assert (ended.code, ended.document["reason"]) == (6, "no")

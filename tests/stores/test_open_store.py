@@ -82,7 +82,7 @@ def test_a_folder_or_a_file_of_json_lines_is_no_store_but_can_be_imported(
         assert done.code != 0
         said = (
             f"{place} is no store: name a file such as runs.sqlite; if runs lie in it as JSON "
-            f"lines, `clew import {place}` brings them into a store"
+            f"lines, `clew records import {place}` brings them into a store"
         )
         assert said in " ".join(f"{done.out} {done.err}".split())
     assert sorted(tmp_path.rglob("*")) == before

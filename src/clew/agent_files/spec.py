@@ -195,7 +195,7 @@ class Spec(Part, frozen=True):
         return str(Path(self.file).parent) if self.file else ""
 
     def replace(self, changes: Mapping[str, Any]) -> "Spec":
-        """The same with other values, by dotted names: `{"limits.steps": 3}`.
+        """The same with other values, by dotted names: `{"limits.steps": 3}`; None takes one away.
 
         Raises `msgspec.ValidationError` for what does not fit.
         """
@@ -204,6 +204,10 @@ class Spec(Part, frozen=True):
             *tables, last = name.split(".")
             table = told
             for each in tables:
-                table = table.setdefault(each, {})
+                if not isinstance(table.get(each), dict):
+                    table[each] = {}
+                table = table[each]
             table[last] = value
+            if value is None:
+                del table[last]
         return msgspec.convert(told, Spec)

@@ -7,8 +7,8 @@ TEMPLATE: Final = """\
 # What starts with "# " and a key is there to be uncommented. Wrong keys and values are told with
 # their line before the first model call. Places are relative to this file.
 
-# Who thinks: provider:model (`clew models` lists some), or "offline" for the rules that need none.
-# Left out, it is the first that is usable (`clew doctor` says which).
+# Who thinks: provider:model (`clew doctor models` lists some), or "offline" for the rules that
+# need none. Left out, it is the first that is usable (`clew doctor` says which).
 model = "offline"
 
 # How the model writes its actions: native, paper, labelled, json.
@@ -21,7 +21,7 @@ model = "offline"
 # Left out: your data folder.
 # store = "runs.sqlite"
 
-# Tools that ship (`clew tools`), and your own as module:name, from files beside this one.
+# Tools that ship (`clew doctor tools`), and your own as module:name, from files beside this one.
 tools = ["calc", "planner"]
 # tools = ["calc", "ask_person", "my_tools:weather"]
 

@@ -5,9 +5,10 @@ from typing import Final
 import click
 
 from clew import __version__
-from clew.cli.errors import Entry, Shell, Told
-from clew.cli.logs import speak
+from clew.cli.errors import Shell
+from clew.cli.groups import Entry, Program
 from clew.cli.places import read_env
+from clew.cli.stderr_log import speak
 
 __all__ = ["main"]
 
@@ -18,11 +19,12 @@ Examples:
   clew show last
   clew resume last --say "And in which year?"
 \b
-Keys come from the environment or a .env file; `clew doctor` says what is usable.
+Keys come from the environment or a .env file; `clew doctor` says what is
+usable.
 """
 
 
-GROUPS: Final[dict[str, tuple[Entry, ...]]] = {
+COMMANDS: Final[dict[str, tuple[Entry, ...]]] = {
     "Ask": (
         Entry("ask", "Answer a question, on record."),
         Entry("chat", "Ask, and ask on in the same record."),
@@ -40,25 +42,49 @@ GROUPS: Final[dict[str, tuple[Entry, ...]]] = {
         Entry("submit", "Leave a question to a worker."),
         Entry("worker", "Work on submitted runs."),
     ),
-    "Rule on what waits": (
-        Entry("approvals", "List what waits for a person."),
-        Entry("approve", "Allow a held call."),
-        Entry("reject", "Refuse a held call.", module="approve"),
-    ),
-    "Keep records": (
-        Entry("export", "Write runs into an archive, or send one as spans."),
-        Entry("import", "Bring in the runs of an archive.", module="import_"),
-        Entry("verify", "Say whether records are what was written."),
-        Entry("gc", "Forget old runs."),
-    ),
-    "Evaluate": (
-        Entry("eval", "Evaluate agents on a dataset."),
-        Entry("report", "Show what an evaluation came to."),
+    "Keep and check": (
+        Entry(
+            "approvals",
+            "Allow or refuse what waits for a person.",
+            commands=(
+                Entry(
+                    "list", "List what waits; with -i, rule on one after the other.", "approvals"
+                ),
+                Entry("allow", "Allow a held call.", "rulings"),
+                Entry("reject", "Refuse a held call.", "rulings"),
+            ),
+            default="list",
+        ),
+        Entry(
+            "records",
+            "Export, import, verify and forget runs.",
+            commands=(
+                Entry("export", "Write runs into an archive, or send one as spans."),
+                Entry("import", "Bring in the runs of an archive.", "importer"),
+                Entry("verify", "Say whether records are what was written."),
+                Entry("gc", "Forget old runs."),
+            ),
+        ),
+        Entry(
+            "eval",
+            "Evaluate agents on a dataset.",
+            commands=(
+                Entry("run", "Answer every case with every configuration.", "eval_run"),
+                Entry("report", "Show what an evaluation came to.", "eval_report"),
+            ),
+        ),
     ),
     "See what is here": (
-        Entry("doctor", "Say what is usable here."),
-        Entry("models", "List the models."),
-        Entry("tools", "List the tools."),
+        Entry(
+            "doctor",
+            "Say what is usable here; list models and tools.",
+            commands=(
+                Entry("check", "Versions, store, extras, providers, servers.", "doctor"),
+                Entry("models", "List the models."),
+                Entry("tools", "List the tools."),
+            ),
+            default="check",
+        ),
         Entry("completion", "Print what makes the shell complete."),
     ),
 }
@@ -66,8 +92,8 @@ GROUPS: Final[dict[str, tuple[Entry, ...]]] = {
 
 
 @click.group(
-    cls=Told,
-    groups=GROUPS,
+    cls=Program,
+    sections=COMMANDS,
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

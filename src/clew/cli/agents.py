@@ -3,66 +3,91 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+import anyio.lowlevel
+import msgspec
 
 from clew.agent_files import (
     SCREENS,
     Spec,
-    origin,
+    explained,
+    make_agent,
+    make_library,
     read_agent_file,
     refuse_foreign,
     spec_of,
     with_model,
 )
+from clew.cli.screen import Screen, tell_model
+from clew.core.agent import Agent
 from clew.core.errors import ConfigError, ModelError
 from clew.core.events import AgentSpec, Json, Reply
 from clew.core.interfaces import OnText, Prompt
 from clew.core.trajectory import Trajectory
-
-__all__ = [
-    "NAMES", "VOTES", "StandIn", "agent_store", "options", "origin", "recorded", "stand_in",
-    "with_model",
-]  # fmt: skip
+from clew.toolbox.docs import Library
 
 VOTES: Final = "votes"
 """Key of what a vote is made of, in `Started.origin`."""
 
-NAMES: Final[Mapping[str, str]] = {
+KEYS: Final[Mapping[str, str]] = {
     "max_steps": "limits.steps",
     "max_tokens": "limits.tokens",
     "max_cost": "limits.cost",
     "max_seconds": "limits.seconds",
     "temperature": "params.temperature",
 }
-"""Options that are called otherwise in a spec."""
+"""Options by the keys of agent files that they set, where those are others."""
+
+LISTS: Final = ("tools", "screens", "guards", "bounds", "checks")
+"""Keys whose value is several names, which a command line writes between commas."""
 
 
-def options(given: Mapping[str, Json], before: Spec | None = None) -> Spec:
-    """What the command line says, over the agent file that it names, over `before`.
+def options(given: Mapping[str, Json]) -> Spec:
+    """What the options say, over the agent file that they name; None is an option left out.
 
-    None means that it says nothing. Raises `ConfigError` where the agent file does not fit.
+    Raises `ConfigError` where they or the file do not fit.
     """
-    said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return changed(option_keys(given), Spec(screens=SCREENS), "an option")
+
+
+def option_keys(given: Mapping[str, Json]) -> dict[str, Json]:
+    """What the options say, by the keys of agent files."""
+    keys = {KEYS.get(name, name): value for name, value in given.items() if value is not None}
+    if keys.pop("no_screen", None):
+        keys["screens"] = ()
+    return keys
+
+
+def changed(keys: Mapping[str, Json], before: Spec, said_by: str = "--set") -> Spec:
+    """The spec with other values, by the dotted keys of agent files; None takes one away.
+
+    The key `agent` names a file whose agent takes the place of it all. Raises `ConfigError`.
+    """
+    said = dict(keys)
     file = said.pop("agent", None)
-    if said.pop("no_screen", None):
-        said["screens"] = ()
-    if isinstance(tools := said.get("tools"), str):
-        said["tools"] = [name.strip() for name in tools.split(",") if name.strip()]
+    for name in LISTS:
+        if isinstance(names := said.get(name), str):
+            said[name] = [one.strip() for one in names.split(",") if one.strip()]
     if docs := said.get("docs"):
         said["docs"] = str(Path(docs).absolute())
-    spec = read_agent_file(file) if file else before or Spec(screens=SCREENS)
-    return spec.replace({NAMES.get(name, name): value for name, value in said.items()})
+    spec = read_agent_file(file) if file else before
+    try:
+        return spec.replace(said)
+    except msgspec.ValidationError as error:
+        message = f"{said_by} does not fit an agent: {explained(str(error))}"
+        raise ConfigError(message) from error
 
 
-def agent_store(given: Mapping[str, Json]) -> str | None:
+def agent_store(keys: Mapping[str, Json]) -> str | None:
     """The place for records that the agent file named here asks for, if one does."""
-    file = given.get("agent")
+    file = keys.get("agent")
     return (read_agent_file(file).store or None) if file else None
 
 
 def recorded(
     record: Trajectory,
-    given: Mapping[str, Json],
+    keys: Mapping[str, Json],
     *,
     of: Trajectory | None = None,
     trusted: bool = False,
@@ -75,17 +100,38 @@ def recorded(
     be the beginning `of` another.
     """
     before = spec_of(record)
-    if before is None and not any(value is not None for value in given.values()):
+    if before is None and not keys:
         message = (
             f"run {record.run_id} was begun by a program, not by `clew ask`: resume it there, "
-            "or say what its agent is made of (--agent, --model, --tools, …)"
+            "or say what its agent is made of (--set agent=FILE, --set model=NAME, …)"
         )
         raise ConfigError(message)
-    replaced = given.get("agent") and VOTES not in record.started.origin
+    replaced = keys.get("agent") and VOTES not in record.started.origin
     if before is not None and not harmless and not replaced:
         parents = (fork.parent for fork in of.forks) if of is not None else ()
         refuse_foreign(record, before, *parents, trusted=trusted)
-    return options(given, before)
+    return changed(keys, before or Spec(screens=SCREENS))
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """An agent with the documents that it searches, and why it has this model if nobody said."""
+
+    spec: Spec
+    agent: Agent
+    docs: Library | None
+    why: str
+
+
+async def assemble(spec: Spec, screen: Screen) -> Assembled:
+    """Make the agent; the screen hears which model was chosen, and what is seldom wise."""
+    spec, why = await with_model(spec)
+    tell_model(spec.model, why)
+    docs = make_library(spec, screen.indexing)
+    agent = make_agent(spec, docs)
+    screen.warn(agent.warnings)
+    await anyio.lowlevel.checkpoint()  # nothing is recorded after a Ctrl-C while parts are imported
+    return Assembled(spec, agent, docs, why)
 
 
 @dataclass(frozen=True)

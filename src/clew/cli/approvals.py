@@ -1,4 +1,4 @@
-"""`clew approvals`: what waits for a person, over all runs of a store."""
+"""`clew approvals list`, or `clew approvals`: what waits for a person, over all runs of a store."""
 
 import time
 from functools import partial
@@ -6,15 +6,14 @@ from functools import partial
 import anyio
 import click
 
-from clew.cli.approve import person
-from clew.cli.decide import decide
 from clew.cli.errors import ANSWERED
-from clew.cli.held import document, held_call, render_held
+from clew.cli.held_calls import decide, document, held_call, render_held
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import command, existing, exists, place, shown_place
 from clew.cli.render import Shown
+from clew.cli.rulings import person
+from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
-from clew.cli.visible import inert, json_text
 from clew.core.approvals import held, rule
 from clew.core.errors import ConfigError, StoreError
 from clew.core.interfaces import Store
@@ -23,18 +22,17 @@ from clew.core.pending import Held
 from clew.workers.locks import queue_of
 
 
-@click.command()
+@click.command("list")
 @click.option("--interactive", "-i", is_flag=True, help="Ask about one after the other.")
 @STORE
 @JSON
 @DEBUG
-def approvals(store: str | None, *, interactive: bool, as_json: bool, debug: bool) -> int:
+def list_approvals(store: str | None, *, interactive: bool, as_json: bool) -> int:
     """List every call that waits for a ruling, in all runs of the store: what waits longest first.
 
     With each: why, since when, what it would be made with, and the commands that rule on it. With
     -i each is shown, and you allow it, edit its arguments, refuse it or leave it.
     """
-    del debug
     if interactive and as_json:
         message = "give --interactive or --json, not both"
         raise ConfigError(message)

@@ -6,8 +6,8 @@ import msgspec
 
 from clew.cli.outcome import status
 from clew.cli.render import Shown
+from clew.cli.safe_text import inert
 from clew.cli.screen import console, put
-from clew.cli.visible import inert
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Json
 from clew.core.trajectory import Trajectory

@@ -9,19 +9,17 @@ from typing import Final
 
 import click
 
-from clew.agent_files import Spec, make_agent, make_library
+from clew.agent_files import origin
 from clew.api import start, take_up
-from clew.cli.agents import options, origin, recorded, with_model
-from clew.cli.ask import readable, tell_model
-from clew.cli.decide import decide
+from clew.cli.agents import Assembled, assemble, option_keys, options, recorded
 from clew.cli.errors import ANSWERED, Shell, tell
-from clew.cli.options import DEBUG, STORE, TRUST_ORIGIN, agent_options
+from clew.cli.foreground import carry_on
+from clew.cli.held_calls import decide
+from clew.cli.options import DEBUG, STORE, TRUST_ORIGIN, agent_options, readable
 from clew.cli.outcome import Outcome, status, tell_end
 from clew.cli.places import command, existing, find_run
 from clew.cli.render import Shown
 from clew.cli.screen import Screen, console, put
-from clew.cli.work import carry_on
-from clew.core.agent import Agent
 from clew.core.approvals import rule
 from clew.core.errors import ClewError, FencedError
 from clew.core.events import Cancel, Json, Note, Ruling
@@ -31,7 +29,6 @@ from clew.core.loop import run
 from clew.core.pending import Held, held_in
 from clew.core.result import whole_result
 from clew.stores import open_store
-from clew.toolbox.docs import Library
 from clew.workers.locks import hold
 
 with contextlib.suppress(ImportError):  # where it is there, lines can be edited and called back
@@ -51,9 +48,7 @@ Ctrl-C           interrupts the step, not the session"""
 class Session:
     """A chat: who answers, where the record lies, and the record itself once there is one."""
 
-    wanted: Spec
-    agent: Agent
-    docs: Library | None
+    made: Assembled
     place: Store
     store: str | None
     screen: Screen
@@ -74,11 +69,10 @@ def chat(
     store: str | None,
     *,
     trust_origin: bool,
-    debug: bool,
     **given: Json,
 ) -> int:
     """Ask, and ask on: follow-ups continue the same record. /help says what else there is."""
-    screen = Screen(console(), debug=debug)
+    screen = Screen(console(), debug=shell.debug)
     with asyncio.Runner() as runner:  # one loop for all turns: connections belong to a loop
         session = runner.run(_open(earlier, store, screen, given, trusted=trust_origin))
         try:
@@ -92,21 +86,18 @@ async def _open(
     earlier: str, store: str | None, screen: Screen, given: dict[str, Json], *, trusted: bool
 ) -> Session:
     run_id = ""
-    said = options(given)
     if earlier:
         async with existing(store) as place:
             run_id = await find_run(place, earlier)
-            said = recorded(await load(place, run_id), given, trusted=trusted)
-    wanted, why = await with_model(said)
-    tell_model(wanted, why)
-    docs = make_library(wanted, screen.indexing)
-    agent = make_agent(wanted, docs)
-    screen.warn(agent.warnings)
-    store = store or wanted.store or None
-    session = Session(wanted, agent, docs, open_store(store), store, screen)
+            spec = recorded(await load(place, run_id), option_keys(given), trusted=trusted)
+    else:
+        spec = options(given)
+    made = await assemble(spec, screen)
+    store = store or made.spec.store or None
+    session = Session(made, open_store(store), store, screen)
     if run_id:
         await hold(session.place, await load(session.place, run_id))  # until the place is closed
-        session.journal = await take_up(agent, run_id, session.place, listener=screen)
+        session.journal = await take_up(made.agent, run_id, session.place, listener=screen)
         screen.so_far = session.journal.trajectory
     return session
 
@@ -177,19 +168,19 @@ def _answer(shell: Shell, session: Session, runner: asyncio.Runner, line: str) -
 
 
 async def _turn(session: Session, text: str) -> Outcome:
-    agent, journal = session.agent, session.journal
+    made, journal = session.made, session.journal
     if journal is None:
         journal = session.journal = await start(
-            agent, text, session.place, listener=session.screen, origin=origin(session.wanted)
+            made.agent, text, session.place, listener=session.screen, origin=origin(made.spec)
         )
         session.screen.so_far = journal.trajectory
     elif text:
         await journal.record(Note(text))
-    end = await carry_on(agent, journal, session.docs, store=session.store)
+    end = await carry_on(made, journal, store=session.store)
     if isinstance(end.error, KeyboardInterrupt):
         await journal.record(Cancel("a person interrupted"))
-        stopped = await run(agent, journal)
-        found = await whole_result(agent, stopped, journal.store)
+        stopped = await run(made.agent, journal)
+        found = await whole_result(made.agent, stopped, journal.store)
         end = replace(end, result=found, error=None)
     return end
 

@@ -20,12 +20,12 @@ PROGRAM: Final = "clew"
 
 EPILOG = """\b
 Install it once, then begin a new shell:
-  bash   clew completion bash > ~/.local/share/bash-completion/completions/clew
-  zsh    clew completion zsh > "${fpath[1]}/_clew"
-  fish   clew completion fish > ~/.config/fish/completions/clew.fish
+  clew completion bash > ~/.local/share/bash-completion/completions/clew
+  clew completion zsh > "${fpath[1]}/_clew"
+  clew completion fish > ~/.config/fish/completions/clew.fish
 \b
 Or try it in this shell:
-  bash   source <(clew completion bash)
+  source <(clew completion bash)
 """
 
 
@@ -71,9 +71,8 @@ add_completion_class(Bash)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @DEBUG
 @click.pass_context
-def completion(context: click.Context, shell: str, *, debug: bool) -> int:
+def completion(context: click.Context, shell: str) -> int:
     """Print a script for SHELL, which then completes commands, options, runs, models and tools."""
-    del debug
     kind = get_completion_class(shell)
     if kind is None:
         message = f"nothing completes for {shell} here: update click"

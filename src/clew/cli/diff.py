@@ -13,8 +13,8 @@ from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.outcome import status, usage
 from clew.cli.places import existing, find_run
 from clew.cli.render import Shown, dollars, readable, shorten
+from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
-from clew.cli.visible import inert, json_text
 from clew.core.diff import Difference, diff
 from clew.core.events import Json
 from clew.core.journal import load
@@ -29,12 +29,11 @@ ROWS: Final = ("status", "model", "format", "steps", "calls", "tokens", "cost", 
 @STORE
 @JSON
 @DEBUG
-def diff_runs(left: str, right: str, store: str | None, *, as_json: bool, debug: bool) -> int:
+def diff_runs(left: str, right: str, store: str | None, *, as_json: bool) -> int:
     """Say where two runs part, and how answer, steps, calls, tokens and cost differ.
 
     LEFT and RIGHT are runs: an id, its beginning or end, or `last`.
     """
-    del debug
     found = anyio.run(partial(_diff, left, right, store))
     if as_json:
         click.echo(json_text(document(found)))

@@ -23,8 +23,8 @@ from clew.api import store_at
 from clew.cli.errors import ANSWERED, FAILED, Shell
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import exists, place, shown_place
+from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console
-from clew.cli.visible import inert, json_text
 from clew.core.errors import ClewError
 from clew.models.resolve import (
     ProviderInfo,
@@ -69,14 +69,13 @@ class Finding:
     said: str
 
 
-@click.command()
+@click.command("check")
 @STORE
 @JSON
 @DEBUG
 @click.pass_obj
-def doctor(shell: Shell, /, store: str | None, *, as_json: bool, debug: bool) -> int:
+def check(shell: Shell, /, store: str | None, *, as_json: bool) -> int:
     """Say what is usable here: versions, store, extras, providers and servers, default model."""
-    del debug
     findings = anyio.run(partial(_examine, store, shell.env_file))
     if as_json:
         click.echo(json_text([msgspec.to_builtins(finding) for finding in findings]))

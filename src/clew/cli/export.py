@@ -1,6 +1,5 @@
-"""`clew export`: runs for another store, a record for other tools."""
+"""`clew records export`: runs for another store, a record for other tools."""
 
-import importlib
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -8,22 +7,22 @@ from functools import partial
 import anyio
 import click
 
-from clew.cli import complete
+from clew.cli import completers
 from clew.cli.errors import ANSWERED, FAILED
+from clew.cli.groups import import_extra
 from clew.cli.options import DEBUG, STORE, named
 from clew.cli.places import existing, find_run
 from clew.cli.progress import count, progress, size
-from clew.cli.visible import inert
+from clew.cli.safe_text import inert
 from clew.core.errors import ConfigError
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
 from clew.models.resolve import hidden, reached
 from clew.retention import Exported, export_runs
-from clew.support.extras import install
 
 
 @click.command()
-@click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=complete.runs)
+@click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=completers.runs)
 @click.option(
     "--archive",
     metavar="FILE",
@@ -44,15 +43,14 @@ from clew.support.extras import install
 @DEBUG
 def export(
     runs: tuple[str, ...], archive: str | None, endpoint: str, store: str | None,
-    *, otel: bool, content: bool, debug: bool,
+    *, otel: bool, content: bool,
 ) -> int:  # fmt: skip
-    """Write runs into an archive that `clew import` brings into any store, or send one as spans.
+    """Write runs into an archive for `clew records import`, or send one as spans.
 
     An archive has the runs whole and verified, with the bases of forks and with sub-runs. What
     cannot be read, as in a damaged store, is left out and named. Spans are one for each invocation,
     reply and call, with the times of the record; they need the extra `otel`.
     """
-    del debug
     if otel == (archive is not None):
         message = "say what is to become of it: --archive FILE or --otel"
         raise ConfigError(message)
@@ -86,11 +84,7 @@ def _send(run: str, endpoint: str, store: str | None, *, content: bool) -> int:
     if endpoint and reached(endpoint) is None:
         message = f"{hidden(endpoint)!r} is no address: give --endpoint http://host:4318/v1/traces"
         raise ConfigError(message)
-    try:
-        send = importlib.import_module("clew.otel.send").send
-    except ModuleNotFoundError as missing:
-        message = f"{missing.name} is not installed: run {install('otel')}"
-        raise ConfigError(message) from missing
+    send = import_extra("clew.otel.send", "otel").send
     record = anyio.run(partial(_read, run, store))
     if sys.stderr.isatty():  # a collector that is not there is asked for some seconds
         click.echo("sending …", err=True)

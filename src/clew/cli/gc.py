@@ -1,4 +1,4 @@
-"""`clew gc`: runs that may go are forgotten."""
+"""`clew records gc`: runs that may go are forgotten."""
 
 import re
 from functools import partial
@@ -13,7 +13,7 @@ from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import existing
 from clew.cli.progress import count, progress, size
-from clew.cli.visible import inert, json_text
+from clew.cli.safe_text import inert, json_text
 from clew.retention import STATUSES, Swept
 from clew.retention import gc as sweep
 from clew.retention.listing import Standing
@@ -65,7 +65,7 @@ class Amount(click.ParamType):  # type: ignore[type-arg]  # generic only since c
 @DEBUG
 def gc(
     older: float | None, keep_under: float | None, status: tuple[str, ...], store: str | None,
-    *, dry_run: bool, as_json: bool, debug: bool,
+    *, dry_run: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Forget runs for good: all conditions that are given must hold, and one must be given.
 
@@ -73,7 +73,6 @@ def gc(
     shares its lines, while a worker has claimed it, or while a message waits for it. Sub-runs go
     with their root.
     """
-    del debug
     if older is None and keep_under is None and not status:
         message = "say which runs may go: --older AGE, --keep-under SIZE or --status STATUS"
         raise click.UsageError(message, click.get_current_context())

@@ -13,12 +13,11 @@ from clew.core.errors import ConfigError
 @click.command()
 @click.argument("file", default="agent.toml", type=click.Path())
 @DEBUG
-def init(file: str, *, debug: bool) -> int:
+def init(file: str) -> int:
     """Write a commented agent file to FILE (agent.toml), which must not be there yet.
 
     It works as it is; every further key stands in it as a comment.
     """
-    del debug
     try:
         with Path(file).open("x", encoding="utf-8") as opened:
             opened.write(TEMPLATE)

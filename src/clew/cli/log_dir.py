@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TextIO
 
+from clew.cli.foreign_runs import pieces_with_origin
 from clew.cli.markdown import markdown
-from clew.cli.origins import pieces_with_origin
 from clew.cli.render import render_event
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Entry, Json, Note, Observation, Started, Stop, Thought, encode

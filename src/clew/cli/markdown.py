@@ -6,7 +6,7 @@ from typing import Final
 
 from clew.cli.outcome import status
 from clew.cli.render import Shown
-from clew.cli.visible import inert
+from clew.cli.safe_text import inert
 from clew.core.trajectory import Trajectory
 
 FENCED: Final = frozenset({"Action", "Observation", "Detail", "Attempt", "Done"})

@@ -1,4 +1,4 @@
-"""`clew models`: which models there are, and which of them can be used here."""
+"""`clew doctor models`: which models there are, and which of them can be used here."""
 
 import difflib
 import itertools
@@ -12,11 +12,11 @@ import click
 import msgspec
 from rich.text import Text
 
-from clew.cli.complete import providers
+from clew.cli.completers import providers
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON
+from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console
-from clew.cli.visible import inert, json_text
 from clew.core.errors import ClewError, ConfigError
 from clew.models.catalog import priced_models, served
 from clew.models.prices import Price, price
@@ -42,14 +42,13 @@ class Listed:
 @click.argument("provider", default="", shell_complete=providers)
 @JSON
 @DEBUG
-def models(provider: str, *, as_json: bool, debug: bool) -> int:
+def models(provider: str, *, as_json: bool) -> int:
     """List the models of PROVIDER, or of all, by the names that --model takes.
 
     Servers on this machine, and those whose key is set, are asked what they have; of the others
     those are named whose price is known. What can be used here comes first. Prices are US dollars
     for a million tokens.
     """
-    del debug
     found = anyio.run(partial(_list, provider))
     if as_json:
         click.echo(json_text([msgspec.to_builtins(one) for one in found]))

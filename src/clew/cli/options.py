@@ -1,24 +1,25 @@
 """Options that several commands have, each defined once."""
 
+import sys
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 import click
 
-from clew.cli import complete
+from clew.cli import completers
 from clew.cli.errors import Shell
+from clew.core.errors import ConfigError
 from clew.stores import has_password
 from clew.workers.driver import QUEUE as DEFAULT
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _debug(context: click.Context, parameter: click.Parameter, value: bool) -> bool:  # noqa: FBT001 - click calls it
+def _debug(context: click.Context, parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it
     del parameter
     shell = context.find_object(Shell)
     if shell is not None and value:
         shell.debug = True
-    return value
 
 
 def named(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -27,6 +28,33 @@ def named(context: click.Context, parameter: click.Parameter, value: str | None)
         message = "it is empty: name one, or leave the option out."
         raise click.BadParameter(message, context, parameter)
     return value
+
+
+def readable(text: str, *, empty: bool = False) -> str:
+    """The text as a person wrote it. Raises `ConfigError` where it is no UTF-8, or empty."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        message = "that is not valid UTF-8: convert it first, for example with iconv"
+        raise ConfigError(message) from error
+    if not (empty or text.strip()):
+        message = "the question is empty: say what you want to know"
+        raise ConfigError(message)
+    return text.strip()
+
+
+def _question(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """What a person asks; - stands for what is on stdin."""
+    del parameter
+    if context.resilient_parsing:
+        return value
+    return readable(sys.stdin.read() if value == "-" else value)
+
+
+def _word(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
+    """A further word of a person, "" for none."""
+    del context, parameter
+    return "" if value is None else readable(value)
 
 
 MOST: Final = 10**12
@@ -58,7 +86,11 @@ def _place(context: click.Context, parameter: click.Parameter, value: str | None
     return place
 
 
-RUN: Final = click.argument("run", shell_complete=complete.runs)
+QUESTION: Final = click.argument("question", callback=_question)
+SAY: Final = click.option(
+    "--say", metavar="TEXT", callback=_word, help="A further word: the run answers to it."
+)
+RUN: Final = click.argument("run", shell_complete=completers.runs)
 STORE: Final = click.option(
     "--store",
     callback=_place,
@@ -69,6 +101,7 @@ STORE: Final = click.option(
 DEBUG: Final = click.option(
     "--debug",
     is_flag=True,
+    expose_value=False,
     callback=_debug,
     help="Show everything: whole observations, progress, tracebacks.",
 )
@@ -120,10 +153,10 @@ _AGENT: Final = (
     click.option(
         "--model",
         callback=named,
-        shell_complete=complete.models,
+        shell_complete=completers.models,
         metavar="NAME",
-        help="provider:model (`clew models` lists them), or offline.  [default: what `clew doctor` "
-        "finds first]",
+        help="provider:model (`clew doctor models` lists them), or offline.  [default: what "
+        "`clew doctor` finds first]",
     ),
     click.option(
         "--docs",
@@ -135,15 +168,15 @@ _AGENT: Final = (
     click.option(
         "--tools",
         callback=_names,
-        shell_complete=complete.tools,
+        shell_complete=completers.tools,
         metavar="NAMES",
-        help="Comma-separated: names from `clew tools`, or module:name of your own.  "
+        help="Comma-separated: names from `clew doctor tools`, or module:name of your own.  "
         "[default: calc,planner]",
     ),
     click.option(
         "--format",
         callback=named,
-        shell_complete=complete.formats,
+        shell_complete=completers.formats,
         metavar="NAME",
         help="How the model writes its actions: native, paper, labelled …  [default: native]",
     ),

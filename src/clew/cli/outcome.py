@@ -10,25 +10,20 @@ from rich.console import Console
 
 from clew.citations import references, titles
 from clew.cli.errors import EXITS, FAILED, nobody_reads
-from clew.cli.held import document as held_document
-from clew.cli.held import render_held as held_shown
+from clew.cli.held_calls import document as held_document
+from clew.cli.held_calls import render_held as held_shown
 from clew.cli.places import command
 from clew.cli.render import WIDE, Shown, dollars
+from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
-from clew.cli.visible import inert, json_text
 from clew.core.events import Entry, Evidence, Json, Landing, Usage, encode
 from clew.core.pending import Held, held_here
 from clew.core.result import Result
 from clew.core.trajectory import Trajectory
 from clew.strategies import Ballot, Vote
 
-RAISED: Final = {
-    "steps": "--max-steps",
-    "tokens": "--max-tokens",
-    "cost": "--max-cost",
-    "seconds": "--max-seconds",
-}
-"""The option that raises a bound, by the name of the bound."""
+RAISED: Final = frozenset({"steps", "tokens", "cost", "seconds"})
+"""The bounds that a person may raise."""
 
 
 @dataclass(frozen=True)
@@ -217,8 +212,8 @@ def rulings(end: Outcome) -> Iterator[Shown]:
     for run in end.vote.runs if end.vote is not None else ():
         if run.status == "held":
             yield Shown("Look", command("show", run.run_id, store=end.store))
-            yield Shown("Allow", command("approve", run.run_id, store=end.store))
-            refuse = command("reject", run.run_id, "--why", "REASON", store=end.store)
+            yield Shown("Allow", command("approvals allow", run.run_id, store=end.store))
+            refuse = command("approvals reject", run.run_id, "--why", "REASON", store=end.store)
             yield Shown("Refuse", refuse)
     yield Shown("Then", command("resume", run_id, store=end.store))
 
@@ -231,9 +226,9 @@ def stopped(end: Outcome) -> Iterator[Shown]:
     yield Shown("Stopped", inert(_why(end.record, result)), "yellow")
     if end.vote is not None:
         return
-    limit = RAISED.get(result.reason.partition(":")[0])
-    if result.status == "bound" and limit is not None:
-        further = ["--accept-change", limit, "N"]
+    bound = result.reason.partition(":")[0]
+    if result.status == "bound" and bound in RAISED:
+        further = ["--accept-change", "--set", f"limits.{bound}=N"]
     elif result.status in {"interrupted", "refused"}:
         further = ["--say", "TEXT"]
     else:

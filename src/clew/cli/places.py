@@ -135,4 +135,4 @@ def _is_text(given: str) -> bool:
 def command(verb: str, run_id: str, *more: str, store: str | None = None) -> str:
     """A command line to copy: it names the store where one was given, but for its password."""
     where = ("--store", without_password(store)) if store else ()
-    return shlex.join(["clew", verb, run_id, *more, *where])
+    return shlex.join(["clew", *verb.split(), run_id, *more, *where])

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import click
 
-from clew.cli.visible import inert
+from clew.cli.safe_text import inert
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
-from clew.cli.visible import inert
+from clew.cli.safe_text import inert
 from clew.core.events import (
     FINISH,
     Action,

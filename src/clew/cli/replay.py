@@ -8,8 +8,9 @@ import click
 from clew.agent_files import make_agent, stand_ins
 from clew.cli.agents import agent_store, recorded, stand_in
 from clew.cli.errors import ANSWERED
-from clew.cli.options import DEBUG, RUN, STORE, agent_options
+from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.places import existing, find_run
+from clew.cli.settings import RecordCommand, Settings, settings_option
 from clew.cli.votes import root, wish_of
 from clew.context.prompt_spec import recorded_brief
 from clew.core.agent import Agent
@@ -23,19 +24,18 @@ from clew.stores import MemoryStore
 from clew.strategies import agent_of
 
 
-@click.command()
+@click.command(cls=RecordCommand)
 @RUN
-@agent_options
+@settings_option()
 @STORE
 @DEBUG
-def replay(run: str, store: str | None, *, debug: bool, **given: Json) -> int:
+def replay(run: str, settings: Settings, store: str | None) -> int:
     """Run the record of RUN again without a single call, and compare.
 
     Needs no key: model and tools answer from the record. The first difference is told with step and
     field, and the exit code is 5.
     """
-    del debug
-    replayed = anyio.run(partial(_replay, run, store, given))
+    replayed = anyio.run(partial(_replay, run, store, settings.agent))
     so_far = replayed.trajectory
     entries, steps = len(so_far), len(so_far.steps)
     click.echo(f"replayed {entries} entries, {steps} steps: identical, no call made")
@@ -44,11 +44,11 @@ def replay(run: str, store: str | None, *, debug: bool, **given: Json) -> int:
     return ANSWERED
 
 
-async def _replay(run: str, store: str | None, given: dict[str, Json]) -> Replayed:
-    async with existing(store or agent_store(given)) as place:
+async def _replay(run: str, store: str | None, keys: dict[str, Json]) -> Replayed:
+    async with existing(store or agent_store(keys)) as place:
         run_id = await find_run(place, run)
         record = await load(place, run_id)
-        agent, apart = await _agent(record, given, place)
+        agent, apart = await _agent(record, keys, place)
         if wish_of(record) is not None:
             agent = agent_of(agent, record)
         elif served := root(record):
@@ -57,16 +57,16 @@ async def _replay(run: str, store: str | None, given: dict[str, Json]) -> Replay
 
 
 async def _agent(
-    record: Trajectory, given: dict[str, Json], store: Store
+    record: Trajectory, keys: dict[str, Json], store: Store
 ) -> tuple[Agent, frozenset[str]]:
     """The agent, and which of its parts stand in for those of the record.
 
     What a person names now is imported, what the record names is not.
     """
-    wanted = recorded(record, given, harmless=True)
+    wanted = recorded(record, keys, harmless=True)
     setting = record.setting or record.started.setting
-    make = partial(make_agent, model=None if given.get("model") else stand_in(setting))
-    if given.get("agent"):
+    make = partial(make_agent, model=None if keys.get("model") else stand_in(setting))
+    if keys.get("agent"):
         return make(wanted), frozenset()
     blob = setting.brief_blob
     brief = recorded_brief(await store.blob(blob))[0] if blob else None

@@ -1,73 +1,134 @@
-"""`clew report`: what an evaluation came to."""
+"""The report of an evaluation, on a terminal and in files."""
 
-import importlib
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from types import ModuleType
+from typing import Any, Final
 
-import click
+import anyio
+from rich.text import Text
 
-from clew.cli.errors import ANSWERED
-from clew.cli.options import DEBUG, JSON
-from clew.core.errors import ConfigError
-from clew.support.extras import install
+from clew.api import store_at
+from clew.cli.places import command
+from clew.cli.render import pieces
+from clew.cli.safe_text import inert
+from clew.cli.screen import console
+from clew.cli.tables import grids
+from clew.core.errors import ConfigError, StoreError
+from clew.core.events import encode
+from clew.core.journal import load
+from clew.evals.clusters import Cluster, chosen, clusters
+from clew.evals.export import document, table_csv, trials_csv
+from clew.evals.results import Results
+from clew.evals.tables import tables
+from clew.support.private_files import make_folder, write_text
 
-
-@click.command()
-@click.argument("results", type=click.Path())
-@click.option("--html", metavar="FILE", type=click.Path(), help="Write it as one page of HTML.")
-@click.option("--csv", metavar="FILE", type=click.Path(), help="Write a row for each trial.")
-@click.option(
-    "--tables",
-    metavar="FOLDER",
-    type=click.Path(),
-    help="Write each table there, as CSV.",
-)
-@click.option(
-    "--baseline",
-    metavar="NAME",
-    default="",
-    help="The configuration that the others are compared with.  [default: the first]",
-)
-@JSON
-@DEBUG
-def report(
-    results: str,
-    html: str | None,
-    csv: str | None,
-    tables: str | None,
-    baseline: str,
-    *,
-    as_json: bool,
-    debug: bool,
-) -> int:
-    """Show the tables of RESULTS, a file that `clew eval` made, and what failed alike.
-
-    An evaluation that is still under way can be looked at too. Needs the extra `eval`.
-    """
-    del debug
-    if html is not None and csv is not None and Path(html).absolute() == Path(csv).absolute():
-        message = f"--html and --csv would both be written to {html}: name two files."
-        raise click.UsageError(message)
-    made = _loaded("clew.cli.reported").Report(results, baseline)
-    say = partial(click.echo, err=as_json)  # stdout is the document's
-    if html is not None:
-        say(made.write_html(html, _loaded("clew.evals.page")))
-    if csv is not None:
-        say(made.write_trials(csv))
-    if tables is not None:
-        say(made.write_tables(tables))
-    if as_json:
-        click.echo(made.json())
-    elif (html, csv, tables) == (None, None, None):
-        made.show()
-    return ANSWERED
+FAILURES: Final = 12
+"""So many clusters of failures are told on a terminal."""
 
 
-def _loaded(name: str) -> ModuleType:
-    """A module that stands on the extra: it is not loaded before it is needed."""
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as missing:
-        message = f"{missing.name} is not installed: run {install('eval')}"
-        raise ConfigError(message) from missing
+class Report:
+    """What the results in a file come to. Raises `ConfigError` where there is nothing to say."""
+
+    def __init__(self, results: str, baseline: str) -> None:
+        found = Results(results)
+        try:
+            self._about, self._outcomes = found.about, found.outcomes()
+        finally:
+            found.close()
+        if not self._outcomes:
+            message = f"no trial of {results} is finished yet: `clew eval run` goes on with it"
+            raise ConfigError(message)
+        self._place = results
+        self._tables = tables(self._outcomes, self._about, baseline)
+
+    def show(self) -> None:
+        """Show it on a terminal."""
+        out = console()
+        passed = sum(one.passed for one in self._outcomes)
+        out.print(
+            Text(f"{inert(self._about.name)}: {len(self._outcomes):,} trials, {passed:,} passed")
+        )
+        for table in self._tables:
+            out.print()
+            out.print(Text(inert(table.title), style="bold"))
+            for grid in grids(table, out.width):
+                out.print(grid)
+            out.print(Text(inert(table.note), style="dim"), soft_wrap=False)
+        for line in self._failures():
+            out.print(line)
+
+    def json(self) -> str:
+        """It as one document."""
+        return encode(document(self._outcomes, self._about, self._tables)).decode()
+
+    def write_html(self, to: str, page: Any) -> str:
+        """Write it as a page (the module `clew.evals.page`); say what was written."""
+        traces = anyio.run(partial(self._traces, chosen(clusters(self._outcomes))))
+        text = page.page(self._outcomes, self._about, self._tables, traces, self._place)
+        return self._write(Path(to), text)
+
+    def write_trials(self, to: str) -> str:
+        """Write a row for each trial."""
+        return self._write(Path(to), trials_csv(self._outcomes))
+
+    def write_tables(self, folder: str) -> str:
+        """Write each table into a file of its own."""
+        place = Path(folder)
+        try:
+            make_folder(place)
+        except OSError as error:
+            raise _unwritable(place, error) from error
+        return "\n".join(
+            self._write(place / f"{table.name}.csv", table_csv(table)) for table in self._tables
+        )
+
+    def _write(self, place: Path, text: str) -> str:
+        """Write a file, and say so; never over the results themselves."""
+        if place.exists() and place.samefile(Path(self._place).expanduser()):
+            message = f"{place} holds the results themselves: name another file for the report"
+            raise ConfigError(message)
+        try:
+            write_text(place, text)
+        except OSError as error:
+            raise _unwritable(place, error) from error
+        return f"wrote {place}"
+
+    async def _traces(self, runs: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+        """The records of these runs, as a person reads them; those that are not there are not."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        parts = {one.run_id: one.runs for one in self._outcomes if one.votes > 1}
+        async with store_at(self._place) as store:
+            for run_id in runs:
+                try:
+                    record = await load(store, run_id)
+                except StoreError:
+                    continue
+                lines = [(piece.label, piece.text) for piece in pieces(record)]
+                lines += [
+                    ("A run of the vote", self._command(run)) for run in parts.get(run_id, ())
+                ]
+                found[run_id] = lines
+        return found
+
+    def _failures(self) -> Iterator[Text]:
+        """The largest clusters of failures, each with the command that shows one of them."""
+        found = clusters(self._outcomes)
+        if found:
+            yield Text("\nFailures that are alike", style="bold")
+        for cluster in found[:FAILURES]:
+            yield Text(self._cluster_line(cluster))
+        if (more := len(found) - FAILURES) > 0:
+            yield Text(f"{more:,} more clusters: --html FILE has all of them", style="dim")
+
+    def _cluster_line(self, cluster: Cluster) -> str:
+        shared = f": {cluster.common}" if cluster.common else ""
+        said = inert(f"{len(cluster.trials):>4}  {cluster.kind}{shared}")
+        return f"{said}\n      {self._command(cluster.trials[0].run_id)}"
+
+    def _command(self, run_id: str) -> str:
+        return inert(command("show", run_id, store=self._place))
+
+
+def _unwritable(place: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"{place} cannot be written ({error.strerror}): name another place")

@@ -1,23 +1,21 @@
 """`clew resume`: go on with a run."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial
 
 import anyio
-import anyio.lowlevel
 import click
 
-from clew.agent_files import Spec, make_agent, make_library
+from clew.agent_files import origin
 from clew.api import take_up
-from clew.cli.agents import agent_store, origin, recorded, with_model
-from clew.cli.ask import readable, tell_model, watching
-from clew.cli.options import DEBUG, JSON, LOG_DIR, QUIET, RUN, STORE, TRUST_ORIGIN, agent_options
+from clew.cli.agents import Assembled, agent_store, assemble, recorded
+from clew.cli.foreground import carry_on
+from clew.cli.options import DEBUG, JSON, LOG_DIR, QUIET, RUN, SAY, STORE, TRUST_ORIGIN
 from clew.cli.outcome import Outcome, finish
 from clew.cli.places import existing, find_run
-from clew.cli.screen import Screen
+from clew.cli.screen import Screen, watching
+from clew.cli.settings import RecordCommand, Settings, settings_option
 from clew.cli.votes import NO_LOG, carry_vote, refuse_part, wish_of
-from clew.cli.work import carry_on
-from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import Changed, Json, Note
 from clew.core.interfaces import Store
@@ -30,26 +28,14 @@ EPILOG = """\b
 Examples:
   clew resume last
   clew resume 20260102-030405-0a1b2c3d --say "And in which year?"
-  clew resume last --max-steps 40 --accept-change
+  clew resume last --set limits.steps=40 --accept-change
 """
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What a person wants of a run: a word to add, and whether its agent may differ."""
-
-    run: str
-    say: str
-    accept_change: bool
-    given: dict[str, Json]
-    log_dir: str | None = None
-    take_over: bool = False
-    trust_origin: bool = False
-
-
-@click.command(epilog=EPILOG)
+@click.command(cls=RecordCommand, epilog=EPILOG)
 @RUN
-@click.option("--say", metavar="TEXT", help="A further word: the run answers to it.")
+@SAY
+@settings_option()
 @click.option(
     "--accept-change", is_flag=True, help="Go on although the agent differs from the record's."
 )
@@ -59,7 +45,6 @@ class Wish:
     help="Go on although a worker has the run, which may hang: it is fenced off.",
 )
 @TRUST_ORIGIN
-@agent_options
 @STORE
 @LOG_DIR
 @JSON
@@ -67,7 +52,8 @@ class Wish:
 @DEBUG
 def resume(
     run: str,
-    say: str | None,
+    say: str,
+    settings: Settings,
     store: str | None,
     log_dir: str | None,
     *,
@@ -76,63 +62,69 @@ def resume(
     trust_origin: bool,
     as_json: bool,
     quiet: bool,
-    debug: bool,
-    **given: Json,
 ) -> int:
     """Go on with RUN: after a crash, Ctrl-C, a ruling, or with a further word.
 
-    RUN is an id, its beginning or end, or `last`. The agent is made again from the record; options
-    given here change it, and then --accept-change is needed. A run that has ended and is given
-    nothing new shows its result again. What somebody else began is refused until you trust what
-    its record names.
+    RUN is an id, its beginning or end, or `last`. The agent is made again from the record; --set
+    changes it, and then --accept-change is needed. A run that has ended and is given nothing new
+    shows its result again. What somebody else began is refused until you trust what its record
+    names.
     """
-    word = "" if say is None else readable(say)
-    wish = Wish(run, word, accept_change, given, log_dir, take_over, trust_origin)
-    with watching(as_json=as_json, quiet=quiet, debug=debug) as screen:
-        end = anyio.run(partial(_resume, wish, store, screen))
+    work = partial(
+        _resume, run, say, settings.agent, store or agent_store(settings.agent),
+        log_dir=log_dir, accept_change=accept_change, take_over=take_over, trusted=trust_origin,
+    )  # fmt: skip
+    with watching(as_json=as_json, quiet=quiet) as screen:
+        end = anyio.run(partial(work, screen=screen))
     return finish(end, as_json=as_json)
 
 
-async def _resume(wish: Wish, store: str | None, screen: Screen) -> Outcome:
-    store = store or agent_store(wish.given)
+async def _resume(
+    run: str,
+    say: str,
+    keys: Mapping[str, Json],
+    store: str | None,
+    *,
+    screen: Screen,
+    log_dir: str | None,
+    accept_change: bool,
+    take_over: bool,
+    trusted: bool,
+) -> Outcome:
     async with existing(store) as place:
-        run_id = await find_run(place, wish.run)
+        run_id = await find_run(place, run)
         record = await load(place, run_id)
         refuse_part(record, store)
         await refuse_sub_run(place, record)
-        wanted, why = await with_model(recorded(record, wish.given, trusted=wish.trust_origin))
-        tell_model(wanted, why)
-        if (votes := wish_of(record)) is not None:
-            if wish.say or wish.log_dir:
-                message = "a vote takes no further word: ask anew" if wish.say else NO_LOG
-                raise ConfigError(message)
-            return await carry_vote(
-                votes, record.goal, wanted, run_id, screen, place, store=store, why=why
-            )
-        docs = make_library(wanted, screen.indexing)
-        agent = make_agent(wanted, docs)
-        await anyio.lowlevel.checkpoint()  # nothing is taken up after a Ctrl-C
-        async with claimed(place, record, take_over=wish.take_over):
-            journal = await _taken_up(agent, wish, place, screen, wanted, run_id)
+        votes = wish_of(record)
+        spec = recorded(record, keys, trusted=trusted)
+        if votes is not None and (say or log_dir):
+            message = "a vote takes no further word: ask anew" if say else NO_LOG
+            raise ConfigError(message)
+        made = await assemble(spec, screen)
+        if votes is not None:
+            return await carry_vote(votes, record.goal, made, run_id, screen, place, store=store)
+        async with claimed(place, record, take_over=take_over):
+            journal = await _take_up(made, run_id, place, screen, accept_change=accept_change)
             screen.so_far = journal.trajectory
-            if wish.say:
-                await journal.record(Note(wish.say))
+            if say:
+                await journal.record(Note(say))
             elif is_set_aside(journal.trajectory.stop):
-                await journal.record(Changed(agent.setting))  # who resumes it wants it to go on
-            return await carry_on(agent, journal, docs, store=store, why=why, log_dir=wish.log_dir)
+                await journal.record(Changed(made.agent.setting))  # a person wants it to go on
+            return await carry_on(made, journal, store=store, log_dir=log_dir)
 
 
-async def _taken_up(
-    agent: Agent, wish: Wish, place: Store, screen: Screen, wanted: Spec, run_id: str
+async def _take_up(
+    made: Assembled, run_id: str, place: Store, screen: Screen, *, accept_change: bool
 ) -> Journal:
     try:
         return await take_up(
-            agent,
+            made.agent,
             run_id,
             place,
-            accept_change=wish.accept_change,
+            accept_change=accept_change,
             listener=screen,
-            origin=origin(wanted),
+            origin=origin(made.spec),
         )
     except ConfigError as error:
         error.add_note("to go on all the same, add --accept-change")

@@ -9,11 +9,11 @@ import anyio
 import click
 
 from clew.cli.errors import ANSWERED
+from clew.cli.foreground import unless_interrupted
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import command, existing, exists, shown_place
-from clew.cli.visible import inert, json_text
+from clew.cli.safe_text import inert, json_text
 from clew.cli.watch import watch
-from clew.cli.work import unless_interrupted
 from clew.core.errors import StoreError
 from clew.core.events import Forked, Json, Started, Stop, decode
 from clew.core.interfaces import RunInfo, Store
@@ -36,9 +36,7 @@ GOAL = 60
 @STORE
 @JSON
 @DEBUG
-def runs(
-    most: int, store: str | None, *, broken: bool, watching: bool, as_json: bool, debug: bool
-) -> int:
+def runs(most: int, store: str | None, *, broken: bool, watching: bool, as_json: bool) -> int:
     """List the runs, the last written first: id, time, status, entries, question.
 
     With --watch, how they stand: waiting for a worker, working, held, answered …; a table that is
@@ -47,7 +45,6 @@ def runs(
     With --broken, those that broke their workers again and again, and were set aside: why, and the
     command that goes on with them.
     """
-    del debug
     if broken and watching:
         message = "--broken and --watch exclude each other: give one of them."
         raise click.UsageError(message)

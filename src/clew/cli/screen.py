@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from clew.cli.errors import debugging
 from clew.cli.render import Shown, render_event
-from clew.cli.visible import inert
+from clew.cli.safe_text import inert
 from clew.core.events import Attempt, Entry, Stop, Thought
 from clew.core.trajectory import Trajectory
 from clew.toolbox.docs import IndexReport
@@ -173,3 +174,20 @@ def _doing(event: object) -> str:
             return f"acting: {inert(event.tool)}"
         case _:
             return ""
+
+
+def watching(*, as_json: bool, quiet: bool) -> Screen:
+    """Where a run is shown: on stdout; on stderr, and only to a person, beside a JSON document."""
+    if quiet:
+        return Screen(None)
+    debug = debugging()
+    if not as_json:
+        return Screen(console(), debug=debug)
+    progress = console(stderr=True)
+    return Screen(progress if debug or progress.is_terminal else None, debug=debug)
+
+
+def tell_model(model: str, why: str) -> None:
+    """Say which model was chosen, and why, where nobody named one."""
+    if why:
+        console(stderr=True).print(f"Model: {model} ({why})", style="dim")

@@ -12,15 +12,15 @@ from clew.cli.audit import audited
 from clew.cli.audit import document as audit_document
 from clew.cli.audit import tell as tell_audit
 from clew.cli.errors import ANSWERED
+from clew.cli.foreign_runs import pieces_with_origin
 from clew.cli.markdown import markdown
 from clew.cli.options import DEBUG, RUN, STORE
-from clew.cli.origins import pieces_with_origin
 from clew.cli.outcome import entry_document, fork_of, status, usage
 from clew.cli.places import command, existing, find_run
+from clew.cli.prompt_view import prompt_document, prompt_text
 from clew.cli.render import Shown
+from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
-from clew.cli.sent import sent_document, sent_text
-from clew.cli.visible import inert, json_text
 from clew.cli.votes import refuse_vote
 from clew.context.rendered_prompt import RenderedPrompt
 from clew.core.approvals import root_of
@@ -58,10 +58,8 @@ def show(
     *,
     prompt: bool,
     audit: bool,
-    debug: bool,
 ) -> int:
     """Show the whole record of RUN: an id, its beginning or end, or `last`."""
-    del debug
     if audit:
         if prompt or step is not None or form not in {None, "json"}:
             raise click.UsageError("--audit goes with --json and --threshold only.")
@@ -88,7 +86,7 @@ def show(
         message = f"a prompt is shown as text or with --json, not with --{form}."
         raise click.UsageError(message)
     found = anyio.run(partial(_load_prompt, run, step, store))
-    click.echo(json_text(sent_document(found)) if form == "json" else sent_text(found))
+    click.echo(json_text(prompt_document(found)) if form == "json" else prompt_text(found))
     return ANSWERED
 
 

@@ -1,4 +1,4 @@
-"""`clew tools`: what a model may be given to act with."""
+"""`clew doctor tools`: what a model may be given to act with."""
 
 from pathlib import Path
 from typing import cast
@@ -11,8 +11,8 @@ from clew.cli.doctor import EXTRAS
 from clew.cli.errors import ANSWERED
 from clew.cli.options import AGENT, DEBUG, JSON
 from clew.cli.render import Shown
+from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
-from clew.cli.visible import inert, json_text
 from clew.core.events import Json
 from clew.core.interfaces import Tool
 from clew.models.resolve import installed
@@ -25,12 +25,11 @@ from clew.toolbox.docs import Library
 @AGENT
 @JSON
 @DEBUG
-def tools(*, as_json: bool, debug: bool, **given: Json) -> int:
+def tools(*, as_json: bool, **given: Json) -> int:
     """List the tools: what each does to the world (its effect), its arguments, what it is for.
 
     `docs` and `docs_read` come with --docs FOLDER; the others are named in --tools.
     """
-    del debug
     wanted = options(given) if any(given.values()) else Spec(tools=_usable())
     listed = DOCS in wanted.named_tools
     # No folder is read to list its tools.

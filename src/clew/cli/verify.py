@@ -1,4 +1,4 @@
-"""`clew verify`: whether records are what was written."""
+"""`clew records verify`: whether records are what was written."""
 
 import re
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ import anyio
 import click
 import msgspec
 
-from clew.cli import complete
+from clew.cli import completers
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import existing, find_run
 from clew.cli.progress import count, progress
-from clew.cli.visible import inert, json_text
+from clew.cli.safe_text import inert, json_text
 from clew.core.errors import ConfigError
 from clew.core.interfaces import Store
 from clew.retention import Checked, Told
@@ -22,28 +22,27 @@ from clew.retention import verify as check
 from clew.retention.listing import listed
 
 _HASH: Final = re.compile(r"[0-9a-fA-F]{32}")
-"""A hash of a record's chain, as `clew verify` tells it."""
+"""A hash of a record's chain, as `clew records verify` tells it."""
 
 
 @click.command()
-@click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=complete.runs)
+@click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=completers.runs)
 @click.option(
     "--expect", metavar="HASH", default="", help="Whether RUN ends with this hash, or had it once."
 )
 @STORE
 @JSON
 @DEBUG
-def verify(
-    runs: tuple[str, ...], expect: str, store: str | None, *, as_json: bool, debug: bool
-) -> int:
+def verify(runs: tuple[str, ...], expect: str, store: str | None, *, as_json: bool) -> int:
     """Verify these runs, all by default: hashes, numbers, epochs, blobs, bases and sub-runs.
 
     Each run is told with its last hash. Keep that elsewhere, and --expect says later whether
     anything was cut off at the end, which no record can say of itself.
     """
-    del debug
     if expect and not _HASH.fullmatch(expect):
-        message = f"--expect {expect!r} is no hash: `clew verify RUN` shows the one it ends with."
+        message = (
+            f"--expect {expect!r} is no hash: `clew records verify RUN` shows the one it ends with."
+        )
         raise click.UsageError(message)
     if expect and len(runs) != 1:
         message = "--expect is the hash of one run: name that run"

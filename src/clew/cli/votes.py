@@ -5,24 +5,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-import anyio.lowlevel
-
-from clew.agent_files import Spec, make_agent, make_library, make_model
-from clew.cli.agents import VOTES, origin
+from clew.agent_files import Spec, make_model, origin
+from clew.cli.agents import VOTES, Assembled
+from clew.cli.foreground import read_all, to_its_end
 from clew.cli.outcome import Outcome
 from clew.cli.places import command
 from clew.cli.render import Shown, render_event
+from clew.cli.safe_text import inert
 from clew.cli.screen import Screen
-from clew.cli.visible import inert
-from clew.cli.work import read_all, to_its_end
-from clew.core.agent import Agent
 from clew.core.errors import ConfigError, StoreError
 from clew.core.events import FINISH, Entry, Json, Observation, Thought
 from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
 from clew.strategies import Vote, verifying, vote, vote_status
-from clew.toolbox.docs import Library
 
 NO_LOG: Final = "a log folder is for one run; each run of a vote can be shown (clew show --jsonl)"
 
@@ -110,47 +106,35 @@ class Beside:
 async def carry_vote(
     wish: Wish,
     question: str,
-    wanted: Spec,
+    made: Assembled,
     run_id: str,
     screen: Screen,
     place: Store,
     *,
     store: str | None,
-    why: str,
 ) -> Outcome:
     """Begin a vote or go on with it, under the eyes of a person."""
-    docs = make_library(wanted, screen.indexing)
-    agent = make_agent(wanted, docs)
-    screen.warn(agent.warnings)
-    await anyio.lowlevel.checkpoint()  # no record after a Ctrl-C while the parts were imported
-    work = partial(_go, wish, question, wanted, run_id, screen, place, agent, docs)
+    work = partial(_go, wish, question, made, run_id, screen, place)
     done, error, reason = await to_its_end(work, run_id, store)
     try:
         record = await load(place, run_id)
-        stands = done or await vote_status(agent, run_id, store=place)
+        stands = done or await vote_status(made.agent, run_id, store=place)
     except StoreError:
         if error is None:
             raise
         raise error from None  # nothing was recorded yet: there is no more to say
     result = None if done is None else done.result
-    return Outcome(record, result, store, why, reason, error, stands)
+    return Outcome(record, result, store, made.why, reason, error, stands)
 
 
 async def _go(
-    wish: Wish,
-    question: str,
-    wanted: Spec,
-    run_id: str,
-    screen: Screen,
-    place: Store,
-    agent: Agent,
-    docs: Library | None,
+    wish: Wish, question: str, made: Assembled, run_id: str, screen: Screen, place: Store
 ) -> Vote:
-    await read_all(docs, screen)
-    made_of: dict[str, Json] = {"k": wish.k, "verifier": wish.verifier}
+    await read_all(made.docs, screen)
+    votes: dict[str, Json] = {"k": wish.k, "verifier": wish.verifier}
     verifier = Spec(model=wish.verifier, tools=())
     return await vote(
-        agent,
+        made.agent,
         question,
         wish.k,
         verifier=verifying(make_model(verifier)) if wish.verifier else None,
@@ -158,5 +142,5 @@ async def _go(
         run_id=run_id,
         listener=Chair(screen),
         watch=partial(Beside, screen),
-        origin={**origin(wanted), VOTES: made_of},
+        origin={**origin(made.spec), VOTES: votes},
     )

@@ -14,8 +14,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console
-from clew.cli.visible import inert, json_text
 from clew.core.errors import StoreError
 from clew.core.events import Started, Stop, decode
 from clew.core.interfaces import Locks, RunInfo, Store

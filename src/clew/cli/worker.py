@@ -12,10 +12,10 @@ import click
 
 from clew.agent_files import read_agent_file
 from clew.cli.errors import ANSWERED, FAILED, INTERRUPTED
-from clew.cli.logs import of_many
 from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE, TRUST_ORIGIN
 from clew.cli.places import shared_place
-from clew.cli.visible import inert, json_text
+from clew.cli.safe_text import inert, json_text
+from clew.cli.stderr_log import of_many
 from clew.core.errors import ConfigError, one_error
 from clew.support.wings import WORKERS, find, names
 from clew.workers.driver import Serving, WorkerEvent, own_name
@@ -76,14 +76,12 @@ def worker(
     until_idle: bool,
     take_over: bool,
     as_json: bool,
-    debug: bool,
 ) -> int:
     """Work on the runs of a queue, each until it stops, is held, or this worker is told to leave.
 
     Several workers may serve one store. What one leaves, or had when it was killed, others take up.
     A run whose agent a worker does not have it leaves alone, and says so.
     """
-    del debug
     if only and not agents:
         message = "--only leaves no agents: name some with --agent."
         raise click.UsageError(message)

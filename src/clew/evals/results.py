@@ -120,11 +120,13 @@ class Results:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).expanduser()
         if not self.path.is_file() or not self.path.stat().st_size:  # which opening would fill
-            raise ConfigError(f"there are no results at {path}: `clew eval` makes them")
+            raise ConfigError(f"there are no results at {path}: `clew eval run` makes them")
         self._connection = _connected(self.path)
         try:
             if not self._ask(_THERE):
-                raise ConfigError(f"{path} is a store without an evaluation: `clew eval` makes one")
+                raise ConfigError(
+                    f"{path} is a store without an evaluation: `clew eval run` makes one"
+                )
             self._body()
         except BaseException:
             self.close()

@@ -1,4 +1,4 @@
-"""Writing runs into an archive: `clew export --archive`."""
+"""Writing runs into an archive: `clew records export --archive`."""
 
 import os
 from collections.abc import Generator, Sequence

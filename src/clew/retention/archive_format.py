@@ -185,7 +185,9 @@ def read_archive(lines: Iterable[bytes], place: object) -> Iterator[Section | En
 def _check_first(text: bytes, place: object) -> None:
     first = _decoded(text)
     if not isinstance(first, Archive):
-        message = f"{place} is no archive of clew: name one that `clew export --archive` wrote"
+        message = (
+            f"{place} is no archive of clew: name one that `clew records export --archive` wrote"
+        )
         raise StoreError(message)
     if first.version > VERSION:
         message = (

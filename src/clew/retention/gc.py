@@ -1,4 +1,4 @@
-"""Forgetting runs by age, size and status: `clew gc`."""
+"""Forgetting runs by age, size and status: `clew records gc`."""
 
 import heapq
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Bringing the runs of an archive, or of a folder, into a store: `clew import`."""
+"""Bringing the runs of an archive, or of a folder, into a store: `clew records import`."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing

@@ -1,4 +1,4 @@
-"""Whether each run is what was written: `clew verify`."""
+"""Whether each run is what was written: `clew records verify`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

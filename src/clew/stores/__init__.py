@@ -51,7 +51,7 @@ def store_file(named: str) -> Path:
     if folder or path.suffix == ".jsonl" or named.endswith(("/", os.sep)):
         message = (
             f"{named} is no store: name a file such as runs.sqlite; if runs lie in it as JSON "
-            f"lines, `clew import {named}` brings them into a store"
+            f"lines, `clew records import {named}` brings them into a store"
         )
         raise StoreError(message)
     return path

@@ -71,7 +71,7 @@ PRAGMA user_version = {VERSION};
 
 _UNWRITABLE: Final = "cannot be opened for writing: change its rights or name another store"
 
-_SAVE: Final = "save it with `clew export --archive` and import that into a new store"
+_SAVE: Final = "save it with `clew records export --archive` and import that into a new store"
 
 _MEANING: Final = {
     sqlite3.SQLITE_AUTH: f"was cut off and is only read: {_SAVE}",
@@ -79,7 +79,7 @@ _MEANING: Final = {
     sqlite3.SQLITE_BUSY: LOCKED,
     sqlite3.SQLITE_NOTADB: "is no store of clew but some other file: name another store",
     sqlite3.SQLITE_CORRUPT: "is damaged: restore a copy, or save what is left with "
-    "`clew export --archive`, or with `.recover` of sqlite3 where that says the same",
+    "`clew records export --archive`, or with `.recover` of sqlite3 where that says the same",
     sqlite3.SQLITE_CANTOPEN: _UNWRITABLE,
     sqlite3.SQLITE_READONLY: _UNWRITABLE,
     sqlite3.SQLITE_PERM: _UNWRITABLE,

@@ -194,7 +194,9 @@ class SqliteStore:
         except StoreError:
             if (rest := await self.salvage()) is None:  # pragma: no cover - mended meanwhile
                 raise
-            LOG.warning("%s is damaged, and what is left is listed: run `clew verify`", self.path)
+            LOG.warning(
+                "%s is damaged, and what is left is listed: run `clew records verify`", self.path
+            )
             return await rest[0].runs(most, after, status)
 
     async def ids(self, part: str, most: int = 20) -> list[str]:

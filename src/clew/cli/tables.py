@@ -6,7 +6,7 @@ from typing import Final
 from rich.table import Table as Grid
 from rich.text import Text
 
-from clew.cli.visible import inert
+from clew.cli.safe_text import inert
 from clew.evals.table import Column, Table
 
 NAMES: Final = 2

@@ -1,5 +1,6 @@
-"""An evaluation under the eyes of a person: what it may cost, how far it is, what it came to."""
+"""`clew eval run`: an evaluation, begun or gone on with; its cost, its progress, its end."""
 
+import contextlib
 import math
 import re
 import shlex
@@ -17,13 +18,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from clew.cli.agents import options, with_model
-from clew.cli.errors import ANSWERED, EXITS, FAILED
-from clew.cli.grids import grids
+from clew.agent_files import with_model
+from clew.cli.agents import options
+from clew.cli.errors import ANSWERED, EXITS, FAILED, debugging
+from clew.cli.foreground import unless_interrupted
+from clew.cli.options import DEBUG, JSON, trial_options
 from clew.cli.places import command
+from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console
-from clew.cli.visible import inert, json_text
-from clew.cli.work import unless_interrupted
+from clew.cli.stderr_log import of_many
+from clew.cli.tables import grids
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import Json
@@ -40,6 +44,18 @@ LINES: Final = 20
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
+EPILOG = """\b
+Examples:
+  clew eval run
+  clew eval run --model openai:gpt-4.1-mini --first 10 --check
+  clew eval run ablation.toml --max-cost 20
+  clew eval run questions.jsonl --docs ~/notes --grounded
+\b
+Exit codes: 0 done, 2 usage, 3 stopped at the cost limit, 5 trials failed (the
+same command tries them again), 130 interrupted (the same command goes on).
+"""
+
+
 @dataclass(frozen=True)
 class Wanted:
     """What the command line says; `given` are the options that say what the agent is made of."""
@@ -52,6 +68,62 @@ class Wanted:
     only: tuple[str, ...]
     first: int | None
     given: Mapping[str, Json]
+
+
+@click.command("run", epilog=EPILOG)
+@click.argument(
+    "target",
+    required=False,
+    metavar="[MATRIX.toml | DATA.jsonl | gold | foreign]",
+    type=click.Path(),
+)
+@click.option(
+    "--results",
+    metavar="FILE",
+    type=click.Path(),
+    help="Where records and results lie (SQLite).  [default: NAME.sqlite in the working folder]",
+)
+@click.option(
+    "--at-once", metavar="N", type=int, default=8, show_default=True, help="Trials at a time."
+)
+@click.option(
+    "--max-cost",
+    metavar="USD",
+    type=float,
+    help="Begin no trial once all have cost so much together.  [default: 5]",
+)
+@click.option("--only", metavar="NAME", multiple=True, help="Only this configuration (repeatable).")
+@click.option("--first", metavar="N", type=int, help="Only the first N cases.")
+@click.option("--judge", metavar="NAME", help="The model that judges answers, without a matrix.")
+@click.option("--check", is_flag=True, help="Read, check and estimate; spend nothing.")
+@trial_options
+@JSON
+@click.option("--quiet", "-q", is_flag=True, help="Say nothing while it goes on.")
+@DEBUG
+def run_evaluation(
+    target: str | None,
+    judge: str | None,
+    results: str | None,
+    at_once: int,
+    max_cost: float | None,
+    only: tuple[str, ...],
+    first: int | None,
+    *,
+    check: bool,
+    as_json: bool,
+    quiet: bool,
+    **given: Json,
+) -> int:
+    """Answer every case with every configuration of a matrix file, and score the answers.
+
+    Without a matrix the agent of the options answers the questions of DATA.jsonl, or those of a set
+    that ships (gold, if none is named). What has ended is kept: the same command goes on after a
+    kill, and pays nothing twice.
+    """
+    said = {name: value for name, value in given.items() if value is not None}
+    wanted = Wanted(target, judge, results, at_once, max_cost, only, first, said)
+    with contextlib.nullcontext() if debugging() else of_many():
+        return carry_out(wanted, check=check, as_json=as_json, quiet=quiet)
 
 
 def carry_out(wanted: Wanted, *, check: bool, as_json: bool, quiet: bool) -> int:
@@ -219,7 +291,7 @@ def _tell(done: Evaluation, place: str, *, as_json: bool) -> int:
             out.print(grid)
         if table.note:
             out.print(Text(inert(table.note), style="dim"), soft_wrap=False)
-        out.print(f"${done.spent:.4f} · {inert(shlex.join(['clew', 'report', place]))}")
+        out.print(f"${done.spent:.4f} · {inert(shlex.join(['clew', 'eval', 'report', place]))}")
     tell = console(stderr=True)
     if done.stopped:
         tell.print(inert(f"stopped by {done.stopped}"))

@@ -1,4 +1,4 @@
-"""`clew import`: the runs of an archive, or of a folder, come into the store."""
+"""`clew records import`: the runs of an archive, or of a folder, come into the store."""
 
 import sys
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from clew.api import store_at
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.progress import count, progress
-from clew.cli.visible import inert, json_text
+from clew.cli.safe_text import inert, json_text
 from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.retention import Imported, import_runs
@@ -29,7 +29,7 @@ FOREIGN = (
 @STORE
 @JSON
 @DEBUG
-def import_command(file: str, store: str | None, *, as_json: bool, debug: bool) -> int:
+def import_command(file: str, store: str | None, *, as_json: bool) -> int:
     """Bring the runs of an archive into the store: FILE, or - for stdin.
 
     A folder of JSON lines, in which earlier versions kept runs, is taken as well: FOLDER, or
@@ -38,7 +38,6 @@ def import_command(file: str, store: str | None, *, as_json: bool, debug: bool) 
     already; one that is there with others is refused, and the rest comes. An import that was
     interrupted is simply made again.
     """
-    del debug
     done, foreign = anyio.run(partial(_import, file, store))
     if as_json:
         click.echo(json_text(msgspec.to_builtins(done)))

@@ -1,23 +1,59 @@
-"""A person decides on a held call at a terminal: allow, edit, refuse, or leave it waiting."""
+"""What waits for a person: the call, why, the commands that rule on it, the questions asked."""
 
 import sys
+from collections.abc import Iterator
 from typing import Final
 
 import click
 import msgspec
 
-from clew.cli.ask import readable
-from clew.cli.held import held_call
+from clew.cli.options import readable
+from clew.cli.places import command
+from clew.cli.render import Shown, written
+from clew.cli.safe_text import inert
 from clew.cli.screen import console, put
-from clew.cli.visible import inert
 from clew.core.errors import ConfigError
-from clew.core.events import Json, Ruling
+from clew.core.events import Action, Json, Ruling
 from clew.core.pending import Held
 from clew.toolbox.person import ASK
 
 CHOICES: Final = "[y]es, [n]o, [e]dit the arguments, or nothing to decide later"
 PROMPT: Final = "? "
 """Short: what a plain terminal has no room for, it would scroll away."""
+
+
+def document(each: Held) -> dict[str, Json]:
+    """A call that waits for a ruling, for programs."""
+    return {
+        "run_id": each.run_id,
+        "call": each.call,
+        "tool": each.tool,
+        "args": each.args,
+        "why": each.why,
+        "at": each.at,
+        "root": each.root,
+    }
+
+
+def held_call(each: Held, run_id: str = "") -> Shown:
+    """The call that waits: its run where that is not `run_id`, its tool, its arguments, and why."""
+    made = written(Action(each.tool, each.args), whole=True)
+    place = each.call if each.run_id == run_id else f"{each.run_id} {each.call}"
+    return Shown(f"Held {inert(place)}", f"{made}\n{inert(each.why)}", "yellow")
+
+
+def render_held(each: Held, store: str | None, run_id: str = "") -> Iterator[Shown]:
+    """A call that waits, in whichever run; that is named where it is not `run_id`."""
+    yield held_call(each, run_id)
+    if each.tool == ASK:
+        answer = command("approvals allow", each.run_id, each.call, "--answer", "TEXT", store=store)
+        yield Shown("Answer it", answer)
+    else:
+        yield Shown("Allow", command("approvals allow", each.run_id, each.call, store=store))
+    yield Shown(
+        "Refuse",
+        command("approvals reject", each.run_id, each.call, "--why", "REASON", store=store),
+    )
 
 
 def arguments(text: str) -> dict[str, Json]:

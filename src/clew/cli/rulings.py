@@ -1,4 +1,4 @@
-"""`clew approve` and `clew reject`: a person's word on a call that waits for one."""
+"""`clew approvals allow` and `reject`: a person's word on a call that waits for one."""
 
 import getpass
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ import anyio
 import click
 
 from clew.agent_files import is_foreign
-from clew.cli.decide import arguments, confirm
 from clew.cli.errors import ANSWERED
+from clew.cli.foreign_runs import FOREIGN
+from clew.cli.held_calls import arguments, confirm
 from clew.cli.options import DEBUG, RUN, STORE
-from clew.cli.origins import FOREIGN
 from clew.cli.places import LAST, SHOWN, command, existing, find_run
-from clew.cli.visible import inert
+from clew.cli.safe_text import inert
 from clew.core.approvals import held, root_of, rule, word_on
 from clew.core.errors import ConfigError
 from clew.core.events import Json
@@ -46,17 +46,14 @@ class Word:
 @click.option("--yes", "-y", is_flag=True, help="Show the call, and do not ask.")
 @STORE
 @DEBUG
-def approve(
+def allow(
     run: str, call: str, edit: str, answer: str, why: str, store: str | None, *, yes: bool,
-    debug: bool,
 ) -> int:  # fmt: skip
     """Allow a held call of RUN (or, where its effect is unknown, to make it again).
 
     The call is shown, and you are asked. CALL is its number, such as 2.1; it may be left out where
-    only one waits, and RUN may be `last` where only one run does. Then `clew resume`. `clew
-    approvals` lists what waits, in all runs and their sub-runs.
+    only one waits, and RUN may be `last` where only one run does. Then `clew resume`.
     """
-    del debug
     if edit and answer:
         message = "give --edit or --answer, not both"
         raise ConfigError(message)
@@ -70,12 +67,11 @@ def approve(
 @click.option("--why", metavar="TEXT", default="", help="A reason; the model is told.")
 @STORE
 @DEBUG
-def reject(run: str, call: str, why: str, store: str | None, *, debug: bool) -> int:
+def reject(run: str, call: str, why: str, store: str | None) -> int:
     """Refuse a held call of RUN (or leave an unknown one as it is).
 
     CALL is its number, such as 2.1; it may be left out where only one waits. Then `clew resume`.
     """
-    del debug
     return _rule(run, Word(allow=False, call=call, why=why), store, yes=True)
 
 

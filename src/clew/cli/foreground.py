@@ -11,12 +11,12 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
+from clew.cli.agents import Assembled
 from clew.cli.log_dir import logged
 from clew.cli.outcome import Outcome
 from clew.cli.places import command
+from clew.cli.safe_text import inert
 from clew.cli.screen import Screen
-from clew.cli.visible import inert
-from clew.core.agent import Agent
 from clew.core.errors import ClewError, ConfigError, FencedError, one_error
 from clew.core.journal import Journal
 from clew.core.loop import run
@@ -57,19 +57,13 @@ def _leaving() -> list[signal.Signals]:
 
 
 async def carry_on(
-    agent: Agent,
-    journal: Journal,
-    docs: Library | None,
-    *,
-    store: str | None = None,
-    why: str = "",
-    log_dir: str | None = None,
+    made: Assembled, journal: Journal, *, store: str | None = None, log_dir: str | None = None
 ) -> Outcome:
     """Go on with the run; the outcome says how it ended, and keeps the error if one ended it."""
-    end = partial(Outcome, journal.trajectory, store=store, why=why)
-    work = partial(_go, agent, journal, docs, log_dir)
+    end = partial(Outcome, journal.trajectory, store=store, why=made.why)
+    work = partial(_go, made, journal, log_dir)
     done, error, reason = await to_its_end(work, journal.run_id, store)
-    found = None if done is None else await whole_result(agent, done, journal.store)
+    found = None if done is None else await whole_result(made.agent, done, journal.store)
     return end(found, error=error, reason=reason)
 
 
@@ -93,12 +87,10 @@ async def to_its_end(
     return done, None, ""
 
 
-async def _go(
-    agent: Agent, journal: Journal, docs: Library | None, log_dir: str | None
-) -> Trajectory:
-    await read_all(docs, journal.listener)
+async def _go(made: Assembled, journal: Journal, log_dir: str | None) -> Trajectory:
+    await read_all(made.docs, journal.listener)
     with logged(journal, log_dir):
-        return await run(agent, journal)
+        return await run(made.agent, journal)
 
 
 async def read_all(docs: Library | None, screen: object) -> None:

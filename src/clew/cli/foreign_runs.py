@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from clew.agent_files import is_foreign, named, spec_of
 from clew.cli.render import Shown, pieces
-from clew.cli.visible import inert
+from clew.cli.safe_text import inert
 from clew.core.errors import ConfigError
 from clew.core.trajectory import Trajectory
 

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from clew.cli.visible import inert
+from clew.cli.safe_text import inert
 from clew.context.rendered_prompt import RenderedPrompt
 from clew.core.events import Json, encode
 from clew.core.interfaces import Part, Tool
 
 
-def sent_text(sent: RenderedPrompt) -> str:
+def prompt_text(sent: RenderedPrompt) -> str:
     """The whole prompt; nothing in it is cut, and no control character gets through."""
     return inert("\n".join(_lines(sent)))
 
@@ -55,7 +55,7 @@ def _json(value: object) -> str:
     return encode(value).decode()
 
 
-def sent_document(sent: RenderedPrompt) -> dict[str, Json]:
+def prompt_document(sent: RenderedPrompt) -> dict[str, Json]:
     """The prompt by its parts, with what was found of its fingerprints."""
     prompt = sent.prompt
     return {

@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 
 from clew.agent_files import SHIPPED
 from clew.cli.places import LAST, existing, read_env
-from clew.cli.visible import inert
+from clew.cli.safe_text import inert
 from clew.codecs import names as format_names
 from clew.core.errors import ClewError
 from clew.core.events import Started, decode

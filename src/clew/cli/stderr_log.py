@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from clew.cli.errors import Shell
-from clew.cli.visible import inert
+from clew.cli.safe_text import inert
 
 LOG: Final = logging.getLogger("clew")
 

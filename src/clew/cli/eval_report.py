@@ -1,0 +1,59 @@
+"""`clew eval report`: what an evaluation came to."""
+
+from functools import partial
+from pathlib import Path
+
+import click
+
+from clew.cli.errors import ANSWERED
+from clew.cli.groups import import_extra
+from clew.cli.options import DEBUG, JSON
+
+
+@click.command()
+@click.argument("results", type=click.Path())
+@click.option("--html", metavar="FILE", type=click.Path(), help="Write it as one page of HTML.")
+@click.option("--csv", metavar="FILE", type=click.Path(), help="Write a row for each trial.")
+@click.option(
+    "--tables",
+    metavar="FOLDER",
+    type=click.Path(),
+    help="Write each table there, as CSV.",
+)
+@click.option(
+    "--baseline",
+    metavar="NAME",
+    default="",
+    help="The configuration that the others are compared with.  [default: the first]",
+)
+@JSON
+@DEBUG
+def report(
+    results: str,
+    html: str | None,
+    csv: str | None,
+    tables: str | None,
+    baseline: str,
+    *,
+    as_json: bool,
+) -> int:
+    """Show the tables of RESULTS, a file that `clew eval run` made, and what failed alike.
+
+    An evaluation that is still under way can be looked at too. Needs the extra `eval`.
+    """
+    if html is not None and csv is not None and Path(html).absolute() == Path(csv).absolute():
+        message = f"--html and --csv would both be written to {html}: name two files."
+        raise click.UsageError(message)
+    made = import_extra("clew.cli.report", "eval").Report(results, baseline)
+    say = partial(click.echo, err=as_json)  # stdout is the document's
+    if html is not None:
+        say(made.write_html(html, import_extra("clew.evals.page", "eval")))
+    if csv is not None:
+        say(made.write_trials(csv))
+    if tables is not None:
+        say(made.write_tables(tables))
+    if as_json:
+        click.echo(made.json())
+    elif (html, csv, tables) == (None, None, None):
+        made.show()
+    return ANSWERED

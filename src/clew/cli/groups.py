@@ -1,0 +1,209 @@
+"""Commands in groups; each command is imported when it is used."""
+
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from types import ModuleType
+from typing import Any, Final, Never
+
+import click
+from typing_extensions import override
+
+from clew.cli.errors import (
+    ANSWERED,
+    COMPLETE,
+    USAGE,
+    Shell,
+    leave,
+    nobody_reads,
+    tell,
+    tolerate_any_text,
+)
+from clew.core.errors import ConfigError
+from clew.support.extras import install
+from clew.support.wings import COMMANDS, find, names
+
+GAP: Final = 2  # columns between a command and what it does
+HELP: Final = ("-h", "--help")
+
+
+def import_extra(module: str, extra: str) -> ModuleType:
+    """A module that stands on an optional extra. Raises `ConfigError` where that is missing."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as missing:
+        message = f"{missing.name} is not installed: run {install(extra)}"
+        raise ConfigError(message) from missing
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A command as its group's help names it, or a group of `commands`.
+
+    A command is the one of its name in its module of `clew.cli`. `default` is the command that a
+    group runs when none is named.
+    """
+
+    name: str
+    about: str
+    module: str = ""
+    commands: tuple["Entry", ...] = ()
+    default: str = ""
+
+    def load(self) -> click.Command:
+        """The command itself, imported; or the group."""
+        if self.commands:
+            sections = {"Commands": self.commands}
+            return CommandGroup(self.name, help=self.about, sections=sections, default=self.default)
+        module = importlib.import_module(f"clew.cli.{self.module or self.name}")
+        found = (each for each in vars(module).values() if isinstance(each, click.Command))
+        return next(each for each in found if each.name == self.name)
+
+
+class CommandGroup(click.Group):
+    """A group of commands, shown by its help in `sections`, each under a heading."""
+
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        sections: Mapping[str, Sequence[Entry]],
+        default: str = "",
+        **extra: Any,
+    ) -> None:
+        super().__init__(name, **extra)
+        self.sections = sections
+        self._entries = {each.name: each for each in chain.from_iterable(sections.values())}
+        self._default = default
+        self.no_args_is_help = not default
+
+    @override
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(self._entries)
+
+    @override
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = self._entries.get(cmd_name)
+        return None if entry is None else entry.load()
+
+    @override
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Without a command it is the default one; a shell that completes wants the others too."""
+        first = args[0] if args else "-"
+        if self._default and not ctx.resilient_parsing and first[0:1] == "-" and first not in HELP:
+            args = [self._default, *args]
+        return super().parse_args(ctx, args)
+
+    @override
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
+            ctx.fail(f"No such command {args[0]!r}: {self._hint(ctx.command_path, args[0])}")
+        return super().resolve_command(ctx, args)
+
+    def _hint(self, path: str, name: str) -> str:
+        """The command that may be meant, which may stand in a group of this one."""
+        inner = {
+            each.name: group.name for group in self._entries.values() for each in group.commands
+        }
+        near = difflib.get_close_matches(name, [*self._entries, *inner], n=1)
+        if not near:
+            return f"there are {', '.join(self._entries)}."
+        words = [path, near[0]] if near[0] in self._entries else [path, inner[near[0]], near[0]]
+        return f"did you mean `{' '.join(words)}`?"
+
+    @override
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; click's parser does not say whose options a fault is of: we do."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            if error.ctx is None and command is not None:
+                error.ctx = click.Context(command, parent=ctx, info_name=command.name)
+            raise
+
+    @override
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each section under its heading, all of them in the same columns."""
+        width = max(map(len, self._entries))
+        for heading, entries in self.sections.items():
+            with formatter.section(heading):
+                rows = [(f"{entry.name:<{width}}", self._about(entry)) for entry in entries]
+                formatter.write_dl(rows, col_spacing=GAP)
+
+    def _about(self, entry: Entry) -> str:
+        return f"{entry.about}  [default]" if entry.name == self._default else entry.about
+
+    def preload(self, words: Sequence[str]) -> None:
+        """Import the command that these words ask for."""
+        entry = self._entries.get(words[0] if words else "", self._entries.get(self._default))
+        if entry is not None and isinstance(command := entry.load(), CommandGroup):
+            command.preload(words[1:])
+
+
+def _about(name: str) -> str:
+    """What a command of another package says of itself, or why it cannot be used."""
+    try:
+        added: click.Command = find(COMMANDS, name)
+    except ConfigError as error:
+        return str(error)
+    return added.get_short_help_str()
+
+
+class Program(CommandGroup):
+    """The whole command line: each error becomes a line, and each end an exit code.
+
+    Other packages add commands, by entry points.
+    """
+
+    @override
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *names(COMMANDS)})
+
+    @override
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        command = super().get_command(ctx, cmd_name)
+        if command is None:
+            command = find(COMMANDS, cmd_name)
+        return command
+
+    @override
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_commands(ctx, formatter)
+        if added := names(COMMANDS):
+            with formatter.section("From other packages"):
+                formatter.write_dl([(name, _about(name)) for name in added], col_spacing=GAP)
+
+    def main(self, *args: Any, **extra: Any) -> Never:
+        """Run the command line and leave the process."""
+        tolerate_any_text()
+        shell = Shell()
+        code: int
+        try:
+            # Before click runs, which tells a Ctrl-C its own way. Completing needs the shells.
+            words = [*map(str, args[0])] if args else sys.argv[1:]
+            self.preload(["completion"] if COMPLETE in os.environ else words)
+            code = super().main(*args, **{**extra, "obj": shell, "standalone_mode": False}) or 0
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.ctx.get_help() if error.ctx else str(error), err=True)
+            code = USAGE
+        except BaseException as error:  # noqa: BLE001 - told here, whatever it is
+            code = tell(
+                error.__cause__ if isinstance(error, click.Abort) and error.__cause__ else error,
+                debug=shell.debug,
+            )
+        leave(code)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; that nobody reads on (`| head`) is no failure, as click takes it for."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            nobody_reads()
+            return ANSWERED
