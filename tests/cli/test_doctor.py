@@ -80,7 +80,7 @@ def test_every_extra_is_looked_for() -> None:
 def test_a_store_of_another_kind_is_named_without_its_password() -> None:
     done = clew("doctor", "--store", "mysql://me:secret@host/runs")
     assert done.code == 5
-    said = "mysql://… is no store: name a file or postgresql://…"
+    said = "mysql://… is no store: name a file or postgres://… or postgresql://…"
     assert re.search(rf"^--  store +mysql://… +{said}$", done.out, re.MULTILINE)
     assert clew("runs", "--store", "mysql://me:secret@host/runs").err == f"clew: {said}\n"
 
