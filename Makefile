@@ -16,7 +16,7 @@ export FOLDER   := $(value DOCS)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help ask check check-all lint types mypy pyright test test-all costs coverage format bench evidence durability lock clean
+.PHONY: help ask check check-all lint types mypy pyright test test-all costs coverage format docs bench evidence durability lock clean
 
 help:  ## Say what can be made
 	@echo 'make ask [Q="a question"] [DOCS=folder]   ask the documents, offline and free'
@@ -27,7 +27,7 @@ ask: $(VENV)/.core  ## Ask the documents
 
 check: lint types test  ## Format, lint, types and the tests that are quick: before every commit
 
-check-all: lint types test-all  ## Format, lint, types, all tests and the coverage gate: what CI runs
+check-all: lint types test-all docs  ## Format, lint, types, all tests, the coverage gate and the site: what CI runs
 
 lint: $(VENV)/.dev  ## Format and lint, changing nothing
 	$(BIN)/ruff format --check
@@ -63,6 +63,9 @@ format: $(VENV)/.dev  ## Format, and fix what can be fixed
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
 
+docs: $(VENV)/.docs  ## Build the site of the documentation, offline (build/site)
+	$(BIN)/python scripts/build_site.py
+
 bench: $(VENV)/.bench  ## Measure the runtime's own cost (docs/performance.md)
 	$(BIN)/python -m benchmarks
 
@@ -79,7 +82,7 @@ clean:  ## Remove everything that was made, the environment too
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis htmlcov .coverage .coverage.*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# One environment, four stamps: a command waits only for what it needs.
+# One environment, a stamp for each set of extras: a command waits only for what it needs.
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo 'clew needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 …' >&2; exit 1; }
@@ -91,7 +94,8 @@ $(VENV)/.core: extras = documents
 $(VENV)/.dev: extras = dev
 $(VENV)/.bench: extras = dev,bench
 $(VENV)/.evidence: extras = dev,embeddings
-$(VENV)/.core $(VENV)/.dev $(VENV)/.bench $(VENV)/.evidence: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.docs: extras = docs
+$(VENV)/.core $(VENV)/.dev $(VENV)/.bench $(VENV)/.evidence $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
 	@echo 'Installing clew[$(extras)] (once) …' >&2
 	@$(PIP) hatchling editables
 	@$(PIP) --no-build-isolation --editable '.[$(extras)]'

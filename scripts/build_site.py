@@ -1,0 +1,172 @@
+"""Build the site of the documentation, offline: `make docs`; it lies in build/site.
+
+The pages are those of docs/, README.md is the first, and the reference has one page for each public
+namespace (tests/public_names.txt), from its docstrings. Zensical builds in strict mode: a link
+that leads nowhere, or a page that the navigation below lacks, ends it.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).parent.parent
+BUILD: Final = ROOT / "build"
+PAGES: Final = BUILD / "pages"
+
+NAVIGATION: Final = {
+    "Tutorial": ["index", "coming-from"],
+    "How-to": {
+        "Tools": ["tools", "tool-retrieval", "web"],
+        "Models": ["models", "prompts", "simulated-models"],
+        "Agents": ["agent-files", "subagents", "strategies", "request-filter"],
+        "Runs": ["approvals", "forks", "watching", "retention"],
+        "Workers": ["workers", "postgres", "dbos", "ray"],
+        "Testing and evaluation": ["testing", "evaluation", "datasets", "reports"],
+        "Parts of your own": [
+            *("recipes/README", "recipes/tool", "recipes/provider", "recipes/format"),
+            *("recipes/bound", "recipes/guard", "recipes/store", "recipes/strategy"),
+            *("recipes/scorer", "recipes/source"),
+        ],
+    },
+    "Reference": ["cli", "limits", "formats", "environments", "gold-set", "offline"],
+    "Explanation": {
+        "How it works": ["architecture", "record", "failures", "evidence-audit", "comparison"],
+        "Measured": ["evidence", "durability", "performance"],
+    },
+}
+"""The pages by what a reader wants: to learn, to do something, to look something up, to know why.
+
+The namespaces come after the pages of the reference, and the decisions at the end.
+"""
+
+LINK: Final = re.compile(
+    r"^ *```.*?^ *```$"  # a block, in which nothing is one
+    r"|(?<!!)\[(?P<label>[^\[\]]+)\]\((?!\w+:|#)(?P<address>[^()#\s]+)(?P<mark>#[^()\s]*)?\)"
+    r"|`[^`\n]+`",
+    re.MULTILINE | re.DOTALL,
+)
+"""A link to a page or file, beside code that may look like one."""
+
+
+def namespaces() -> list[str]:
+    """All that are public, in order."""
+    names = (ROOT / "tests" / "public_names.txt").read_text("utf-8").split()
+    return sorted({name.rpartition(".")[0] for name in names})
+
+
+def decisions() -> list[str]:
+    """The notes of docs/decisions, in order, without their endings."""
+    return [f"decisions/{path.stem}" for path in sorted((ROOT / "docs/decisions").glob("*.md"))]
+
+
+def navigation() -> list[dict[str, Any]]:
+    """The whole of it, as Zensical reads it."""
+    api = [{name: f"api/{name}.md"} for name in namespaces()]
+
+    def entries(part: Any) -> list[Any]:
+        if isinstance(part, dict):
+            return [{name: entries(inner)} for name, inner in part.items()]
+        return [f"{page}.md" for page in part]
+
+    found = [{name: entries(part)} for name, part in NAVIGATION.items()]
+    for section in found:
+        section.get("Reference", []).append({"Python": api})
+        section.get("Explanation", []).append({"Decisions": entries(decisions())})
+    return found
+
+
+def lead(text: str, page: Path, source: Path) -> str:
+    """The text with its links as they lead from a page of the site.
+
+    A link to a file or folder of the repository that is no page becomes its text. What stands
+    behind the language of a block is for the tests, and goes.
+    """
+
+    def turned(found: re.Match[str]) -> str:
+        label, address, mark = found["label"], found["address"], found["mark"] or ""
+        if not address:
+            return found[0]
+        target = (source.parent / address).resolve()
+        if target == ROOT / "README.md":
+            place = PAGES / "index.md"
+        elif target.is_relative_to(ROOT / "docs") and target.is_file():
+            place = PAGES / target.relative_to(ROOT / "docs")
+        elif target == ROOT / "docs" / "decisions":
+            place = PAGES / f"{decisions()[0]}.md"
+        else:
+            return label
+        return f"[{label}]({Path(os.path.relpath(place, page.parent)).as_posix()}{mark})"
+
+    return LINK.sub(turned, re.sub(r"^([ >]*```\w+) .*$", r"\1", text, flags=re.MULTILINE))
+
+
+def lay_out() -> None:
+    """Put all pages where Zensical finds them."""
+    shutil.rmtree(PAGES, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", PAGES, ignore=shutil.ignore_patterns("README.md"))
+    shutil.copy(ROOT / "docs/recipes/README.md", PAGES / "recipes")
+    sources = {PAGES / "index.md": ROOT / "README.md"} | {
+        page: ROOT / "docs" / page.relative_to(PAGES) for page in PAGES.rglob("*.md")
+    }
+    for page, source in sources.items():
+        page.write_text(lead(source.read_text("utf-8"), page, source), "utf-8")
+    (PAGES / "api").mkdir()
+    for name in namespaces():
+        (PAGES / "api" / f"{name}.md").write_text(f"# {name}\n\n::: {name}\n", "utf-8")
+
+
+def settings() -> Iterator[str]:
+    """Zensical's settings, in TOML, of which all values are JSON too."""
+    python = {
+        "heading_level": 2,
+        "members_order": "__all__",
+        "show_root_toc_entry": False,
+        "show_root_heading": False,
+        "show_source": False,
+        "show_if_no_docstring": True,
+        "separate_signature": True,
+        "show_signature_annotations": True,
+        "filters": ["!^_"],
+    }
+    yield "[project]"
+    yield 'site_name = "clew"\nsite_description = "A ReAct runtime for Python"'
+    yield f'docs_dir = "pages"\nsite_dir = "site"\nnav = {inline(navigation())}'
+    yield "[project.theme]\nfont = false"
+    yield "[project.plugins.mkdocstrings.handlers.python]"
+    yield f"paths = [{json.dumps(str(ROOT / 'src'))}]"
+    yield "[project.plugins.mkdocstrings.handlers.python.options]"
+    yield from (f"{name} = {json.dumps(value)}" for name, value in python.items())
+
+
+def inline(value: Any) -> str:
+    """A value as TOML writes it in a line."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{json.dumps(k)} = {inline(v)}' for k, v in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(inline, value))}]"
+    return json.dumps(value)
+
+
+def pages_of(part: Any) -> list[str]:
+    """The pages of a part of the navigation, in order."""
+    if isinstance(part, dict):
+        return [page for inner in part.values() for page in pages_of(inner)]
+    return list(part)
+
+
+def main() -> int:
+    """Lay out the pages and build; the exit status is Zensical's."""
+    lay_out()
+    (BUILD / "zensical.toml").write_text("\n".join(settings()) + "\n", "utf-8")
+    command = [str(Path(sys.executable).with_name("zensical")), "build", "--strict", "--clean"]
+    return subprocess.run(command, cwd=BUILD, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""The site's navigation has every page, docs/README.md its order, and links lead somewhere.
+
+That the site builds without a warning is for `make docs`, a part of `make check-all`.
+"""
+
+import re
+
+import pytest
+
+from scripts.build_site import NAVIGATION, PAGES, decisions, lead, navigation, pages_of
+from tests.test_layers import ROOT
+
+DOCS = ROOT / "docs"
+
+
+def test_the_navigation_has_every_page_once() -> None:
+    pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in DOCS.rglob("*.md")}
+    shown = ["README" if page == "index" else page for page in pages_of(NAVIGATION)]
+    assert sorted([*shown, *decisions()]) == sorted(pages)
+
+
+def test_the_index_has_the_order_of_the_navigation() -> None:
+    index = (DOCS / "README.md").read_text("utf-8")
+    listed = re.findall(r"^\| \[[^]]+\]\(([^)]+)\.md\)", index, re.MULTILINE)
+    recipes = [page for page in pages_of(NAVIGATION) if not re.match(r"recipes/[a-z]", page)]
+    assert listed == ["../README" if page == "index" else page for page in recipes]
+    assert re.findall(r"^## (.*)", index, re.MULTILINE) == [*NAVIGATION]
+
+
+def test_every_public_namespace_is_in_the_reference() -> None:
+    (reference,) = (part["Reference"] for part in navigation() if "Reference" in part)
+    assert {"clew.testing": "api/clew.testing.md"} in reference[-1]["Python"]
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "there"),
+    [
+        ("README.md", "[a](docs/tools.md#x)", "[a](tools.md#x)"),
+        ("docs/tools.md", "[a](../README.md), [b](web.md)", "[a](index.md), [b](web.md)"),
+        ("docs/tools.md", "[a](../examples/hello.py) [b](https://x.org)", "a [b](https://x.org)"),
+        ("docs/tools.md", "[`a`](../src) `[b](../src)` [c](#d)", "`a` `[b](../src)` [c](#d)"),
+        ("docs/tools.md", "```python skip=why\n[b](web.md)\n```", "```python\n[b](web.md)\n```"),
+    ],
+)  # fmt: skip
+def test_links_lead_on_from_the_site(source: str, text: str, there: str) -> None:
+    page = PAGES / ("index.md" if source == "README.md" else source.removeprefix("docs/"))
+    assert lead(text, page, ROOT / source) == there
