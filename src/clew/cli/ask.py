@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import anyio
 import click
 
 from clew.agent_files import Spec, origin
@@ -11,8 +10,8 @@ from clew.cli import completers
 from clew.cli.agents import assemble, options
 from clew.cli.foreground import carry_on
 from clew.cli.options import DEBUG, JSON, LOG_DIR, QUESTION, QUIET, STORE, agent_options
-from clew.cli.outcome import Outcome, finish
-from clew.cli.screen import Screen, watching
+from clew.cli.outcome import Outcome, show_run
+from clew.cli.screen import Screen
 from clew.cli.votes import NO_LOG, Wish, carry_vote
 from clew.core.events import Json
 from clew.core.journal import new_run_id
@@ -66,10 +65,8 @@ def ask(
     With - as the question it is read from stdin.
     """
     wanted, wish = options(given), _wish(votes, verifier, log_dir)
-    with watching(as_json=as_json, quiet=quiet) as screen:
-        work = partial(_ask, question, wanted, wish, screen, store=store, log_dir=log_dir)
-        end = anyio.run(work)
-    return finish(end, as_json=as_json)
+    work = partial(_ask, question, wanted, wish, store=store, log_dir=log_dir)
+    return show_run(work, as_json=as_json, quiet=quiet)
 
 
 def _wish(votes: int | None, verifier: str | None, log_dir: str | None) -> Wish | None:

@@ -2,16 +2,15 @@
 
 from functools import partial
 
-import anyio
 import click
 
 from clew.agent_files import origin
 from clew.cli.agents import agent_store, assemble, recorded
 from clew.cli.foreground import carry_on
 from clew.cli.options import DEBUG, JSON, QUIET, RUN, SAY, STORE, TRUST_ORIGIN
-from clew.cli.outcome import Outcome, finish
+from clew.cli.outcome import Outcome, show_run
 from clew.cli.places import existing, find_run
-from clew.cli.screen import Screen, watching
+from clew.cli.screen import Screen
 from clew.cli.settings import RecordCommand, Settings, settings_option
 from clew.cli.votes import refuse_vote
 from clew.core.fork import find_fork_point, start_fork
@@ -55,10 +54,8 @@ def fork(
     RUN is an id, its beginning or end, or `last`; it stays as it is. Its steps are shared, and no
     call of them is made again. The agent is that of the record; --set changes it.
     """
-    with watching(as_json=as_json, quiet=quiet) as screen:
-        work = partial(_fork, run, at, settings, say, store, screen, trusted=trust_origin)
-        end = anyio.run(work)
-    return finish(end, as_json=as_json)
+    work = partial(_fork, run, at, settings, say, store, trusted=trust_origin)
+    return show_run(work, as_json=as_json, quiet=quiet)
 
 
 async def _fork(

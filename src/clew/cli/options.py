@@ -86,11 +86,32 @@ def _place(context: click.Context, parameter: click.Parameter, value: str | None
     return place
 
 
+def _name(flag: str, metavar: str, about: str, **more: Any) -> Callable[[F], F]:
+    """An option that takes a name, which is not empty."""
+    return click.option(flag, callback=named, metavar=metavar, help=about, **more)
+
+
+def _file(flag: str, metavar: str, about: str) -> Callable[[F], F]:
+    return _name(flag, metavar, about, type=click.Path())
+
+
+def _most(flag: str, about: str) -> Callable[[F], F]:
+    return click.option(flag, metavar="N", type=int, callback=_limit, help=about)
+
+
+def _number(flag: str, metavar: str, about: str) -> Callable[[F], F]:
+    return click.option(flag, metavar=metavar, type=float, help=about)
+
+
+def _flag(*names: str, about: str, **more: Any) -> Callable[[F], F]:
+    return click.option(*names, is_flag=True, help=about, **more)
+
+
 QUESTION: Final = click.argument("question", callback=_question)
+RUN: Final = click.argument("run", shell_complete=completers.runs)
 SAY: Final = click.option(
     "--say", metavar="TEXT", callback=_word, help="A further word: the run answers to it."
 )
-RUN: Final = click.argument("run", shell_complete=completers.runs)
 STORE: Final = click.option(
     "--store",
     callback=_place,
@@ -98,73 +119,48 @@ STORE: Final = click.option(
     help="Where records lie: a file (SQLite) or postgresql://….  [default: "
     "$CLEW_STORE, or a file in your data folder]",
 )
-DEBUG: Final = click.option(
+DEBUG: Final = _flag(
     "--debug",
-    is_flag=True,
+    about="Show everything: whole observations, progress, tracebacks.",
     expose_value=False,
     callback=_debug,
-    help="Show everything: whole observations, progress, tracebacks.",
 )
-JSON: Final = click.option(
-    "--json", "as_json", is_flag=True, help="One JSON document on stdout, for programs."
+JSON: Final = _flag("--json", "as_json", about="One JSON document on stdout, for programs.")
+QUIET: Final = _flag("--quiet", "-q", about="Show only the end: answer, sources, cost.")
+TRUST_ORIGIN: Final = _flag(
+    "--trust-origin",
+    about="Make what the record names (programs, modules, servers) although you did not begin it.",
 )
-QUIET: Final = click.option(
-    "--quiet", "-q", is_flag=True, help="Show only the end: answer, sources, cost."
-)
-LOG_DIR: Final = click.option(
+LOG_DIR: Final = _file(
     "--log-dir",
-    callback=named,
-    metavar="FOLDER",
-    type=click.Path(),
-    help="Write trace.jsonl, run.log, chat.md and chat.jsonl there, in a folder for each run.",
+    "FOLDER",
+    "Write trace.jsonl, run.log, chat.md and chat.jsonl there, in a folder for each run.",
 )
-AGENT: Final = click.option(
-    "--agent",
-    callback=named,
-    metavar="FILE",
-    type=click.Path(),
-    help="An agent file (TOML; `clew init` writes one); other options go over it.",
+AGENT: Final = _file(
+    "--agent", "FILE", "An agent file (TOML; `clew init` writes one); other options go over it."
 )
-
-QUEUE: Final = click.option(
+QUEUE: Final = _name(
     "--queue",
-    callback=named,
-    metavar="NAME",
+    "NAME",
+    f"The queue it stands in, or that is served.  [default: {DEFAULT}]",
     default=DEFAULT,
-    help=f"The queue it stands in, or that is served.  [default: {DEFAULT}]",
 )
 AT_ONCE: Final = click.option(
-    "--at-once",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=8,
+    "--at-once", metavar="N", type=click.IntRange(min=1), default=8,
     help="So many runs at a time.  [default: 8]",
-)
+)  # fmt: skip
 
-TRUST_ORIGIN: Final = click.option(
-    "--trust-origin",
-    is_flag=True,
-    help="Make what the record names (programs, modules, servers) although you did not begin it.",
-)
-
-_COST: Final = click.option("--max-cost", metavar="USD", type=float, help="US dollars at most.")
+_COST: Final = _number("--max-cost", "USD", "US dollars at most.")
 _AGENT: Final = (
     AGENT,
-    click.option(
+    _name(
         "--model",
-        callback=named,
-        shell_complete=completers.models,
-        metavar="NAME",
-        help="provider:model (`clew doctor models` lists them), or offline.  [default: what "
+        "NAME",
+        "provider:model (`clew doctor models` lists them), or offline.  [default: what "
         "`clew doctor` finds first]",
+        shell_complete=completers.models,
     ),
-    click.option(
-        "--docs",
-        callback=named,
-        metavar="FOLDER",
-        type=click.Path(),
-        help="Search the text, Markdown, HTML and PDF files of this folder.",
-    ),
+    _file("--docs", "FOLDER", "Search the text, Markdown, HTML and PDF files of this folder."),
     click.option(
         "--tools",
         callback=_names,
@@ -173,47 +169,29 @@ _AGENT: Final = (
         help="Comma-separated: names from `clew doctor tools`, or module:name of your own.  "
         "[default: calc,planner]",
     ),
-    click.option(
+    _name(
         "--format",
-        callback=named,
+        "NAME",
+        "How the model writes its actions: native, paper, labelled …  [default: native]",
         shell_complete=completers.formats,
-        metavar="NAME",
-        help="How the model writes its actions: native, paper, labelled …  [default: native]",
     ),
-    click.option(
+    _flag(
         "--no-screen",
-        is_flag=True,
+        about="Do not look for attacks on the model's instructions in what you say.",
         default=None,
-        help="Do not look for attacks on the model's instructions in what you say.",
     ),
-    click.option(
-        "--max-steps",
-        metavar="N",
-        type=int,
-        callback=_limit,
-        help="Thoughts at most.  [default: 15]",
-    ),
-    click.option(
-        "--max-tokens",
-        metavar="N",
-        type=int,
-        callback=_limit,
-        help="Model tokens at most, in and out.",
-    ),
+    _most("--max-steps", "Thoughts at most.  [default: 15]"),
+    _most("--max-tokens", "Model tokens at most, in and out."),
     _COST,
-    click.option("--max-seconds", metavar="S", type=float, help="Seconds of work at most."),
-    click.option("--temperature", metavar="T", type=float, help="Sampling temperature."),
-    click.option(
-        "--grounded",
-        is_flag=True,
-        default=None,
-        help="Refuse answers that what was found does not bear out.",
+    _number("--max-seconds", "S", "Seconds of work at most."),
+    _number("--temperature", "T", "Sampling temperature."),
+    _flag(
+        "--grounded", about="Refuse answers that what was found does not bear out.", default=None
     ),
-    click.option(
+    _flag(
         "--references",
-        is_flag=True,
+        about="Cite by number, with the list at the end of the answer's text.",
         default=None,
-        help="Cite by number, with the list at the end of the answer's text.",
     ),
     click.option(
         "--unknown",

@@ -1,9 +1,10 @@
 """What a run came to: for a person at its end, and for a program as one JSON document."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import anyio
 import click
 import msgspec
 from rich.console import Console
@@ -15,7 +16,7 @@ from clew.cli.held_calls import render_held as held_shown
 from clew.cli.places import command
 from clew.cli.render import WIDE, Shown, dollars
 from clew.cli.safe_text import inert, json_text
-from clew.cli.screen import console, put
+from clew.cli.screen import Screen, console, put, watching
 from clew.core.events import Entry, Evidence, Json, Landing, Usage, encode
 from clew.core.pending import Held, held_here
 from clew.core.result import Result
@@ -263,6 +264,13 @@ def entry_document(entry: Entry) -> dict[str, Json]:
     event = msgspec.to_builtins(entry.event)
     place = {"seq": entry.seq, "at": entry.at, "epoch": entry.epoch}
     return {**place, **event, "chain": entry.hash.hex()}
+
+
+def show_run(work: Callable[[Screen], Awaitable[Outcome]], *, as_json: bool, quiet: bool) -> int:
+    """Do the work on a run under the eyes of a person, and show its end; the exit code."""
+    with watching(as_json=as_json, quiet=quiet) as screen:
+        end = anyio.run(work, screen)
+    return finish(end, as_json=as_json)
 
 
 def finish(end: Outcome, *, as_json: bool) -> int:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from functools import partial
 
-import anyio
 import click
 
 from clew.agent_files import origin
@@ -11,9 +10,9 @@ from clew.api import take_up
 from clew.cli.agents import Assembled, agent_store, assemble, recorded
 from clew.cli.foreground import carry_on
 from clew.cli.options import DEBUG, JSON, LOG_DIR, QUIET, RUN, SAY, STORE, TRUST_ORIGIN
-from clew.cli.outcome import Outcome, finish
+from clew.cli.outcome import Outcome, show_run
 from clew.cli.places import existing, find_run
-from clew.cli.screen import Screen, watching
+from clew.cli.screen import Screen
 from clew.cli.settings import RecordCommand, Settings, settings_option
 from clew.cli.votes import NO_LOG, carry_vote, refuse_part, wish_of
 from clew.core.errors import ConfigError
@@ -74,9 +73,7 @@ def resume(
         _resume, run, say, settings.agent, store or agent_store(settings.agent),
         log_dir=log_dir, accept_change=accept_change, take_over=take_over, trusted=trust_origin,
     )  # fmt: skip
-    with watching(as_json=as_json, quiet=quiet) as screen:
-        end = anyio.run(partial(work, screen=screen))
-    return finish(end, as_json=as_json)
+    return show_run(work, as_json=as_json, quiet=quiet)
 
 
 async def _resume(
@@ -84,8 +81,8 @@ async def _resume(
     say: str,
     keys: Mapping[str, Json],
     store: str | None,
-    *,
     screen: Screen,
+    *,
     log_dir: str | None,
     accept_change: bool,
     take_over: bool,

@@ -47,8 +47,8 @@ class Word:
 @STORE
 @DEBUG
 def allow(
-    run: str, call: str, edit: str, answer: str, why: str, store: str | None, *, yes: bool,
-) -> int:  # fmt: skip
+    run: str, call: str, edit: str, answer: str, why: str, store: str | None, *, yes: bool
+) -> int:
     """Allow a held call of RUN (or, where its effect is unknown, to make it again).
 
     The call is shown, and you are asked. CALL is its number, such as 2.1; it may be left out where
