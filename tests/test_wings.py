@@ -25,6 +25,15 @@ acme = acme:open_store
 [clew.workers]
 acme = acme
 
+[clew.tools]
+abacus = acme:abacus
+
+[clew.guards]
+abacus = acme:Watch
+
+[clew.screens]
+quiet = acme:QUIET
+
 [clew.commands]
 greet = acme:greet
 torn = acme_torn:command
@@ -32,21 +41,37 @@ torn = acme_torn:command
 
 MODULE = """
 import click
-from clew import SqliteStore
+from clew import SqliteStore, Verdict, tool
 from clew.models.openai.providers import chat_provider
-from clew.testing.models import ScriptedModel, say
+from clew.testing.models import ScriptedModel, act, say
 from clew.workers.driver import WorkerEvent
 
 CLOUD = chat_provider("acme-cloud", "", "ACME_URL", key="ACME_KEY", model="small")
 
 def acme_model(model, **options):
-    return ScriptedModel([say(f"I am {model}.")], name=f"acme:{model}")
+    first = [act("abacus", beads=3)] if model == "counting" else []
+    return ScriptedModel([*first, say(f"I am {model}.")], name=f"acme:{model}")
 
 def open_store(address):
     return SqliteStore(address.removeprefix("acme://"))
 
 async def serve(serving, tell, leaving):
     tell(WorkerEvent("serving", text="acme carries " + serving.queue))
+
+def abacus():
+    @tool(effect="pure")
+    def abacus(beads: int) -> int:
+        "Count beads."
+        return beads
+    return abacus
+
+def Watch():
+    def watch(call, so_far):
+        return Verdict("deny", "the beads are gone") if call.action.name == "abacus" else None
+    return watch
+
+def QUIET(text):
+    return Verdict("deny", "be quiet") if "loud" in text else None
 
 @click.command()
 def greet():
@@ -120,6 +145,20 @@ def test_a_store_of_another_package_is_opened_by_its_scheme(
     assert read_sync(json.loads(out)[0]["run_id"], store=place).stop is not None
     code, _, err = clew(acme, "runs", "--store", "kiwi://here")
     assert "kiwi://… is no store: name a file or acme://… or postgres://…" in err
+
+
+def test_an_agent_file_names_tools_and_screens_of_another_package(
+    acme: dict[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "acme.toml"
+    file.write_text('model = "acme:counting"\ntools = ["abacus"]\nscreens = ["quiet"]\n')
+    words = ("--agent", str(file), "--store", str(tmp_path / "runs.sqlite"))
+    code, out, _ = clew(acme, "ask", "How many?", *words)
+    assert (code, "the beads are gone" in out, "I am counting." in out) == (0, True, True)
+    code, out, _ = clew(acme, "ask", "How loud?", *words)
+    assert (code, "be quiet" in out) == (6, True)
+    _, listed, _ = clew(acme, "doctor", "tools", "--json")
+    assert "abacus" in [tool["name"] for tool in json.loads(listed)]
 
 
 def test_a_driver_of_another_package_carries_the_runs(acme: dict[str, str], tmp_path: Path) -> None:

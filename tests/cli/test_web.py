@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from clew.agent_files import WEB, Spec, make_agent
+from clew.agent_files import Spec, make_agent
 from clew.support.extras import install
+from clew.support.wings import TOOLS, find, names
 from clew.testing.servers.openai_server import OpenAIServer, Say
-from clew.toolbox.web import SHIPPED, KeepPlace
+from clew.toolbox.web import KeepPlace
 from tests.cli.shell import SOURCE, clew
 from tests.tools.site import Site, as_json, page
 
@@ -19,8 +20,8 @@ PAGE = (
 )
 
 
-def test_the_names_of_the_command_line_are_those_of_the_package() -> None:
-    assert set(WEB) == set(SHIPPED)
+def test_a_tool_is_called_as_the_table_names_it() -> None:
+    assert [find(TOOLS, name)().name for name in names(TOOLS)] == names(TOOLS)
 
 
 def test_tools_are_listed_and_lookup_brings_its_guard() -> None:
@@ -76,6 +77,6 @@ def test_a_missing_extra_is_told_with_what_to_do(bare: dict[str, str]) -> None:
     assert install("web") in asked.err
     listed = clew("doctor", "tools", env=bare)
     assert (listed.code, "calc(" in listed.out, "wiki_search(" in listed.out) == (0, True, False)
-    assert f"Not installed ({install('web')}): wiki_search, " in listed.err
+    assert f"Not installed ({install('web')}): baidu_search, " in listed.err
     doctor = clew("doctor", env=bare)
     assert re.search(rf"web +{re.escape(install('web'))} brings trafilatura", doctor.out)

@@ -8,7 +8,7 @@ import pytest
 
 from clew import Agent, ConfigError, MemoryStore, demonstrations, read, run, tool
 from clew.agent_files import load_agent
-from clew.agent_files.make import SHIPPED, shipped
+from clew.agent_files.make import shipped, tool_names
 from clew.context.demonstrations import DEMONSTRATIONS
 from clew.core.events import FINISH
 from clew.core.interfaces import Tool
@@ -50,7 +50,7 @@ def used(agent: Agent) -> set[str]:
 @pytest.mark.parametrize(
     ("names", "most"),
     [
-        *(((name,), {"calc": 1, "docs": 4, "search": 4}.get(name, 0)) for name in SHIPPED),
+        *(((name,), {"calc": 1, "docs": 4, "search": 4}.get(name, 0)) for name in tool_names()),
         (PAPER, 6),
         ((*PAPER, "calc", "planner"), 7),
         (("docs", "calc"), 6),

@@ -55,7 +55,7 @@ from clew.core.replay import replay as replay_record
 from clew.core.runner import has_begun
 from clew.core.trajectory import Trajectory
 from clew.stores import MemoryStore
-from clew.testing.models import act, acts, finish, say
+from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.core.family import Switch, family, go_on, hold_letters, letters, lone, scripted
 
 pytestmark = pytest.mark.both_loops
@@ -424,7 +424,7 @@ async def test_a_sub_run_sees_only_its_grant_and_lands_when_it_is_used_up() -> N
 
 
 def test_a_grant_that_is_spent_to_the_cent_is_spent() -> None:
-    who = Agent(model="offline")
+    who = Agent(model=ScriptedModel([say("x")]))
     first = Started("q", who.setting, grant=Grant(9, 9, 9_999, 60.0, cost=0.5))
     so_far = Trajectory("r", [Entry(1, 0, 1, first)])
     assert who.budget.granted(so_far) is None

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, read, run
-from clew.agent_files.make import SHIPPED, shipped
+from clew.agent_files.make import shipped, tool_names
 from clew.core.errors import ConfigError, ToolError
 from clew.core.interfaces import Tool
 from clew.testing.models import ScriptedModel, act, finish
@@ -360,7 +360,7 @@ async def test_tools_of_ones_own_are_named_by_what_they_take() -> None:
     assert await steps_with([planner(), replace(archive, hidden=True)]) == ["", "", ""]
 
 
-@pytest.mark.parametrize("name", [name for name in SHIPPED if name not in {"docs", "planner"}])
+@pytest.mark.parametrize("name", [name for name in tool_names() if name not in {"docs", "planner"}])
 async def test_beside_any_tool_alone_no_other_is_named(name: str) -> None:
     assert set(await steps_with([shipped(name), planner()])) <= {name, ""}
 

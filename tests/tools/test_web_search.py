@@ -13,7 +13,6 @@ from clew.core.events import Observation
 from clew.core.interfaces import Tool
 from clew.testing.models import ScriptedModel, act, finish
 from clew.toolbox.web import (
-    SHIPPED,
     Answer,
     Hit,
     Kind,
@@ -589,12 +588,6 @@ async def test_a_failed_search_is_an_observation_with_its_kind() -> None:
         store = MemoryStore()
         result = await run(agent, "Who?", store=store)
     assert result.status == "answered"
-
-
-def test_the_shipped_tools_have_their_names() -> None:
-    made = {name: make() for name, make in SHIPPED.items()}
-    assert {tool.name for tool in made.values()} == set(SHIPPED)
-    assert [tool.name for name, tool in made.items() if tool.name != name] == []
 
 
 # ---------------------------------------------------------------- the door for one more

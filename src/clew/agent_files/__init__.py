@@ -5,14 +5,13 @@ Everything in a file can be said in Python too; a file is for those who would ra
 
 from clew.agent_files.make import (
     DOCS,
-    SHIPPED,
-    WEB,
     Loaded,
     load_agent,
     make_agent,
     make_library,
     make_model,
     make_tools,
+    tool_names,
 )
 from clew.agent_files.origin import ORIGIN, origin, spec_of, with_model
 from clew.agent_files.read import PartError, explained, read_agent_file
@@ -25,9 +24,7 @@ __all__ = [
     "DOCS",
     "ORIGIN",
     "SCREENS",
-    "SHIPPED",
     "TEMPLATE",
-    "WEB",
     "ForeignOriginError",
     "Loaded",
     "PartError",
@@ -45,5 +42,6 @@ __all__ = [
     "refuse_foreign",
     "spec_of",
     "stand_ins",
+    "tool_names",
     "with_model",
 ]

@@ -1,7 +1,4 @@
-"""A user's own parts, named `module:name` in an agent file or on the command line.
-
-Tools of an optional extra are loaded here too: whoever names none needs no extra.
-"""
+"""A user's own parts, named `module:name` in an agent file or on the command line."""
 
 import difflib
 import filecmp
@@ -112,12 +109,3 @@ def imported_function(name: str, what: str, folder: str = "") -> Any:
         message = f"the {what} {name!r} is of type {type(found).__name__}: name a function"
         raise ConfigError(message)
     return found
-
-
-def imported_web(name: str) -> Any:
-    """What is called so in `clew.toolbox.web`. Raises `ConfigError` where the extra is missing."""
-    try:
-        return getattr(importlib.import_module("clew.toolbox.web"), name)
-    except ImportError as error:
-        message = f"tools for the web need the extra web: {error}"
-        raise ConfigError(message) from error

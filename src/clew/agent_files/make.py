@@ -3,13 +3,13 @@
 import difflib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
-from clew.agent_files.imports import imported, imported_function, imported_tools, imported_web
+from clew.agent_files.imports import imported, imported_function, imported_tools
 from clew.agent_files.others import other_agent
 from clew.agent_files.read import part, read_agent_file, with_place
 from clew.agent_files.spec import Apart, Grounds, Program, Spec, Tariff, Words
@@ -19,14 +19,12 @@ from clew.core.agent import Agent
 from clew.core.bounds import Limits
 from clew.core.errors import ConfigError
 from clew.core.interfaces import Check, Choosy, Guard, Model, Part, Prompt, Screen, Tool
-from clew.evidence import CANNOT_ANSWER, Grounded
 from clew.models.http.rate_limit import read_rate
 from clew.models.prices import Price
 from clew.models.resolve import OFFLINE, resolve
 from clew.models.validate import check_header, check_settings
-from clew.screens import Injections
+from clew.support.wings import CHECKS, DOCUMENTS, GUARDS, SCREENS, TOOLS, find, names, require
 from clew.toolbox.calc import calc
-from clew.toolbox.docs import Library, OnProgress, docs_tools
 from clew.toolbox.person import ASK, HoldQuestions, ask_person
 from clew.toolbox.planner import planner
 from clew.toolbox.program import program
@@ -36,23 +34,10 @@ from clew.tools.retrieval import Embed, Retrieval
 from clew.tools.schema import checked
 
 DOCS: Final = "docs"
-LOOKUP: Final = "lookup"
 Where: TypeAlias = tuple[str | int, ...]
 """A place in a spec, as `part` takes it."""
 
-WEB: Final = (
-    *("wiki_search", "web_search", "fetch_page", "serper_search", "baidu_search", "brave_search"),
-    *("tavily_search", "searxng_search", "search", LOOKUP),
-)
-"""The tools of the extra `web`."""
-
-SHIPPED: Final = ("calc", "planner", DOCS, ASK, *WEB)
-
-_SCREENS: Final[Mapping[str, Screen]] = {
-    "injections": Injections(),
-    "injections-ask": Injections("ask"),
-    "injections-mark": Injections("mark"),
-}
+GROUNDED: Final = "grounded"
 
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
 RECORDED: Final = "would be in the record of every run: name a variable of the environment"
@@ -81,7 +66,7 @@ def load_agent(path: str | Path, **changes: Any) -> Loaded:
     return Loaded(make_agent(spec, model=model).replace(**changes), spec.store)
 
 
-def make_agent(spec: Spec, docs: Library | None = None, model: Model | None = None) -> Agent:
+def make_agent(spec: Spec, docs: object | None = None, model: Model | None = None) -> Agent:
     """The agent; `docs` and `model` take the place of those that the spec names.
 
     Raises `ConfigError` where the spec does not fit or names what is not there.
@@ -90,7 +75,7 @@ def make_agent(spec: Spec, docs: Library | None = None, model: Model | None = No
         return _agent(spec, docs, model)
 
 
-def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
+def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
     thinker = make_model(spec) if model is None else model
     placed = list(_placed(spec, make_library(spec) if docs is None else docs))
     found = [tool for _, tools in placed for tool in tools]
@@ -119,7 +104,7 @@ def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
     if spec.prompt is not None:
         fields["prompt"] = _prompt(spec.prompt)
     if spec.grounded and not spec.answer:
-        fields["fallback"] = CANNOT_ANSWER
+        fields["fallback"] = require(CHECKS, GROUNDED).fallback
     if spec.answer:
         with part("answer"):
             fields["answer"] = imported(spec.answer, "type", spec.folder)
@@ -137,10 +122,13 @@ def _agent(spec: Spec, docs: Library | None, model: Model | None) -> Agent:
         return agent.replace(references=True) if spec.references else agent
 
 
-def make_library(spec: Spec, on_progress: OnProgress | None = None) -> Library | None:
-    """The documents, not yet read; None where no folder was given. Raises `ConfigError`."""
+def make_library(spec: Spec, on_progress: Callable[[int, int, str], None] | None = None) -> Any:
+    """The documents, a `clew.toolbox.docs.Library` not yet read; None where no folder was given.
+
+    Raises `ConfigError`.
+    """
     with with_place(spec), part("docs"):
-        return Library(spec.docs, on_progress=on_progress) if spec.docs else None
+        return require(DOCUMENTS, DOCS)(spec.docs, on_progress=on_progress) if spec.docs else None
 
 
 def make_model(spec: Spec) -> Model:
@@ -168,13 +156,13 @@ def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
             raise ConfigError(message)
 
 
-def make_tools(spec: Spec, docs: Library | None) -> list[Tool]:
+def make_tools(spec: Spec, docs: object | None) -> list[Tool]:
     """The tools by their names, each once, in the order given; those of the documents last."""
     with with_place(spec):
         return [tool for _, tools in _placed(spec, docs) for tool in tools]
 
 
-def _placed(spec: Spec, docs: Library | None) -> Iterator[tuple[Where, list[Tool]]]:
+def _placed(spec: Spec, docs: object | None) -> Iterator[tuple[Where, list[Tool]]]:
     """The tools, with the places in the spec that ask for them."""
     for name in dict.fromkeys(spec.named_tools):
         with part("tools", name):
@@ -198,7 +186,7 @@ def _placed(spec: Spec, docs: Library | None) -> Iterator[tuple[Where, list[Tool
             tools = [other_agent(other, spec, make_agent)]
         yield ("agents", place), tools
     if docs is not None:
-        yield ("docs",), [*docs_tools(docs)]
+        yield ("docs",), [*require(DOCUMENTS, "docs_tools")(docs)]
 
 
 def _check_names(placed: Iterable[tuple[Where, list[Tool]]]) -> None:
@@ -222,6 +210,11 @@ def _check_taken(model: Model, placed: Iterable[tuple[Where, list[Tool]]]) -> No
                 model.check(Prompt((Part("user", "?"),), (), tools=tuple(tools)))
 
 
+def tool_names() -> tuple[str, ...]:
+    """What `tools` may name: the tools that ship, and those of other packages."""
+    return ("calc", "planner", DOCS, ASK, *names(TOOLS))
+
+
 def shipped(name: str) -> Tool:
     """The shipped tool of that name. Raises `ConfigError` with the nearest one."""
     match name:
@@ -231,12 +224,12 @@ def shipped(name: str) -> Tool:
             return planner()
         case _ if name == ASK:
             return ask_person()
-        case _ if name in WEB:
-            made: Tool = imported_web("SHIPPED")[name]()
-            return made
+        case _ if (made := find(TOOLS, name)) is not None:
+            found: Tool = made()
+            return found
         case _:
-            near = difflib.get_close_matches(name, SHIPPED, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(SHIPPED)}"
+            near = difflib.get_close_matches(name, tool_names(), n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(tool_names())}"
             message = f"there is no tool {name!r}: {hint} (one of your own is module:name)"
             raise ConfigError(message)
 
@@ -267,12 +260,12 @@ def _screen(spec: Spec, name: str) -> Screen:
     if ":" in name:
         return cast("Screen", _function(spec, "screens", name))
     with part("screens", name):
-        if name not in _SCREENS:
-            message = (
-                f"there is no screen {name!r}: there are {', '.join(_SCREENS)}, and module:name"
-            )
+        found: Screen | None = find(SCREENS, name)
+        if found is None:
+            known = ", ".join(names(SCREENS))
+            message = f"there is no screen {name!r}: there are {known}, and module:name"
             raise ConfigError(message)
-    return _SCREENS[name]
+    return found
 
 
 def _retrieval(spec: Spec, tools: Iterable[Tool]) -> Retrieval | None:
@@ -299,9 +292,9 @@ def _guards(spec: Spec) -> list[Guard]:
     guards = [_function(spec, "guards", name) for name in spec.guards]
     if ASK in spec.named_tools:
         guards.append(HoldQuestions())
-    if LOOKUP in spec.named_tools:
-        with part("tools", LOOKUP):
-            guards.append(imported_web("KeepPlace")())
+    for name in set(spec.named_tools).intersection(names(GUARDS)):
+        with part("tools", name):
+            guards.append(require(GUARDS, name)())
     return guards
 
 
@@ -311,7 +304,7 @@ def _grounded(spec: Spec) -> list[Check]:
         return []
     said = spec.grounded if isinstance(spec.grounded, Grounds) else Grounds()
     with part("grounded"):
-        return [Grounded(said.threshold, said.citations, said.scope)]
+        return [require(CHECKS, GROUNDED)(said.threshold, said.citations, said.scope)]
 
 
 def _function(spec: Spec, kind: str, name: str) -> Any:

@@ -12,7 +12,7 @@ import anyio
 import click
 from click.shell_completion import CompletionItem
 
-from clew.agent_files import SHIPPED
+from clew.agent_files import tool_names
 from clew.cli.places import LAST, existing, read_env
 from clew.cli.safe_text import inert
 from clew.codecs import names as format_names
@@ -80,7 +80,7 @@ def tools(context: click.Context, parameter: click.Parameter, begun: str) -> lis
     before, comma, last = begun.rpartition(",")
     return [
         CompletionItem(f"{before}{comma}{name}")
-        for name in SHIPPED
+        for name in tool_names()
         if name.startswith(last) and name not in before.split(",")
     ]
 

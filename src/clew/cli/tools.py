@@ -1,22 +1,22 @@
 """`clew doctor tools`: what a model may be given to act with."""
 
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
 import click
 
-from clew.agent_files import DOCS, SHIPPED, WEB, Spec, make_tools
+from clew.agent_files import DOCS, Spec, make_tools, tool_names
 from clew.cli.agents import options
-from clew.cli.doctor import EXTRAS
 from clew.cli.errors import ANSWERED
 from clew.cli.options import AGENT, DEBUG, JSON
 from clew.cli.render import Shown
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
+from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.core.interfaces import Tool
-from clew.models.resolve import installed
-from clew.support.extras import install
+from clew.support.wings import TOOLS, find, names
 from clew.toolbox.docs import Library
 
 
@@ -46,10 +46,16 @@ def tools(*, as_json: bool, **given: Json) -> int:
 
 def _usable() -> tuple[str, ...]:
     """The shipped tools, but for those that lack an extra: they are told of on stderr."""
-    if all(map(installed, EXTRAS["web"])):
-        return SHIPPED
-    click.echo(f"Not installed ({install('web')}): {', '.join(WEB)}", err=True)
-    return tuple(name for name in SHIPPED if name not in WEB)
+    lacking: dict[str, list[str]] = {}
+    for name in names(TOOLS):
+        try:
+            find(TOOLS, name)
+        except ConfigError as error:
+            lacking.setdefault(str(error).partition(": run ")[2], []).append(name)
+    for command, lacked in lacking.items():
+        click.echo(f"Not installed ({command}): {', '.join(lacked)}", err=True)
+    without = {*chain.from_iterable(lacking.values())}
+    return tuple(name for name in tool_names() if name not in without)
 
 
 def described(tool: Tool) -> dict[str, Json]:

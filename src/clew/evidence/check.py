@@ -1,7 +1,7 @@
 """The audit as a check of an agent's answers, and an entailment model beside it."""
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import ClassVar, Final
 
 from clew.core.errors import ConfigError
 from clew.core.events import Json
@@ -32,6 +32,7 @@ class Grounded:
     tries are used up. Raises `ConfigError` for settings that there are not.
     """
 
+    fallback: ClassVar[str] = CANNOT_ANSWER
     threshold: float = THRESHOLD
     citations: Citing = "searched"
     scope: Scope = "sentence"

@@ -1,5 +1,12 @@
 """Trust: what a person's words are looked through for before a model sees them."""
 
+from typing import Final
+
 from clew.screens.injections import Injections, Match, find
 
-__all__ = ["Injections", "Match", "find"]
+__all__ = ["INJECTIONS", "INJECTIONS_ASK", "INJECTIONS_MARK", "Injections", "Match", "find"]
+
+INJECTIONS: Final = Injections()
+INJECTIONS_ASK: Final = Injections("ask")
+INJECTIONS_MARK: Final = Injections("mark")
+"""As agent files name them."""

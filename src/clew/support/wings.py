@@ -19,6 +19,16 @@ STORES: Final = "clew.stores"
 """`NAME://…`: a function from an address to a `Store`."""
 WORKERS: Final = "clew.workers"
 """`clew worker --driver NAME`: a module with `serve`, as `clew.workers.driver` says."""
+TOOLS: Final = "clew.tools"
+"""`--tools NAME`, and `tools` of an agent file: a function that makes a `Tool`."""
+GUARDS: Final = "clew.guards"
+"""What a tool of that name does not work without: a function that makes a `Guard`."""
+SCREENS: Final = "clew.screens"
+"""`screens` of an agent file: a `Screen`."""
+CHECKS: Final = "clew.checks"
+"""`grounded`, of an agent file: a function from its settings to a `Check`."""
+DOCUMENTS: Final = "clew.documents"
+"""`docs`, of an agent file: a function from a folder to its documents; `docs_tools`: to tools."""
 COMMANDS: Final = "clew.commands"
 """`clew NAME`: a `click.Command`."""
 
@@ -42,6 +52,14 @@ def find(group: str, name: str) -> Any:
         raise ConfigError(
             f"{name} needs {missing}, which is not installed: run {_command(entry)}"
         ) from error
+
+
+def require(group: str, name: str) -> Any:
+    """What has that name. Raises `ConfigError`, also where nobody adds one."""
+    if (found := find(group, name)) is None:
+        message = f"nothing here has the name {name} in {group}: install a package that adds it"
+        raise ConfigError(message)
+    return found
 
 
 def _command(entry: Any) -> str:

@@ -4,9 +4,6 @@ A source of results is a `Source`, and `search_tool` makes a tool of it. All of 
 a `Reach`, which connects to public addresses only.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Final
-
 from clew.core.interfaces import Tool
 from clew.support.extras import missing_extra
 
@@ -27,7 +24,6 @@ except ModuleNotFoundError as missing:
     raise missing_extra(missing, "web") from missing
 
 __all__ = [
-    "SHIPPED",
     "Answer",
     "Article",
     "Find",
@@ -45,6 +41,8 @@ __all__ = [
     "brave",
     "brave_search",
     "fetch_page",
+    "paper_lookup",
+    "paper_search",
     "paper_tools",
     "reach_of_environment",
     "search",
@@ -93,16 +91,11 @@ def searxng_search(reach: Reach | None = None) -> Tool:
     return search_tool(searxng(), reach)
 
 
-SHIPPED: Final[Mapping[str, Callable[[], Tool]]] = {
-    "wiki_search": wiki_search,
-    "web_search": web_search,
-    "fetch_page": fetch_page,
-    "serper_search": serper_search,
-    "baidu_search": baidu_search,
-    "brave_search": brave_search,
-    "tavily_search": tavily_search,
-    "searxng_search": searxng_search,
-    "search": lambda: paper_tools()[0],
-    "lookup": lambda: paper_tools()[1],
-}
-"""The tools as they are named in agent files and on the command line, from the environment."""
+def paper_search(reach: Reach | None = None) -> Tool:
+    """The paper's `search`, over Wikipedia."""
+    return paper_tools(reach=reach)[0]
+
+
+def paper_lookup(reach: Reach | None = None) -> Tool:
+    """The paper's `lookup`, in the page that was found last."""
+    return paper_tools(reach=reach)[1]
