@@ -25,9 +25,8 @@ from clew.core.errors import ClewError, FencedError
 from clew.core.events import Cancel, Json, Note, Ruling
 from clew.core.interfaces import Store
 from clew.core.journal import Journal, load
-from clew.core.loop import run
 from clew.core.pending import Held, held_in
-from clew.core.result import whole_result
+from clew.core.runner import drive
 from clew.stores import open_store
 from clew.workers.locks import hold
 
@@ -179,9 +178,7 @@ async def _turn(session: Session, text: str) -> Outcome:
     end = await carry_on(made, journal, store=session.store)
     if isinstance(end.error, KeyboardInterrupt):
         await journal.record(Cancel("a person interrupted"))
-        stopped = await run(made.agent, journal)
-        found = await whole_result(made.agent, stopped, journal.store)
-        end = replace(end, result=found, error=None)
+        end = replace(end, result=await drive(made.agent, journal), error=None)
     return end
 
 

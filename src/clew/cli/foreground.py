@@ -19,9 +19,8 @@ from clew.cli.safe_text import inert
 from clew.cli.screen import Screen
 from clew.core.errors import ClewError, ConfigError, FencedError, one_error
 from clew.core.journal import Journal
-from clew.core.loop import run
-from clew.core.result import whole_result
-from clew.core.trajectory import Trajectory
+from clew.core.result import Result
+from clew.core.runner import drive
 from clew.toolbox.docs import IndexReport, Library
 
 T = TypeVar("T")
@@ -62,8 +61,7 @@ async def carry_on(
     """Go on with the run; the outcome says how it ended, and keeps the error if one ended it."""
     end = partial(Outcome, journal.trajectory, store=store, why=made.why)
     work = partial(_go, made, journal, log_dir)
-    done, error, reason = await to_its_end(work, journal.run_id, store)
-    found = None if done is None else await whole_result(made.agent, done, journal.store)
+    found, error, reason = await to_its_end(work, journal.run_id, store)
     return end(found, error=error, reason=reason)
 
 
@@ -87,10 +85,10 @@ async def to_its_end(
     return done, None, ""
 
 
-async def _go(made: Assembled, journal: Journal, log_dir: str | None) -> Trajectory:
+async def _go(made: Assembled, journal: Journal, log_dir: str | None) -> Result:
     await read_all(made.docs, journal.listener)
     with logged(journal, log_dir):
-        return await run(made.agent, journal)
+        return await drive(made.agent, journal)
 
 
 async def read_all(docs: Library | None, screen: object) -> None:
