@@ -93,8 +93,8 @@ def lead(text: str, page: Path, source: Path) -> str:
         if not address:
             return found[0]
         target = (source.parent / address).resolve()
-        if target == ROOT / "README.md":
-            place = PAGES / "index.md"
+        if target in {ROOT / "README.md", ROOT / "docs" / "README.md"}:
+            place = PAGES / "index.md"  # beside the navigation, which is the list of pages
         elif target.is_relative_to(ROOT / "docs") and target.is_file():
             place = PAGES / target.relative_to(ROOT / "docs")
         elif target == ROOT / "docs" / "decisions":
@@ -129,6 +129,8 @@ def settings() -> Iterator[str]:
         "show_root_toc_entry": False,
         "show_root_heading": False,
         "show_source": False,
+        "show_labels": False,
+        "show_bases": False,
         "show_if_no_docstring": True,
         "separate_signature": True,
         "show_signature_annotations": True,

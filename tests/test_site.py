@@ -36,6 +36,7 @@ def test_every_public_namespace_is_in_the_reference() -> None:
     ("source", "text", "there"),
     [
         ("README.md", "[a](docs/tools.md#x)", "[a](tools.md#x)"),
+        ("README.md", "[docs/](docs/README.md)", "[docs/](index.md)"),
         ("docs/tools.md", "[a](../README.md), [b](web.md)", "[a](index.md), [b](web.md)"),
         ("docs/tools.md", "[a](../examples/hello.py) [b](https://x.org)", "a [b](https://x.org)"),
         ("docs/tools.md", "[`a`](../src) `[b](../src)` [c](#d)", "`a` `[b](../src)` [c](#d)"),
