@@ -7,13 +7,13 @@ closed here.
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, Generic, TypeAlias
 
 import anyio
 
 from clew.concurrency.portal import portal, twin, wait_for
 from clew.context.rendered_prompt import RenderedPrompt, render_prompt
-from clew.core.agent import Agent
+from clew.core.agent import A_co, Agent
 from clew.core.approvals import cancel, cancel_sync, rule, rule_sync
 from clew.core.errors import ConfigError, ModelError, one_error
 from clew.core.events import Changed, Entry, Json, Note
@@ -61,14 +61,14 @@ __all__ = [
 
 
 async def run(
-    agent: Agent,
+    agent: Agent[A_co],
     goal: str,
     *,
     store: Where = None,
     run_id: str = "",
     listener: Listener | None = None,
     origin: dict[str, Json] | None = None,
-) -> Result:
+) -> Result[A_co]:
     """Answer a goal. Raises `ModelError` or `StoreError`; the record stays and can be resumed."""
     async with store_at(store) as place:
         journal = await start(agent, goal, place, run_id=run_id, listener=listener, origin=origin)
@@ -76,7 +76,7 @@ async def run(
 
 
 async def resume(
-    agent: Agent,
+    agent: Agent[A_co],
     run_id: str,
     *,
     say: str = "",
@@ -84,7 +84,7 @@ async def resume(
     accept_change: bool = False,
     take_over: bool = False,
     listener: Listener | None = None,
-) -> Result:
+) -> Result[A_co]:
     """Go on with a run: after a crash, a ruling, a raised limit, or with a further word (`say`).
 
     A run that has stopped and is given nothing new gives its result again, unless a person had
@@ -148,12 +148,12 @@ class Token:
 Shown: TypeAlias = Entry | Token
 
 
-class Stream:
+class Stream(Generic[A_co]):
     """What happens in a run, as it happens; `result` is there when the iteration has ended."""
 
     def __init__(self, shown: AsyncIterator[Shown]) -> None:
         self._shown = shown
-        self.result: Result | None = None
+        self.result: Result[A_co] | None = None
 
     def __aiter__(self) -> AsyncIterator[Shown]:
         return self._shown
@@ -174,14 +174,14 @@ class _Forward:
 
 @asynccontextmanager
 async def stream(
-    agent: Agent, goal: str, *, store: Where = None, run_id: str = ""
-) -> AsyncGenerator[Stream]:
+    agent: Agent[A_co], goal: str, *, store: Where = None, run_id: str = ""
+) -> AsyncGenerator[Stream[A_co]]:
     """Answer a goal while showing every entry and token: `async with … as events`, `async for`.
 
     Leaving early cancels the run; its record stays open.
     """
     send, receive = anyio.create_memory_object_stream[Shown](float("inf"))
-    events = Stream(receive)
+    events = Stream[A_co](receive)
 
     async def work() -> None:
         with send:
@@ -202,13 +202,13 @@ class _Batch:
 
 
 async def batch(
-    agent: Agent,
+    agent: Agent[A_co],
     goals: Sequence[str],
     *,
     at_once: int = 8,
     store: Where = None,
-    on_done: Callable[[int, int, Result], None] | None = None,
-) -> list[Result]:
+    on_done: Callable[[int, int, Result[A_co]], None] | None = None,
+) -> list[Result[A_co]]:
     """Answer many goals, `at_once` at a time; results in the order of the goals.
 
     `on_done(done, total, result)` is called as each ends. A run whose model failed has the status
@@ -227,9 +227,8 @@ async def batch(
                 found = await drive(agent, journal)
             except ModelError as error:
                 so_far = journal.trajectory
-                found = Result(
-                    so_far.run_id, "failed", str(error), None, so_far.usage, len(so_far.steps)
-                )
+                reason, steps = str(error), len(so_far.steps)
+                found = Result[Any](so_far.run_id, "failed", reason, None, so_far.usage, steps)
         state.results[index] = found
         state.done += 1
         if on_done is not None:
@@ -251,10 +250,10 @@ prompt_of_sync = twin(prompt_of)
 batch_sync = twin(batch)
 
 
-class StreamSync:
+class StreamSync(Generic[A_co]):
     """A `Stream` to iterate without an event loop."""
 
-    def __init__(self, events: Stream) -> None:
+    def __init__(self, events: Stream[A_co]) -> None:
         self._events = events
 
     def __iter__(self) -> Iterator[Shown]:
@@ -266,15 +265,15 @@ class StreamSync:
                 return
 
     @property
-    def result(self) -> Result | None:
+    def result(self) -> Result[A_co] | None:
         """The result, once the iteration has ended."""
         return self._events.result
 
 
 @contextmanager
 def stream_sync(
-    agent: Agent, goal: str, *, store: Where = None, run_id: str = ""
-) -> Generator[StreamSync]:
+    agent: Agent[A_co], goal: str, *, store: Where = None, run_id: str = ""
+) -> Generator[StreamSync[A_co]]:
     """`stream` for callers without an event loop."""
     streaming = stream(agent, goal, store=store, run_id=run_id)
     with portal().wrap_async_context_manager(streaming) as events:

@@ -1,8 +1,10 @@
 """A model that says it cannot answer: a status of its own, and no answer that anything counts."""
 
+from typing import Any
+
 import pytest
 
-from clew import Agent, MemoryStore, batch, read, replay, resume, run, tool
+from clew import Agent, MemoryStore, Result, batch, read, replay, resume, run, tool
 from clew.core.bounds import Limits
 from clew.core.events import Reply
 from clew.core.subagents import delegate
@@ -46,7 +48,7 @@ async def test_a_declined_text_is_no_value_and_no_check_sees_it() -> None:
 
     model = ScriptedModel([Reply("42", finish="declined")])
     agent = Agent(model=model, answer=int, checks=(never, Grounded()))
-    result = await run(agent, "How many?", store=MemoryStore())
+    result: Result[Any] = await run(agent, "How many?", store=MemoryStore())
     assert (result.status, result.answer, result.audit, seen) == ("declined", "42", None, [])
 
 

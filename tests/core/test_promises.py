@@ -20,6 +20,7 @@ from clew import (
     Observation,
     PartError,
     ReplayError,
+    Result,
     StoreError,
     Tool,
     Trajectory,
@@ -338,7 +339,9 @@ async def test_the_result_of_a_stopped_run_is_given_to_an_agent_of_another_type(
     store = MemoryStore()
     agent = Agent(model=ScriptedModel([say("seven")]))
     await run(agent, "How many?", store=store, run_id="run")
-    found = await resume(agent.replace(answer=int), "run", store=store, accept_change=True)
+    found: Result[Any] = await resume(
+        agent.replace(answer=int), "run", store=store, accept_change=True
+    )
     assert found.answer == "seven"
 
 

@@ -28,7 +28,7 @@ from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console
 from clew.cli.stderr_log import of_many
 from clew.cli.tables import grids
-from clew.core.agent import Agent
+from clew.core.agent import is_agent
 from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.evals.estimate import STEPS, Estimate
@@ -183,7 +183,7 @@ def _limit(wanted: Wanted, plan: Plan) -> float:
     if wanted.max_cost is None:
         return MAX_COST
     agents = [one.agent for one in plan.configurations]
-    agents += [one.verifier for one in plan.configurations if isinstance(one.verifier, Agent)]
+    agents += [one.verifier for one in plan.configurations if is_agent(one.verifier)]
     agents += [] if plan.judge is None else [plan.judge.agent]
     if unknown := [one.resolved_model.name for one in agents if not one.resolved_model.priced]:
         message = (

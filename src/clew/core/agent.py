@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Generic, Literal, Self, cast, overload
 
 import msgspec
+from typing_extensions import TypeForm, TypeIs, TypeVar
 
 from clew.codecs import by_name as codec_by_name
 from clew.context import PROMPT, VARIANTS, Instructions, Variant, described, matching, prompt_text
@@ -66,8 +67,14 @@ NEAR: Final = {"near": 3, "always": 1 << 62, "never": -1}
 """From how many steps or tool calls on the model is told how many are left."""
 
 
+A_co = TypeVar("A_co", covariant=True, default=Any)
+"""The type of an agent's answer."""
+
+B = TypeVar("B")
+
+
 @dataclass(frozen=True)
-class Agent:
+class Agent(Generic[A_co]):
     """Who does the work: model, tools, format, prompt, limits, guards and checks.
 
     `tools` may be plain functions too: they count as unsafe, and `@tool` can say more. `model` and
@@ -77,7 +84,8 @@ class Agent:
     `screens` judge a person's words before the model sees them. With `retrieval` the tools may be
     thousands: a model is shown those it names, and the others as they are found.
     `tell_left` says when the model is told how many steps and calls are left. `answer` is the type
-    of the answer. `examples` are shown first; a number is so many of those that ship and fit.
+    of the answer: whatever stands in an annotation, also `int | None`; an `Agent[Life]` gives a
+    `Result[Life]`. `examples` are shown first; a number is so many of those that ship and fit.
     An answer that fails a check goes back to the model `tries` times, then `fallback` stands in.
     `landing` says whether a tripped bound still asks for one last thought. `unknown` says what
     follows an unsafe call nobody saw the end of: "tell" the model, or "hold" for a person. `seed`
@@ -92,7 +100,7 @@ class Agent:
     codec: Codec | str | None = None
     prompt: Instructions | str = PROMPT
     variants: Sequence[Variant] = VARIANTS
-    answer: Any = str
+    answer: TypeForm[A_co] = cast("Any", str)  # noqa: RUF009 - it calls nothing
     checks: Sequence[Check] = ()
     tries: int = 2
     fallback: Json = None
@@ -151,7 +159,13 @@ class Agent:
         check_names(given, [each.name for each in fields(cls)], modelled=bool(args))
         return super().__new__(cls)
 
-    def replace(self, **changes: Any) -> Self:
+    @overload
+    def replace(self, *, answer: TypeForm[B], **changes: Any) -> "Agent[B]": ...
+
+    @overload
+    def replace(self, **changes: Any) -> Self: ...
+
+    def replace(self, **changes: Any) -> Any:
         """The same agent with some fields changed."""
         return replace(self, **changes)
 
@@ -284,9 +298,9 @@ class Agent:
         check = self._results.get(tool.name)
         return [] if check is None else check(value)
 
-    def decode(self, value: Json) -> Any:
+    def decode(self, value: Json) -> A_co:
         """The answer in its type. Raises `ValueError` with a line that teaches."""
-        return decode_answer(self.answer, value)
+        return cast("A_co", decode_answer(self.answer, value))
 
     @cached_property
     def _validators(self) -> dict[str, Callable[[Json], list[str]]]:
@@ -359,6 +373,11 @@ class Agent:
 def _codec(codec: Codec | str | None) -> Codec:
     """The codec itself, where it was given by name; native where none was."""
     return codec_by_name(codec or "native") if codec is None or isinstance(codec, str) else codec
+
+
+def is_agent(value: object) -> TypeIs[Agent]:
+    """Whether this is an agent, of whatever answers: `isinstance` leaves their type unknown."""
+    return isinstance(value, Agent)
 
 
 def changes(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from clew.concurrency.portal import twin
-from clew.core.agent import Agent, changes
+from clew.core.agent import A_co, Agent, changes
 from clew.core.errors import ConfigError
 from clew.core.events import (
     FINISH,
@@ -34,7 +34,7 @@ from clew.core.trajectory import Call, Step, Trajectory, effects
 
 
 async def fork(
-    agent: Agent,
+    agent: Agent[A_co],
     run_id: str,
     *,
     at: int,
@@ -44,7 +44,7 @@ async def fork(
     new_id: str = "",
     listener: Listener | None = None,
     origin: dict[str, Json] | None = None,
-) -> Result:
+) -> Result[A_co]:
     """Begin a new run with the first `at` steps of another, and go on with it.
 
     The agent may be any: what differs is recorded. `observations` take the place of what calls of

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Generic
 
 from clew.citations import citations, numbered
-from clew.core.agent import Agent
+from clew.core.agent import A_co, Agent
 from clew.core.events import Evidence, Json, Status, Usage
 from clew.core.interfaces import Audits, Store
 from clew.core.parts import stable_name, using
@@ -17,10 +17,11 @@ _MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Result(Generic[A_co]):
     """The answer, how it came about and where to look.
 
-    `answer` has the agent's answer type, or is None; of a run that was `declined` it is the model's
+    `answer` has the agent's answer type, or is None where there is none, whatever a type checker
+    thinks: look at `ok` first. Of a run that was `declined` it is the model's
     own text, which may show what it found. `reason` says why the run stopped. `evidence`
     is everything an answer may cite, `cited` the pieces that this one does cite, in its order.
     `fallback` marks an answer that was declared beforehand instead of found. Where an answer is
@@ -37,7 +38,7 @@ class Result:
     run_id: str
     status: Status
     reason: str
-    answer: Any
+    answer: A_co
     usage: Usage
     steps: int
     evidence: tuple[Evidence, ...] = ()
@@ -97,7 +98,7 @@ def _audited(agent: Agent, so_far: Trajectory, answer: Json) -> Any:
     return None
 
 
-def result(agent: Agent, so_far: Trajectory) -> Result:
+def result(agent: Agent[A_co], so_far: Trajectory) -> Result[A_co]:
     """Read the result off a stopped trajectory. Raises `ValueError` where it has not stopped."""
     stop = so_far.stop
     if stop is None:
@@ -108,7 +109,8 @@ def result(agent: Agent, so_far: Trajectory) -> Result:
     names = dict.fromkeys(c.doc_id for c in citations(text, known) if c.doc_id in known)
     cited = tuple(known[name] for name in names)
     found = stop.answer is not None and not stop.fallback and stop.status != "declined"
-    answer, listed = _decoded(agent, stop.answer) if found else stop.answer, False
+    answer: Any = _decoded(agent, stop.answer) if found else stop.answer
+    listed = False
     if agent.references and found and cited and isinstance(answer, str):
         answer, listed = numbered(answer, cited, so_far), True
     return Result(
@@ -130,7 +132,7 @@ def result(agent: Agent, so_far: Trajectory) -> Result:
     )
 
 
-async def whole_result(agent: Agent, so_far: Trajectory, store: Store) -> Result:
+async def whole_result(agent: Agent[A_co], so_far: Trajectory, store: Store) -> Result[A_co]:
     """The result, with what waits for a person in its sub-runs instead of the calls they hold."""
     found = result(agent, so_far)
     return replace(found, held=await held_in(store, so_far)) if found.held else found

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias, TypeVar
 
 import anyio
 
-from clew.core.agent import Agent, changes
+from clew.core.agent import A_co, Agent, changes
 from clew.core.errors import ConfigError, RunNotFoundError
 from clew.core.events import (
     SCHEMA,
@@ -191,7 +191,7 @@ async def start_or_take_up(
     )  # fmt: skip
 
 
-async def drive(agent: Agent, journal: Journal) -> Result:
+async def drive(agent: Agent[A_co], journal: Journal) -> Result[A_co]:
     """Advance the run until it stops; what it came to, with what waits in its sub-runs.
 
     Raises `ModelError`, `PartError` or `StoreError`; then its record is open.

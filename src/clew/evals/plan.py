@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace as altered
 
 import clew
-from clew.core.agent import Agent
+from clew.core.agent import Agent, is_agent
 from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Audits
@@ -77,7 +77,7 @@ class Configuration:
     @property
     def verified_by(self) -> str:
         """The verifier as the results know it."""
-        if isinstance(self.verifier, Agent):
+        if is_agent(self.verifier):
             return f"{self.verifier.resolved_model.name} {self.verifier.setting.fingerprint}"
         return "" if self.verifier is None else stable_name(self.verifier)
 

@@ -6,12 +6,12 @@ decided from; each run has a record of its own.
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Generic
 
 import msgspec
 
 from clew.concurrency.portal import twin
-from clew.core.agent import Agent
+from clew.core.agent import A_co, Agent, is_agent
 from clew.core.bounds import Limits
 from clew.core.errors import ConfigError, RunExistsError
 from clew.core.events import EFFECTFUL, Changed, Json, Usage
@@ -37,7 +37,7 @@ from clew.strategies.verifier import Verifier
 
 
 @dataclass(frozen=True, slots=True)
-class Vote:
+class Vote(Generic[A_co]):
     """What the runs came to together.
 
     `result` is that of the whole: its id is the vote's, its usage and steps are sums, its evidence
@@ -46,7 +46,7 @@ class Vote:
     `chosen` is the number of the run whose answer it is (0: none). `choice` is the verifier's word.
     """
 
-    result: Result
+    result: Result[A_co]
     how: How
     words: str
     chosen: int
@@ -55,13 +55,13 @@ class Vote:
     choice: Choice | None = None
 
     @property
-    def answer(self) -> Any:
+    def answer(self) -> A_co:
         """The answer of the whole."""
         return self.result.answer
 
 
 async def vote(
-    agent: Agent,
+    agent: Agent[A_co],
     goal: str,
     k: int = 3,
     *,
@@ -72,7 +72,7 @@ async def vote(
     listener: Listener | None = None,
     watch: Watch | None = None,
     origin: dict[str, Json] | None = None,
-) -> Vote:
+) -> Vote[A_co]:
     """Let `k` runs of the agent answer at once and decide: all alike, verifier, most votes.
 
     `limits` (by default the agent's) are those of the whole: what is spent is divided among the
@@ -97,9 +97,7 @@ class Planned:
     def params(self) -> dict[str, Json]:
         """What the vote's record says of them."""
         verifier = self.verifier
-        named = (
-            verifier.setting.fingerprint if isinstance(verifier, Agent) else stable_name(verifier)
-        )
+        named = verifier.setting.fingerprint if is_agent(verifier) else stable_name(verifier)
         return {
             "k": self.k,
             "verifier": named,
@@ -110,7 +108,7 @@ class Planned:
     def own(self, round_: Round) -> Agent:
         """The agent of the vote's own record."""
         verify: Make | None = None
-        if isinstance(self.verifier, Agent):
+        if is_agent(self.verifier):
             verify = partial(round_.verify, self.verifier)
         elif self.verifier is not None:
             verify = partial(round_.ask, self.verifier)
@@ -135,14 +133,14 @@ def plan(
         raise ConfigError(message)
     whole = agent.limits if limits is None else limits
     payers = _payers(k, verifier)
-    if isinstance(verifier, Agent):
+    if is_agent(verifier):
         verifier = verifier.replace(limits=_least(verifier, share(whole, k, payers, verifier)))
     return Planned(agent.replace(limits=share(whole, k, payers, agent)), k, verifier)
 
 
 def _payers(k: int, verifier: Verifier | None) -> int:
     """Who spends tokens and money: the runs, and the verifier where it is an agent."""
-    return k + isinstance(verifier, Agent)
+    return k + is_agent(verifier)
 
 
 def share(whole: Limits, k: int, payers: int, agent: Agent) -> Limits:
@@ -243,7 +241,7 @@ async def _open_vote(
     return journal
 
 
-async def vote_status(agent: Agent, run_id: str, *, store: Where = None) -> Vote:
+async def vote_status(agent: Agent[A_co], run_id: str, *, store: Where = None) -> Vote[A_co]:
     """How a vote stands by its records, whether it has ended or not; nothing is taken up."""
     async with store_at(store) as place:
         return await _read(agent, await load(place, run_id), place)

@@ -8,7 +8,7 @@ import msgspec
 
 from clew.agent_files import make_agent, origin, read_agent_file, with_model
 from clew.agent_files.imports import imported
-from clew.core.agent import Agent
+from clew.core.agent import Agent, is_agent
 from clew.core.errors import ClewError, ConfigError, FencedError
 from clew.core.events import Json, Usage
 from clew.core.interfaces import Standing
@@ -84,8 +84,8 @@ async def agent_named(name: str, folder: str = "") -> tuple[Agent, dict[str, Jso
         spec, _ = await with_model(read_agent_file(name))
         return make_agent(spec), origin(spec)
     found = imported(name, "agent", folder)
-    agent = found() if callable(found) and not isinstance(found, Agent) else found
-    if not isinstance(agent, Agent):
+    agent = found() if callable(found) and not is_agent(found) else found
+    if not is_agent(agent):
         what = type(agent).__name__
         raise ConfigError(f"{name} is of type {what}: name an agent, or a function that makes one")
     return agent, {}
