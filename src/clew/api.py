@@ -181,7 +181,7 @@ async def stream(
     Leaving early cancels the run; its record stays open.
     """
     send, receive = anyio.create_memory_object_stream[Shown](float("inf"))
-    events = Stream[A_co](receive)
+    events: Stream[A_co] = Stream(receive)
 
     async def work() -> None:
         with send:
@@ -228,7 +228,10 @@ async def batch(
             except ModelError as error:
                 so_far = journal.trajectory
                 reason, steps = str(error), len(so_far.steps)
-                found = Result[Any](so_far.run_id, "failed", reason, None, so_far.usage, steps)
+                failed: Result[Any] = Result(
+                    so_far.run_id, "failed", reason, None, so_far.usage, steps
+                )
+                found = failed
         state.results[index] = found
         state.done += 1
         if on_done is not None:

@@ -76,3 +76,6 @@ def test_an_agent_with_another_answer_type_is_of_another_type() -> None:
     assert_type(ada().replace(tries=1), Agent[Life])
     made: Callable[[], Agent[Life]] = ada
     assert made().answer is Life
+    named = Agent[Life](model=ScriptedModel([finish(3)]), answer=Life)
+    assert_type(named, Agent[Life])
+    assert named.answer is Life
