@@ -744,6 +744,31 @@ def by_hand(sub: Any) -> Agent:
     return Agent(model=scripted(act("mine"), say("done")), tools=[made])
 
 
+async def test_a_run_whose_worker_died_over_one_of_two_sub_runs_replays() -> None:
+    died = anyio.CancelScope()
+
+    class Watch:
+        def token(self, text: str) -> None: ...
+
+        def entry(self, entry: Entry) -> None:
+            if isinstance(entry.event, Observation):  # of the first; the other is at work
+                died.cancel()
+
+    async def sub(given: SubRun) -> Observation | Verdict:
+        if given.parent == "r:1.2" and not died.cancel_called:
+            await anyio.sleep_forever()
+        return Observation(content="ok", outcome="not_done")
+
+    store = MemoryStore()
+    root = by_hand(sub).replace(model=scripted(acts(act("mine"), act("mine")), say("done")))
+    with died:
+        await run(root, "Do.", store=store, run_id="r", listener=Watch())
+    assert (await resume(root, "r", store=store)).answer == "done"
+    record = await load(store, "r")
+    replayed = await replay_record(root, record, MemoryStore())
+    assert replayed.trajectory.entries == record.entries
+
+
 async def test_a_tool_may_keep_its_sub_runs_where_it_likes() -> None:
     asked: list[SubRun] = []
 
