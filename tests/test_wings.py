@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from clew import read_sync
+from clew import ConfigError, read_sync
+from clew.support.wings import require
 from clew.testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import COMMAND, SOURCE
 
@@ -177,3 +178,8 @@ def test_the_table_is_not_read_before_a_name_is_asked_for() -> None:
     code = "import sys, clew, clew.cli; print('importlib.metadata' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "False\n"
+
+
+def test_what_nobody_adds_is_said_to_be_missing() -> None:
+    with pytest.raises(ConfigError, match="nothing here has the name nosuch in clew.checks"):
+        require("clew.checks", "nosuch")

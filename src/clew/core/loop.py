@@ -52,7 +52,7 @@ async def advance(agent: Agent, journal: Journal) -> None:
             await give_up(agent, journal)
         case "interrupt":
             await interrupt(agent, journal, move.why)
-        case "screen" | "done":
+        case _:  # done; or a person's words were judged
             pass
     if journal.words or not journal.quiet:
         await journal.receive()

@@ -152,14 +152,15 @@ def validate_verdict(verdict: object, name: str, what: str = "guard") -> Verdict
 
 
 async def judge_words(agent: Agent, so_far: Trajectory) -> list[AnyEvent]:
-    """What screens say, other than a plain yes, of a person's words that no model has seen yet."""
+    """What screens say, other than a plain yes, of a person's words that no model has seen yet.
+
+    Of words that were judged: that they wait for a person, or that one refused them.
+    """
     if (words := so_far.words) is not None:
-        ruling = words.ruling
         if words.held:
             return [Stop("held", f"waiting for a ruling on {words.key}")]
-        if ruling is not None and not ruling.allow:
-            return [Stop("refused", ruling.why or "a person said no")]
-        return []
+        why = "" if words.ruling is None else words.ruling.why
+        return [Stop("refused", why or "a person said no")]
     text, key = "\n\n".join(so_far.pending_input), so_far.words_key
     events: list[AnyEvent] = []
     held: list[AnyEvent] = []
