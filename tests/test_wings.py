@@ -181,5 +181,5 @@ def test_the_table_is_not_read_before_a_name_is_asked_for() -> None:
 
 
 def test_what_nobody_adds_is_said_to_be_missing() -> None:
-    with pytest.raises(ConfigError, match="nothing here has the name nosuch in clew.checks"):
+    with pytest.raises(ConfigError, match="nothing here has the name nosuch in clew"):
         require("clew.checks", "nosuch")
