@@ -82,16 +82,21 @@ def streamed(
     async def complete(messages: list[Message]) -> list[Message]:
         address = form.address(url, stream=True)
         body = form.request(messages, stream=True)
-        reply = form.gathering()
         async with http.stream("POST", address, json=body) as response:
             response.raise_for_status()
-            async for line in response.aiter_lines():
-                if line.startswith("data: {"):
-                    reply.take(json.loads(line[6:]))
-                    heard()
-        return reply.said()
+            return await read(form, response, heard)
 
     return complete
+
+
+async def read(form: Format, response: httpx2.Response, heard: Callable[[], None]) -> list[Message]:
+    """What the events of a stream say, put together; each event is `heard`."""
+    reply = form.gathering()
+    async for line in response.aiter_lines():
+        if line.startswith("data: {"):
+            reply.take(json.loads(line[6:]))
+            heard()
+    return reply.said()
 
 
 KINDS: Final = {"plain": plain, "streamed": streamed, "thread": plain, "unsafe": plain}

@@ -204,8 +204,8 @@ def _plain_functions(said: str, most: float | None, cpu: Cpu) -> Iterator[Row]:
 
 def first(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
     """(g) A streamed run of one step: until its first token, and until its end."""
-    found: dict[str, list[dict[str, float]]] = {"clew_runs": [], "bare": []}
-    kinds = {"clew_runs": "def-first", "bare": "first"}
+    kinds = {"clew_runs": "def-first", "bare": "first", "clients.openai_client": "first"}
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in kinds}
     for number, names in enumerate(alternating(sizes.repetitions, list(kinds))):
         say(f"(g) repetition {number + 1} of {sizes.repetitions}")
         for name in names:
@@ -218,9 +218,13 @@ def first(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
         ("CPU of the whole run", "cpu_ms"),
     ):
         figures = {who: [one[key] for one in each] for who, each in found.items()}
-        named = {"clew": figures["clew_runs"], "the loop": figures["bare"]}
+        client = figures["clients.openai_client"]
+        named = {"clew": figures["clew_runs"], "the loop": figures["bare"], "raw": client}
         beside = ms(named, "clew", "the loop")
         rows.append(row("g", name, "×", None, over(figures, "clew_runs", "bare"), beside))
+        raw = over(named, "raw", "the loop")
+        said = f"{name}, for comparison: `client.post` with bytes and nothing else"
+        rows.append(row("g", said, "×", None, raw, ms(named, "raw")))
     return rows
 
 

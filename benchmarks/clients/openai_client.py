@@ -1,18 +1,28 @@
 """The bare loop through OpenAI's client, and nothing else, in the format of the provider given.
 
 `raw` is its own `post` with bytes both ways, the least that it can be made to do; `post` the same
-with typed replies, as its documentation shows it, for Chat Completions.
+with typed replies, as its documentation shows it, for Chat Completions. `first` is `raw` with an
+event stream, and says when its first event came.
 """
 
 import asyncio
 import json
+from collections.abc import Callable
 
 import httpx2
 import openai
 from openai.types.chat import ChatCompletion
 
-from benchmarks.bare import LIMITS, TIMEOUT, Complete, loop
-from benchmarks.clock import measure, measure_together, new_script, parser, tell
+from benchmarks.bare import LIMITS, TIMEOUT, Complete, loop, read
+from benchmarks.clock import (
+    First,
+    measure,
+    measure_first,
+    measure_together,
+    new_script,
+    parser,
+    tell,
+)
 from benchmarks.formats import FORMATS, chat
 from benchmarks.formats.shapes import Format, Message
 
@@ -41,11 +51,31 @@ def raw(client: openai.AsyncOpenAI, form: Format) -> Complete:
     return complete
 
 
+def streamed(client: openai.AsyncOpenAI, form: Format, heard: Callable[[], None]) -> Complete:
+    """The bytes of an event stream."""
+
+    async def complete(messages: list[Message]) -> list[Message]:
+        path = form.address("", stream=True)
+        content = json.dumps(form.request(messages, stream=True)).encode()
+        response = await client.post(path, content=content, cast_to=httpx2.Response, stream=True)
+        try:
+            return await read(form, response, heard)
+        finally:
+            await response.aclose()
+
+    return complete
+
+
 async def main() -> None:
     args = parser().parse_args()
     form = FORMATS[args.provider]
     async with httpx2.AsyncClient(limits=LIMITS, timeout=TIMEOUT, trust_env=False) as http:
         client = openai.AsyncOpenAI(base_url=args.url, api_key="none", http_client=http)
+        if args.kind == "first":
+            first = First()
+            shown = streamed(client, form, first.heard)
+            tell(await measure_first(args.plan, loop(form, shown, args.size), first))
+            return
         run = loop(form, post(client) if args.kind == "post" else raw(client, form), args.size)
         if not args.at_once:
             tell(await measure(args.plan, run))
