@@ -97,13 +97,13 @@ def references(pieces: Iterable[Evidence], record: Trajectory) -> list[Reference
     ]
 
 
-def numbered(answer: str, cited: Sequence[Evidence], record: Trajectory) -> str:
+def numbered(answer: str, cited: Sequence[Reference]) -> str:
     """The answer with numbers for the pieces it cites, and the list of these at its end.
 
     `[doc_7]` becomes `[1]` where that is the first of `cited`. What looks like a number of the list
     and is none of it is marked as unknown.
     """
-    numbers = {piece.doc_id: str(number) for number, piece in enumerate(cited, start=1)}
+    numbers = {one.doc_id: str(number) for number, one in enumerate(cited, start=1)}
     groups: dict[tuple[int, int], list[Citation]] = {}
     for citation in citations(answer, numbers):
         groups.setdefault((citation.start, citation.end), []).append(citation)
@@ -111,8 +111,7 @@ def numbered(answer: str, cited: Sequence[Evidence], record: Trajectory) -> str:
     for (start, stop), group in groups.items():
         text += f"{answer[end:start]}[{', '.join(_number(one.doc_id, numbers) for one in group)}]"
         end = stop
-    listed = references(cited, record)
-    lines = [f"[{number}] {one.named}" for number, one in enumerate(listed, start=1)]
+    lines = [f"[{number}] {one.named}" for number, one in enumerate(cited, start=1)]
     return "\n".join([f"{text}{answer[end:]}\n", HEADING, *lines])
 
 

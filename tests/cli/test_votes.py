@@ -35,7 +35,7 @@ def test_three_runs_answer_and_all_of_it_can_be_shown_and_replayed() -> None:
         assert f"Run {number} · Observation 1.1: " in done.out
     end = done.out.split("Answer: ")[1]
     assert "1797" in end
-    assert re.search(r"^\[doc_\d\]: mary\.md \(score ", end, re.MULTILINE)
+    assert re.search(r"^\[doc_\d\]: mary\.md · Mary Shelley \(score ", end, re.MULTILINE)
     assert "Vote: All 3 runs gave the same answer.\n" in end
     runs = re.findall(rf"^Run \d: .*1797.* · answered · run ({RUN_ID}\.\d)$", end, re.MULTILINE)
     assert [run[-2:] for run in runs] == [".1", ".2", ".3"]

@@ -117,9 +117,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
     with part():
         agent = Agent(**fields, **said)
     with part("examples"):
-        agent = agent.replace(examples=spec.examples) if spec.examples else agent
-    with part("references"):
-        return agent.replace(references=True) if spec.references else agent
+        return agent.replace(examples=spec.examples) if spec.examples else agent
 
 
 def make_library(spec: Spec, on_progress: Callable[[int, int, str], None] | None = None) -> Any:

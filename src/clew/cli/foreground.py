@@ -59,7 +59,9 @@ async def carry_on(
     made: Assembled, journal: Journal, *, store: str | None = None, log_dir: str | None = None
 ) -> Outcome:
     """Go on with the run; the outcome says how it ended, and keeps the error if one ended it."""
-    end = partial(Outcome, journal.trajectory, store=store, why=made.why)
+    end = partial(
+        Outcome, journal.trajectory, store=store, why=made.why, references=made.spec.references
+    )
     work = partial(_go, made, journal, log_dir)
     found, error, reason = await to_its_end(work, journal.run_id, store)
     return end(found, error=error, reason=reason)

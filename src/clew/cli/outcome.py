@@ -9,7 +9,7 @@ import click
 import msgspec
 from rich.console import Console
 
-from clew.citations import references, titles
+from clew.citations import titles
 from clew.cli.errors import EXITS, FAILED, nobody_reads
 from clew.cli.held_calls import document as held_document
 from clew.cli.held_calls import render_held as held_shown
@@ -32,7 +32,8 @@ class Outcome:
     """A result with the record it was read from; `result` is None where the run has not stopped.
 
     `why` says why the model was chosen, if nobody named it; `error` and `reason` why the run is
-    open. Of a vote there is also how it stands.
+    open. Of a vote there is also how it stands. With `references` a text that is the answer cites
+    by number and ends with the list.
     """
 
     record: Trajectory
@@ -42,6 +43,20 @@ class Outcome:
     reason: str = ""
     error: BaseException | None = None
     vote: Vote | None = None
+    references: bool = False
+
+    @property
+    def answer(self) -> object:
+        """The answer as it is shown; None where there is none."""
+        if self.result is None:
+            return None
+        return self.result.with_references() if self.lists_references else self.result.answer
+
+    @property
+    def lists_references(self) -> bool:
+        """Whether the answer as it is shown ends with the list of what it cites."""
+        found = self.result
+        return self.references and found is not None and isinstance(found.answer, str)
 
     @property
     def status(self) -> str:
@@ -95,7 +110,7 @@ def document(end: Outcome) -> dict[str, Json]:
         "reason": result.reason if result is not None else end.reason,
         "fork_of": fork_of(record),
         "question": record.goal,
-        "answer": msgspec.to_builtins(result.answer) if result is not None else None,
+        "answer": msgspec.to_builtins(end.answer),
         "note": result.note if result is not None else "",
         "fallback": result is not None and result.fallback,
         "cited": [_evidence(piece, named) for piece in (result.cited if result else ())],
@@ -139,7 +154,7 @@ def tell_end(out: Console, end: Outcome) -> None:
         out.print()
         label = "Declined" if result.status == "declined" else "Answer"
         said = f"\n({result.note})" if result.note else ""
-        put(out, Shown(label, inert(_text(result.answer) + said), "bold"))
+        put(out, Shown(label, inert(_text(end.answer) + said), "bold"))
         if result.fallback:
             put(out, Shown("Note", "this answer was declared beforehand, not found", "yellow"))
     for source in sources(end):
@@ -159,9 +174,9 @@ def _text(answer: object) -> str:
 
 def sources(end: Outcome) -> Iterator[Shown]:
     """The cited pieces: id, path and title; none where the answer's own text lists them."""
-    if end.result is None or end.result.numbered:
+    if end.result is None or end.lists_references:
         return
-    for one in references(end.result.cited, end.record):
+    for one in end.result.references:
         yield Shown(f"[{inert(one.doc_id)}]", inert(one.named), "dim")
 
 

@@ -95,7 +95,7 @@ async def _wait(
 
     if await unless_interrupted(watch):
         found = await whole_result(made.agent, record, place)
-        return Outcome(record, found, store=store, why=made.why)
+        return Outcome(record, found, store=store, why=made.why, references=made.spec.references)
     left = KeyboardInterrupt()
     left.add_note(f"the run goes on without you: {command('show', run_id, store=store)}")
     return Outcome(

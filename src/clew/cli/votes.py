@@ -124,7 +124,7 @@ async def carry_vote(
             raise
         raise error from None  # nothing was recorded yet: there is no more to say
     result = None if done is None else done.result
-    return Outcome(record, result, store, made.why, reason, error, stands)
+    return Outcome(record, result, store, made.why, reason, error, stands, made.spec.references)
 
 
 async def _go(

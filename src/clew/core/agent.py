@@ -45,7 +45,6 @@ from clew.core.validate import (
     check_names,
     check_number,
     check_prompt,
-    check_references,
     check_retrieval,
     check_tools,
     fitting,
@@ -89,9 +88,8 @@ class Agent(Generic[A_co]):
     An answer that fails a check goes back to the model `tries` times, then `fallback` stands in.
     `landing` says whether a tripped bound still asks for one last thought. `unknown` says what
     follows an unsafe call nobody saw the end of: "tell" the model, or "hold" for a person. `seed`
-    is recorded, and given to a model that takes one. With `references` the answer's text cites by
-    number and ends with the list; the record has it as it was. Raises `ConfigError` where the parts
-    do not fit.
+    is recorded, and given to a model that takes one. Raises `ConfigError` where the parts do not
+    fit.
     """
 
     model: Model | str
@@ -116,7 +114,6 @@ class Agent(Generic[A_co]):
     landing: bool = True
     unknown: Literal["tell", "hold"] = "tell"
     seed: int = 0
-    references: bool = False
 
     def __post_init__(self) -> None:
         """Make the parts now, so that what does not fit is said before the first model call."""
@@ -132,7 +129,6 @@ class Agent(Generic[A_co]):
             check_function("shape", self.brief.shape)
         check_number("tries", self.tries, least=0)
         check_number("seed", self.seed)
-        check_references(self.references, self.brief.finish)
         check_choice("tell_left", self.tell_left, NEAR)
         check_choice("unknown", self.unknown, ("tell", "hold"))
         check_json("fallback", self.fallback)

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic
 
-from clew.citations import citations, numbered
+from clew.citations import Reference, citations, numbered, references
 from clew.core.agent import A_co, Agent
+from clew.core.errors import ConfigError
 from clew.core.events import Evidence, Json, Status, Usage
 from clew.core.interfaces import Audits, Store
-from clew.core.parts import stable_name, using
+from clew.core.parts import short_repr, stable_name, using
 from clew.core.pending import Held, held_here, held_in
 from clew.core.trajectory import Trajectory
 from clew.guards.links import OutsideLink, links_from_outside
@@ -23,10 +24,10 @@ class Result(Generic[A_co]):
     `answer` has the agent's answer type, or is None where there is none, whatever a type checker
     thinks: look at `ok` first. Of a run that was `declined` it is the model's
     own text, which may show what it found. `reason` says why the run stopped. `evidence`
-    is everything an answer may cite, `cited` the pieces that this one does cite, in its order.
-    `fallback` marks an answer that was declared beforehand instead of found. Where an answer is
-    `numbered` (`Agent(references=True)`), its text cites the first of `cited` as [1], and lists all
-    at its end; the record has it as the model wrote it. `note` is what the model says beside it,
+    is everything an answer may cite, `cited` the pieces that this one does cite, in its order, and
+    `references` these as the lines of a list (`with_references`).
+    `fallback` marks an answer that was declared beforehand instead of found. `note` is what the
+    model says beside it,
     such as that it is no language model. `audit` is what the
     first of the agent's checks that audits says of the answer: with `clew.evidence.Grounded` a
     `clew.evidence.Audit`, which has the list of references too. `held` is what waits for a person.
@@ -43,21 +44,19 @@ class Result(Generic[A_co]):
     steps: int
     evidence: tuple[Evidence, ...] = ()
     cited: tuple[Evidence, ...] = ()
+    references: tuple[Reference, ...] = ()
     fallback: bool = False
     audit: Any = None
     held: tuple[Held, ...] = ()
     links: tuple[OutsideLink, ...] = ()
     lost: Usage = field(default_factory=Usage)
-    numbered: bool = False
     note: str = ""
 
     def _repr_html_(self) -> str:
         """The answer, how it came about and what it cites, for a notebook."""
         rows = [("answer", self.answer), *([("note", self.note)] if self.note else [])]
         rows += [("status", f"{self.status} {self.reason}".strip())]
-        for number, piece in enumerate(self.cited, start=1):
-            name = number if self.numbered else piece.doc_id
-            rows.append((f"[{name}]", f"{piece.source}: {piece.text}"))
+        rows += [(f"[{piece.doc_id}]", f"{piece.source}: {piece.text}") for piece in self.cited]
         rows += [("link from outside", link.address) for link in self.links]
         rows += [("steps", self.steps), ("tokens", self.usage.tokens), ("run", self.run_id)]
         cells = (f"<tr><th>{_html(k)}</th><td>{_html(v)}</td></tr>" for k, v in rows)
@@ -67,6 +66,16 @@ class Result(Generic[A_co]):
     def ok(self) -> bool:
         """Whether the question was answered, neither bound nor held nor refused."""
         return self.status == "answered"
+
+    def with_references(self) -> str:
+        """The answer's text with a number for each piece it cites, and their list at its end.
+
+        [1] is the first of `references`. Raises `ConfigError` where the answer is no text.
+        """
+        if not isinstance(self.answer, str):
+            message = f"the answer is {short_repr(self.answer)}: only a text can end with a list"
+            raise ConfigError(message)
+        return numbered(self.answer, self.references) if self.references else self.answer
 
 
 def _html(value: object) -> str:
@@ -110,9 +119,6 @@ def result(agent: Agent[A_co], so_far: Trajectory) -> Result[A_co]:
     cited = tuple(known[name] for name in names)
     found = stop.answer is not None and not stop.fallback and stop.status != "declined"
     answer: Any = _decoded(agent, stop.answer) if found else stop.answer
-    listed = False
-    if agent.references and found and cited and isinstance(answer, str):
-        answer, listed = numbered(answer, cited, so_far), True
     return Result(
         run_id=so_far.run_id,
         status=stop.status,
@@ -122,11 +128,11 @@ def result(agent: Agent[A_co], so_far: Trajectory) -> Result[A_co]:
         steps=len(so_far.steps),
         evidence=tuple(known.values()),
         cited=cited,
+        references=tuple(references(cited, so_far)) if cited else (),
         fallback=stop.fallback,
         audit=_audited(agent, so_far, stop.answer) if found else None,
         lost=so_far.total.lost,
         held=tuple(held_here(so_far)),
-        numbered=listed,
         note=_note(so_far) if stop.answer is not None and not stop.fallback else "",
         links=links_from_outside(stop.answer, so_far),
     )

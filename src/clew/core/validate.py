@@ -249,16 +249,6 @@ def check_number(name: str, value: object, least: int | None = None) -> None:
         raise ConfigError(message)
 
 
-def check_references(wanted: object, finish: Tool) -> None:
-    """Raise `ConfigError` where references cannot stand at the end of an answer's text."""
-    if not isinstance(wanted, bool):
-        message = f"references is {short_repr(wanted)}: give True or False"
-        raise ConfigError(message)
-    if wanted and finish.parameters["properties"]["answer"].get("type") != "string":
-        message = "references stand at the end of a text, and this agent's answer is none: leave "
-        raise ConfigError(message + "them out, or let it answer with text")
-
-
 def check_choice(name: str, value: object, known: Collection[str]) -> None:
     """Raise `ConfigError` for a word that is none of those known."""
     if value not in known:

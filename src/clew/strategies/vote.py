@@ -270,15 +270,8 @@ async def _read(agent: Agent, so_far: Trajectory, store: Store) -> Vote:
     decision, base = _decision(so_far), _result(agent, so_far, runs)
     if decision.run:
         chosen = result(agent, await load(store, run_id_of(so_far.run_id, decision.run)))
-        names = [
-            "evidence",
-            "cited",
-            "audit",
-            "note",
-            *(["answer", "numbered"] if chosen.numbered else []),
-        ]
-        kept = {name: getattr(chosen, name) for name in names}
-        base = replace(base, **kept)
+        names = ("evidence", "cited", "references", "audit", "note")
+        base = replace(base, **{name: getattr(chosen, name) for name in names})
     steps = sum(each.steps for each in runs)
     whole = replace(base, usage=sum(spent, start=Usage()), steps=steps, lost=lost)
     choice = choice_in(texts[VERIFY])
