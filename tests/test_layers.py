@@ -28,7 +28,6 @@ LAYERS = {
     "core": 0,
     "core.errors": 0,
     "core.events": 0,
-    "core.messages": 0,  # the values of events that are a model's words
     "support": 0,  # half characters, private files, extras, the table of wings
     "core.parts": 1,  # how every part that is a user's own is called
     "core.redaction": 1,  # known secrets are blotted out of events
@@ -36,10 +35,10 @@ LAYERS = {
     "core.trajectory": 1,
     "citations": 2,  # what an answer cites
     "context.prompt_parts": 2,  # the steps of a prompt, as they grow
-    "core.blobs": 2,  # how an event lies in a line and blobs
     "core.inbox": 2,  # which words from outside may enter a record
     "core.interfaces": 2,
     "interfaces": 2,  # of the core, for whoever writes a part: here and elsewhere
+    "stores.blobs": 2,  # how an event lies in a line and blobs
     "codecs": 3,
     "context": 3,
     "core.bounds": 3,
@@ -54,26 +53,24 @@ LAYERS = {
     "toolbox": 3.5,  # made with what `tools` gives everybody
     "context.rendered_prompt": 4,  # the prompt of any thought, made again from the record
     "core.agent": 4,
-    "core.diff": 4,  # where two records part
     "core.execute": 4,  # one call of one tool: deadline, retry
     "core.moves": 4,  # what is next
     "core.observations": 4,  # where they are made: of a result, an error, a refusal, a sub-run
     "core.pending": 4,  # what waits for a person, and how a person ends a run
     "core.policy": 4,  # what the checks of an agent say of a call or an answer
-    "core.reply": 4,  # what a reply says: the codec's word, and what is no answer
     "core.result": 4,  # what a run came to, for the agent that ran
-    "core.seal": 4,  # who began a run
     "core.subruns": 4,  # one call that is made in a run of its own
     "core.thought": 4,  # one thought: prompt, reply, and that as it is read
     "core.validate": 4,  # whether the parts of an agent fit together
+    "compare": 4,  # where two records part
     "core.loop": 5,
     "core.replay": 5,
     "core.runner": 5,  # how a record is begun and taken up, for the faces above and for sub-runs
     "testing": 5.5,  # doubles, servers and contracts: from anything below 6, for no one below 6
     "agent_files": 6,
-    "core.subagents": 6,
     "otel": 6,  # spans, from records
     "strategies": 6,
+    "subagents": 6,  # an agent as a tool: its runs, and what they come to
     "workers": 6,
     "api": 7,
     "apps": 7,

@@ -7,9 +7,10 @@ import pytest
 from clew import Limits, Retry
 from clew.codecs import mend, wording
 from clew.context import variants, view
-from clew.core import blobs, budget, observations
+from clew.core import budget, observations
 from clew.models.http import endpoint
 from clew.models.resolve import PROBE
+from clew.stores import blobs
 from clew.strategies import verifier
 from clew.toolbox import HoldQuestions, intervals
 from clew.toolbox.calc import MOST_CHARACTERS, MOST_LEVELS, SHOWN_DIGITS

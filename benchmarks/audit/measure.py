@@ -15,11 +15,11 @@ from clew.core.events import (
     Evidence,
     Fingerprints,
     Observation,
+    Reply,
     Started,
     Thought,
 )
 from clew.core.events import Entry as Line
-from clew.core.messages import Reply
 from clew.core.trajectory import Trajectory
 from clew.evidence import Audit, audit
 

@@ -23,12 +23,12 @@ from clew.api import (
     stream,
     stream_sync,
 )
+from clew.compare import Difference, diff
 from clew.context import PROMPT, VARIANTS, Instructions, Variant, demonstrations
 from clew.context.rendered_prompt import RenderedPrompt
 from clew.core.agent import Agent
 from clew.core.approvals import Held, cancel, cancel_sync, held, held_sync, rule, rule_sync
 from clew.core.bounds import RESEARCH, Limits
-from clew.core.diff import Difference, diff
 from clew.core.errors import (
     ClewError,
     ConfigError,
@@ -50,10 +50,10 @@ from clew.core.fork import fork, fork_sync
 from clew.core.interfaces import Example, Left, Retry, Tool
 from clew.core.replay import Replayed
 from clew.core.result import Result
-from clew.core.subagents import delegate
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.guards import NoProgress
 from clew.stores import MemoryStore, SqliteStore, open_store
+from clew.subagents import delegate
 from clew.tools import Key, tool
 from clew.workers.queue import follow, follow_sync, submit, submit_sync
 

@@ -12,10 +12,10 @@ from clew import Agent, ConfigError, MemoryStore, read, replay, run
 from clew.agent_files import TEMPLATE, load_agent, make_agent, read_agent_file, spec_of, stand_ins
 from clew.agent_files.spec import Apart, Spec
 from clew.agent_files.toml_lines import line_of
-from clew.core.subagents import Delegation
 from clew.evidence import CANNOT_ANSWER, Grounded
 from clew.models.http.endpoint import Endpoint
 from clew.models.http.rate_limit import Rate, pace_of
+from clew.subagents import Delegation
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.testing.servers.openai_server import OpenAIServer, Say
 

@@ -7,7 +7,7 @@ import pytest
 
 from clew import Agent, Limits, MemoryStore, fork, resume, run
 from clew.api import start
-from clew.core.diff import Difference, diff
+from clew.compare import Difference, diff
 from clew.core.journal import load
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.core.scenarios import Ledger, add, effect_tools, lookup, must_say_42

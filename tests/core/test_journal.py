@@ -11,7 +11,6 @@ import msgspec
 import pytest
 
 from clew import Agent, FencedError, MemoryStore, StoreError, open_store, run
-from clew.core.blobs import BLOB_BYTES
 from clew.core.events import (
     Action,
     AgentSpec,
@@ -36,6 +35,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Append, Base, Line, Store
 from clew.core.journal import Journal, chain, load, new_run_id
+from clew.stores.blobs import BLOB_BYTES
 from clew.testing.models import ScriptedModel, act, say
 
 pytestmark = pytest.mark.both_loops

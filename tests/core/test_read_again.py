@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clew import MemoryStore, PartError, StoreError
-from clew.core.blobs import BLOB_BYTES
 from clew.core.errors import RunExistsError, StoreDamagedError
 from clew.core.events import (
     Action,
@@ -33,6 +32,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Append, Base
 from clew.core.journal import Journal, load
+from clew.stores.blobs import BLOB_BYTES
 from clew.stores.refusals import known_run
 
 SECRET: Final = "key-of-mine-0123"

@@ -24,14 +24,13 @@ from clew import (
     run,
 )
 from clew.codecs import Native
-from clew.core.blobs import BLOB_BYTES
-from clew.core.diff import first_difference
 from clew.core.errors import ModelError
 from clew.core.events import Attempt, Changed, Landing, Reply, Stop, Thought
 from clew.core.interfaces import OnText, Parsed, Prompt, PromptSpec
 from clew.core.journal import load
-from clew.core.replay import replay
+from clew.core.replay import first_difference, replay
 from clew.stores import MemoryStore
+from clew.stores.blobs import BLOB_BYTES
 from clew.testing.models import ScriptedModel, act, say
 from tests.core.play import copy, go_on, play
 from tests.core.scenarios import SCENARIOS, Ledger, Scenario, by_name, lookup

@@ -7,7 +7,7 @@ import pytest
 
 from clew import Agent, ConfigError, MemoryStore, fork, read, resume, run
 from clew.core.runner import start
-from clew.core.seal import SEAL, begun_here, sealed, trust
+from clew.stores.seal import SEAL, begun_here, sealed, trust
 from clew.testing.models import ScriptedModel, say
 
 ORIGIN = {"cli": {"tools": ["calc"]}}

@@ -17,7 +17,7 @@ from clew.core.events import Action, Attempt, Note, Observation, Ruling, Started
 from clew.core.journal import Journal
 from clew.core.loop import advance
 from clew.core.runner import start
-from clew.core.seal import begun_here
+from clew.stores.seal import begun_here
 from clew.testing.models import ScriptedModel, act, say
 
 SECRET = "p4ss/Wörd+#1"

@@ -8,7 +8,7 @@ from clew.agent_files.spec import Other, Spec
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.interfaces import Tool
-from clew.core.subagents import delegate
+from clew.subagents import delegate
 
 
 def other_agent(each: Other, spec: Spec, make: Callable[[Spec], Agent]) -> Tool:

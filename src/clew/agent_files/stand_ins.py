@@ -27,8 +27,8 @@ from clew.core.events import (
     Stop,
 )
 from clew.core.interfaces import Parameters, PromptSpec, Retry, Tool
-from clew.core.subagents import handing_on
 from clew.core.trajectory import Trajectory
+from clew.subagents import handing_on
 from clew.tools.retrieval import Retrieval
 
 _AFTER: Final = "; what is left holds no landing"

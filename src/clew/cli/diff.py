@@ -15,7 +15,7 @@ from clew.cli.places import existing, find_run
 from clew.cli.render import Shown, dollars, readable, shorten
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
-from clew.core.diff import Difference, diff
+from clew.compare import Difference, diff
 from clew.core.events import Json
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory

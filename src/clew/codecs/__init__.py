@@ -33,6 +33,11 @@ def by_name(name: str) -> Codec:
     return codec
 
 
+def same_format(one: str, other: str) -> bool:
+    """Whether two names of formats differ in their versions only."""
+    return one.rpartition("/")[0] == other.rpartition("/")[0]
+
+
 __all__ = [
     "Dialect",
     "JsonObject",

@@ -29,8 +29,8 @@ from clew.core.journal import Journal, load, new_run_id
 from clew.core.observations import refusal, replaced
 from clew.core.result import Result
 from clew.core.runner import Where, drive, redact, secrets, store_at
-from clew.core.seal import sealed
 from clew.core.trajectory import Call, Step, Trajectory, effects
+from clew.stores.seal import sealed
 
 
 async def fork(

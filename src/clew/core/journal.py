@@ -14,7 +14,6 @@ from typing import Any, Final, Self
 import anyio
 import msgspec
 
-from clew.core.blobs import lay_out, whole_thought, without_blobs
 from clew.core.errors import (
     PartError,
     RunExistsError,
@@ -43,6 +42,7 @@ from clew.core.inbox import admitted
 from clew.core.interfaces import Append, Base, Line, Listener, Store
 from clew.core.redaction import Redaction
 from clew.core.trajectory import Call, Trajectory
+from clew.stores.blobs import lay_out, whole_thought, without_blobs
 
 LOG: Final = logging.getLogger("clew")
 LOG.addHandler(logging.NullHandler())  # whether anything is shown is up to the program

@@ -17,8 +17,8 @@ from typing import Any
 import anyio
 import msgspec
 
+from clew.codecs import same_format
 from clew.core.agent import Agent, changes
-from clew.core.diff import first_difference
 from clew.core.errors import ReplayError, one_error
 from clew.core.events import (
     INPUTS,
@@ -44,7 +44,6 @@ from clew.core.interfaces import OnText, Prompt, Store, SubRun, Tool
 from clew.core.journal import Journal
 from clew.core.loop import run
 from clew.core.redaction import marked_as
-from clew.core.reply import as_read, same_format
 from clew.core.steps import first_args_hash
 from clew.core.subruns import SUB_RUN
 from clew.core.trajectory import Call, Trajectory
@@ -133,6 +132,22 @@ class _Replaying(Journal):
         alive = takewhile(lambda entry: entry.epoch == recorded[place].epoch, rest)
         return map(attrgetter("event"), alive)
 
+    def about(self, key: str) -> Iterator[Attempt | Judged | Observation]:
+        """What the record still says of a call (`step.index`, or with its run's id before it)."""
+        place = key.rpartition(":")[2]
+        for event in self.later():
+            if isinstance(event, Attempt | Judged | Observation) and event.call == place:
+                yield event
+
+    def next_about(self, key: str) -> Attempt | Observation | None:
+        """The next attempt or observation; raises `LookupError` where it was held in doubt."""
+        for event in self.about(key):
+            if not isinstance(event, Judged):
+                return event
+            if event.verdict.code == "unknown":
+                raise LookupError(key)
+        return None
+
     def follow(self) -> None:
         """Take the next entry as it was; end the worker's life where the record says it ended."""
         entry = self._recorded[len(self.trajectory)]
@@ -190,7 +205,8 @@ class _Replaying(Journal):
             new = marked_as(old, new)
             new = new if self._same_codec else msgspec.structs.replace(new, prints=old.prints)
             if self._older:
-                self.read_otherwise |= new != (new := as_read(old, new))
+                read = {name: getattr(old, name) for name in _READ}
+                self.read_otherwise |= new != (new := msgspec.structs.replace(new, **read))
         if isinstance(old, Observation) and isinstance(new, Observation):
             trust = old.trust if old.trust == "untrusted" else new.trust  # as failures once were
             new = msgspec.structs.replace(new, blob=old.blob, trust=trust)
@@ -207,7 +223,7 @@ class _Replaying(Journal):
 
     def with_secrets(self, call: Call) -> Call | None:
         """The call as it stands, unless the worker of the time did not know what is blotted out."""
-        seen = _next_about(self, call.key) if call.redacted else None
+        seen = self.next_about(call.key) if call.redacted else None
         return None if isinstance(seen, Observation) and seen.text.endswith(NOT_KEPT) else call
 
     def diverged(self, field: str, message: str) -> ReplayError:
@@ -220,6 +236,8 @@ class _Replaying(Journal):
 
 
 _ABOUT_A_CALL = (Attempt, Judged, Observation)
+_READ = ("text", "actions", "answer", "fault", "repairs")  # of a thought, what a codec read
+_GONE = object()
 
 
 def _from_outside(event: AnyEvent) -> bool:
@@ -251,9 +269,9 @@ def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
     return agent.replace(
         model=_RecordedModel(model.name, model.params, model.priced, journal),
         tools=[_recorded_tool(tool, journal) for tool in agent.tools],
-        guards=[_RecordedGuard(name, journal) for name, _ in given],
+        guards=[_RecordedJudge(name, journal) for name, _ in given],
         retrieval=None if finder is None else _RecordedFinder(finder.always, journal),
-        screens=[_RecordedScreen(name, journal) for name, _ in agent.named_screens],
+        screens=[_RecordedJudge(name, journal) for name, _ in agent.named_screens],
         checks=[_recorded_check(journal)] if agent.checks else [],
     )
 
@@ -280,7 +298,7 @@ def _recorded_tool(tool: Tool, journal: _Replaying) -> Tool:
 
     async def call(args: dict[str, Json], key: str) -> Observation:
         _ = args
-        found = _next_about(journal, key)
+        found = journal.next_about(key)
         if isinstance(found, Attempt):
             return Observation(content=found.after, ok=False, outcome="not_done")
         while found is None:  # the worker of the time did not live to see it
@@ -289,14 +307,17 @@ def _recorded_tool(tool: Tool, journal: _Replaying) -> Tool:
 
     async def probe(args: dict[str, Json], key: str) -> Observation | None:
         _ = args
-        found = _next_about(journal, key)
+        found = journal.next_about(key)
         return found if isinstance(found, Observation) else None
 
     async def sub(asked: SubRun) -> Observation | Verdict:
-        found = _end_of(journal, asked.parent)
-        while found is None:  # nor this
+        for event in journal.about(asked.parent):
+            if isinstance(event, Observation):
+                return event
+            if isinstance(event, Judged) and event.by == SUB_RUN:
+                return event.verdict
+        while True:  # nor this
             await anyio.sleep_forever()
-        return found
 
     return replace(
         tool,
@@ -308,30 +329,8 @@ def _recorded_tool(tool: Tool, journal: _Replaying) -> Tool:
     )
 
 
-def _next_about(journal: _Replaying, key: str) -> Attempt | Observation | None:
-    """What the record says of the call next; `LookupError` where it was held in doubt."""
-    place = key.rpartition(":")[2]
-    for event in journal.later():
-        if isinstance(event, Judged) and event.call == place and event.verdict.code == "unknown":
-            raise LookupError(place)
-        if isinstance(event, Attempt | Observation) and event.call == place:
-            return event
-    return None
-
-
-def _end_of(journal: _Replaying, key: str) -> Observation | Verdict | None:
-    """How the record says that a sub-run ended, or that it waits."""
-    place = key.rpartition(":")[2]
-    for event in journal.later():
-        if isinstance(event, Observation) and event.call == place:
-            return event
-        if isinstance(event, Judged) and (event.call, event.by) == (place, SUB_RUN):
-            return event.verdict
-    return None
-
-
-class _RecordedGuard(msgspec.Struct, frozen=True):
-    """Gives the verdicts that the record has from the guard it stands for."""
+class _RecordedJudge(msgspec.Struct, frozen=True):
+    """Gives the verdicts that the record has from the guard, or screen, it stands for."""
 
     name: str
     journal: _Replaying
@@ -339,27 +338,12 @@ class _RecordedGuard(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         return self.name
 
-    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
-        """The recorded verdict of this guard on this call, if it is among the next entries."""
-        for event in takewhile(lambda event: isinstance(event, Judged), self.journal.later()):
-            if isinstance(event, Judged) and (event.call, event.by) == (call.key, self.name):
-                return event.verdict
-        return None
-
-
-class _RecordedScreen(msgspec.Struct, frozen=True):
-    """Gives the verdicts on a person's words that the record has from the screen it stands for."""
-
-    name: str
-    journal: _Replaying
-
-    def __repr__(self) -> str:
-        return self.name
-
-    async def __call__(self, text: str) -> Verdict | None:
-        """The recorded verdict of this screen, if it is among the next entries."""
-        for event in takewhile(lambda event: isinstance(event, Judged), self.journal.later()):
-            if isinstance(event, Judged) and event.by == self.name:
+    async def __call__(self, judged: Call | str, so_far: Any = None) -> Verdict | None:
+        """Its recorded verdict on a call, or on a person's words, if that is among what follows."""
+        for event in self.journal.later():
+            if not isinstance(event, Judged):
+                return None
+            if event.by == self.name and (isinstance(judged, str) or event.call == judged.key):
                 return event.verdict
         return None
 
@@ -397,3 +381,18 @@ def _recorded_check(journal: _Replaying) -> Callable[[Any, Trajectory], Any]:
 def _closes_another(event: AnyEvent) -> bool:
     """Whether it closes an answer of the same reply that was not looked at."""
     return isinstance(event, Observation) and event.code == "cap"
+
+
+def first_difference(old: Json, new: Json, path: str = "") -> str | None:
+    """The dotted path of the first field in which two JSON values differ, or None."""
+    kinds: set[type] = {type(old), type(new)}
+    if kinds == {dict}:
+        names = {name: f"{path}.{name}" if path else name for name in (*old, *new)}
+        pairs = [(at, old.get(name, _GONE), new.get(name, _GONE)) for name, at in names.items()]
+    elif kinds == {list} and len(old) == len(new):
+        both = enumerate(zip(old, new, strict=True))
+        pairs = [(f"{path}[{place}]", was, now) for place, (was, now) in both]
+    else:
+        return None if old == new else path
+    found = (first_difference(was, now, at) for at, was, now in pairs)
+    return next((at for at in found if at is not None), None)

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias, TypeVar
 
 import anyio
 
+from clew.codecs import same_format
 from clew.core.agent import A_co, Agent, changes
 from clew.core.errors import ConfigError, RunNotFoundError
 from clew.core.events import (
@@ -30,11 +31,10 @@ from clew.core.loop import run
 from clew.core.moves import next_move
 from clew.core.pending import ancestors
 from clew.core.redaction import Redaction
-from clew.core.reply import same_format
 from clew.core.result import Result, whole_result
-from clew.core.seal import sealed
 from clew.core.trajectory import Trajectory
 from clew.stores import open_store
+from clew.stores.seal import sealed
 from clew.stores.user_store import guarded
 
 Where: TypeAlias = Store | str | Path | None

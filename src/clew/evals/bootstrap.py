@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from clew.core.messages import Value
+from clew.core.events import Value
 from clew.evals.outcome import Outcome
 from clew.evals.statistics import LEVEL, Measure, by_case, passed, units_of
 

@@ -2,8 +2,7 @@
 
 import msgspec
 
-from clew.core.events import Json
-from clew.core.messages import Value
+from clew.core.events import Json, Value
 
 
 class Case(Value, frozen=True):

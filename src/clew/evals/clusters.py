@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from clew.core.messages import Value
+from clew.core.events import Value
 from clew.evals.mistakes import KINDS
 from clew.evals.outcome import Kind, Outcome
 from clew.strategies import normalise

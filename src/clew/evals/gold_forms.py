@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from clew.core.events import Json
-from clew.core.messages import Value
+from clew.core.events import Json, Value
 from clew.evidence.units import SYMBOLS, TWOFOLD, WORDS, Unit
 
 

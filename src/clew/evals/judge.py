@@ -14,11 +14,10 @@ import msgspec
 from clew.core.agent import Agent, changes
 from clew.core.bounds import Limits
 from clew.core.errors import ConfigError
-from clew.core.events import EFFECTFUL, FINISH, Json, Note, encode
+from clew.core.events import EFFECTFUL, FINISH, Json, Note, Value, encode
 from clew.core.interfaces import Model, Store
 from clew.core.journal import load
 from clew.core.loop import run as go
-from clew.core.messages import Value
 from clew.core.result import result
 from clew.core.runner import has_begun, start_or_take_up
 from clew.core.trajectory import Step, Trajectory

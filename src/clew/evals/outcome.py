@@ -4,8 +4,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from clew.core.events import Json, Status, Usage
-from clew.core.messages import Value
+from clew.core.events import Json, Status, Usage, Value
 from clew.evals.case import Case
 
 Kind: TypeAlias = Literal[

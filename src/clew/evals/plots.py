@@ -15,7 +15,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from clew.core.messages import Value
+from clew.core.events import Value
 from clew.evals.mistakes import KINDS
 from clew.evals.outcome import About, Outcome
 from clew.evals.statistics import accuracy

@@ -14,8 +14,7 @@ import msgspec
 
 from clew.core.agent import changes
 from clew.core.errors import ConfigError, StoreError
-from clew.core.events import AgentSpec, encode
-from clew.core.messages import Value
+from clew.core.events import AgentSpec, Value, encode
 from clew.evals.measures import paired
 from clew.evals.outcome import About, Outcome
 from clew.evals.plan import Plan

@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
-from clew.core.events import Json
-from clew.core.messages import Value
+from clew.core.events import Json, Value
 from clew.evals.measures import twins_of
 from clew.evals.outcome import About, Outcome
 

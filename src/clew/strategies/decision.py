@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from clew.core.events import Json, Usage
-from clew.core.messages import Value
+from clew.core.events import Json, Usage, Value
 from clew.core.trajectory import Trajectory
 from clew.strategies.normalise import normalise
 

@@ -1,4 +1,4 @@
-"""What a reply says: the codec's word for it, and what of it can be no answer.
+"""What of a reply can be no answer, though a codec read it as one.
 
 An answer ends a run, so a text is not taken for one in silence that is a call written as text, that
 says clew's own words again, or that tells of results where no call was made. Each is a fault: the
@@ -9,16 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
-
 from clew.codecs.text_answer import as_calls
-from clew.core.agent import Agent
-from clew.core.events import FINISH, Action, Note, Reply, Thought, encode
-from clew.core.interfaces import Parsed
-from clew.core.parts import of_kind
-from clew.core.steps import Step
-from clew.core.trajectory import Trajectory
-from clew.support.surrogates import HALF, mended
+from clew.core.events import Note
+from clew.core.interfaces import Codec, PromptSpec
+from clew.core.trajectory import Step, Trajectory
 
 LOOKED_AT: Final = 8
 """So many of the last steps are looked through for clew's own words."""
@@ -44,66 +38,13 @@ _TOLD: Final = re.compile(
 )
 
 
-def received(reply: Reply) -> Reply:
-    """The reply as a record can hold it: half characters in it are mended, and named."""
-    try:
-        encode(reply)
-    except RecursionError:  # it is for the one who writes to say
-        return reply
-    except UnicodeEncodeError:
-        whole = msgspec.convert(mended(msgspec.to_builtins(reply)), Reply)
-        return msgspec.structs.replace(whole, mended=(*reply.mended, HALF))
-    return reply
-
-
-def read(agent: Agent, so_far: Trajectory, reply: Reply) -> Parsed:
-    """What the reply says. Raises `PartError` where the format gives no `Parsed`."""
-    if reply.finish == "declined":  # nothing in such a text is a call
-        return Parsed(answer=reply.text)
-    found = agent.format.parse(agent.brief, reply)
-    who, wanted = f"the format {agent.format.name}", "what it read (clew.core.interfaces.Parsed)"
-    parsed = of_kind(who, found, Parsed, wanted)
-    if reply.mended:
-        repairs = tuple(dict.fromkeys([*reply.mended, *parsed.repairs]))
-        parsed = msgspec.structs.replace(parsed, repairs=repairs)
-    if parsed.answer is not None:
-        why = no_answer(agent, so_far, parsed.answer)
-        return Parsed(text=parsed.answer, fault=why) if why else parsed
-    if not any(action.name == FINISH for action in parsed.actions):
-        return parsed
-    actions = tuple(_finished(agent, so_far, action) for action in parsed.actions)
-    if len(actions) == 1 and actions[0].fault and not parsed.actions[0].fault and not reply.calls:
-        return Parsed(text=parsed.text, fault=actions[0].fault)
-    return msgspec.structs.replace(parsed, actions=actions)
-
-
-def same_format(one: str, other: str) -> bool:
-    """Whether two names of formats differ in their versions only."""
-    return one.rpartition("/")[0] == other.rpartition("/")[0]
-
-
-def as_read(old: Thought, new: Thought) -> Thought:
-    """The new thought as its reply was read when the old one was recorded."""
-    fields = ("text", "actions", "answer", "fault", "repairs")
-    return msgspec.structs.replace(new, **{field: getattr(old, field) for field in fields})
-
-
-def _finished(agent: Agent, so_far: Trajectory, action: Action) -> Action:
-    """A call of finish, refused where what it gives can be no answer."""
-    answer = action.args.get("answer")
-    if action.name != FINISH or action.fault or not isinstance(answer, str):
-        return action
-    why = no_answer(agent, so_far, answer)
-    return Action(FINISH, fault=why) if why else action
-
-
-def no_answer(agent: Agent, so_far: Trajectory, text: str) -> str:
+def no_answer(codec: Codec, brief: PromptSpec, so_far: Trajectory, text: str) -> str:
     """Why a text is no answer of the model's to what was asked; "" where it may be one."""
-    if _own(agent, so_far, text):
+    if _own(codec, brief, so_far, text):
         return "that repeats what you were told, and is no answer: call a tool, or answer"
-    if agent.brief.answers_text and (called := as_calls(agent.brief, text)) is not None:
+    if brief.answers_text and (called := as_calls(brief, text)) is not None:
         return called.fault or "the answer is a call written as text: make the call instead"
-    if (claim := _unfounded(agent, so_far, text)) is not None:
+    if (claim := _unfounded(brief, so_far, text)) is not None:
         return (
             f"the answer speaks of {claim}, and no call was made in this run: call a tool and use "
             "what it returns, or answer without that"
@@ -111,24 +52,24 @@ def no_answer(agent: Agent, so_far: Trajectory, text: str) -> str:
     return ""
 
 
-def _own(agent: Agent, so_far: Trajectory, text: str) -> bool:
+def _own(codec: Codec, brief: PromptSpec, so_far: Trajectory, text: str) -> bool:
     """Whether the text is, begins with, or is taken from words of clew's own in the prompt."""
     if text.strip(" \n.\"'`*").lower() in _PLACES or text.strip().lower().startswith(_OWN):
         return True
     said = _bare(text)
     if len(said.split()) < WORDS:
         return False
-    return any(f" {said} " in f" {own} " for own in _own_words(agent, so_far))
+    return any(f" {said} " in f" {own} " for own in _own_words(codec, brief, so_far))
 
 
-def _own_words(agent: Agent, so_far: Trajectory) -> Iterator[str]:
+def _own_words(codec: Codec, brief: PromptSpec, so_far: Trajectory) -> Iterator[str]:
     """What clew told the model of late: of unreadable replies and bounds, not of checks."""
     for step in so_far.steps[-LOOKED_AT:]:
         thought = step.thought if step.thought is not None and step.thought.fault else None
         asides = tuple(aside for aside in step.asides if not isinstance(aside, Note))
         if thought is None and not asides:
             continue
-        for part in agent.format.render(agent.brief, Step(step.number, thought, (), asides)):
+        for part in codec.render(brief, Step(step.number, thought, (), asides)):
             if part.role == "user":
                 yield _bare(part.text)
 
@@ -139,12 +80,11 @@ def _bare(text: str) -> str:
     return " ".join(filter(None, words))
 
 
-def _unfounded(agent: Agent, so_far: Trajectory, text: str) -> str | None:
+def _unfounded(brief: PromptSpec, so_far: Trajectory, text: str) -> str | None:
     """What an answer rests on that cannot be there: a citation, or results, where none was made.
 
     Only in a run that has tools and called none; and what the person said may be spoken of.
     """
-    brief = agent.brief
     if so_far.total.tool_calls or so_far.evidence or not (brief.tools or brief.more):
         return None
     for pattern in (_CITED, _TOLD):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import zip_longest
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias
 
 import msgspec
 
@@ -107,29 +107,3 @@ def _of_step(step: Step) -> Iterator[Fact]:
             yield step.number, f"word of a {aside.source}", aside.text
         elif isinstance(aside, Landing):
             yield step.number, "landing", aside.bound
-
-
-def first_difference(old: Json, new: Json, path: str = "") -> str | None:
-    """The dotted path of the first field in which two JSON values differ, or None."""
-    if _is_object(old) and _is_object(new):
-        for name in dict.fromkeys((*old, *new)):
-            at = f"{path}.{name}" if path else name
-            if name not in old or name not in new:
-                return at
-            if (found := first_difference(old[name], new[name], at)) is not None:
-                return found
-        return None
-    if _is_array(old) and _is_array(new) and len(old) == len(new):
-        for place, (was, now) in enumerate(zip(old, new, strict=True)):
-            if (found := first_difference(was, now, f"{path}[{place}]")) is not None:
-                return found
-        return None
-    return None if old == new else path
-
-
-def _is_object(value: Json) -> TypeGuard[dict[str, Json]]:
-    return isinstance(value, dict)
-
-
-def _is_array(value: Json) -> TypeGuard[list[Json]]:
-    return isinstance(value, list)
