@@ -1,8 +1,8 @@
 """Build the site of the documentation, offline: `make docs`; it lies in build/site.
 
-The pages are those of docs/, README.md is the first, and the reference has one page for each public
-namespace (tests/public_names.txt), from its docstrings. Zensical builds in strict mode: a link
-that leads nowhere, or a page that the navigation below lacks, ends it.
+README.md is the first page; the others come from docs/. The API reference has one page for each
+public namespace (tests/public_names.txt), made from its docstrings. Zensical builds in strict
+mode: a broken link, or a page that the navigation below lacks, fails the build.
 """
 
 import json
@@ -20,29 +20,33 @@ BUILD: Final = ROOT / "build"
 PAGES: Final = BUILD / "pages"
 
 NAVIGATION: Final = {
-    "Tutorial": ["index", "coming-from"],
+    "Tutorial": ["index", "tutorial", "coming-from"],
     "How-to": {
+        "Models and prompts": ["models", "prompts", "agent-files"],
         "Tools": ["tools", "tool-retrieval", "web"],
-        "Models": ["models", "prompts", "simulated-models"],
-        "Agents": ["agent-files", "subagents", "strategies", "request-filter"],
-        "Runs": ["approvals", "forks", "watching", "retention"],
+        "Several agents": ["subagents", "strategies"],
+        "Safety": ["evidence-audit", "request-filter", "approvals"],
+        "Runs and records": ["forks", "watching", "retention"],
         "Workers": ["workers", "postgres", "dbos", "ray"],
-        "Testing and evaluation": ["testing", "evaluation", "datasets", "reports"],
+        "Testing and evaluation": ["testing", "simulated-models", "evaluation"],
         "Parts of your own": [
             *("recipes/README", "recipes/tool", "recipes/provider", "recipes/format"),
             *("recipes/bound", "recipes/guard", "recipes/store", "recipes/strategy"),
             *("recipes/scorer", "recipes/source"),
         ],
     },
-    "Reference": ["cli", "limits", "formats", "environments", "gold-set", "offline"],
+    "Reference": [
+        *("cli", "limits", "formats", "failures"),
+        *("datasets", "reports", "environments", "gold-set", "offline"),
+    ],
     "Explanation": {
-        "How it works": ["architecture", "record", "failures", "evidence-audit", "comparison"],
+        "How it works": ["record", "architecture", "comparison"],
         "Measured": ["evidence", "durability", "performance"],
     },
 }
-"""The pages by what a reader wants: to learn, to do something, to look something up, to know why.
+"""The pages in four groups: to learn, to do something, to look something up, to understand.
 
-The namespaces come after the pages of the reference, and the decisions at the end.
+`navigation` adds the API reference and the decisions.
 """
 
 LINK: Final = re.compile(
