@@ -42,7 +42,7 @@ LAYERS = {
     "codecs": 3,
     "context": 3,
     "core.bounds": 3,
-    "core.budget": 3,  # what the next model call is expected to take
+    "core.budget": 3.5,  # the one account of a run, with what `context` expects of its next call
     "core.journal": 3,
     "evidence": 3,
     "guards": 3,

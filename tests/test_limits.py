@@ -6,7 +6,7 @@ import pytest
 
 from clew import Limits, Retry
 from clew.codecs import mend, wording
-from clew.context import variants, view
+from clew.context import call_estimate, variants, view
 from clew.core import budget, observations
 from clew.models.http import endpoint
 from clew.models.resolve import PROBE
@@ -24,9 +24,9 @@ MEBIBYTE = 1024 * 1024
 @pytest.mark.parametrize(
     "row",
     [
-        f"and 1 token for {budget.CHARACTERS} characters observed",
-        f"(an image: {budget.IMAGE:,})",
-        f"where none is set {budget.ANSWER:,} tokens",
+        f"and 1 token for {call_estimate.CHARACTERS} characters observed",
+        f"(an image: {call_estimate.IMAGE:,})",
+        f"where none is set {call_estimate.ANSWER:,} tokens",
         f"though it gets {budget.LEAST:.0f} second at least",
         f"waits from {Retry().delay} s, doubling, to {Retry().most:.0f} s |",
         f"| retries of a failed call (`Retry.times`) | {Retry().times};",

@@ -25,7 +25,8 @@ from clew import (
     tool,
 )
 from clew import replay as play_again
-from clew.core.budget import ANSWER, LEAST, Budget, most_answered
+from clew.context.call_estimate import ANSWER, CallEstimate, most_answered
+from clew.core.budget import LEAST, Budget
 from clew.core.events import (
     SCHEMA,
     Action,
@@ -112,7 +113,7 @@ class TestReserving:
 
     async def test_a_budget_that_cannot_pay_for_a_single_call_says_so_at_once(self) -> None:
         found, record = await played(agent(Usage(), limits=Limits(tokens=30), fallback="-"))
-        need = PLAIN.budget.opening + len("What are they?") // 4 + ANSWER
+        need = PLAIN.budget.estimate.opening + len("What are they?") // 4 + ANSWER
         assert (found.status, found.answer, found.steps) == ("bound", "-", 0)
         assert found.reason == (
             f"tokens: 0 of 30 used and the next call needs about {need:,}; "
@@ -197,7 +198,7 @@ async def long_one(usage: Usage | None = None) -> Trajectory:
 
 def replaced(**changes: Any) -> Budget:
     """The usual budget of a model without a price, with some fields changed."""
-    return Budget(Limits().allowance, priced=False, **changes)
+    return Budget(Limits().allowance, priced=False, estimate=CallEstimate(**changes))
 
 
 class TestCost:

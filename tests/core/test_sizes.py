@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from clew import Agent, Limits, ToolError, Trajectory, prompt_of, read, replay, run, tool
+from clew.context.view import SHOWN_CHARS
 from clew.core.errors import ConfigError
 from clew.core.events import Evidence, Image, Observation, Started
 from clew.core.journal import Journal
 from clew.core.loop import run as go_on
-from clew.core.steps import SHOWN_CHARS
 from clew.stores import MemoryStore, SqliteStore
 from clew.testing.models import ScriptedModel, act, finish, say
 

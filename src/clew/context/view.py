@@ -24,7 +24,6 @@ from clew.core.interfaces import (
     Shape,
 )
 from clew.core.parts import shaped_text
-from clew.core.steps import in_part
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
 
 RESTATE_CHARS: Final = 24_000
@@ -35,6 +34,11 @@ Models attend to its end.
 
 RESTATED_CHARS: Final = 1_000
 """So much of them is said again: of longer words the beginning and the end."""
+
+SHOWN_CHARS: Final = 100_000
+"""Of a longer observation a model is shown the beginning and the end; the record has all of it."""
+
+_TAIL_CHARS: Final = 20_000
 
 
 def digest(*values: Any) -> str:
@@ -48,6 +52,18 @@ def plain(part: Part) -> tuple[Any, ...]:
     return (*told, [image.blob for image in part.images]) if part.images else told
 
 
+def visible_text(text: str, shape: Shape | None, *, whole: bool) -> str:
+    """The text of an observation as a model sees it: shaped, and a long one `whole` or in part."""
+    if shape is not None:
+        text = shaped_text(shape, text)
+    if whole or len(text) <= SHOWN_CHARS:
+        return text
+    head = SHOWN_CHARS - _TAIL_CHARS
+    left = len(text) - SHOWN_CHARS
+    said = f"[… {left:,} of {len(text):,} characters are left out here: ask for a part of it …]"
+    return f"{text[:head]}\n{said}\n{text[-_TAIL_CHARS:]}"
+
+
 def shaped(step: Step, shape: Shape | None, *, whole: bool) -> Step:
     """The step with its observations as they are shown, long ones `whole` or in part; what finish
     was told stays.
@@ -57,8 +73,7 @@ def shaped(step: Step, shape: Shape | None, *, whole: bool) -> Step:
         if call.observation is None or call.action.name == FINISH:
             return call
         text = call.observation.text
-        seen = text if shape is None else shaped_text(shape, text)
-        seen = seen if whole else in_part(seen)
+        seen = visible_text(text, shape, whole=whole)
         if seen is text and shape is None:
             return call
         observation = msgspec.structs.replace(call.observation, content=seen)

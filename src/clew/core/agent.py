@@ -10,10 +10,11 @@ from typing_extensions import TypeForm, TypeIs, TypeVar
 
 from clew.codecs import by_name as codec_by_name
 from clew.context import PROMPT, VARIANTS, Instructions, Variant, described, matching, prompt_text
+from clew.context.call_estimate import CallEstimate, most_answered, opening
 from clew.context.prompt_spec import brief_document
 from clew.context.view import digest, first_prompt
 from clew.core.bounds import Caps, Limits
-from clew.core.budget import Budget, most_answered, opening
+from clew.core.budget import Budget
 from clew.core.events import AgentSpec, Json
 from clew.core.interfaces import (
     Bound,
@@ -233,10 +234,8 @@ class Agent(Generic[A_co]):
     def budget(self) -> Budget:
         """What its runs may take, and what is known beforehand of its model calls."""
         model, first = self.resolved_model, first_prompt(self.format, self.brief)
-        return Budget(
-            self.limits.allowance, model.priced, self.landing,
-            opening(first), most_answered(model.params), self.brief.shape,
-        )  # fmt: skip
+        estimate = CallEstimate(opening(first), most_answered(model.params), self.brief.shape)
+        return Budget(self.limits.allowance, model.priced, self.landing, estimate)
 
     def tripped_bound(self, so_far: Trajectory) -> str | None:
         """The reason of the first bound that was reached, or that the next thought would pass."""

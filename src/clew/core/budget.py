@@ -8,34 +8,20 @@ that nothing is written for it and a replay comes to the same. What a provider t
 excess: then nothing more is begun.
 """
 
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
-from clew.core.events import EFFECTFUL, Grant, Json, Note, Reply, Started, Thought, Usage, encode
-from clew.core.interfaces import Left, Prompt, Shape, Tool
-from clew.core.parts import shaped_text
-from clew.core.steps import in_part
-from clew.core.trajectory import Step, Totals, Trajectory
-
-ANSWER: Final = 1_000
-"""Tokens a reply is expected to take where none has taken more and no parameter says how many."""
-
-CHARACTERS: Final = 4
-"""Characters that are counted as one token."""
-
-IMAGE: Final = 1_000
-"""Tokens that an image is expected to take."""
+from clew.context.call_estimate import CallEstimate
+from clew.core.events import EFFECTFUL, Grant, Started, Thought, Usage
+from clew.core.interfaces import Left, Tool
+from clew.core.trajectory import Totals, Trajectory
 
 LEAST: Final = 1.0
 """Seconds that a call is given at least, however few are left."""
 
 RESERVE: Final = 2
 """So many thoughts are kept back from what sub-runs are granted: one more, and a landing."""
-
-_MOST: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
-"""Parameters that say how many tokens a reply may take."""
 
 _AXES: Final = ("steps", "tool_calls", "tokens", "seconds", "cost")
 
@@ -121,79 +107,17 @@ class Account(NamedTuple):
         return None
 
 
-class _Prompt(NamedTuple):
-    """The next prompt: the reply whose prompt was counted last, and the characters since.
-
-    Where no prompt was counted, they are all that came after the first one without its question.
-    """
-
-    counted: Usage = _NOTHING
-    characters: int = 0
-
-
-class _Sizes:
-    """The size of a run's next prompt, from what it was a step before: each step is measured once.
-
-    Kept with the trajectory (`Trajectory.folds`).
-    """
-
-    def __init__(self, shape: Shape | None) -> None:
-        self.shape = shape
-        self._entries = 0
-        self._steps = 0
-        self._before = _Prompt()
-        """Up to the current step, which may still grow."""
-        self._now = _Prompt()
-
-    def next_prompt(self, so_far: Trajectory) -> _Prompt:
-        """Measure what is new in the record."""
-        if self._entries != len(so_far.entries):
-            while self._steps < len(so_far.steps):
-                self._before = self._after(so_far, self._before)
-                self._steps += 1
-            self._now = self._after(so_far, self._before)
-            self._entries = len(so_far.entries)
-        return self._now
-
-    def _after(self, so_far: Trajectory, prompt: _Prompt) -> _Prompt:
-        """The prompt after the step that follows."""
-        whole = not so_far.capped
-        if not self._steps:
-            asked = len(so_far.visible_goal)
-            return _Prompt(characters=asked + self._added(so_far.before, whole=whole))
-        step = so_far.steps[self._steps - 1]
-        added = self._added(step, whole=whole)
-        reply = Reply() if step.thought is None else step.thought.reply
-        if reply.usage.input:
-            return _Prompt(reply.usage, added)
-        return _Prompt(prompt.counted, prompt.characters + _written(reply) + added)
-
-    def _added(self, step: Step, *, whole: bool) -> int:
-        """The characters that a step adds to the prompt behind its thought."""
-        added = sum(len(aside.text) for aside in step.asides if isinstance(aside, Note))
-        for seen in [call.observation for call in step.calls if call.observation is not None]:
-            text = seen.text
-            text = text if self.shape is None else shaped_text(self.shape, text)
-            added += len(text if whole else in_part(text))
-            added += len(seen.images) * IMAGE * CHARACTERS
-        return added
-
-
 class Budget(msgspec.Struct, frozen=True):
-    """What an agent's runs may take, and what is known beforehand of its model calls.
+    """What an agent's runs may take.
 
-    `most` are its limits; without a known price (`priced`) their cost bounds nothing. `opening` are
-    the tokens its first prompt takes without the question, `answer` those that a reply may take
-    (None: nobody says); `landing` says whether a reserve is kept for one. `shape` is what the view
-    does to observations.
+    `most` are its limits; without a known price (`priced`) their cost bounds nothing. `landing`
+    says whether a reserve is kept for one, and `estimate` what a model call is expected to take.
     """
 
     most: Grant
     priced: bool = True
     landing: bool = True
-    opening: int = 0
-    answer: int | None = None
-    shape: Shape | None = None
+    estimate: CallEstimate = CallEstimate()
 
     def accounts(self, so_far: Trajectory) -> tuple[Account, ...]:
         """Of a sub-run its grant, over all of it; and the limits, since a person last spoke."""
@@ -233,8 +157,8 @@ class Budget(msgspec.Struct, frozen=True):
 
     def short(self, so_far: Trajectory) -> str | None:
         """Why the next thought does not fit in what is left, if it does not."""
-        call = self._estimate(so_far, self.answer)
-        reserve = self._estimate(so_far, later=True) if self.landing else _NOTHING
+        call = self.estimate.next_call(so_far, self.estimate.answer)
+        reserve = self.estimate.next_call(so_far, later=True) if self.landing else _NOTHING
         if (lacking := self._tripped(so_far, call + reserve)) is None:
             return None
         need, more = lacking.of(call), lacking.of(reserve)
@@ -246,12 +170,12 @@ class Budget(msgspec.Struct, frozen=True):
         """Whether a landing is wanted, and what is left holds it."""
         if not self.landing or not _reserves(so_far):
             return self.landing
-        call = self._estimate(so_far)
+        call = self.estimate.next_call(so_far)
         return all(account.fits(call) for account in self.accounts(so_far))
 
     def expected(self, so_far: Trajectory) -> Usage:
         """What the next call is expected to take."""
-        call = self._estimate(so_far)
+        call = self.estimate.next_call(so_far)
         return call if self.priced else msgspec.structs.replace(call, cost=None)
 
     def deadline(self, tool: Tool, so_far: Trajectory) -> float:
@@ -293,34 +217,6 @@ class Budget(msgspec.Struct, frozen=True):
             if (passed := account.tripped(estimate)) is not None:
                 return passed
         return None
-
-    def _estimate(
-        self, so_far: Trajectory, answer: int | None = None, *, later: bool = False
-    ) -> Usage:
-        """The next call, or the one after it (`later`): the last prompt that was counted, and what
-        came since.
-
-        Where the last one was read from a cache or written to it, the next is expected to find it
-        there. A reply is expected to be no shorter than the last one, if no `answer` is given.
-        """
-        last, characters = self._sizes(so_far).next_prompt(so_far)
-        usual = max(ANSWER, last.output)
-        usual = usual if self.answer is None else min(usual, self.answer)
-        opening = last.input + max(0, last.output - last.reasoning) if last.input else self.opening
-        cached = last.input if last.cached or last.written else 0
-        prompt = opening + characters // CHARACTERS + (usual if later else 0)
-        answer = usual if answer is None else answer
-        cost = last.cost or 0.0
-        if so_far.setting is not None and (rates := so_far.setting.rates) is not None:
-            fresh = (prompt - cached) * rates.input
-            cost = (fresh + cached * rates.cached + answer * rates.output) / 1_000_000
-        return Usage(prompt, answer, cached, cost=cost, estimated=True)
-
-    def _sizes(self, so_far: Trajectory) -> _Sizes:
-        sizes = so_far.folds.get("sizes")
-        if not isinstance(sizes, _Sizes) or sizes.shape is not self.shape:
-            sizes = so_far.folds["sizes"] = _Sizes(self.shape)
-        return sizes
 
 
 def least(one: Grant, other: Grant) -> Grant:
@@ -373,22 +269,3 @@ def _reserves(so_far: Trajectory) -> bool:
     """Whether the run was begun by a clew that reserves calls: others go on as they were begun."""
     first = so_far.entries[0].event if so_far.entries else None
     return isinstance(first, Started) and first.schema > 1
-
-
-def _written(reply: Reply) -> int:
-    """The characters of a reply that stay in the prompt."""
-    return len(reply.text) + sum(len(c.name) + len(c.arguments or "") for c in reply.calls)
-
-
-def opening(first: Prompt) -> int:
-    """The tokens of a run's first prompt."""
-    said = sum(len(part.text) for part in first)
-    for tool in first.tools:
-        said += len(tool.name) + len(tool.description) + len(encode(tool.parameters))
-    return said // CHARACTERS
-
-
-def most_answered(params: Mapping[str, Json]) -> int | None:
-    """How many tokens a reply may take by the model's parameters, if they say so."""
-    said: list[Any] = [params[name] for name in _MOST if name in params]
-    return next((n for n in said if isinstance(n, int) and not isinstance(n, bool) and n > 0), None)

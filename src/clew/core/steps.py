@@ -4,7 +4,7 @@ import hashlib
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -32,22 +32,6 @@ Aside: TypeAlias = Note | Landing | Forked | Changed
 
 
 _sorted = msgspec.json.Encoder(order="sorted")
-
-
-SHOWN_CHARS: Final = 100_000
-"""Of a longer observation a model is shown the beginning and the end; the record has all of it."""
-
-_TAIL_CHARS: Final = 20_000
-
-
-def in_part(text: str) -> str:
-    """The text, or where it is long what a model is shown of it."""
-    if len(text) <= SHOWN_CHARS:
-        return text
-    head = SHOWN_CHARS - _TAIL_CHARS
-    left = len(text) - SHOWN_CHARS
-    said = f"[… {left:,} of {len(text):,} characters are left out here: ask for a part of it …]"
-    return f"{text[:head]}\n{said}\n{text[-_TAIL_CHARS:]}"
 
 
 def args_hash(tool: str, args: dict[str, Json]) -> str:

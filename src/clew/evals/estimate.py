@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
+from clew.context.call_estimate import CHARACTERS
 from clew.context.view import first_prompt
 from clew.core.agent import Agent
-from clew.core.budget import CHARACTERS
 from clew.core.events import Usage, encode
 from clew.core.interfaces import Part
 from clew.evals.judge import Judge

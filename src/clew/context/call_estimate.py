@@ -1,0 +1,138 @@
+"""What the next model call is expected to take, read off the record: so that it can be reserved.
+
+Its prompt is the last one that a reply counted, and what came since. All of it follows from the
+record and from values of the agent, so that nothing is written for it and a replay comes to the
+same.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from clew.context.view import visible_text
+from clew.core.events import Json, Note, Reply, Usage, encode
+from clew.core.interfaces import Prompt, Shape
+from clew.core.trajectory import Step, Trajectory
+
+ANSWER: Final = 1_000
+"""Tokens a reply is expected to take where none has taken more and no parameter says how many."""
+
+CHARACTERS: Final = 4
+"""Characters that are counted as one token."""
+
+IMAGE: Final = 1_000
+"""Tokens that an image is expected to take."""
+
+_MOST: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
+"""Parameters that say how many tokens a reply may take."""
+
+
+class _Size(NamedTuple):
+    """Of a prompt: the usage of the reply whose prompt was counted last, and characters since.
+
+    Where no prompt was counted, they are all that came after the first one without its question.
+    """
+
+    counted: Usage = Usage()
+    characters: int = 0
+
+
+class _Sizes:
+    """The size of a run's next prompt, from what it was a step before: each step is measured once.
+
+    Kept with the trajectory (`Trajectory.folds`).
+    """
+
+    def __init__(self, shape: Shape | None) -> None:
+        self.shape = shape
+        self._entries = 0
+        self._steps = 0
+        self._before = _Size()
+        """Up to the current step, which may still grow."""
+        self._now = _Size()
+
+    def next_prompt(self, so_far: Trajectory) -> _Size:
+        """Measure what is new in the record."""
+        if self._entries != len(so_far.entries):
+            while self._steps < len(so_far.steps):
+                self._before = self._after(so_far, self._before)
+                self._steps += 1
+            self._now = self._after(so_far, self._before)
+            self._entries = len(so_far.entries)
+        return self._now
+
+    def _after(self, so_far: Trajectory, size: _Size) -> _Size:
+        """The size after the step that follows."""
+        whole = not so_far.capped
+        if not self._steps:
+            asked = len(so_far.visible_goal)
+            return _Size(characters=asked + self._added(so_far.before, whole=whole))
+        step = so_far.steps[self._steps - 1]
+        added = self._added(step, whole=whole)
+        reply = Reply() if step.thought is None else step.thought.reply
+        if reply.usage.input:
+            return _Size(reply.usage, added)
+        kept = len(reply.text) + sum(len(c.name) + len(c.arguments or "") for c in reply.calls)
+        return _Size(size.counted, size.characters + kept + added)
+
+    def _added(self, step: Step, *, whole: bool) -> int:
+        """The characters that a step adds to the prompt behind its thought."""
+        added = sum(len(aside.text) for aside in step.asides if isinstance(aside, Note))
+        for seen in [call.observation for call in step.calls if call.observation is not None]:
+            added += len(visible_text(seen.text, self.shape, whole=whole))
+            added += len(seen.images) * IMAGE * CHARACTERS
+        return added
+
+
+class CallEstimate(msgspec.Struct, frozen=True):
+    """What is known beforehand of an agent's model calls.
+
+    `opening` are the tokens its first prompt takes without the question, `answer` those that a
+    reply may take (None: nobody says). `shape` is what the view does to observations.
+    """
+
+    opening: int = 0
+    answer: int | None = None
+    shape: Shape | None = None
+
+    def next_call(
+        self, so_far: Trajectory, answer: int | None = None, *, later: bool = False
+    ) -> Usage:
+        """What the next call is expected to take, or the one after it (`later`).
+
+        Where the last prompt was read from a cache or written to it, the next is expected to find
+        it there. A reply is expected to be no shorter than the last one, if no `answer` is given.
+        """
+        last, characters = self._sizes(so_far).next_prompt(so_far)
+        usual = max(ANSWER, last.output)
+        usual = usual if self.answer is None else min(usual, self.answer)
+        opening = last.input + max(0, last.output - last.reasoning) if last.input else self.opening
+        cached = last.input if last.cached or last.written else 0
+        prompt = opening + characters // CHARACTERS + (usual if later else 0)
+        answer = usual if answer is None else answer
+        cost = last.cost or 0.0
+        if so_far.setting is not None and (rates := so_far.setting.rates) is not None:
+            fresh = (prompt - cached) * rates.input
+            cost = (fresh + cached * rates.cached + answer * rates.output) / 1_000_000
+        return Usage(prompt, answer, cached, cost=cost, estimated=True)
+
+    def _sizes(self, so_far: Trajectory) -> _Sizes:
+        sizes = so_far.folds.get("sizes")
+        if not isinstance(sizes, _Sizes) or sizes.shape is not self.shape:
+            sizes = so_far.folds["sizes"] = _Sizes(self.shape)
+        return sizes
+
+
+def opening(first: Prompt) -> int:
+    """The tokens of a run's first prompt."""
+    said = sum(len(part.text) for part in first)
+    for tool in first.tools:
+        said += len(tool.name) + len(tool.description) + len(encode(tool.parameters))
+    return said // CHARACTERS
+
+
+def most_answered(params: Mapping[str, Json]) -> int | None:
+    """How many tokens a reply may take by the model's parameters, if they say so."""
+    said: list[Any] = [params[name] for name in _MOST if name in params]
+    return next((n for n in said if isinstance(n, int) and not isinstance(n, bool) and n > 0), None)
