@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from clew.core.events import Action, Reply
-from clew.core.interfaces import Parsed
+from clew.codecs.interface import Parsed
 from recordings.data import records
 from recordings.forms import Record
 from recordings.part import Figure, Judging, Part, count, share

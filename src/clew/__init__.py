@@ -23,6 +23,7 @@ from clew.api import (
     stream,
     stream_sync,
 )
+from clew.codecs.interface import Example
 from clew.compare import Difference, diff
 from clew.context import PROMPT, VARIANTS, Instructions, Variant, demonstrations
 from clew.context.rendered_prompt import RenderedPrompt
@@ -47,7 +48,7 @@ from clew.core.errors import (
 )
 from clew.core.events import Entry, Evidence, Image, Observation, Usage, Verdict
 from clew.core.fork import fork, fork_sync
-from clew.core.interfaces import Example, Left, Retry, Tool
+from clew.core.interfaces import Left, Retry, Tool
 from clew.core.replay import Replayed
 from clew.core.result import Result
 from clew.core.trajectory import Call, Step, Trajectory

@@ -11,13 +11,14 @@ from typing import Any, Generic, TypeAlias
 
 import anyio
 
+from clew.codecs.interface import Codec, Shape
 from clew.concurrency.portal import portal, twin, wait_for
 from clew.context.rendered_prompt import RenderedPrompt, render_prompt
 from clew.core.agent import A_co, Agent
 from clew.core.approvals import cancel, cancel_sync, rule, rule_sync
 from clew.core.errors import ConfigError, ModelError, one_error
 from clew.core.events import Changed, Entry, Json, Note
-from clew.core.interfaces import Codec, Listener, Shape, Store
+from clew.core.interfaces import Listener, Store
 from clew.core.journal import load
 from clew.core.replay import Replayed
 from clew.core.replay import replay as replay_record

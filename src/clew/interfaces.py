@@ -5,6 +5,7 @@ a function: nothing here is to be inherited. Beside them stand the values that t
 the events of a record, and their encoding. What every program needs is in `clew` itself.
 """
 
+from clew.codecs.interface import Codec, Describes, Parsed, PromptSpec, Shape
 from clew.core.events import (
     EFFECTFUL,
     FINISH,
@@ -42,9 +43,7 @@ from clew.core.interfaces import (
     Bound,
     Calls,
     Check,
-    Codec,
     Deletes,
-    Describes,
     Entailment,
     Entails,
     Finder,
@@ -56,15 +55,12 @@ from clew.core.interfaces import (
     Notifies,
     OnText,
     Parameters,
-    Parsed,
     Part,
     Prompt,
-    PromptSpec,
     Recovers,
     RunInfo,
     Scorer,
     Screen,
-    Shape,
     Store,
     SubRun,
     Tail,

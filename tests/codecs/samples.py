@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from clew.codecs.interface import Example, PromptSpec
 from clew.core.events import Action, Fingerprints, Judged, Observation, Reply, Thought, Verdict
-from clew.core.interfaces import Example, Parameters, PromptSpec, Tool
+from clew.core.interfaces import Parameters, Tool
 from clew.core.trajectory import Call, Step
 
 PRINTS = Fingerprints("h", "t", "p", "s")

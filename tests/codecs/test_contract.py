@@ -10,8 +10,9 @@ import pytest
 from typing_extensions import override
 
 from clew.codecs import JsonObject, Paper, by_name
+from clew.codecs.interface import Parsed, PromptSpec
 from clew.core.events import Reply
-from clew.core.interfaces import Calls, OnText, Parameters, Parsed, Part, PromptSpec
+from clew.core.interfaces import Calls, OnText, Parameters, Part
 from clew.core.trajectory import Step
 from clew.testing.codec_contract import CONTRACT, Check, check_codec
 

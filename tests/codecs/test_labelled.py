@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from clew.codecs import Dialect, Labelled, by_name
+from clew.codecs.interface import Parsed
 from clew.core.events import Action, RawCall, Reply
-from clew.core.interfaces import Parsed
 from tests.codecs.samples import POINT, brief
 
 PARIS = Action("search", {"query": "Paris"})

@@ -4,8 +4,8 @@ import pytest
 
 from clew import Agent
 from clew.codecs import Native
+from clew.codecs.interface import PromptSpec
 from clew.core.events import Fingerprints, Landing, Note, RawCall, Reply, Thought, Wire
-from clew.core.interfaces import PromptSpec
 from clew.core.trajectory import Call, Step
 from clew.testing.models import ScriptedModel, say
 from tests.core.scenarios import TOOLS

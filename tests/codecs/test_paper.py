@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from clew.codecs import Paper
+from clew.codecs.interface import Parsed
 from clew.core.events import Action, Reply
-from clew.core.interfaces import Parsed
 from tests.codecs.samples import POINT, brief, tool
 
 PARIS = Action("search", {"query": "Paris"})

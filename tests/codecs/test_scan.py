@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.codecs import Dialect, JsonObject, Labelled, Paper
+from clew.codecs.interface import Codec
 from clew.codecs.scan import WIDTH, Labels, Mark, Maybe, scan
 from clew.codecs.sections import before_invented_tail
 from clew.core.events import Reply
-from clew.core.interfaces import Codec
 from tests.codecs.samples import brief
 
 CODECS: list[Codec] = [

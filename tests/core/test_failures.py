@@ -25,9 +25,10 @@ from clew import (
 )
 from clew.api import resume, run, start
 from clew.codecs import Native
+from clew.codecs.interface import Parsed, PromptSpec
 from clew.context import Variant
 from clew.core.events import Entry, Reply, Thought
-from clew.core.interfaces import OnText, Parsed, Prompt, PromptSpec
+from clew.core.interfaces import OnText, Prompt
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay

@@ -25,8 +25,9 @@ from clew import (
 )
 from clew.api import run, run_sync, start
 from clew.codecs import Native
+from clew.codecs.interface import Parsed, PromptSpec
 from clew.core.events import Note, Observation, Reply, Started
-from clew.core.interfaces import OnText, Parsed, Prompt, PromptSpec
+from clew.core.interfaces import OnText, Prompt
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.replay import replay

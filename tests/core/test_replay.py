@@ -24,9 +24,10 @@ from clew import (
     run,
 )
 from clew.codecs import Native
+from clew.codecs.interface import Parsed, PromptSpec
 from clew.core.errors import ModelError
 from clew.core.events import Attempt, Changed, Landing, Reply, Stop, Thought
-from clew.core.interfaces import OnText, Parsed, Prompt, PromptSpec
+from clew.core.interfaces import OnText, Prompt
 from clew.core.journal import load
 from clew.core.replay import first_difference, replay
 from clew.stores import MemoryStore

@@ -132,5 +132,5 @@ async def test_a_store_without_claims_is_told_what_it_lacks() -> None:
 
         return make
 
-    with pytest.raises(ConfigError, match="Claims"):
+    with pytest.raises(ConfigError, match="Locks"):
         await check_claims(anew)

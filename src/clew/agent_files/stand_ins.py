@@ -13,6 +13,7 @@ import msgspec
 
 from clew.agent_files.origin import spec_of
 from clew.agent_files.spec import Spec
+from clew.codecs.interface import PromptSpec
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import (
@@ -26,7 +27,7 @@ from clew.core.events import (
     Observation,
     Stop,
 )
-from clew.core.interfaces import Parameters, PromptSpec, Retry, Tool
+from clew.core.interfaces import Parameters, Retry, Tool
 from clew.core.trajectory import Trajectory
 from clew.subagents import handing_on
 from clew.tools.retrieval import Retrieval

@@ -5,12 +5,12 @@
 
 from typing import Final
 
+from clew.codecs.interface import Codec
 from clew.codecs.json_object import JsonObject
 from clew.codecs.labelled import DIALECTS, Dialect, Labelled
 from clew.codecs.native import Native
 from clew.codecs.paper import Paper
 from clew.core.errors import ConfigError
-from clew.core.interfaces import Codec
 
 _CODECS: Final[tuple[Codec, ...]] = (
     Native(),

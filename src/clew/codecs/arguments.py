@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from clew.codecs.interface import PromptSpec
 from clew.codecs.mend import UnreadableError, Value, first_value, whole_value
 from clew.core.events import FINISH, Json
-from clew.core.interfaces import Parameters, PromptSpec, Tool
+from clew.core.interfaces import Parameters, Tool
 
 UNKNOWN_KEY: Final = "input"
 """Where the text for a tool that nobody declared is kept, so that the record shows it."""

@@ -15,9 +15,9 @@ from typing import Any, Final, Protocol, TypeAlias, cast
 import msgspec
 
 from clew.codecs.arguments import fields, object_args, tool_named, typed
+from clew.codecs.interface import PromptSpec
 from clew.codecs.mend import UnreadableError, first_value, whole_value
 from clew.core.events import FINISH, Json
-from clew.core.interfaces import PromptSpec
 
 MOST: Final = 64
 """Calls that are read in one reply."""

@@ -4,9 +4,10 @@ import re
 from typing import Final
 
 from clew.codecs.arguments import bare, fields, matched, object_args, tool_named
+from clew.codecs.interface import PromptSpec
 from clew.codecs.mend import UnreadableError, first_value
 from clew.core.events import FINISH, Action
-from clew.core.interfaces import PromptSpec, Tool
+from clew.core.interfaces import Tool
 
 CANONICAL_FINISH: Final = "Finish"
 """How the paper writes the tool that ends a run."""

@@ -19,12 +19,13 @@ from clew.codecs.command_forms import (
     read,
     shaped,
 )
+from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, first_value
 from clew.codecs.scan import Labels, stream_filter
 from clew.codecs.sections import before_invented_tail
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Action, Reply, encode
-from clew.core.interfaces import Calls, OnText, Parameters, Parsed, Part, PromptSpec, Tool
+from clew.core.interfaces import Calls, OnText, Parameters, Part, Tool
 from clew.core.trajectory import Step
 
 __all__ = ["Command", "Commands"]

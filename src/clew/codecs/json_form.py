@@ -5,8 +5,9 @@ from typing import Any, Final
 import msgspec
 
 from clew.codecs.arguments import visible_tools
+from clew.codecs.interface import PromptSpec
 from clew.core.events import Json
-from clew.core.interfaces import Calls, Parameters, PromptSpec, Tool
+from clew.core.interfaces import Calls, Parameters, Tool
 
 _VALUES: Final = frozenset({"const", "default", "enum", "examples"})
 """Keywords whose values are data: nothing in them is a reference."""

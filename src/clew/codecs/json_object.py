@@ -22,11 +22,12 @@ from clew.codecs.arguments import (
     visible_tools,
 )
 from clew.codecs.calls import TRAILING, read_call, tool_name
+from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.json_form import step_schema
 from clew.codecs.mend import UnreadableError, Value, first_value
 from clew.codecs.scan import scan, void
 from clew.core.events import FINISH, Action, Json, Reply, encode
-from clew.core.interfaces import Calls, OnText, Parameters, Parsed, Part, PromptSpec, Tool
+from clew.core.interfaces import Calls, OnText, Parameters, Part, Tool
 from clew.core.trajectory import Step
 
 ACTION: Final = ("action", "tool", "name")

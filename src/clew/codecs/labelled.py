@@ -20,11 +20,12 @@ from clew.codecs.arguments import (
     visible_tools,
 )
 from clew.codecs.calls import TRAILING, read_call, tool_name
+from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, first_value, whole_value
 from clew.codecs.scan import Labels, stream_filter, void
 from clew.codecs.sections import Sections, sections, unfenced
 from clew.core.events import FINISH, Action, Json, Reply, encode
-from clew.core.interfaces import Calls, OnText, Parameters, Parsed, Part, PromptSpec, Tool
+from clew.core.interfaces import Calls, OnText, Parameters, Part, Tool
 from clew.core.trajectory import Step
 
 

@@ -13,10 +13,11 @@ from typing import Any, Final
 import msgspec
 
 from clew.codecs.effects import GONE_ON, already_done
+from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import DEPTH, deep, repeated_key
 from clew.codecs.text_answer import as_calls
 from clew.core.events import Action, Changed, Finish, Forked, Json, Note, RawCall, Reply, encode
-from clew.core.interfaces import Calls, OnText, Parameters, Parsed, Part, PromptSpec
+from clew.core.interfaces import Calls, OnText, Parameters, Part
 from clew.core.trajectory import Aside, Call, Step
 from clew.support.surrogates import HALF, mended_json
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from clew.codecs.interface import Codec, PromptSpec
 from clew.codecs.text_answer import as_calls
 from clew.core.events import Note
-from clew.core.interfaces import Codec, PromptSpec
 from clew.core.trajectory import Step, Trajectory
 
 LOOKED_AT: Final = 8

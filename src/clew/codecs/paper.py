@@ -9,11 +9,12 @@ from typing import Final
 from clew.codecs import wording
 from clew.codecs.arguments import example, fields, text_field, visible_tools
 from clew.codecs.calls import CANONICAL_FINISH, bare_call, read_call
+from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError
 from clew.codecs.scan import Labels, stream_filter
 from clew.codecs.sections import Sections, sections
 from clew.core.events import FINISH, Action, Reply, encode
-from clew.core.interfaces import Calls, OnText, Parameters, Parsed, Part, PromptSpec, Tool
+from clew.core.interfaces import Calls, OnText, Parameters, Part, Tool
 from clew.core.trajectory import Step
 
 LABELS: Final = Labels(

@@ -12,10 +12,11 @@ import msgspec
 
 from clew.codecs.arguments import example, fields, required, tool_named, types
 from clew.codecs.call_spellings import MARK, TAG, Written, calls_at, declared, plain
+from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.labelled import DIALECTS, Labelled
 from clew.codecs.sections import sections
 from clew.core.events import FINISH, Action, Json, Reply, encode
-from clew.core.interfaces import Parameters, Parsed, PromptSpec
+from clew.core.interfaces import Parameters
 
 READ: Final = "calls written as text were read as calls"
 SHORT: Final = 240

@@ -9,6 +9,7 @@ import msgspec
 
 from clew.codecs.arguments import fields, required, types
 from clew.codecs.effects import GONE_ON, already_done
+from clew.codecs.interface import PromptSpec
 from clew.codecs.mend import UnreadableError, whole_value
 from clew.codecs.scan import Labels
 from clew.codecs.sections import Sections, before_invented_tail
@@ -23,7 +24,7 @@ from clew.core.events import (
     Thought,
     encode,
 )
-from clew.core.interfaces import Part, PromptSpec, Tool
+from clew.core.interfaces import Part, Tool
 from clew.core.trajectory import Aside, Call, Step
 
 __all__ = [

@@ -10,9 +10,10 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from clew.codecs.interface import Shape
 from clew.context.view import visible_text
 from clew.core.events import Json, Note, Reply, Usage, encode
-from clew.core.interfaces import Prompt, Shape
+from clew.core.interfaces import Prompt
 from clew.core.trajectory import Step, Trajectory
 
 ANSWER: Final = 1_000

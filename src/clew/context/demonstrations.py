@@ -9,9 +9,9 @@ from typing import Final
 
 import msgspec
 
+from clew.codecs.interface import Example
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Action, Fingerprints, Json, Observation, Reply, Thought
-from clew.core.interfaces import Example
 from clew.core.trajectory import Call, Step
 
 

@@ -4,9 +4,10 @@ from typing import Final
 
 import msgspec
 
+from clew.codecs.interface import Example, PromptSpec
 from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json, encode
-from clew.core.interfaces import Example, Parameters, PromptSpec, Tool
+from clew.core.interfaces import Parameters, Tool
 
 
 class _Tool(msgspec.Struct, omit_defaults=True):

@@ -6,11 +6,12 @@ from typing import Final
 import msgspec
 
 from clew.codecs import by_name
+from clew.codecs.interface import Codec, PromptSpec, Shape
 from clew.context import SHAPES, View, goal_of
 from clew.context.prompt_spec import recorded_brief
 from clew.core.errors import ConfigError
 from clew.core.events import AgentSpec, Thought
-from clew.core.interfaces import Calls, Codec, Prompt, PromptSpec, Shape, Store
+from clew.core.interfaces import Calls, Prompt, Store
 from clew.core.trajectory import Trajectory
 
 SECTIONS: Final = {

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final, TypeAlias
 
+from clew.codecs.interface import Codec, Shape
 from clew.context.instructions import PROMPT, Instructions, several
-from clew.core.interfaces import Codec, Shape, Tool
+from clew.core.interfaces import Tool
 from clew.core.parts import stable_name
 
 Wording: TypeAlias = Mapping[str, str] | Callable[[Tool], str]

@@ -10,19 +10,11 @@ from typing import Any, Final
 
 import msgspec
 
+from clew.codecs.interface import Codec, Describes, PromptSpec, Shape
 from clew.context.chat_tokens import are_shown, harmless
 from clew.context.prompt_parts import Parts
 from clew.core.events import FINISH, Fingerprints, Json, Note, encode
-from clew.core.interfaces import (
-    Calls,
-    Codec,
-    Describes,
-    Parameters,
-    Part,
-    Prompt,
-    PromptSpec,
-    Shape,
-)
+from clew.core.interfaces import Calls, Parameters, Part, Prompt
 from clew.core.parts import shaped_text
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
 

@@ -9,6 +9,7 @@ import msgspec
 from typing_extensions import TypeForm, TypeIs, TypeVar
 
 from clew.codecs import by_name as codec_by_name
+from clew.codecs.interface import Codec, Example, PromptSpec
 from clew.context import PROMPT, VARIANTS, Instructions, Variant, described, matching, prompt_text
 from clew.context.call_estimate import CallEstimate, most_answered, opening
 from clew.context.prompt_spec import brief_document
@@ -20,13 +21,10 @@ from clew.core.interfaces import (
     Bound,
     Check,
     Choosy,
-    Codec,
-    Example,
     Finder,
     Guard,
     Model,
     Parameters,
-    PromptSpec,
     Rated,
     Screen,
     Seeded,

@@ -1,21 +1,19 @@
-"""Every door of clew on one page: what a part is given, what it gives back.
+"""The doors of clew on one page: what a part is given, what it gives back.
 
-Nothing here is to be inherited. A model, codec or store is whatever has these methods; a bound, a
-guard or a check is a function; a tool is one dataclass.
+Nothing here is to be inherited. A model or store is whatever has these methods; a bound, a guard or
+a check is a function; a tool is one dataclass. The door of a format is `clew.codecs.interface`.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import msgspec
 
 from clew.core.errors import ConfigError
 from clew.core.events import (
-    Action,
     Effect,
     Entry,
     Grant,
@@ -30,7 +28,7 @@ from clew.core.events import (
     Verdict,
     Wire,
 )
-from clew.core.trajectory import Call, Step, Trajectory
+from clew.core.trajectory import Call, Trajectory
 
 Said = TypeVar("Said")
 Answering: TypeAlias = Awaitable[Said] | Said  # given at once, or once it is awaited
@@ -193,112 +191,8 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
         yield from self.tail
 
 
-class Example(msgspec.Struct, frozen=True):
-    """A worked trajectory to show in the head: a goal, its steps, the last of which finishes."""
-
-    goal: str
-    steps: tuple[Step, ...]
-
-
-Shape: TypeAlias = Callable[[str], str]
-"""How a model is shown an observation: text to text. Pure, for it is done again in a replay."""
-
-
-@dataclass(frozen=True)
-class PromptSpec:
-    """What a codec may know of the agent: the same for a whole run.
-
-    `tools` are those shown from the start, in order, without `finish`, and `more` those that may be
-    shown later; `known` are all names that may be called, hidden ones included. `answer` is the
-    JSON Schema of the answer ({"type": "string"} for text). `thought` says whether the model is
-    asked to think aloud. The view applies `shape`.
-    """
-
-    prompt: str
-    tools: tuple[Tool, ...]
-    finish: Tool
-    answer: Parameters
-    known: frozenset[str] = frozenset()
-    thought: bool = True
-    examples: tuple[Example, ...] = ()
-    shape: Shape | None = None
-    more: tuple[Tool, ...] = ()
-
-    @cached_property
-    def later(self) -> Mapping[str, Tool]:
-        """`more` by name."""
-        return {tool.name: tool for tool in self.more}
-
-    @property
-    def answers_text(self) -> bool:
-        """Whether the answer is a plain string."""
-        return self.answer.get("type") == "string"
-
-
-class Parsed(msgspec.Struct, frozen=True, gc=False):
-    """A reply as a codec read it: the fields of a `Thought`, without its circumstances."""
-
-    text: str = ""
-    actions: tuple[Action, ...] = ()
-    answer: str | None = None
-    fault: str = ""
-    repairs: tuple[str, ...] = ()
-
-
 OnText: TypeAlias = Callable[[str], bool]
 """Takes a piece of a reply as it arrives; True says that nothing after it is wanted."""
-
-
-class Codec(Protocol):
-    """How actions are written and read. Pure: no I/O, no state; `parse` never raises."""
-
-    @property
-    def name(self) -> str:
-        """`name/version`, written in the record; a new version may render differently."""
-        ...
-
-    @property
-    def stop(self) -> tuple[str, ...]:
-        """Sequences at which a server should end the reply."""
-        ...
-
-    @property
-    def native(self) -> bool:
-        """Whether tools and calls travel in the provider's own fields."""
-        ...
-
-    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
-        """What comes first in every prompt of a run: instructions, tools, examples, the goal."""
-        ...
-
-    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
-        """One closed step as immutable parts: thought, calls, one result per call, asides."""
-        ...
-
-    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
-        """What is said anew before thought number `step`: what is left, reminders."""
-        ...
-
-    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
-        """The JSON Schema that the text of the next reply must meet; None where it is free."""
-        ...
-
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
-        """Read a reply; total and linear in its length."""
-        ...
-
-    def stream_filter(self, show: Callable[[str], None]) -> OnText:
-        """A filter for a reply's stream: shows what counts, says when an invented tail begins."""
-        ...
-
-
-@runtime_checkable
-class Describes(Protocol):
-    """A text format that can describe further tools in the midst of a run."""
-
-    def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
-        """Tools that can be called from here on, as immutable parts."""
-        ...
 
 
 class Finder(Protocol):

@@ -6,6 +6,7 @@ from typing import Any, Final
 import anyio
 import msgspec
 
+from clew.codecs.interface import Parsed
 from clew.codecs.no_answer import no_answer
 from clew.concurrency.tasks import settle
 from clew.context import Instructions, View, goal_of
@@ -13,7 +14,7 @@ from clew.core.agent import NEAR, Agent
 from clew.core.budget import limit_reminders
 from clew.core.errors import ModelError, PartError, described, message_of
 from clew.core.events import FINISH, Action, Reply, Thought, encode
-from clew.core.interfaces import Calls, OnText, Parsed, Prompt
+from clew.core.interfaces import Calls, OnText, Prompt
 from clew.core.journal import Journal
 from clew.core.parts import PASSED, broken, of_kind, short_repr, stable_name, text_from, using
 from clew.core.trajectory import Trajectory

@@ -6,10 +6,11 @@ from collections.abc import Callable, Collection, Generator, Iterable, Mapping, 
 from contextlib import contextmanager
 from typing import Any, Final, cast
 
+from clew.codecs.interface import Codec, Describes, Example
 from clew.context import DEMONSTRATIONS, Instructions
 from clew.core.errors import ConfigError, described
 from clew.core.events import FINISH
-from clew.core.interfaces import Codec, Describes, Example, Finder, Model, Tool
+from clew.core.interfaces import Finder, Model, Tool
 from clew.core.parts import PASSED, short_repr
 from clew.tools.function import tool
 from clew.tools.schema import checked, problems
@@ -169,9 +170,7 @@ def check_model(model: Model | str) -> None:
         "priced": lambda value: isinstance(value, bool),
         "complete": callable,
     }
-    _check_door(
-        "model", model, wanted, 'name one ("provider:model"), or see clew.core.interfaces.Model'
-    )
+    _check_door("model", model, wanted, 'name one ("provider:model"), or see clew.interfaces.Model')
 
 
 def check_codec(codec: Codec | str | None) -> None:
@@ -186,7 +185,7 @@ def check_codec(codec: Codec | str | None) -> None:
     wanted |= dict.fromkeys(
         ("head", "render", "tail", "reply_schema", "parse", "stream_filter"), callable
     )
-    _check_door("format", codec, wanted, "see clew.core.interfaces.Codec")
+    _check_door("format", codec, wanted, "see clew.interfaces.Codec")
 
 
 def check_finder(finder: Finder | None) -> None:
@@ -197,7 +196,7 @@ def check_finder(finder: Finder | None) -> None:
         "always": lambda value: isinstance(value, Sequence) and not isinstance(value, str),
         "find": callable,
     }
-    _check_door("retrieval", finder, wanted, "see clew.core.interfaces.Finder")
+    _check_door("retrieval", finder, wanted, "see clew.interfaces.Finder")
 
 
 def _check_door(
@@ -265,7 +264,7 @@ def check_retrieval(retrieval: Finder, tools: Sequence[Tool], codec: Codec) -> N
     if not codec.native and not isinstance(codec, Describes):
         message = (
             f"the format {codec.name} cannot describe tools in the midst of a run: give "
-            "it the method describe (clew.core.interfaces.Describes), or leave the retrieval out"
+            "it the method describe (clew.interfaces.Describes), or leave the retrieval out"
         )
         raise ConfigError(message)
 

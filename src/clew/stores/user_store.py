@@ -19,9 +19,9 @@ _GIVES: Final[Mapping[str, tuple[type[Any], str]]] = {
     **dict.fromkeys(("append", "claim"), (bool, "True or False")),
     **dict.fromkeys(("post", "close", "forget", "release"), (NoneType, "nothing")),
     "blob": (bytes, "bytes"),
-    "read": (list, "a list of clew.core.interfaces.Line"),
+    "read": (list, "a list of clew.interfaces.Line"),
     "inbox": (list, "a list of pairs, an id and a body"),
-    **dict.fromkeys(("runs", "due"), (list, "a list of clew.core.interfaces.RunInfo")),
+    **dict.fromkeys(("runs", "due"), (list, "a list of clew.interfaces.RunInfo")),
     "ids": (list, "a list of texts"),
 }
 """What the methods of stores give (`clew.core.interfaces`); a store has those of what it can do."""

@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
+from clew.codecs.interface import Codec, Parsed, PromptSpec
 from clew.core.events import (
     FINISH,
     Action,
@@ -32,7 +33,7 @@ from clew.core.events import (
     Reply,
     encode,
 )
-from clew.core.interfaces import Codec, Parsed, Part, PromptSpec
+from clew.core.interfaces import Part
 from clew.core.trajectory import Step
 from clew.testing.codec_further import further_tools_are_described_as_in_the_head
 from clew.testing.codec_samples import (

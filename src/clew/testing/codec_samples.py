@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from clew.codecs.interface import Codec, Example, PromptSpec
 from clew.core.events import (
     Action,
     Effect,
@@ -17,7 +18,7 @@ from clew.core.events import (
     Thought,
     Verdict,
 )
-from clew.core.interfaces import Codec, Example, Parameters, Part, PromptSpec, Tool
+from clew.core.interfaces import Parameters, Part, Tool
 from clew.core.trajectory import Call, Step
 from clew.tools.finish import finish_tool
 

@@ -15,6 +15,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec.structs import replace
 
 from clew.codecs import by_name, native, wording
+from clew.codecs.interface import PromptSpec
 from clew.core.errors import ModelError
 from clew.core.events import (
     FINISH,
@@ -28,7 +29,7 @@ from clew.core.events import (
     Usage,
     encode,
 )
-from clew.core.interfaces import OnText, Prompt, PromptSpec, Tool
+from clew.core.interfaces import OnText, Prompt, Tool
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.tools.finish import answer_schema, finish_tool
 

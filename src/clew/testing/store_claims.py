@@ -162,7 +162,7 @@ class Shared(Store, Locks, Protocol):
 
 def _claims(store: Store) -> Locks:
     if not isinstance(store, Locks):
-        message = "this store has no claims: give it the methods of clew.core.interfaces.Claims"
+        message = "this store has no claims: give it the methods of clew.interfaces.Locks"
         raise ConfigError(message)
     return store
 

@@ -11,9 +11,10 @@ from functools import lru_cache
 from typing import Final
 
 from clew.codecs import by_name
+from clew.codecs.interface import PromptSpec
 from clew.core.errors import ModelError
 from clew.core.events import FINISH, Action, Json, Reply
-from clew.core.interfaces import Parameters, Part, Prompt, PromptSpec, Tool
+from clew.core.interfaces import Parameters, Part, Prompt, Tool
 from clew.tools.finish import finish_tool
 
 _FORMATS: Final = (
