@@ -41,7 +41,12 @@ reward 1, success, all runs of gold calls); where it has no measure, a run count
 """
 
 LIMITS: Final = clew.Limits(
-    steps=10_000, tool_calls=10_000, calls_per_step=1_000, tokens=1_000_000_000, seconds=86_400.0
+    landing=False,
+    steps=10_000,
+    tool_calls=10_000,
+    calls_per_step=1_000,
+    tokens=1_000_000_000,
+    seconds=86_400.0,
 )
 
 
@@ -130,7 +135,6 @@ def _agent(lines: Sequence[tuple[Called, ...]]) -> clew.Agent:
             for name in tools.values()
         ],
         limits=LIMITS,
-        landing=False,
     )
 
 

@@ -17,6 +17,8 @@ from clew.tools.similar_names import MOST
 from recordings.native_talks import Talk, Turn
 
 LIMITS = clew.Limits(
+    landing=False,
+    no_progress=None,
     steps=10_000,
     tool_calls=10_000,
     calls_per_step=1_000,
@@ -92,8 +94,6 @@ async def drive(talk: Talk, store: Store, effect: Effect) -> Driven:
         tools=_tools(talk, world, effect),
         limits=LIMITS,
         bounds=(Over(len(talk.turns)),),
-        no_progress=None,
-        landing=False,
     )
     await clew.run(agent, talk.goal, store=store, run_id=talk.name)
     await go_on(agent, talk.name, talk.words, store)

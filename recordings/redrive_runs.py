@@ -188,10 +188,10 @@ def prepared(source: Source, record: Record) -> tuple[list[Line], clew.Agent]:
         model=ScriptedModel([]),
         tools=_tools(record, lines),
         codec=source.form.codec,
-        limits=clew.Limits(steps=most, tool_calls=most, faults=most + 1),
+        limits=clew.Limits(
+            steps=most, tool_calls=most, faults=most + 1, landing=False, no_progress=None
+        ),
         bounds=source.bounds(record),
-        no_progress=None,
-        landing=False,
         fallback=source.fallback,
     )
     for turn in record["turns"]:

@@ -31,7 +31,9 @@ EFFECTS: Final[tuple[Effect, ...]] = ("read", "unsafe")
 REPLAYS: Final = 10
 """Every so-manieth fork is replayed as well."""
 
-LIMITS: Final = clew.Limits(steps=1_000, tool_calls=1_000, tokens=100_000_000, seconds=3_600.0)
+LIMITS: Final = clew.Limits(
+    steps=1_000, tool_calls=1_000, tokens=100_000_000, seconds=3_600.0, no_progress=None
+)
 
 TEXT: Final = """\
 Multi-turn tasks with gold calls (files, tickets, trades, travel, a car, messages), each call with
@@ -259,7 +261,6 @@ def _agent(run: Gold, world: World, effect: Effect) -> clew.Agent:
         model=ScriptedModel(script),
         tools=[one.tool for one in made],
         limits=LIMITS,
-        no_progress=None,
     )
 
 

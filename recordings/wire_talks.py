@@ -13,7 +13,14 @@ from recordings.wire_exchanges import Exchange, functions
 from recordings.wire_provider import Provider, send
 from recordings.wire_rules import complaint
 
-_LIMITS = Limits(steps=200, tool_calls=1000, calls_per_step=100, tokens=1_000_000_000, faults=100)
+_LIMITS = Limits(
+    steps=200,
+    tool_calls=1000,
+    calls_per_step=100,
+    tokens=1_000_000_000,
+    faults=100,
+    no_progress=None,
+)
 _AGAIN = 3
 """So many words of the person for each reply are enough."""
 
@@ -75,7 +82,7 @@ async def rebuilt(talk: Talk, provider: Provider) -> list[tuple[Body, str]]:
     try:
         tools = [each.tool for each in published(functions(talk.exchanges).values(), seen)]
         model = provider.model(first)
-        agent = Agent(model=model, tools=tools, codec="native", limits=_LIMITS, no_progress=None)
+        agent = Agent(model=model, tools=tools, codec="native", limits=_LIMITS)
         await run(agent, "Begin.", store=store, run_id=_RUN, listener=Listening())
         for _ in range(_AGAIN * len(talk.exchanges)):
             if not provider.turns:

@@ -42,7 +42,6 @@ LAYERS = {
     "codecs.interface": 2,  # the door of a format
     "codecs": 3,
     "context": 3,
-    "core.bounds": 3,
     "core.budget": 3.5,  # the one account of a run, with what `context` expects of its next call
     "core.journal": 3,
     "evidence": 3,
@@ -51,6 +50,7 @@ LAYERS = {
     "screens": 3,
     "stores": 3,
     "tools": 3,
+    "core.bounds": 3.5,  # whether a run gets on is for a guard to say
     "toolbox": 3.5,  # made with what `tools` gives everybody
     "context.rendered_prompt": 4,  # the prompt of any thought, made again from the record
     "core.agent": 4,

@@ -83,9 +83,7 @@ async def test_an_agent_is_what_its_file_says(tmp_path: Path) -> None:
         answer = "own_parts:Said"
         tries = 1
         thought = false
-        landing = false
         tell_left = "always"
-        unknown = "hold"
         [prompt]
         persona = "You are brief."
         constraints = ["Say it in one line."]
@@ -94,6 +92,8 @@ async def test_an_agent_is_what_its_file_says(tmp_path: Path) -> None:
         steps = 4
         calls_per_tool = { weather = 2 }
         seconds = 60.0
+        landing = false
+        unknown = "hold"
         [[programs]]
         name = "list"
         description = "List files."
@@ -110,7 +110,8 @@ async def test_an_agent_is_what_its_file_says(tmp_path: Path) -> None:
     assert agent.brief.prompt.startswith("You are brief.\n- Say it in one line.")
     assert (agent.limits.steps, agent.limits.tool_calls) == (4, 30)
     assert agent.limits.calls_per_tool == {"weather": 2}
-    assert (agent.tries, agent.landing, agent.unknown, len(agent.guards)) == (1, False, "hold", 2)
+    assert (agent.limits.landing, agent.limits.unknown) == (False, "hold")
+    assert (agent.tries, len(agent.guards)) == (1, 2)
     assert not agent.brief.thought
     assert store == str(tmp_path / "runs.sqlite")
     assert "own_parts" in repr(agent.answer)
@@ -364,7 +365,7 @@ WRONG: list[tuple[str, int, str]] = [
     ("model = ", 1, "this is not TOML"),
     ("a = 1\nmodel = offline", 2, "this is not TOML: Invalid value (text stands in quotes)"),
     ("a = 1\nb = [\n", 2, "this is not TOML: "),
-    ('model = "offline"\nunknown = "ask"', 2, "unknown: 'ask' is none of tell, hold"),
+    ('model = "offline"\nlimits.unknown = "ask"', 2, "limits.unknown: 'ask' is none of tell, hold"),
     ('[[programs]]\nname = "a"\ndescription = "b"\nargv = ["ls"]\neffect = "rd"', 5, "pure, read"),
     ("a = 1\nb = = 2", 2, "this is not TOML"),
     ("a = 1\na = 2", 2, "this is not TOML: Cannot overwrite"),

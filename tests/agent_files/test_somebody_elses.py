@@ -107,7 +107,7 @@ model = "offline"
 tools = ["their_parts:visit"]
 bounds = ["their_parts:enough"]
 answer = "their_parts:Said"
-landing = {}
+limits.landing = {}
 [retrieval]
 always = ["visit"]
 """

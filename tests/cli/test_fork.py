@@ -100,17 +100,17 @@ def test_settings_are_read_as_what_they_are(run_id: str) -> None:
     Path("prompt.txt").write_text("Be brief.")
     clew(
         "fork", run_id, "--at", "0", "--set", "prompt=@prompt.txt", "--set", "limits.steps=7",
-        "--set", "limits.tool_calls=5", "--set", "landing=false", "--set", "format=native",
+        "--set", "limits.tool_calls=5", "--set", "limits.landing=false", "--set", "format=native",
     )  # fmt: skip
     entries = clew("show", "last", "--json").document["entries"]
     (forked,) = [entry for entry in entries if entry["event"] == "forked"]
     spec = forked["origin"]["cli"]
-    assert (spec["prompt"], spec["format"], spec["landing"]) == ("Be brief.", "native", False)
-    assert spec["limits"] == {"steps": 7, "tool_calls": 5}
+    assert (spec["prompt"], spec["format"]) == ("Be brief.", "native")
+    assert spec["limits"] == {"steps": 7, "tool_calls": 5, "landing": False}
     clew("fork", "last", "--at", "1", "--set", "limits.tool_calls=null")
     entries = clew("show", "last", "--json").document["entries"]
     *_, forked = [entry for entry in entries if entry["event"] == "forked"]
-    assert forked["origin"]["cli"]["limits"] == {"steps": 7}
+    assert forked["origin"]["cli"]["limits"] == {"steps": 7, "landing": False}
 
 
 def test_a_word_may_follow(run_id: str) -> None:
@@ -156,8 +156,8 @@ WRONG = [
         "--set does not fit an agent: unknown key 'step' in limits: did you mean 'steps'?",
     ),
     (
-        "--at 1 --set unknown=ask",
-        "--set does not fit an agent: unknown: 'ask' is none of tell, hold",
+        "--at 1 --set limits.unknown=ask",
+        "--set does not fit an agent: limits.unknown: 'ask' is none of tell, hold",
     ),
     ("--at 1 --set observation.1.1=@absent.txt", "absent.txt cannot be read: No such file"),
     ("--at 1 --set model.name=x", "--set does not fit an agent: model: expected str, got object"),

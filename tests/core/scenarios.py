@@ -296,7 +296,7 @@ SCENARIOS = [
     ),
     Scenario(
         "no landing wanted",
-        scripted(act("lookup", key="a"), limits=Limits(steps=1), landing=False, fallback="-"),
+        scripted(act("lookup", key="a"), limits=Limits(steps=1, landing=False), fallback="-"),
         status="bound",
         answer="-",
         steps=1,

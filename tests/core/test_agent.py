@@ -118,7 +118,7 @@ def test_parts_are_named_by_their_own_words() -> None:
 
 
 def test_no_progress_detection_can_be_left_out() -> None:
-    without = Agent(model=MODEL, no_progress=None)
+    without = Agent(model=MODEL, limits=Limits(no_progress=None))
     assert not any(isinstance(guard, NoProgress) for guard in without.all_guards)
 
 
@@ -245,7 +245,7 @@ class TestNoProgress:
     pytestmark = pytest.mark.anyio
 
     async def codes(self, script: list[Any], **options: Any) -> list[tuple[str, int]]:
-        _, so_far = await play([*script, say("ok")], limits=Limits(steps=40), **options)
+        _, so_far = await play([*script, say("ok")], limits=Limits(steps=40, **options))
         return [
             (call.observation.code, len(call.hints)) for call in so_far.calls if call.observation
         ]

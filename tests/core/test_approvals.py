@@ -10,6 +10,7 @@ from clew import (
     Call,
     ConfigError,
     Held,
+    Limits,
     SqliteStore,
     StoreError,
     Trajectory,
@@ -238,7 +239,7 @@ async def test_a_word_is_used_once() -> None:
     """A call that was allowed and then cut off is in doubt: the word does not make it again."""
     done: Done = []
     switch = Switch()
-    agent = writer(done, "a", unknown="hold")
+    agent = writer(done, "a", limits=Limits(unknown="hold"))
     (seen,) = (await run(agent, "Write.", store=switch, run_id="w")).held
     await rule("w", "1.1", allow=True, store=switch)
     switch.left = 3  # opened, ruled, attempted

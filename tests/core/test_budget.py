@@ -128,7 +128,7 @@ class TestReserving:
 
     async def test_without_a_landing_nothing_is_kept_for_one(self) -> None:
         usage = Usage(input=2_000, output=400)
-        found, _ = await played(agent(usage, limits=Limits(tokens=10_000), landing=False))
+        found, _ = await played(agent(usage, limits=Limits(tokens=10_000, landing=False)))
         assert (found.steps, found.reason) == (
             3, "tokens: 7,200 of 10,000 used and the next call needs about 3,403",
         )  # fmt: skip
@@ -222,7 +222,7 @@ class TestCost:
         usage = Usage(input=10_000, output=1_000, cost=0.011, cached=9_000)
         model = costing(usage, rates=Rates(1.0, 10.0, 0.1))
         found, record = await played(
-            Agent(model=model, tools=TOOLS, limits=Limits(cost=0.05), landing=False)
+            Agent(model=model, tools=TOOLS, limits=Limits(cost=0.05, landing=False))
         )
         assert found.steps == 4
         assert record.usage.cost == pytest.approx(0.044)

@@ -70,7 +70,7 @@ async def test_words_landings_and_stops_count() -> None:
     assert first == (1, "word of a check", None, "the answer must name 42")
     _, first = await compared(agent(A, say("a")), agent(A, say("a"), limits=Limits(steps=1)))
     assert first == (1, "landing", None, "steps")
-    one, other = (agent(A, limits=Limits(steps=1), landing=False, fallback=f) for f in "xy")
+    one, other = (agent(A, limits=Limits(steps=1, landing=False), fallback=f) for f in "xy")
     _, first = await compared(one, other)
     assert first == (1, "answer", "x", "y")
 

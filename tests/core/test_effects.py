@@ -13,6 +13,7 @@ from trio.testing import MockClock
 from clew import (
     Agent,
     FencedError,
+    Limits,
     Observation,
     Retry,
     StoreError,
@@ -342,7 +343,7 @@ async def test_what_json_would_change_is_a_bad_output(value: object) -> None:
 @pytest.mark.parametrize("allow", [True, False])
 async def test_by_choice_a_call_in_doubt_is_held_for_a_person(*, allow: bool) -> None:
     work = Flaky()
-    doubt = Doubt(made(work, effect="unsafe"), unknown="hold")
+    doubt = Doubt(made(work, effect="unsafe"), limits=Limits(unknown="hold"))
     store = await doubt.cut()
     held = await resume(doubt.agent, "run", store=store)
     assert (held.status, work.calls) == ("held", 1)
@@ -359,7 +360,7 @@ async def test_by_choice_a_call_in_doubt_is_held_for_a_person(*, allow: bool) ->
 
 async def test_a_second_attempt_that_is_lost_too_is_held_again() -> None:
     work = Flaky()
-    doubt = Doubt(made(work, effect="unsafe"), unknown="hold")
+    doubt = Doubt(made(work, effect="unsafe"), limits=Limits(unknown="hold"))
     store = await doubt.cut()
     await resume(doubt.agent, "run", store=store)
     await rule("run", "1.1", allow=True, args={}, store=store)

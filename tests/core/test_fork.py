@@ -603,7 +603,7 @@ async def test_the_time_until_a_fork_is_made_is_no_work_and_what_was_spent_count
         clock=lambda: at + now,
     )
     assert journal.trajectory.total.active_ms < now
-    less = agent.replace(limits=Limits(steps=1), landing=False, fallback="-")
+    less = agent.replace(limits=Limits(steps=1, landing=False), fallback="-")
     assert (await go(less, journal)).stop is not None
     assert journal.trajectory.stop is not None
     assert journal.trajectory.stop.reason == "steps: 1 of 1 used"

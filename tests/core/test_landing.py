@@ -16,9 +16,12 @@ pytestmark = pytest.mark.both_loops
 TOLD = "A person let the work go on after that"
 
 
-def agent(*script: Any, steps: int = 1, codec: str = "native", **more: Any) -> Agent:
+def agent(
+    *script: Any, steps: int = 1, codec: str = "native", landing: bool = True, **more: Any
+) -> Agent:
     model = watched(*script, codec=codec, tools=TOOLS)
-    return Agent(model=model, tools=TOOLS, codec=codec, limits=Limits(steps=steps), **more)
+    limits = Limits(steps=steps, landing=landing)
+    return Agent(model=model, tools=TOOLS, codec=codec, limits=limits, **more)
 
 
 async def begun(landing: Agent, entries: int) -> MemoryStore:

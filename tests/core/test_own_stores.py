@@ -80,7 +80,7 @@ async def test_whatever_a_store_does_wrong_is_one_line_and_the_run_goes_on(
     store = Store()
     begun = method in {"open", "read"}
     if begun:
-        await begins(store, limits=Limits(steps=1), landing=False)
+        await begins(store, limits=Limits(steps=1, landing=False))
     store.method, store.bad = method, MISDEEDS[misdeed]
     with pytest.raises(PartError) as caught:
         await (goes_on(store) if begun else begins(store))

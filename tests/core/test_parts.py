@@ -391,6 +391,7 @@ class OddFormat:
         ),
         ({"system_prompt": "x"}, "an agent has no 'system_prompt': say prompt"),
         ({"max_steps": 5}, r"an agent has no 'max_steps': say limits=Limits\(steps=…\)"),
+        ({"steps": 5}, r"an agent has no 'steps': say limits=Limits\(steps=…\)"),
         ({"gards": []}, "an agent has no 'gards': say guards"),
         ({"zzzzzz": []}, "an agent has no 'zzzzzz': there are model, tools, "),
         ({"codec": Half()}, "the format .* has stop = None"),
@@ -493,7 +494,7 @@ async def test_an_answer_that_is_wrong_again_and_again_is_counted(*, denied: boo
 
 
 async def test_a_run_begun_by_an_older_clew_goes_on_by_its_rules() -> None:
-    agent = Agent(ScriptedModel([finish({"a": 1})] * 9), limits=Limits(steps=5), landing=False)
+    agent = Agent(ScriptedModel([finish({"a": 1})] * 9), limits=Limits(steps=5, landing=False))
     started = Started("What?", agent.setting, 2)
     record = await go(agent, await Journal.create(MemoryStore(), started, "run"))
     assert record.stop is not None

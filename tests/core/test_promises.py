@@ -86,7 +86,7 @@ async def test_a_persons_no_to_a_call_in_doubt_is_not_overridden_by_the_probe() 
     agent = Agent(
         model=ScriptedModel([act("work", v=1), say("ok")]),
         tools=[made(work, probe=probe)],
-        unknown="hold",
+        limits=Limits(unknown="hold"),
     )
     store = await cut_after_attempt(agent)
     assert (await resume(agent, "run", store=store)).status == "held"

@@ -76,7 +76,9 @@ async def test_they_are_audited_as_they_were_written() -> None:
 
 async def test_an_answer_that_is_no_text_has_no_end() -> None:
     result, _ = await answered(7, answer=int)
-    with pytest.raises(ConfigError, match=r"the answer is 7 \(int\): only a text can end with a list"):
+    with pytest.raises(
+        ConfigError, match=r"the answer is 7 \(int\): only a text can end with a list"
+    ):
         result.with_references()
 
 

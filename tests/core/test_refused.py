@@ -24,6 +24,9 @@ MODEL = ScriptedModel([say("ok")])
         ({"cost": True}, "limit cost is True: give a number over 0"),
         ({"calls_per_tool": {"add": 1.0}}, "limit calls_per_tool[add] is 1.0: give a whole number"),
         ({"calls_per_tool": 3}, "limit calls_per_tool is 3: give numbers by the names of tools"),
+        ({"unknown": "ask"}, "limit unknown is 'ask': choose one of tell, hold"),
+        ({"landing": "no"}, "limit landing is 'no': choose one of True, False"),
+        ({"no_progress": True}, "limit no_progress is True: give a NoProgress, or None"),
     ],
 )
 def test_a_limit_that_is_no_such_number_is_refused(limits: dict[str, Any], says: str) -> None:
@@ -52,7 +55,6 @@ class Loud(enum.Enum):
         ({"seed": object()}, "seed is <object"),
         ({"tries": "2"}, "tries is '2': give 0 or more"),
         ({"tries": 1.5}, "tries is 1.5: give 0 or more"),
-        ({"unknown": "ask"}, "unknown is 'ask': choose one of tell, hold"),
     ],
 )
 def test_what_no_record_gives_back_is_refused(options: dict[str, Any], says: str) -> None:

@@ -27,8 +27,8 @@ def seeker(
         [*(act("look", words=f"herons, in other words {n}") for n in range(ASKED)), say("Gone.")]
     )
     guard = NoProgress(polling=frozenset({"look"} if polling else ()))
-    limits = Limits(steps=ASKED + 2, tool_calls=ASKED + 2)
-    return Agent(model=script, tools=[look], limits=limits, no_progress=guard, landing=False)
+    limits = Limits(steps=ASKED + 2, tool_calls=ASKED + 2, no_progress=guard, landing=False)
+    return Agent(model=script, tools=[look], limits=limits)
 
 
 async def outcome(agent: Agent) -> dict[str, Any]:

@@ -200,8 +200,7 @@ LANDS = Limits(steps=1)
             Agent(
                 model=scripted(act("calc", expression="1")),
                 tools=[calc],
-                limits=LANDS,
-                landing=False,
+                limits=replace(LANDS, landing=False),
                 fallback="?",
             ),
             "ERROR: tool_error: the sub-run ended as bound (steps: 1 of 1 used) and gave no "
@@ -437,7 +436,7 @@ async def test_a_grant_binds_on_every_axis_and_a_further_word_gives_no_more(axis
     usage = Usage(1_000, 500, cost=0.01)
     script = [act("calc", expression=str(n)) for n in range(20)]
     model = replace(scripted(*script), usage=usage)
-    child = Agent(model=model, tools=[calc], landing=False)
+    child = Agent(model=model, tools=[calc], limits=Limits(landing=False))
     limits = {"tool_calls": Limits(tool_calls=5), "cost": Limits(cost=0.1)}
     limits["tokens"] = Limits(tokens=15_000)
     store = MemoryStore()

@@ -47,7 +47,7 @@ async def test_a_filter_that_sends_no_message_is_asked_once_and_named(make: Any)
     store = MemoryStore()
     async with over(lambda _: filtered, make=make, retries=few(3)) as (model, server, waits):
         codec = "native" if make is openai_chat else "paper"
-        agent = Agent(model=model, codec=codec, limits=Limits(faults=1), landing=False)
+        agent = Agent(model=model, codec=codec, limits=Limits(faults=1, landing=False))
         result = await run(agent, "Why?", store=store)
     assert (len(server.requests), waits, result.status) == (1, [], "bound")
     [step] = (await read(result.run_id, store=store)).steps

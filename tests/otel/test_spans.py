@@ -210,7 +210,7 @@ async def test_each_invocation_is_a_trace_and_a_follow_up_another() -> None:
 
 async def test_who_knows_nothing_of_the_run_before_tells_what_there_is() -> None:
     store = MemoryStore()
-    given = agent(limits=Limits(steps=1), landing=False)
+    given = agent(limits=Limits(steps=1, landing=False))
     run_id = (await run(given, "Where?", store=store)).run_id
     record = await read(run_id, store=store)
     with collected() as (found, tracer):

@@ -111,7 +111,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
             answer_schema(fields["answer"])
     said = {
         name: getattr(spec, name)
-        for name in ("tries", "thought", "landing", "unknown", "tell_left")
+        for name in ("tries", "thought", "tell_left")
         if getattr(spec, name) is not None
     }
     with part():

@@ -14,6 +14,9 @@ from clew.models.resolve import default
 ORIGIN: Final = "cli"
 """Key of the spec in `Started.origin`."""
 
+MOVED: Final = (("limits", "landing"), ("limits", "unknown"))
+"""Keys that stood by themselves in earlier records, behind the tables they are in now."""
+
 
 def origin(spec: Spec) -> dict[str, Json]:
     """The spec as it stands in the record."""
@@ -36,10 +39,19 @@ def spec_of(record: Trajectory) -> Spec | None:
     if not (found := origin_of(record)):
         return None
     try:
-        return msgspec.convert(found[ORIGIN], Spec)
+        return msgspec.convert(_moved(found[ORIGIN]), Spec)
     except msgspec.ValidationError as error:
         message = f"run {record.run_id} was begun with options this clew does not know: {error}"
         raise ConfigError(message) from error
+
+
+def _moved(said: dict[str, Json]) -> dict[str, Json]:
+    """What an earlier clew wrote, with each key where it stands now."""
+    now = dict(said)
+    for table, name in MOVED:
+        if name in now:
+            now[table] = {**now.get(table, {}), name: now.pop(name)}
+    return now
 
 
 async def with_model(wanted: Spec) -> tuple[Spec, str]:

@@ -57,7 +57,7 @@ class Tariff(Part, frozen=True):
 
 
 class Numbers(Part, frozen=True):
-    """The limits of a run; those left out are the usual ones (`clew.Limits`)."""
+    """What stops a run; what is left out is as usual (`clew.Limits`)."""
 
     steps: int | None = None
     tool_calls: int | None = None
@@ -73,6 +73,8 @@ class Numbers(Part, frozen=True):
     part_seconds: float | None = None
     reply_seconds: float | None = None
     grace: float | None = None
+    landing: bool | None = None
+    unknown: Literal["tell", "hold"] | None = None
 
     @property
     def limits(self) -> Limits:
@@ -179,8 +181,6 @@ class Spec(Part, frozen=True):
     tries: int | None = None
     examples: int = 0
     thought: bool | None = None
-    landing: bool | None = None
-    unknown: Literal["tell", "hold"] | None = None
     tell_left: Literal["near", "always", "never"] | None = None
     file: str = ""
 

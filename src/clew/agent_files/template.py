@@ -44,9 +44,7 @@ tools = ["calc", "planner"]
 # tries = 2             # how often an answer that fails a check goes back
 # examples = 0          # worked examples shown first: so many of those that ship and fit the tools
 # thought = true        # ask for a thought before each action
-# landing = true        # at a limit, ask for the best answer so far
 # tell_left = "near"    # tell the model what is left: near, always, never
-# unknown = "tell"      # after a call whose effect is unknown: tell the model, or hold for you
 
 # What the model is told first, in the place of the usual. As one text: prompt = "…"
 # [prompt]
@@ -78,6 +76,8 @@ steps = 15
 # tokens = 1000000
 # cost = 1.0
 # seconds = 600
+# landing = true        # at a limit, ask for the best answer so far
+# unknown = "tell"      # after a call whose effect is unknown: tell the model, or hold for you
 
 # More tools than a model chooses well among: show those in always, and of the rest the best k for
 # what is to be done.

@@ -36,6 +36,7 @@ KEYS: Final[Mapping[str, str]] = {
     "max_cost": "limits.cost",
     "max_seconds": "limits.seconds",
     "temperature": "params.temperature",
+    "unknown": "limits.unknown",
 }
 """Options by the keys of agent files that they set, where those are others."""
 

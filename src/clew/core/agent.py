@@ -49,7 +49,7 @@ from clew.core.validate import (
     fitting,
     worked,
 )
-from clew.guards import AlreadyDone, NoProgress, Stuck
+from clew.guards import AlreadyDone, NoProgress
 from clew.models.resolve import resolve
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
 from clew.tools.schema import compile_schema, schema_hash, shown_problems
@@ -85,10 +85,8 @@ class Agent(Generic[A_co]):
     of the answer: whatever stands in an annotation, also `int | None`; an `Agent[Life]` gives a
     `Result[Life]`. `examples` are shown first; a number is so many of those that ship and fit.
     An answer that fails a check goes back to the model `tries` times, then `fallback` stands in.
-    `landing` says whether a tripped bound still asks for one last thought. `unknown` says what
-    follows an unsafe call nobody saw the end of: "tell" the model, or "hold" for a person. `seed`
-    is recorded, and given to a model that takes one. Raises `ConfigError` where the parts do not
-    fit.
+    `seed` is recorded, and given to a model that takes one. Raises `ConfigError` where the parts do
+    not fit.
     """
 
     model: Model | str
@@ -106,12 +104,9 @@ class Agent(Generic[A_co]):
     guards: Sequence[Guard] = ()
     screens: Sequence[Screen] = ()
     retrieval: Finder | None = None
-    no_progress: NoProgress | None = field(default_factory=NoProgress)
     examples: Sequence[Example] | int = ()
     thought: bool | None = None
     tell_left: Literal["near", "always", "never"] = "near"
-    landing: bool = True
-    unknown: Literal["tell", "hold"] = "tell"
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -129,7 +124,6 @@ class Agent(Generic[A_co]):
         check_number("tries", self.tries, least=0)
         check_number("seed", self.seed)
         check_choice("tell_left", self.tell_left, NEAR)
-        check_choice("unknown", self.unknown, ("tell", "hold"))
         check_json("fallback", self.fallback)
         check_json("the model's params", dict(self.resolved_model.params))
         if self.retrieval is not None:
@@ -208,14 +202,13 @@ class Agent(Generic[A_co]):
 
     @cached_property
     def all_bounds(self) -> tuple[Bound, ...]:
-        """The bounds of the limits, of no-progress detection and the user's own."""
-        stuck: tuple[Bound, ...] = (Stuck(),) if self.no_progress is not None else ()
-        return (*self.limits.bounds(priced=self.resolved_model.priced), *stuck, *self.bounds)
+        """The bounds of the limits and the user's own."""
+        return (*self.limits.bounds(priced=self.resolved_model.priced), *self.bounds)
 
     @cached_property
     def all_guards(self) -> tuple[Guard, ...]:
         """The user's guards and ours; last the caps, which see what the others left."""
-        stuck: tuple[Guard, ...] = (self.no_progress,) if self.no_progress is not None else ()
+        stuck = () if self.limits.no_progress is None else (self.limits.no_progress,)
         return (*self.guards, *stuck, ALREADY_DONE, self.limits.guard)
 
     @cached_property
@@ -233,7 +226,7 @@ class Agent(Generic[A_co]):
         """What its runs may take, and what is known beforehand of its model calls."""
         model, first = self.resolved_model, first_prompt(self.format, self.brief)
         estimate = CallEstimate(opening(first), most_answered(model.params), self.brief.shape)
-        return Budget(self.limits.allowance, model.priced, self.landing, estimate)
+        return Budget(self.limits.allowance, model.priced, self.limits.landing, estimate)
 
     def tripped_bound(self, so_far: Trajectory) -> str | None:
         """The reason of the first bound that was reached, or that the next thought would pass."""
@@ -256,7 +249,7 @@ class Agent(Generic[A_co]):
 
     def cannot_land(self, so_far: Trajectory) -> bool:
         """Whether a landing was begun that what is left does not hold any more."""
-        return so_far.landing is not None and self.landing and not self.budget.lands(so_far)
+        return so_far.landing is not None and self.limits.landing and not self.budget.lands(so_far)
 
     async def discover_tools(self, so_far: Trajectory) -> tuple[str, ...]:
         """Tools that the next thought is to be shown for the first time; in a landing none."""
@@ -321,8 +314,8 @@ class Agent(Generic[A_co]):
             "checks": [stable_name(check) for check in self.checks],
             "examples": len(self.brief.examples),
             "thought": self.brief.thought,
-            "landing": self.landing,
-            "unknown": self.unknown,
+            "landing": self.limits.landing,
+            "unknown": self.limits.unknown,
             **self._seldom,
         }
         params = dict(self.resolved_model.params)

@@ -8,7 +8,7 @@ call fits, is reckoned in `budget.py`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -16,12 +16,16 @@ from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Grant, Verdict
 from clew.core.interfaces import Bound, Guard
 from clew.core.trajectory import Call, Trajectory
+from clew.guards import NoProgress, Stuck
 
 DEFAULT_COST = 1.0
 """US dollars a run may cost where prices are known and nothing else was said."""
 
 _PARTED: Final = frozenset({"cost", "seconds", "part_seconds", "reply_seconds", "grace"})
 """Limits that need not be whole numbers."""
+
+_CHOICES: Final = {"unknown": ("tell", "hold"), "landing": (True, False)}
+"""What is said by a word, and the words."""
 
 
 class Steps(msgspec.Struct, frozen=True):
@@ -128,7 +132,7 @@ def _over(reason: str) -> Verdict:
 
 @dataclass(frozen=True)
 class Limits:
-    """The numbers that bound a run, one for each axis; all are finite.
+    """What stops a run: a finite number for each axis, and what happens there.
 
     A model call is reserved before it is made (`budget.py`), so `tokens` and `cost` are passed by
     one call's excess at most. `depth` is how deep sub-runs may nest. A call whose arguments have
@@ -140,6 +144,10 @@ class Limits:
 
     `cost` in US dollars: None means `DEFAULT_COST` where the model's price is known, and no bound
     on cost where it is not (tokens still bound the run).
+
+    `landing` says whether a tripped bound still asks for one last thought, `no_progress` how often
+    a run may repeat itself to no avail (None: as often as it likes), and `unknown` what follows an
+    unsafe call nobody saw the end of: "tell" the model, or "hold" for a person.
     """
 
     steps: int = 15
@@ -156,10 +164,19 @@ class Limits:
     part_seconds: float = field(default=30.0, repr=False)  # these change nothing on record
     reply_seconds: float = field(default=3600.0, repr=False)
     grace: float = field(default=2.0, repr=False)
+    landing: bool = field(default=True, repr=False)  # the record names these apart
+    no_progress: NoProgress | None = field(default_factory=NoProgress, repr=False)
+    unknown: Literal["tell", "hold"] = field(default="tell", repr=False)
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a limit that bounds nothing or forbids everything."""
         numbers = {f.name: getattr(self, f.name) for f in fields(self)}
+        for name, known in _CHOICES.items():
+            if (said := numbers.pop(name)) not in known:
+                words = ", ".join(map(str, known))
+                raise ConfigError(f"limit {name} is {said!r}: choose one of {words}")
+        if not isinstance(guard := numbers.pop("no_progress"), NoProgress | None):
+            raise ConfigError(f"limit no_progress is {guard!r}: give a NoProgress, or None")
         if not isinstance(by_tool := numbers.pop("calls_per_tool"), Mapping):
             message = f"limit calls_per_tool is {by_tool!r}: give numbers by the names of tools"
             raise ConfigError(message)
@@ -192,7 +209,8 @@ class Limits:
             Tokens(self.tokens),
             Seconds(self.seconds),
         )
-        return (*usual, Cost(self.most_cost)) if priced else usual
+        paid = (Cost(self.most_cost),) if priced else ()
+        return (*usual, *paid, *(() if self.no_progress is None else (Stuck(),)))
 
     @property
     def most_cost(self) -> float:

@@ -88,7 +88,7 @@ async def _settle(
         if found is None or found.outcome != "unknown":
             return found
     text = IN_DOUBT.format(tool=tool.name)
-    if agent.unknown == "hold" and not _let_be(call):
+    if agent.limits.unknown == "hold" and not _let_be(call):
         verdict = Verdict("hold", text, args=call.args, code="unknown")
         return Judged(call.key, verdict, by="in doubt")
     return failed(tool, call, "unknown", text, "unknown", trust="trusted")

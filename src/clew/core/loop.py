@@ -146,7 +146,7 @@ async def land(agent: Agent, journal: Journal, reached: str) -> None:
     if agent.budget.lands(journal.trajectory):
         await journal.record(Landing(bound, detail))
     else:
-        why = f"{reached}; what is left holds no landing" if agent.landing else reached
+        why = f"{reached}; what is left holds no landing" if agent.limits.landing else reached
         await journal.record(Stop("bound", why, agent.fallback, fallback=True))
 
 

@@ -4,10 +4,12 @@ import difflib
 import inspect
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import Any, Final, cast
 
 from clew.codecs.interface import Codec, Describes, Example
 from clew.context import DEMONSTRATIONS, Instructions
+from clew.core.bounds import Limits
 from clew.core.errors import ConfigError, described
 from clew.core.events import FINISH
 from clew.core.interfaces import Finder, Model, Tool
@@ -30,6 +32,13 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "store": "run(agent, goal, store=…)",
 }
 """What other libraries call the fields of an agent, and what they are here."""
+
+INSIDE: Final[Mapping[str, str]] = {
+    each.name: f"{field}={kind.__name__}({each.name}=…)"
+    for field, kind in (("limits", Limits), ("prompt", Instructions))
+    for each in fields(kind)
+}
+"""What is said of an agent in a field of one of its parts."""
 
 ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "guard": ("call", "trajectory"),
@@ -101,14 +110,14 @@ def _among(tool: Tool, tools: tuple[Tool, ...]) -> Tool:
     return made
 
 
-def check_names(given: Collection[str], fields: Collection[str], *, modelled: bool) -> None:
+def check_names(given: Collection[str], known: Collection[str], *, modelled: bool) -> None:
     """Raise `ConfigError` for settings that an agent does not have, and say which was meant."""
     for name in given:
-        if name in fields:
+        if name in known:
             continue
-        near = difflib.get_close_matches(name, fields, n=1)
-        meant = ELSEWHERE.get(name) or (near[0] if near else "")
-        hint = f"say {meant}" if meant else f"there are {', '.join(fields)}"
+        near = difflib.get_close_matches(name, known, n=1)
+        meant = ELSEWHERE.get(name) or INSIDE.get(name) or (near[0] if near else "")
+        hint = f"say {meant}" if meant else f"there are {', '.join(known)}"
         message = f"an agent has no {name!r}: {hint}"
         raise ConfigError(message)
     if not modelled and "model" not in given:
