@@ -58,7 +58,7 @@ class Nursery:
         self._process.stdout.close()
         self._process.wait()
 
-    def start(self, orders: msgspec.Struct, *, entry: str = "durability.worker:work") -> int:
+    def start(self, orders: msgspec.Struct, *, entry: str = "durability.worker:serve") -> int:
         """Start a worker; its process id. `entry` is a function of one of the modules."""
         return self._ask("start", entry, msgspec.to_builtins(orders))
 

@@ -15,19 +15,14 @@ from typing import Any, Final
 import anyio
 import msgspec
 
-from clew import Agent, open_store, tool
+from clew import Agent, open_store, tool, workers
 from clew.core.events import Reply, Verdict
 from clew.core.interfaces import OnText, Prompt, Store
 from clew.core.journal import load
 from clew.core.runner import start
 from clew.core.trajectory import Call, Trajectory
 from clew.testing.models import ScriptedModel, act, finish
-from clew.workers.agents import agents_of
 from clew.workers.broken_runs import MOST, is_set_aside
-from clew.workers.driver import QUEUE
-from clew.workers.locks import shared
-from clew.workers.worker import Orders as Work
-from clew.workers.worker import Worker
 from durability.nursery import Nursery
 from durability.progress import tell
 from durability.storm import PATIENCE, asyncio_run, folder, with_store
@@ -167,11 +162,13 @@ def serve(orders: Orders) -> None:
 
     async def carried() -> None:
         store = open_store(orders.store)
-        wanted = Work(agents_of(agent()), at_once=AT_ONCE, name=orders.name)
+        config = workers.WorkerConfig(
+            store=store, agents=[agent()], at_once=AT_ONCE, name=orders.name
+        )
         leaving = anyio.Event()
         async with anyio.create_task_group() as group:
             group.start_soon(_until_done, store, leaving)
-            await Worker(shared(store), wanted).serve(leaving)
+            await workers.work(config, leaving=leaving)
         await store.close()
 
     anyio.run(carried)
@@ -235,7 +232,7 @@ async def _begin(place: str, goals: Sequence[str]) -> None:
     store = open_store(place)
     made = agent()
     for number, goal in enumerate(goals):
-        await start(made, goal, store, run_id=f"run-{number:04}", queue=QUEUE)
+        await start(made, goal, store, run_id=f"run-{number:04}", queue=workers.QUEUE)
     await store.close()
 
 

@@ -14,15 +14,11 @@ import anyio
 import clew
 from clew import open_store
 from clew.core.interfaces import Deletes, Store
-from clew.workers.agents import agents_of
-from clew.workers.driver import WorkerEvent
-from clew.workers.locks import shared
-from clew.workers.worker import Orders, Worker
+from clew.workers import WorkerConfig, WorkerEvent, work
 from durability import world
 from durability.nursery import Nursery
 from durability.progress import tell
 from durability.storm import Storm, Workers, asyncio_run, begin, folder, ids
-from durability.worker import driver_of
 from recordings.part import Figure, Part
 from tests.postgres import postgres
 
@@ -130,7 +126,7 @@ async def _driven(driver: str, where: str, place: Path, runs: int) -> Cost:
     """The same runs through a worker in this process."""
     agent = world.agent(place, pace=0.0, model=0.0)
     run_ids = [f"{driver}-{number}" for number in range(runs)]
-    await begin(where, agent, run_ids, driver)
+    await begin(where, agent, run_ids)
     marks = list[tuple[float, float]]()
     leaving = anyio.Event()
 
@@ -140,15 +136,9 @@ async def _driven(driver: str, where: str, place: Path, runs: int) -> Cost:
         if len(marks) == runs + 1:
             leaving.set()
 
-    orders = Orders(
-        agents_of(agent), at_once=1 if driver == "local" else 16, tell=told, name=f"{driver}-cost"
-    )
-    store = open_store(where)
-    try:
-        working = driver_of(driver, store, orders, agent)
-        await (Worker(shared(store), orders).serve if working is None else working.work)(leaving)
-    finally:
-        await store.close()
+    at_once = 1 if driver == "local" else 16
+    config = WorkerConfig(store=where, agents=[agent], at_once=at_once, driver=driver)
+    await work(config, on_event=told, leaving=leaving)
     steps = runs * world.STEPS
     (cpu, wall), (cpu_end, wall_end) = marks[0], marks[-1]
     return Cost((cpu_end - cpu) / steps, (wall_end - wall) / steps)
@@ -202,7 +192,7 @@ def _rate(name: str, at_once: int, runs: int, number: int = 2) -> float:
             name, runs, 0, number, driver, at_once=at_once // number, pace=0.0, model=MODEL
         )
         agent = world.agent(outside, pace=0.0, model=MODEL)
-        asyncio_run(begin, place, agent, ids(runs), driver)
+        asyncio_run(begin, place, agent, ids(runs))
         nursery = stack.enter_context(Nursery(*_modules(driver)))
         workers = Workers(storm, place, outside, nursery)
         for _ in range(storm.workers):
@@ -220,7 +210,7 @@ def _rate(name: str, at_once: int, runs: int, number: int = 2) -> float:
 
 
 def _modules(driver: str) -> tuple[str, ...]:
-    return ("durability.with_dbos",) if driver == "dbos" else ()
+    return ("clew.workers.dbos",) if driver == "dbos" else ()
 
 
 def recovery(sample: int) -> Part:
@@ -254,7 +244,7 @@ def _recovered(name: str, driver: str, times: int) -> Iterator[float]:
 def _one_recovery(name: str, driver: str, place: str, outside: Path, pause: float) -> float:
     """Kill the one of two workers that has more runs at hand; seconds until the other has them."""
     storm = Storm(name, 12, 0, driver=driver, at_once=16, model=60.0)  # no run ends meanwhile
-    asyncio_run(begin, place, world.agent(outside, model=storm.model), ids(storm.runs), driver)
+    asyncio_run(begin, place, world.agent(outside, model=storm.model), ids(storm.runs))
     with Nursery(*_modules(driver)) as nursery:
         workers = Workers(storm, place, outside, nursery)
         pids = {str(number): workers.start() for number in (1, 2)}

@@ -15,17 +15,15 @@ from typing import Any, NamedTuple
 import anyio
 
 from clew import Agent, open_store
-from clew.core.interfaces import Driver, Store
+from clew.core.interfaces import Store
 from clew.core.runner import start
 from clew.stores.file_locks import stops
-from clew.workers.agents import agents_of
-from clew.workers.driver import QUEUE
-from clew.workers.worker import Orders as Work
+from clew.workers import QUEUE
 from durability import world
 from durability.audit import Audit, audit
 from durability.nursery import Nursery
 from durability.progress import tell
-from durability.worker import Orders, driver_of
+from durability.worker import Orders
 
 PATIENCE = 300.0
 """Seconds after which a storm is broken off; what is open then counts as lost."""
@@ -95,15 +93,12 @@ def ids(number: int) -> list[str]:
     return [f"run-{one:04d}" for one in range(1, number + 1)]
 
 
-async def begin(place: str, agent: Agent, run_ids: Sequence[str], driver: str = "local") -> None:
+async def begin(place: str, agent: Agent, run_ids: Sequence[str]) -> None:
     """Begin runs that wait for a worker."""
     store = open_store(place)
     try:
-        told: Driver | None = driver_of(driver, store, Work(agents_of(agent)), agent)
         for run_id in run_ids:
             await start(agent, world.GOAL, store, run_id=run_id, queue=QUEUE)
-            if told is not None:
-                await told.submit(run_id)
     finally:
         await store.close()
 
@@ -135,8 +130,8 @@ def blow(storm: Storm, place: str, outside: Path) -> Weather:
     """
     agent = world.agent(outside, pace=storm.pace, model=storm.model)
     run_ids, weather, begun = ids(storm.runs), Weather(), time.monotonic()
-    asyncio_run(partial(begin, place, agent, run_ids, storm.driver))
-    with Nursery(*(("durability.with_dbos",) if storm.driver == "dbos" else ())) as nursery:
+    asyncio_run(partial(begin, place, agent, run_ids))
+    with Nursery(*(("clew.workers.dbos",) if storm.driver == "dbos" else ())) as nursery:
         workers = Workers(storm, place, outside, nursery)
         for _ in range(storm.workers):
             workers.start()

@@ -14,7 +14,7 @@ from clew.core.interfaces import Append, Store
 from clew.core.journal import load
 from clew.retention import import_runs
 from clew.testing.models import recorded
-from clew.workers.agents import agents_of
+from clew.workers.agents import KnownAgents
 from clew.workers.run_one import carry
 from durability import world
 from durability.nursery import ROOT
@@ -124,7 +124,7 @@ async def _opened(found: Cuts, place: Path, entries: int, agent: clew.Agent, *, 
         if had != entries:
             found.wrong.append(f"{had} entries, and {entries} were whole")
         if on:
-            done = await carry(agents_of(agent), store, "run")
+            done = await carry(KnownAgents({"agent": agent}), store, "run")
             found.on += 1
             if done.stop is None or done.stop.status != "answered":
                 found.wrong.append(f"after {had} entries it went on to {done.stop}")

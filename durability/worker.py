@@ -1,21 +1,14 @@
 """A worker process: serves one store as it is told, and tells a file what it does."""
 
-import importlib
 import signal
 import time
 from pathlib import Path
-from typing import Any
 
 import anyio
 import msgspec
 
-from clew import Agent, open_store
-from clew.core.interfaces import Store
-from clew.workers.agents import agents_of
-from clew.workers.driver import WorkerEvent
-from clew.workers.locks import shared
-from clew.workers.worker import Orders as Work
-from clew.workers.worker import Worker
+from clew import open_store
+from clew.workers import WorkerConfig, WorkerEvent, work
 from durability import world
 
 
@@ -41,7 +34,7 @@ class Orders(msgspec.Struct, frozen=True):
     file_limit: int = 0
 
 
-def work(orders: Orders) -> None:
+def serve(orders: Orders) -> None:
     """Serve until SIGTERM."""
     anyio.run(_serve, orders, backend="asyncio")
 
@@ -59,23 +52,24 @@ async def _serve(orders: Orders) -> None:
     agent = world.agent(
         Path(orders.folder), pace=orders.pace, model=orders.model, steps=orders.steps
     )
-    wanted = Work(
-        agents_of(agent),
+    store = open_store(orders.store)
+    config = WorkerConfig(
+        store=store,
+        agents=[agent],
+        only=True,
+        driver=orders.driver,
         at_once=orders.at_once,
         name=orders.name,
         until_idle=orders.until_idle,
         take_over=orders.take_over,
-        tell=tell,
     )
     leaving = anyio.Event()
-    store = open_store(orders.store)
     try:
         await store.runs()
         await anyio.Path(place).touch()  # from now on it waits for a store that is away
         async with anyio.create_task_group() as group:
             group.start_soon(_told_to_leave, leaving)
-            driver = driver_of(orders.driver, store, wanted, agent)
-            await (Worker(shared(store), wanted).serve if driver is None else driver.work)(leaving)
+            await work(config, on_event=tell, leaving=leaving)
             group.cancel_scope.cancel()
     finally:
         await store.close()
@@ -85,10 +79,3 @@ async def _told_to_leave(leaving: anyio.Event) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM) as signals:
         async for _ in signals:
             leaving.set()
-
-
-def driver_of(name: str, store: Store, orders: Work, agent: Agent) -> Any:
-    """The driver called so; None for the local one. Few parts ask for another."""
-    if name == "local":
-        return None
-    return importlib.import_module(f"durability.with_{name}").driver(store, orders, agent)

@@ -10,14 +10,14 @@ Prints:
     in the end: answered, letters: 1
 """
 
+from functools import partial
 from pathlib import Path
 
 import anyio
 
 from clew import Agent, SqliteStore, submit, tool
 from clew.testing import ScriptedModel, act, say
-from clew.workers import WorkerEvent
-from clew.workers.local import LocalDriver, Orders, agents_of
+from clew.workers import WorkerConfig, WorkerEvent, status, work
 
 letters, sending = list[str](), anyio.Event()
 
@@ -38,18 +38,18 @@ AGENT = Agent(model=MODEL, tools=[send])
 async def main() -> None:
     store = SqliteStore(Path("runs.sqlite"))
     first, second = list[WorkerEvent](), list[WorkerEvent]()
-    one = LocalDriver(store, Orders(agents_of(AGENT), name="one", tell=first.append))
-    two = Orders(agents_of(AGENT), name="two", until_idle=True, tell=second.append)
+    one = WorkerConfig(store=store, agents=[AGENT], name="one")
+    two = WorkerConfig(store=store, agents=[AGENT], name="two", until_idle=True)
     run_id = await submit(AGENT, "Write to Ada", store=store)
     async with anyio.create_task_group() as group:
-        group.start_soon(one.serve)
+        group.start_soon(partial(work, one, on_event=first.append))
         await sending.wait()
         group.cancel_scope.cancel()  # it is to leave: the step at hand comes to its end
     print("first worker:", ", ".join(news.what for news in first))
-    print(f"in between: {await one.status(run_id)}, letters: {len(letters)}")
-    await LocalDriver(store, two).serve()
+    print(f"in between: {await status(run_id, store=store)}, letters: {len(letters)}")
+    await work(two, on_event=second.append)
     print("second worker:", ", ".join(news.what for news in second))
-    print(f"in the end: {await one.status(run_id)}, letters: {len(letters)}")
+    print(f"in the end: {await status(run_id, store=store)}, letters: {len(letters)}")
     await store.close()
 
 

@@ -45,7 +45,7 @@ import click
 from clew import SqliteStore, Verdict, tool
 from clew.models.openai.providers import chat_provider
 from clew.testing.models import ScriptedModel, act, say
-from clew.workers.driver import WorkerEvent
+from clew.workers import WorkerEvent
 
 CLOUD = chat_provider("acme-cloud", "", "ACME_URL", key="ACME_KEY", model="small")
 
@@ -56,8 +56,8 @@ def acme_model(model, **options):
 def open_store(address):
     return SqliteStore(address.removeprefix("acme://"))
 
-async def serve(serving, tell, leaving):
-    tell(WorkerEvent("serving", text="acme carries " + serving.queue))
+async def serve(config, on_event, leaving):
+    on_event(WorkerEvent("serving", text="acme carries " + config.queue))
 
 def abacus():
     @tool(effect="pure")

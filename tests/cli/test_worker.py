@@ -18,7 +18,7 @@ from clew.cli.worker import Teller
 from clew.support.extras import install
 from clew.testing.models import ScriptedModel, say
 from clew.testing.servers.openai_server import OpenAIServer, Say
-from clew.workers.driver import WorkerEvent
+from clew.workers import WorkerEvent
 from tests.cli.shell import (
     COMMAND,
     RUN_ID,

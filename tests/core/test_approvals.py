@@ -33,7 +33,7 @@ from clew.stores import MemoryStore
 from clew.strategies import vote
 from clew.testing.models import act, acts, say
 from clew.workers import carry
-from clew.workers.agents import agents_of
+from clew.workers.agents import KnownAgents
 from tests.core.family import Switch, family, go_on, hold_letters, letters, scripted
 
 pytestmark = pytest.mark.both_loops
@@ -514,13 +514,13 @@ async def test_a_word_on_a_sub_run_s_call_makes_its_root_due_and_nothing_else() 
         return [run_id for run_id, first in firsts if getattr(first, "queue", "")]
 
     assert await due() == ["r"]
-    waiting = await carry(agents_of(root), store, "r")
+    waiting = await carry(KnownAgents({"root": root}), store, "r")
     assert waiting.stop is not None
     assert (waiting.stop.status, await due()) == ("held", [])
     for each in await held(store=store):
         await rule(each.run_id, each.call, allow=True, store=store)
     assert await due() == ["r"]
-    ended = await carry(agents_of(root), store, "r")
+    ended = await carry(KnownAgents({"root": root}), store, "r")
     assert ended.stop is not None
     assert (ended.stop.answer, len(done)) == ("done", 4)
     assert await store.due() == []

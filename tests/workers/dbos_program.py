@@ -1,7 +1,7 @@
 """A worker process of the DBOS driver, told by its input what to do, telling what it does.
 
 Its argument is a JSON object: the address of the `store`, the `folder` of the ledger, and what else
-its `Orders` are. With `hold`, every run waits in its second and fourth step until the line "go" is
+its `WorkerConfig` says. With `hold`, every run waits in its second and fourth step until "go" is
 read; "leave" ends the worker after the steps at hand. Each piece of news is a line.
 """
 
@@ -17,10 +17,7 @@ from clew import Agent, Tool
 from clew.core.errors import ConfigError
 from clew.stores.postgres.store import PostgresStore
 from clew.testing.models import ScriptedModel, act, acts, finish
-from clew.workers.agents import agents_of
-from clew.workers.dbos import DbosDriver, version_of
-from clew.workers.driver import WorkerEvent
-from clew.workers.worker import Orders
+from clew.workers import WorkerConfig, WorkerEvent, work
 from tests.core.scenarios import Ledger
 
 NOTHING = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -89,8 +86,8 @@ async def main() -> None:
     async with anyio.create_task_group() as together:
         together.start_soon(listen)
         try:
-            orders = Orders(agents_of(agent), tell=told, **said)
-            await DbosDriver(store, orders, version_of([agent])).work(leaving)
+            config = WorkerConfig(store=store, agents=[agent], only=True, driver="dbos", **said)
+            await work(config, on_event=told, leaving=leaving)
         except ConfigError as error:
             told(WorkerEvent("failed", text=str(error)))
         await store.close()

@@ -25,8 +25,8 @@ from clew.core.errors import ConfigError
 from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.runner import start
-from clew.workers.driver import Serving, WorkerEvent
-from clew.workers.ray import Cast, End, Progress, RayDriver, fan_out, serve
+from clew.workers import WorkerConfig, WorkerEvent, status, work
+from clew.workers.ray import End, Progress, RayDriver, fan_out
 from clew.workers.ray.session import session
 from tests.patience import PATIENCE
 from tests.workers.network import listening
@@ -120,7 +120,7 @@ async def served(store: str) -> dict[str, Any]:
         await start(clerk(), f"letter {number}", place, run_id=f"q-{number}", queue="default")
     await start(reader(), "not for this worker", place, run_id="q-strange", queue="default")
     await start(clerk(), "another queue", place, run_id="q-other", queue="other")
-    driver = RayDriver(store, (CLERK,), only=True, cast=Cast(1, 6))
+    config = WorkerConfig(store=store, agents=[CLERK], only=True, at_once=6, driver=RayDriver(1))
     news: list[WorkerEvent] = []
     leaving = anyio.Event()
 
@@ -129,18 +129,21 @@ async def served(store: str) -> dict[str, Any]:
         if sum(each.what == "ended" for each in news) == 3:
             leaving.set()
 
-    await driver.work(leaving, tell)
+    await work(config, on_event=tell, leaving=leaving)
     drained = Counter(each.what for each in news)
-    standing = {each.run_id: await driver.status(each.run_id) for each in news if each.run_id}
+    standing = {each.run_id: await status(each.run_id, store=place) for each in news if each.run_id}
     in_doubt = 0
     for name in standing:
         in_doubt += sum(call.in_doubt for call in (await load(place, name)).step.calls)
     os.environ["CLEW_RAY_ACTORS"] = "1"
-    serving = Serving(store, (CLERK,), only=True, until_idle=True)
-    await serve(serving, news.append, anyio.Event())
-    after = {f"q-{number}": await driver.status(f"q-{number}") for number in range(16)}
+    await work(
+        WorkerConfig(store=store, agents=[CLERK], only=True, until_idle=True, driver="ray"),
+        on_event=news.append,
+    )
+    after = {f"q-{number}": await status(f"q-{number}", store=place) for number in range(16)}
     refused = [each.text for each in news if each.what == "refused"]
-    other = await driver.status("q-other")
+    other = await status("q-other", store=place)
+    strange = await status("q-strange", store=place)
     await place.close()
     return {
         "drained": dict(drained),
@@ -148,7 +151,7 @@ async def served(store: str) -> dict[str, Any]:
         "in doubt": in_doubt,
         "after": sorted(set(after.values())),
         "refused": refused,
-        "strange": await driver.status("q-strange"),
+        "strange": strange,
         "other": other,
     }
 
@@ -188,24 +191,19 @@ async def by_id(store: str) -> dict[str, Any]:
 async def cancelled(store: str) -> dict[str, Any]:
     """Serve until a run that was submitted meanwhile is answered; then cancel."""
     place = open_store(store)
-    driver = RayDriver(store, (CLERK,), cast=Cast(1, 4))
+    config = WorkerConfig(store=store, agents=[CLERK], at_once=4, driver=RayDriver(1))
     async with anyio.create_task_group() as group:
-        group.start_soon(driver.serve)
+        group.start_soon(work, config)
         for name in ("late-1", "late-2"):
             await start(clerk(), name, place, run_id=name, queue="default")
-            await driver.submit(name)
         with anyio.fail_after(PATIENCE):
-            while await driver.status("late-1") in {"waiting", "working"}:
+            while await status("late-1", store=place) in {"waiting", "working"}:
                 await anyio.sleep(0.02)
         group.cancel_scope.cancel()
-    standing = await driver.status("late-1")
+    standing = await status("late-1", store=place)
     in_doubt = sum(call.in_doubt for call in (await load(place, "late-2")).step.calls)
     await place.close()
-    try:
-        await driver.resume("q-other")
-    except ConfigError as error:
-        return {"late": standing, "in doubt": in_doubt, "other": str(error)}
-    return {}
+    return {"late": standing, "in doubt": in_doubt}
 
 
 def told(ends: list[End]) -> dict[str, list[Any]]:

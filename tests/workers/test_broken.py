@@ -18,12 +18,11 @@ from clew.core.runner import start
 from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.testing.servers.openai_server import OpenAIServer, Say
-from clew.workers.agents import agents_of
+from clew.workers import QUEUE
+from clew.workers.agents import KnownAgents
 from clew.workers.broken_runs import MOST, is_set_aside
-from clew.workers.driver import QUEUE
 from clew.workers.gate import Gate
-from clew.workers.run_one import carry
-from clew.workers.worker_log import described
+from clew.workers.run_one import carry, describe
 from durability.poisoned import POISONS, storm
 from tests.cli.shell import clew
 
@@ -114,7 +113,7 @@ def is_odd() -> None:
 
 
 async def carried(agent: Agent, store: Store) -> Trajectory:
-    return await carry(agents_of(agent), store, "r")
+    return await carry(KnownAgents({"agent": agent}), store, "r")
 
 
 @pytest.mark.parametrize("guard", [leaves, is_odd])
@@ -199,9 +198,9 @@ async def test_a_worker_that_leaves_sets_no_run_aside() -> None:
     await start(agent, "Well?", store, run_id="r", queue=QUEUE)
     for _ in range(3 * MOST):
         asked = iter([False, True])
-        left = await carry(agents_of(agent), store, "r", leaving=lambda: next(asked))  # noqa: B023 - called here
+        left = await carry(KnownAgents({"agent": agent}), store, "r", leaving=lambda: next(asked))  # noqa: B023 - called here
         assert left.stop is None
-    assert not (await carry(agents_of(agent), store, "r", leaving=lambda: True)).steps
+    assert not (await carry(KnownAgents({"agent": agent}), store, "r", leaving=lambda: True)).steps
     done = await carried(agent, store)
     assert done.stop is not None
     assert done.stop.answer == "done"
@@ -216,7 +215,7 @@ async def test_kills_before_a_run_that_gets_on_do_not_add_up() -> None:
         for _ in range(MOST - 1):
             await store.open("r")  # by a worker that is killed at once
         asked = iter([False, False, True])
-        await carry(agents_of(agent), store, "r", leaving=lambda: next(asked))  # noqa: B023 - called here
+        await carry(KnownAgents({"agent": agent}), store, "r", leaving=lambda: next(asked))  # noqa: B023 - called here
     done = await carried(agent, store)
     assert done.stop is not None
     assert done.stop.answer == "done"
@@ -311,6 +310,6 @@ def test_an_error_that_cannot_be_described_is_told_by_its_name() -> None:
         def __str__(self) -> str:
             raise OddError
 
-    assert described(MuteError()) == "MuteError"
-    assert described(ValueError("a\nb")) == "ValueError: a b"
-    assert described(ClewError("do this")) == "do this"
+    assert describe(MuteError()) == "MuteError: (its message cannot be read: OddError)"
+    assert describe(ValueError("a\nb")) == "ValueError: a b"
+    assert describe(ClewError("do this")) == "do this"

@@ -1,7 +1,6 @@
 """The DBOS driver: real workers on a real PostgreSQL, killed, frozen, drained and replaced."""
 
 import base64
-import dataclasses
 import json
 import os
 import pickle
@@ -12,6 +11,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +29,9 @@ from clew.core.runner import start
 from clew.core.trajectory import Call, Trajectory
 from clew.stores.postgres.store import PostgresStore
 from clew.testing.models import ScriptedModel, act, finish, say
-from clew.workers.agents import agents_of
-from clew.workers.dbos import DbosDriver, version_of
+from clew.workers import WorkerConfig, WorkerEvent, status, work
+from clew.workers.dbos import version_of
 from clew.workers.dbos.tickets import Tickets, place_of
-from clew.workers.driver import Serving, WorkerEvent
-from clew.workers.worker import Orders
 from tests import warm
 from tests.core.scenarios import Ledger
 from tests.patience import PATIENCE
@@ -54,9 +52,8 @@ def set_up(postgres_server: Server) -> str:
         opened = PostgresStore(address)
         agent = Agent(model=ScriptedModel([say("hello")]))
         [run_id] = await begun(opened, agent)
-        await driver(opened, agent).submit(run_id)  # there is no worker yet, and so no ticket
-        assert await driver(opened, agent).status(run_id) == "waiting"
-        assert [news.text for news in await idle(driver(opened, agent))] == ["answered"]
+        assert await status(run_id, store=opened) == "waiting"
+        assert [news.text for news in await idle(opened, agent)] == ["answered"]
         await opened.close()
 
     anyio.run(setting_up)
@@ -130,8 +127,8 @@ async def begun(store: PostgresStore, agent: Agent, times: int = 1) -> list[str]
     return [journal.trajectory.run_id for journal in journals]
 
 
-def driver(store: PostgresStore, *agents: Agent, **orders: Any) -> DbosDriver:
-    return DbosDriver(store, Orders(agents_of(*agents), **orders), version_of(agents))
+def config(store: PostgresStore, *agents: Agent, **more: Any) -> WorkerConfig:
+    return WorkerConfig(store=store, agents=agents, only=True, driver="dbos", **more)
 
 
 def effects(folder: Path) -> Counter[str]:
@@ -144,14 +141,11 @@ async def test_the_runs_of_a_killed_worker_go_on_elsewhere_and_nothing_is_done_t
     postgres_server: Server, store: PostgresStore, tmp_path: Path
 ) -> None:
     address = store.address
-    submitter = driver(store, agent_of(tmp_path))
-    runs = await begun(store, agent_of(tmp_path), 4)
     async with working(address, tmp_path, name="one", hold=True) as one:
         await one.hear("serving")
-        for run_id in runs:
-            await submitter.submit(run_id)
+        runs = await begun(store, agent_of(tmp_path), 4)
         assert set(await one.hear(*["waits"] * 4)) == set(runs)
-        assert await submitter.status(runs[0]) == "working"
+        assert await status(runs[0], store=store) == "working"
         async with working(address, tmp_path, name="two") as two:
             await two.hear("serving")
             async with working(address, tmp_path, name="two") as third:
@@ -165,7 +159,7 @@ async def test_the_runs_of_a_killed_worker_go_on_elsewhere_and_nothing_is_done_t
     for run_id in runs:
         record = await load(store, run_id)
         assert {call.observation and call.observation.outcome for call in record.calls} == {"done"}
-        assert await submitter.status(run_id) == "answered"
+        assert await status(run_id, store=store) == "answered"
     done = effects(tmp_path)
     assert (len(done), set(done.values())) == (4 * 6, {1})
     assert pickles(postgres_server, address) == []
@@ -232,12 +226,11 @@ class Flaky(ScriptedModel):
         return await super().complete(prompt, on_text)
 
 
-async def idle(driver: DbosDriver) -> list[WorkerEvent]:
+async def idle(store: PostgresStore, *agents: Agent) -> list[WorkerEvent]:
     """Serve here until nothing is left to do; what was told."""
     told: list[WorkerEvent] = []
-    orders = dataclasses.replace(driver.orders, until_idle=True, tell=told.append)
     with anyio.fail_after(PATIENCE):
-        await dataclasses.replace(driver, orders=orders).work(anyio.Event())
+        await work(config(store, *agents, until_idle=True), on_event=told.append)
     return [news for news in told if news.what not in {"serving", "taken"}]
 
 
@@ -247,19 +240,19 @@ async def test_what_failed_is_tried_again_and_what_is_not_here_is_left_to_who_ha
 ) -> None:
     flaky = Agent(model=Flaky([say("here again")], name=str(tmp_path / "up")))
     other = Agent(model=ScriptedModel([say("other")]), prompt="Another one.")
-    mine, others = driver(store, flaky), driver(store, other)
     [run_id] = await begun(store, flaky)
-    [refused] = await idle(others)  # which thereby is the latest version
+    [refused] = await idle(store, other)  # which thereby is the latest version
     assert (refused.what, refused.run_id) == ("refused", run_id)
     assert "is not here" in refused.text
-    await mine.submit(run_id)
-    assert [news.what for news in await idle(others)] == ["refused"]  # DBOS gave it this ticket
-    failed, *_ = await idle(mine)
+    async with Tickets(place_of(store.address), "default") as tickets:
+        await tickets.write(run_id, 1)  # for the workers of the latest version
+    assert [news.what for news in await idle(store, other)] == ["refused"]
+    failed, *_ = await idle(store, flaky)
     assert (failed.what, failed.text) == (
         "failed",
         "the provider is away (it is tried again in 1 s)",
     )
-    assert await mine.status(run_id) == "waiting"
+    assert await status(run_id, store=store) == "waiting"
     (tmp_path / "up").touch()
     told: list[WorkerEvent] = []
     leaving = anyio.Event()
@@ -270,10 +263,8 @@ async def test_what_failed_is_tried_again_and_what_is_not_here_is_left_to_who_ha
             leaving.set()
 
     with anyio.fail_after(PATIENCE):
-        await dataclasses.replace(mine, orders=dataclasses.replace(mine.orders, tell=tell)).work(
-            leaving
-        )
-    assert (told[-1].text, await mine.status(run_id)) == ("answered", "answered")
+        await work(config(store, flaky), on_event=tell, leaving=leaving)
+    assert (told[-1].text, await status(run_id, store=store)) == ("answered", "answered")
 
 
 @ASYNCIO
@@ -288,7 +279,7 @@ async def test_a_record_that_cannot_be_read_is_told_and_keeps_nobody_from_the_ot
     postgres_server.execute(
         f"{statement} WHERE runs.number = entries.number AND run_id = '{damaged}'", store.address
     )
-    told = await idle(driver(store, agent))
+    told = await idle(store, agent)
     assert {(news.what, news.run_id) for news in told} == {("failed", damaged), ("ended", good)}
     assert "entry 1 was changed after it was written" in told[0].text
     async with Tickets(place_of(store.address), "default") as tickets:
@@ -309,19 +300,18 @@ async def test_a_held_run_waits_without_a_worker_and_goes_on_after_the_ruling_ho
         return Verdict("hold", "ask") if call.action.name == "send" else None
 
     agent = Agent(model=ScriptedModel([act("send"), finish("done")]), tools=[send], guards=[hold])
-    held = driver(store, agent)
     first, second = await begun(store, agent, 2)
-    assert [news.text for news in await idle(held)] == ["held", "held"]
-    assert await held.status(first) == "held"
+    assert [news.text for news in await idle(store, agent)] == ["held", "held"]
+    assert await status(first, store=store) == "held"
     async with Tickets(place_of(store.address), "default") as tickets:
         assert await tickets.open() == []
         for run_id in (first, second):
             await rule(run_id, "1.1", allow=True, store=store)
-        await held.resume(first)
-        await held.resume(first)
+        for _ in range(2):
+            await tickets.write(first, len(await load(store, first)))
         assert [ticket.run_id for ticket in await tickets.open()] == [first]
-        assert await held.status(first) == "waiting"
-        assert sorted((news.run_id, news.text) for news in await idle(held)) == [
+        assert await status(first, store=store) == "waiting"
+        assert sorted((news.run_id, news.text) for news in await idle(store, agent)) == [
             (run_id, "answered") for run_id in sorted((first, second))
         ]
         assert {ticket.status for ticket in await tickets.of(first)} == {"SUCCESS"}
@@ -339,7 +329,7 @@ def test_an_address_that_dbos_cannot_read_is_told_and_no_password_is_shown() -> 
         "name one of them"
     )
     address = "postgresql://ada:s3cret@one/runs"
-    for held in (Serving(address), place_of(address), PostgresStore(address)):
+    for held in (WorkerConfig(store=address), place_of(address), PostgresStore(address)):
         assert "s3cret" not in repr(held)
 
 
@@ -363,13 +353,13 @@ async def test_serve_leaves_when_cancelled_and_one_process_has_one_dbos(
         if news.what == "ended":
             ended.set()
 
-    served = driver(store, agent, name="one", tell=tell)
+    one = config(store, agent, name="one")
     [run_id] = await begun(store, agent)
     with anyio.fail_after(PATIENCE):
         async with anyio.create_task_group() as together:
-            together.start_soon(served.serve)
+            together.start_soon(partial(work, one, on_event=tell))
             await ended.wait()
             with pytest.raises(ConfigError, match="in this process already"):
-                await driver(store, agent, name="two").work(anyio.Event())
+                await work(config(store, agent, name="two"))
             together.cancel_scope.cancel()
-    assert await served.status(run_id) == "answered"
+    assert await status(run_id, store=store) == "answered"

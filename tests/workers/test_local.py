@@ -38,12 +38,10 @@ from clew.core.interfaces import Append, Prompt, Store, Tool
 from clew.core.runner import start, take_up
 from clew.core.trajectory import Call, Trajectory
 from clew.testing.models import Line, ScriptedModel, act, say
-from clew.workers.agents import agents_of
+from clew.workers import WorkerConfig, WorkerEvent, status, work
+from clew.workers.agents import KnownAgents
 from clew.workers.backoff import FIRST, MOST, Pauses
-from clew.workers.driver import WorkerEvent
-from clew.workers.local import LocalDriver
 from clew.workers.locks import claim, queue_of
-from clew.workers.worker import Orders
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.both_loops
@@ -76,9 +74,9 @@ class Teller:
 async def serving(store: Store, *agents: Agent, **how: Any) -> AsyncGenerator[Teller]:
     """A worker at work; in the end it is told to leave."""
     teller = Teller()
-    orders = Orders(agents_of(*agents), tell=teller, **how)
+    config = WorkerConfig(store=store, agents=agents, **how)
     async with anyio.create_task_group() as group:
-        group.start_soon(LocalDriver(store, orders).serve)
+        group.start_soon(partial(work, config, on_event=teller))
         yield teller
         group.cancel_scope.cancel()
 
@@ -86,9 +84,9 @@ async def serving(store: Store, *agents: Agent, **how: Any) -> AsyncGenerator[Te
 async def serve_all(store: Store, *agents: Agent, **how: Any) -> list[WorkerEvent]:
     """Serve until nothing is left to do: what was told."""
     teller = Teller()
-    orders = Orders(agents_of(*agents), until_idle=True, tell=teller, **how)
+    config = WorkerConfig(store=store, agents=agents, until_idle=True, **how)
     with anyio.fail_after(PATIENCE):
-        await LocalDriver(store, orders).serve()
+        await work(config, on_event=teller)
     return teller.told
 
 
@@ -116,7 +114,7 @@ class Gate:
 
 
 async def standing(store: Store, run_id: str) -> str:
-    return await LocalDriver(store, Orders(agents_of())).status(run_id)
+    return await status(run_id, store=store)
 
 
 # ------------------------------------------------------------- what is done
@@ -184,11 +182,6 @@ async def test_a_worker_serves_its_own_queue_only() -> None:
         "waiting", "answered",
     ]  # fmt: skip
     assert (await read(own, store=store)).stop is None
-    driver = LocalDriver(store, Orders(agents_of(agent), queue="nightly"))
-    with pytest.raises(ConfigError, match="in the queue 'default'; this driver serves 'nightly'"):
-        await driver.submit(usual)
-    with pytest.raises(ConfigError, match="in no queue"):
-        await driver.resume(own)
 
 
 async def test_a_held_run_holds_no_worker_and_comes_back_when_ruled_on() -> None:
@@ -253,8 +246,8 @@ async def test_the_agent_of_a_run_that_another_has_is_made_beforehand() -> None:
     for run_id in (*ids, other):
         await store.claim(run_id)
     told: list[WorkerEvent] = []
-    orders = Orders(agents, until_idle=True, tell=told.append)
-    await LocalDriver(store, orders).serve()
+    config = WorkerConfig(store=store, agents=agents, until_idle=True)
+    await work(config, on_event=told.append)
     assert [news.what for news in told] == ["serving"]
     assert made == [ids[0], other]  # once for each agent
 
@@ -267,13 +260,13 @@ async def test_a_worker_that_leaves_ends_the_step_and_others_go_on() -> None:
     agent = answering(act("cross"), say("done"), tools=[gate.tool])
     run_id = await submit(agent, "Cross", store=store)
     teller = Teller()
-    driver = LocalDriver(store, Orders(agents_of(agent), tell=teller))
+    config = WorkerConfig(store=store, agents=[agent])
     ended = anyio.Event()
 
     async def serve() -> None:
         with anyio.CancelScope() as scope:
             scopes.append(scope)
-            await driver.serve()
+            await work(config, on_event=teller)
         ended.set()
 
     scopes: list[anyio.CancelScope] = []
@@ -303,9 +296,9 @@ async def test_a_task_of_asyncio_that_serves_and_is_cancelled_ends_the_step_too(
     agent = answering(act("cross"), say("done"), tools=[gate.tool])
     run_id = await submit(agent, "Cross", store=store)
     teller = Teller()
-    driver = LocalDriver(store, Orders(agents_of(agent), tell=teller))
+    config = WorkerConfig(store=store, agents=[agent])
     with anyio.fail_after(PATIENCE):
-        task = asyncio.create_task(driver.serve())
+        task = asyncio.create_task(work(config, on_event=teller))
         await gate.begun.wait()
         task.cancel()
         await anyio.wait_all_tasks_blocked()
@@ -341,7 +334,7 @@ async def test_a_run_whose_agent_is_not_here_is_left_to_others_and_told_once() -
 
 
 async def test_an_agent_is_made_of_what_the_record_says_unless_it_comes_out_differently() -> None:
-    store, agents = MemoryStore(), agents_of(recorded=True)
+    store, agents = MemoryStore(), KnownAgents({}, recorded=True)
     spec = Spec(model="offline", tools=("calc",))
     made = make_agent(spec)
     same = await submit(made, "?", store=store, origin=origin(spec))
@@ -363,15 +356,15 @@ async def test_two_workers_of_one_name_and_stores_that_cannot_be_shared_are_refu
     store = MemoryStore()
     async with serving(store, answering(), name="one") as teller:
         await teller.hears("serving")
-        second = LocalDriver(store, Orders(agents_of(), name="one"))
+        second = WorkerConfig(store=store, name="one")
         with pytest.raises(ConfigError, match="there is a worker 'one' at this store"):
-            await second.serve()
+            await work(second)
     with pytest.raises(ConfigError, match="workers cannot share this store"):
-        LocalDriver(cast("Store", object()), Orders(agents_of()))
+        await work(WorkerConfig(store=cast("Store", object())))
     wrongs: list[dict[str, Any]] = [{"at_once": 0}, {"queue": ""}, {"name": ""}]
     for wrong in wrongs:
         with pytest.raises(ConfigError):
-            Orders(agents_of(), **wrong)
+            WorkerConfig(**wrong)
     with pytest.raises(ConfigError, match="the queue has no name"):
         await submit(answering(), "?", store=store, queue="")
 

@@ -20,7 +20,7 @@ import pytest
 from clew import open_store
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
-from clew.workers.ray.actor import Orders
+from clew.workers.ray.actor import ActorConfig
 from tests.patience import PATIENCE
 from tests.workers.network import run_alone, why_not
 
@@ -126,7 +126,6 @@ def test_a_queue_is_served_left_and_served_on(found: Found) -> None:
 def test_a_driver_that_is_cancelled_leaves_its_runs_where_their_steps_end(found: Found) -> None:
     cancelled = found.said["cancelled"]
     assert (cancelled["late"], cancelled["in doubt"]) == ("answered", 0)
-    assert "stands in the queue 'other'" in cancelled["other"]
 
 
 def test_a_run_whose_agent_is_not_here_is_refused_and_other_queues_are_left(found: Found) -> None:
@@ -169,7 +168,7 @@ def test_what_cannot_be_meant_is_refused_in_one_line(found: Found, call: str, wo
 
 
 def test_what_an_actor_is_made_with_shows_no_password() -> None:
-    assert "s3cret" not in repr(Orders("postgresql://clew:s3cret@host/runs"))
+    assert "s3cret" not in repr(ActorConfig("postgresql://clew:s3cret@host/runs"))
 
 
 def test_ray_listens_on_loopback_only_and_leaves_nothing_behind(found: Found) -> None:

@@ -10,7 +10,7 @@ from clew.cli import completers
 from clew.cli.errors import Shell
 from clew.core.errors import ConfigError
 from clew.stores import has_password
-from clew.workers.driver import QUEUE as DEFAULT
+from clew.workers import QUEUE as DEFAULT
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -3,8 +3,7 @@
 import signal
 import sys
 import time
-from functools import partial
-from types import ModuleType
+from typing import Any
 
 import anyio
 import anyio.abc
@@ -17,8 +16,8 @@ from clew.cli.places import shared_place
 from clew.cli.safe_text import inert, json_text
 from clew.cli.stderr_log import of_many
 from clew.core.errors import ConfigError, one_error
-from clew.support.wings import WORKERS, find, names
-from clew.workers.driver import Serving, WorkerEvent, own_name
+from clew.support.wings import WORKERS, names
+from clew.workers import WorkerConfig, WorkerEvent, work
 
 GOAL = 60
 
@@ -38,10 +37,11 @@ a run could not be carried, 130 broken off.
 @click.option(
     "--agent",
     "agents",
-    metavar="FILE",
+    metavar="AGENT",
     multiple=True,
     type=click.Path(),
-    help="An agent file; may be given several times. Others are made from your own records.",
+    help="An agent file, or module:name; may be given several times. Others are made from your"
+    " own records.",
 )
 @click.option("--only", is_flag=True, help="Work for no agents but those of --agent.")
 @TRUST_ORIGIN
@@ -65,17 +65,12 @@ a run could not be carried, 130 broken off.
 @DEBUG
 def worker(
     agents: tuple[str, ...],
-    queue: str,
-    at_once: int,
-    name: str | None,
-    driver: str,
     store: str | None,
+    name: str | None,
     *,
     only: bool,
-    trust_origin: bool,
-    until_idle: bool,
-    take_over: bool,
     as_json: bool,
+    **options: Any,
 ) -> int:
     """Work on the runs of a queue, each until it stops, is held, or this worker is told to leave.
 
@@ -85,18 +80,19 @@ def worker(
     if only and not agents:
         message = "--only leaves no agents: name some with --agent."
         raise click.UsageError(message)
-    serving = Serving(
-        shared_place(store or _store_of(agents)), agents, only, queue, at_once, name or own_name(),
-        until_idle, take_over, trust_origin,
-    )  # fmt: skip
+    if name is not None:
+        options["name"] = name
+    place = shared_place(store or _store_of(agents))
+    config = WorkerConfig(store=place, agents=agents, only=only, **options)
     teller = Teller(as_json=as_json)
     with of_many():
-        return anyio.run(partial(_serve, find(WORKERS, driver), serving, teller))
+        return anyio.run(_work, config, teller)
 
 
 def _store_of(agents: tuple[str, ...]) -> str | None:
     """The store that the agent files ask for, if they agree."""
-    asked = {spec.store for spec in map(read_agent_file, agents) if spec.store}
+    files = (read_agent_file(agent) for agent in agents if agent.endswith(".toml"))
+    asked = {spec.store for spec in files if spec.store}
     if len(asked) > 1:
         message = "the agent files name several stores: say with --store which to serve"
         raise ConfigError(message)
@@ -111,21 +107,21 @@ class Teller:
         self.failed = 0
         self.working: set[str] = set()
 
-    def tell(self, news: WorkerEvent) -> None:
-        """What the worker told."""
-        self.failed += news.what in {"failed", "refused"}
-        if news.what == "taken":
-            self.working.add(news.run_id)
+    def tell(self, event: WorkerEvent) -> None:
+        """Say what the worker did."""
+        self.failed += event.what in {"failed", "refused"}
+        if event.what == "taken":
+            self.working.add(event.run_id)
         else:
-            self.working.discard(news.run_id)
+            self.working.discard(event.run_id)
         if self.as_json:
-            self.say(json_text({"what": news.what, "run_id": news.run_id, "text": news.text}))
+            self.say(json_text({"what": event.what, "run_id": event.run_id, "text": event.text}))
             return
-        text = " ".join(inert(news.text).split())
-        if news.what == "taken" and len(text) > GOAL:
+        text = " ".join(inert(event.text).split())
+        if event.what == "taken" and len(text) > GOAL:
             text = f"{text[:GOAL]}…"
-        what = {"taken": "took up", "ended": "ended"}.get(news.what, news.what)
-        parts = (time.strftime("%H:%M:%S"), f"{what:<8}", inert(news.run_id), text)
+        what = {"taken": "took up", "ended": "ended"}.get(event.what, event.what)
+        parts = (time.strftime("%H:%M:%S"), f"{what:<8}", inert(event.run_id), text)
         self.say("  ".join(part for part in parts if part))
 
     def say(self, line: str) -> None:
@@ -140,19 +136,19 @@ def _unsaid(line: str) -> None:
     del line
 
 
-async def _serve(driver: ModuleType, serving: Serving, teller: Teller) -> int:
+async def _work(config: WorkerConfig, teller: Teller) -> int:
     leaving = anyio.Event()
     broken_off = True
     with one_error():
         async with anyio.create_task_group() as group:
             if sys.platform != "win32":  # its event loop takes no signals
                 await group.start(_heed, leaving, group.cancel_scope, teller)
-            await driver.serve(serving, teller.tell, leaving)
+            await work(config, on_event=teller.tell, leaving=leaving)
             broken_off = False
             group.cancel_scope.cancel()
     if broken_off:
         return INTERRUPTED
-    return FAILED if serving.until_idle and teller.failed else ANSWERED
+    return FAILED if config.until_idle and teller.failed else ANSWERED
 
 
 async def _heed(

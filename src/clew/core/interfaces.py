@@ -23,7 +23,6 @@ from clew.core.events import (
     Rates,
     RawCall,
     Reply,
-    Status,
     Trust,
     Verdict,
     Wire,
@@ -511,30 +510,4 @@ class Recovers(Protocol):
 
     async def salvage(self) -> tuple[Store, list[str], list[str]] | None:
         """Where to read, all ids that are left, a line for each loss; None where it is whole."""
-        ...
-
-
-# ---------------------------------------------------------------- drivers
-
-Standing: TypeAlias = Literal["waiting", "working"] | Status
-"""How a run stands with its driver: nobody works on it yet, somebody does, or how it stopped."""
-
-
-class Driver(Protocol):
-    """What calls `advance` until a run is done. It keeps no log: the record says all it needs."""
-
-    async def submit(self, run_id: str) -> None:
-        """Have a run that was just begun, with only its first entry, worked on."""
-        ...
-
-    async def resume(self, run_id: str) -> None:
-        """Have a run that was ruled on, or spoken to, taken up again."""
-        ...
-
-    async def serve(self) -> None:
-        """Work on what is due until cancelled; then leave each run where its step ends."""
-        ...
-
-    async def status(self, run_id: str) -> Standing:
-        """How the run stands. Raises `StoreError` where it is unknown."""
         ...

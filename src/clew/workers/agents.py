@@ -1,6 +1,5 @@
 """Which agent a worker has for a run: one it was given, or one made of what the record says."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -11,15 +10,18 @@ from clew.agent_files import (
     is_foreign,
     make_agent,
     named,
+    origin,
     read_agent_file,
     spec_of,
     with_model,
 )
-from clew.core.agent import Agent
+from clew.agent_files.imports import imported
+from clew.core.agent import Agent, is_agent
 from clew.core.errors import ConfigError
-from clew.core.events import AgentSpec, encode
+from clew.core.events import AgentSpec, Json, encode
 from clew.core.runner import changes_to_accept, redact
 from clew.core.trajectory import Trajectory
+from clew.workers.config import WorkerConfig
 from clew.workers.run_one import Agents
 
 FOREIGN: Final = (
@@ -31,38 +33,46 @@ _KEPT: Final = 256
 """So many agents that were made from records are kept for further runs."""
 
 
-async def agents_for(
-    files: Sequence[str] = (), *, only: bool = False, trust_origin: bool = False
-) -> Agents:
-    """The agents of these agent files; without `only` also any that the user's records describe.
-
-    With `trust_origin` also what the records of others describe. Raises `ConfigError` where a file
-    does not fit.
-    """
+async def agents_for(config: WorkerConfig) -> Agents:
+    """The agents of a worker. Raises `ConfigError` where one does not fit."""
+    if callable(config.agents):
+        return config.agents
     given: dict[str, Agent] = {}
-    for file in files:
-        spec, _ = await with_model(read_agent_file(file))
-        given[file] = make_agent(spec)
-    return _Known(given, recorded=not only, trusting=trust_origin)
+    for number, one in enumerate(config.agents, start=1):
+        if isinstance(one, str):
+            given[one], _ = await agent_named(one)
+        else:
+            given[f"agent {number}"] = one
+    return KnownAgents(given, recorded=not config.only, trusting=config.trust_origin)
 
 
-def agents_of(*given: Agent, recorded: bool = False, trust_origin: bool = False) -> Agents:
-    """These agents; with `recorded` also any that a record of this user describes.
+async def agent_named(name: str, folder: str = "") -> tuple[Agent, dict[str, Json]]:
+    """The agent of an agent file, with what a record says of it; or what `module:name` is or makes.
 
-    Only records begun by `clew` or from an agent file describe their agent. With `trust_origin`
-    also what the records of others describe is made.
+    Modules are looked for in `folder` first. Raises `ConfigError`.
     """
-    named = {f"agent {number}": agent for number, agent in enumerate(given, start=1)}
-    return _Known(named, recorded=recorded, trusting=trust_origin)
+    if name.endswith(".toml") or ":" not in name:
+        spec, _ = await with_model(read_agent_file(name))
+        return make_agent(spec), origin(spec)
+    found = imported(name, "agent", folder)
+    agent = found() if callable(found) and not is_agent(found) else found
+    if not is_agent(agent):
+        what = type(agent).__name__
+        raise ConfigError(f"{name} is of type {what}: name an agent, or a function that makes one")
+    return agent, {}
 
 
 @dataclass(slots=True)
-class _Known:
-    """Finds the agent whose setting is the record's, to the last part."""
+class KnownAgents:
+    """Finds the agent whose setting is the record's, to the last part.
+
+    It is one of the `given`; or, where `recorded`, it is made of what the record says, if that was
+    begun by this user on this machine, or by anybody (`trusting`).
+    """
 
     given: dict[str, Agent]
-    recorded: bool
-    trusting: bool
+    recorded: bool = False
+    trusting: bool = False
     made: dict[bytes, Agent] = field(default_factory=dict[bytes, Agent])
 
     async def __call__(self, record: Trajectory) -> Agent:

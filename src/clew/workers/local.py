@@ -6,88 +6,47 @@ on, and what a killed one had claimed is free at once.
 
 import anyio
 
-from clew.core.errors import ConfigError, one_error
-from clew.core.interfaces import Standing, Store
+from clew.core.interfaces import RunInfo
 from clew.core.journal import load
-from clew.stores import open_store
-from clew.workers.agents import agents_for, agents_of
-from clew.workers.driver import OnWorkerEvent, Serving
-from clew.workers.locks import claim, queue_of, shared
-from clew.workers.worker import Orders, Worker
+from clew.core.runner import store_at
+from clew.core.trajectory import Trajectory
+from clew.workers.agents import agents_for
+from clew.workers.config import OnWorkerEvent, WorkerConfig
+from clew.workers.gate import Gate
+from clew.workers.locks import Shared, shared
+from clew.workers.run_one import Agents, Outcome, carry_claimed
+from clew.workers.worker import Worker
 
-__all__ = [
-    "LocalDriver",
-    "Orders",
-    "agents_of",
-    "serve",
-]
+__all__ = ["serve"]
 
 
-class LocalDriver:
-    """Works on the runs of a queue in this process, `Orders.at_once` at a time."""
-
-    def __init__(self, store: Store, orders: Orders) -> None:
-        self.store = shared(store)
-        self.orders = orders
-        self._worker: Worker | None = None
-
-    async def submit(self, run_id: str) -> None:
-        """Have it looked at soon. Raises `ConfigError` where it stands in another queue."""
-        queue = queue_of(await load(self.store, run_id))
-        if queue != self.orders.queue:
-            where = f"in the queue {queue!r}" if queue else "in no queue"
-            message = f"run {run_id} stands {where}; this driver serves {self.orders.queue!r}"
-            raise ConfigError(message)
-        if self._worker is not None:
-            self._worker.look()
-
-    async def resume(self, run_id: str) -> None:
-        """The same: what was said to it lies in its inbox."""
-        await self.submit(run_id)
-
-    async def serve(self) -> None:
-        """Work on what is due until cancelled; then leave each run where its step ends."""
-        leaving = anyio.Event()
-        self._worker = Worker(self.store, self.orders)
-        with one_error():
-            async with anyio.create_task_group() as group:
-                group.start_soon(_shielded, self._worker, leaving, group.cancel_scope)
-                try:
-                    await anyio.sleep_forever()
-                finally:
-                    leaving.set()
-
-    async def status(self, run_id: str) -> Standing:
-        """How the run stands: whether anybody works on it is told by whether it can be claimed."""
-        record = await load(self.store, run_id)
-        if record.stop is not None and not await self.store.inbox(run_id):
-            return record.stop.status
-        lock = await claim(self.store, run_id)
-        if lock is None:
-            return "working"
-        await self.store.release(lock)
-        return "waiting"
+async def serve(config: WorkerConfig, on_event: OnWorkerEvent, leaving: anyio.Event) -> None:
+    """Serve the queue, as `clew.workers.Driver` says."""
+    agents = await agents_for(config)
+    async with store_at(config.store) as place:
+        store = shared(place)
+        await Worker(store, config, _Here(store, agents), on_event, leaving).serve()
 
 
-async def _shielded(worker: Worker, leaving: anyio.Event, whole: anyio.CancelScope) -> None:
-    """In a task of its own: `asyncio.Task.cancel` of who serves knows no shield."""
-    with anyio.CancelScope(shield=True):
-        await worker.serve(leaving)
-    whole.cancel()
+class _Here:
+    """Carries runs in this process."""
 
+    def __init__(self, store: Shared, agents: Agents) -> None:
+        self._store = store
+        self._agents = agents
+        self._gate = Gate()
 
-async def serve(serving: Serving, tell: OnWorkerEvent, leaving: anyio.Event) -> None:
-    """Serve as `clew worker` asks (`clew.workers.driver`)."""
-    agents = await agents_for(
-        serving.agent_files, only=serving.only, trust_origin=serving.trust_origin
-    )
-    orders = Orders(
-        agents, serving.queue, serving.at_once, serving.name, serving.until_idle,
-        serving.take_over, tell,
-    )  # fmt: skip
-    store = open_store(serving.store)
-    try:
-        await Worker(shared(store), orders).serve(leaving)
-    finally:
-        with anyio.CancelScope(shield=True):
-            await store.close()
+    async def carry(self, run: RunInfo, lock: str, worker: Worker) -> Outcome:
+        """Carry it in this task."""
+
+        def taken(record: Trajectory) -> None:
+            worker.taken(run.run_id, record.goal)
+
+        return await carry_claimed(
+            self._agents, self._store, run.run_id, lock,
+            gate=self._gate, leaving=worker.leaving.is_set, taken=taken,
+        )  # fmt: skip
+
+    async def prepare(self, run: RunInfo) -> None:
+        """Make its agent, which is kept."""
+        await self._agents(await load(self._store, run.run_id))

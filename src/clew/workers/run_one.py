@@ -1,15 +1,24 @@
-"""The body of every driver: take a run up, and advance it until it stops."""
+"""What every driver does with one run: take it up, and advance it until it stops."""
 
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from typing import Final, TypeAlias
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
 
 import anyio
 
 from clew.core.agent import Agent
-from clew.core.errors import ClewError, FencedError, ModelError, StoreError
-from clew.core.events import Stop
+from clew.core.errors import (
+    ClewError,
+    ConfigError,
+    FencedError,
+    ModelError,
+    StoreError,
+    described,
+    message_of,
+)
+from clew.core.events import Entry, Stop, Thought
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import advance
@@ -17,11 +26,15 @@ from clew.core.runner import broke_off, leave, take_up
 from clew.core.trajectory import Trajectory
 from clew.workers.broken_runs import idle_openings, too_often
 from clew.workers.gate import Gate, Place
+from clew.workers.locks import Shared, let_go
 
 LOG: Final = logging.getLogger("clew")
 
 Agents: TypeAlias = Callable[[Trajectory], Awaitable[Agent]]
 """Finds the agent that a run was begun with. Raises `ConfigError` where this worker has none."""
+
+Leaving: TypeAlias = Callable[[], bool]
+"""Whether the worker was told to leave."""
 
 
 def _staying() -> bool:
@@ -36,7 +49,7 @@ async def carry(
     *,
     gate: Gate | None = None,
     listener: Listener | None = None,
-    leaving: Callable[[], bool] = _staying,
+    leaving: Leaving = _staying,
 ) -> Trajectory:
     """Work on a run until it stops, or until its step ends after the worker was told to leave.
 
@@ -46,8 +59,91 @@ async def carry(
     the run up; `ModelError` and `StoreError`. Whatever else an agent's part raises comes out as an
     `Exception`, also what would end the process.
     """
+    with _exceptions_only():
+        so_far = await load(store, run_id)
+        agent = await agents(so_far)
+        return await _carry(agent, so_far, store, gate or Gate(), listener, leaving)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a run that a worker claimed, which `text` says in words.
+
+    It "ended", with `text` the status of its stop, or "" where there was nothing to do; it was
+    "left"; another worker has it ("lost"), its agent is not here ("refused"), or its model, its
+    store or a part of its agent "failed". The first two have its `record`, of so many `entries`.
+    `moved` says whether it got on before it failed.
+    """
+
+    what: Literal["ended", "left", "lost", "refused", "failed"]
+    text: str = ""
+    entries: int = 0
+    moved: bool = False
+    record: Trajectory | None = None
+
+
+async def carry_claimed(
+    agents: Agents,
+    store: Shared,
+    run_id: str,
+    lock: str,
+    *,
+    gate: Gate,
+    leaving: Leaving,
+    taken: Callable[[Trajectory], None],
+) -> Outcome:
+    """Carry a run of which this worker holds the `lock`, and release that; errors are outcomes.
+
+    `taken` is called when the run's agent was found.
+    """
+    progress = _Progress()
     try:
-        return await _carried(agents, store, run_id, gate or Gate(), listener, leaving)
+        with _exceptions_only():
+            record = await load(store, run_id)
+            if record.stop is not None and not await store.inbox(run_id):
+                return Outcome("ended", "", len(record), record=record)
+            agent = await agents(record)
+            taken(record)
+            done = await _carry(agent, record, store, gate, progress, leaving)
+    except FencedError as error:
+        return Outcome("lost", describe(error))
+    except ConfigError as error:
+        return Outcome("refused", describe(error))
+    except Exception as error:
+        if not isinstance(error, ModelError | StoreError):
+            LOG.exception("run %s: a part of its agent failed", run_id)
+        return Outcome("failed", describe(error), moved=progress.moved)
+    finally:
+        await let_go(store, lock)
+    if done.stop is None:
+        return Outcome("left", "for other workers", len(done), record=done)
+    return Outcome("ended", done.stop.status, len(done), record=done)
+
+
+def describe(error: Exception) -> str:
+    """What an error says, in a line: clew's own say what to do, of others the class is named."""
+    return message_of(error) if isinstance(error, ClewError) else described(error)
+
+
+class _Progress:
+    """A listener that knows whether a run got on."""
+
+    def __init__(self) -> None:
+        self.moved = False
+
+    def token(self, text: str) -> None:
+        """A piece of a reply is not yet a thought."""
+
+    def entry(self, entry: Entry) -> None:
+        """A thought was recorded: the model answers."""
+        self.moved = self.moved or isinstance(entry.event, Thought)
+
+
+@contextmanager
+def _exceptions_only() -> Generator[None]:
+    """Let no part of an agent end the worker."""
+    try:
+        yield
     except (Exception, anyio.get_cancelled_exc_class()):
         raise
     except BaseException as error:
@@ -55,16 +151,15 @@ async def carry(
         raise ClewError(message) from error
 
 
-async def _carried(
-    agents: Agents,
+async def _carry(
+    agent: Agent,
+    so_far: Trajectory,
     store: Store,
-    run_id: str,
     gate: Gate,
     listener: Listener | None,
-    leaving: Callable[[], bool],
+    leaving: Leaving,
 ) -> Trajectory:
-    so_far = await load(store, run_id)
-    agent = await agents(so_far)
+    run_id = so_far.run_id
     epoch = await store.epoch(run_id)
     if (stop := too_often(so_far, epoch)) is not None and not await store.inbox(run_id):
         return await _set_aside(store, so_far, stop, listener)
@@ -85,9 +180,7 @@ async def _carried(
         return journal.trajectory
 
 
-async def _advanced(
-    agent: Agent, journal: Journal, place: Place, leaving: Callable[[], bool]
-) -> None:
+async def _advanced(agent: Agent, journal: Journal, place: Place, leaving: Leaving) -> None:
     while (so_far := journal.trajectory).stop is None and (so_far.step.pending or not leaving()):
         await advance(agent, journal)
         if not so_far.step.pending:

@@ -1,39 +1,26 @@
-"""What a worker says: to whoever it tells, and what went wrong to the log as well."""
+"""The events of a worker: for whoever takes them; what went wrong goes to the log as well."""
 
 import logging
 from typing import Final
 
-from clew.core.errors import ClewError
-from clew.workers.driver import OnWorkerEvent, What, WorkerEvent
+from clew.workers.config import OnWorkerEvent, What, WorkerEvent
 
 LOG: Final = logging.getLogger("clew")
-
-
-def described(error: Exception) -> str:
-    """What an error says, in a line: ours say what to do, of any other its name is told as well.
-
-    Whatever it is made of: to describe it may fail, too.
-    """
-    try:
-        said = " ".join(str(error).split())
-        return said if isinstance(error, ClewError) else f"{type(error).__name__}: {said}"
-    except BaseException:  # noqa: BLE001 - such as one of a user's own, with a __str__ that exits
-        return type(error).__name__
 
 
 class WorkerLog:
     """One worker's; it knows what it refused, since that is said once for however many runs."""
 
-    def __init__(self, tell: OnWorkerEvent) -> None:
-        self._tell = tell
+    def __init__(self, on_event: OnWorkerEvent) -> None:
+        self._on_event = on_event
         self._refusals: set[str] = set()
 
     def tell(self, what: What, run_id: str = "", text: str = "") -> None:
-        """Whoever is told may look, never answer: not by failing either."""
+        """Hand out an event. A listener only observes: where it fails, the worker goes on."""
         try:
-            self._tell(WorkerEvent(what, run_id, text))
+            self._on_event(WorkerEvent(what, run_id, text))
         except Exception:
-            LOG.exception("who was told of run %s failed; the worker goes on", run_id)
+            LOG.exception("a listener failed at an event of run %s; the worker goes on", run_id)
 
     def warn(self, what: What, run_id: str, text: str) -> None:
         """Say it to the log too."""

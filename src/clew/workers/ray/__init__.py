@@ -3,16 +3,10 @@
 from clew.support.extras import missing_extra
 
 try:
-    from clew.workers.ray.driver import (
-        Cast,
-        End,
-        OnProgress,
-        Progress,
-        RayDriver,
-        fan_out,
-        serve,
-    )
+    from clew.workers.ray.actor import End
+    from clew.workers.ray.driver import RayDriver, serve
+    from clew.workers.ray.fan_out import OnProgress, Progress, fan_out
 except ModuleNotFoundError as missing:
     raise missing_extra(missing, "ray") from missing
 
-__all__ = ["Cast", "End", "OnProgress", "Progress", "RayDriver", "fan_out", "serve"]
+__all__ = ["End", "OnProgress", "Progress", "RayDriver", "fan_out", "serve"]

@@ -2,37 +2,35 @@
 
 import asyncio
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from clew.agent_files import make_agent, origin, read_agent_file, with_model
-from clew.agent_files.imports import imported
-from clew.core.agent import Agent, is_agent
-from clew.core.errors import ClewError, ConfigError, FencedError
+from clew.core.errors import ConfigError
 from clew.core.events import Json, Usage
-from clew.core.interfaces import Standing
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
 from clew.stores import open_store
-from clew.workers.agents import agents_of
-from clew.workers.driver import What
+from clew.workers.agents import KnownAgents, agent_named
 from clew.workers.gate import Gate
 from clew.workers.locks import Shared, claim, shared
-from clew.workers.run_one import Agents, carry
-from clew.workers.worker_log import described
+from clew.workers.queue import Standing
+from clew.workers.run_one import Agents, carry_claimed, describe
 
 PAUSE: Final = 0.2
 """Seconds between two looks at a run that somebody else works on."""
 
 
-class Orders(msgspec.Struct, frozen=True):
+Open: TypeAlias = Literal["left", "lost", "refused", "failed"]
+"""Why the record of a run has not come to a stop."""
+
+
+class ActorConfig(msgspec.Struct, frozen=True):
     """What an actor is made with, as JSON: where the records lie, and which agents it has.
 
-    `agents` are names, as `agent_named` takes them, with modules looked for in `folder` first; with
-    `only` no other is made of what a record says, with `trust_origin` also of what somebody else's
-    does. A `patient` actor waits for the end of a run that
-    another worker has.
+    `agents` are names, as `agent_named` takes them, with modules looked for in `folder` first;
+    `only` and `trust_origin` are those of `WorkerConfig`. A `patient` actor waits for the end of a
+    run that another worker has.
     """
 
     store: str
@@ -44,7 +42,7 @@ class Orders(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         """Without the store: there may be a password in its address."""
-        return f"Orders(agents={self.agents}, only={self.only})"
+        return f"ActorConfig(agents={self.agents}, only={self.only})"
 
 
 class End(msgspec.Struct, frozen=True):
@@ -53,6 +51,7 @@ class End(msgspec.Struct, frozen=True):
     `open` says that its record has not come to a stop, and how that is: its model or its store
     "failed" (the status is that, as `batch` has it, and the reason is the error), its agent is not
     there ("refused"), it was "left" where its step ended, or another worker has it ("lost").
+    `entries` are those of its record, and `moved` says whether it got on before it failed.
     """
 
     run_id: str
@@ -62,7 +61,9 @@ class End(msgspec.Struct, frozen=True):
     usage: Usage = Usage()
     steps: int = 0
     fallback: bool = False
-    open: What | None = None
+    open: Open | None = None
+    entries: int = 0
+    moved: bool = False
 
     @property
     def ok(self) -> bool:
@@ -73,22 +74,6 @@ class End(msgspec.Struct, frozen=True):
 def named_from(name: str, folder: str) -> str:
     """The name of an agent as it is understood anywhere: an agent file with its whole path."""
     return str(Path(folder, name).expanduser()) if name.endswith(".toml") else name
-
-
-async def agent_named(name: str, folder: str = "") -> tuple[Agent, dict[str, Json]]:
-    """The agent of an agent file, with what a record says of it; or what `module:name` is or makes.
-
-    Raises `ConfigError`.
-    """
-    if name.endswith(".toml"):
-        spec, _ = await with_model(read_agent_file(name))
-        return make_agent(spec), origin(spec)
-    found = imported(name, "agent", folder)
-    agent = found() if callable(found) and not is_agent(found) else found
-    if not is_agent(agent):
-        what = type(agent).__name__
-        raise ConfigError(f"{name} is of type {what}: name an agent, or a function that makes one")
-    return agent, {}
 
 
 def ended(so_far: Trajectory) -> End:
@@ -104,25 +89,26 @@ def ended(so_far: Trajectory) -> End:
         so_far.usage,
         len(so_far.steps),
         stop.fallback,
+        entries=len(so_far),
     )
 
 
-def _open(run_id: str, what: What, reason: str) -> End:
+def _open(run_id: str, what: Open, reason: str, *, moved: bool = False) -> End:
     """How a run stands that has not."""
     status: Standing = "failed"
     if what in {"left", "lost"}:
         status = "waiting" if what == "left" else "working"
-    return End(run_id, status, reason, open=what)
+    return End(run_id, status, reason, open=what, moved=moved)
 
 
 class Actor:
     """Carries runs to their ends. No agent comes or goes with a message, and nothing is kept.
 
-    It is made with `Orders` as JSON.
+    It is made with an `ActorConfig` as JSON.
     """
 
-    def __init__(self, orders: bytes) -> None:
-        self._orders = msgspec.json.decode(orders, type=Orders)
+    def __init__(self, config: bytes) -> None:
+        self._config = msgspec.json.decode(config, type=ActorConfig)
         self._leaving = False
         self._store: Shared | None = None
         self._agents: Agents | None = None
@@ -137,14 +123,10 @@ class Actor:
         """
         try:
             end = await self._advance(run_id, over=over)
-        except FencedError as error:
-            end = _open(run_id, "lost", str(error))
         except ConfigError as error:
             end = _open(run_id, "refused", str(error))
-        except ClewError as error:
-            end = _open(run_id, "failed", str(error))
         except Exception as error:  # noqa: BLE001 - a user's part that fails ends no other run
-            end = _open(run_id, "failed", described(error))
+            end = _open(run_id, "failed", describe(error))
         return msgspec.json.encode(end)
 
     async def leave(self) -> None:
@@ -154,7 +136,7 @@ class Actor:
     async def _advance(self, run_id: str, *, over: bool) -> End:
         async with self._making:  # once, for all runs that come at the beginning
             if self._store is None:
-                self._store = shared(open_store(self._orders.store))
+                self._store = shared(open_store(self._config.store))
             if self._agents is None:
                 self._agents = await self._make_agents()
             store, agents = self._store, self._agents
@@ -162,20 +144,25 @@ class Actor:
             so_far = await load(store, run_id)
             if so_far.stop is not None and not await store.inbox(run_id):
                 return ended(so_far)
-            if (mine := await claim(store, run_id, take_over=over)) is not None:
-                try:
-                    carried = await carry(
-                        agents, store, run_id, leaving=lambda: self._leaving, gate=self._gate
-                    )
-                    return ended(carried)
-                finally:
-                    await store.release(mine)
-            if not self._orders.patient:
+            if (lock := await claim(store, run_id, take_over=over)) is not None:
+                outcome = await carry_claimed(
+                    agents, store, run_id, lock, gate=self._gate,
+                    leaving=lambda: self._leaving, taken=_ignore,
+                )  # fmt: skip
+                if outcome.record is None and outcome.what != "ended":
+                    return _open(run_id, outcome.what, outcome.text, moved=outcome.moved)
+                return ended(outcome.record or so_far)
+            if not self._config.patient:
                 return _open(run_id, "lost", "another worker has it")
             await asyncio.sleep(PAUSE)
         return _open(run_id, "left", "its actor leaves")
 
     async def _make_agents(self) -> Agents:
-        orders = self._orders
-        given = [(await agent_named(name, orders.folder))[0] for name in orders.agents]
-        return agents_of(*given, recorded=not orders.only, trust_origin=orders.trust_origin)
+        config = self._config
+        given = {name: (await agent_named(name, config.folder))[0] for name in config.agents}
+        return KnownAgents(given, recorded=not config.only, trusting=config.trust_origin)
+
+
+def _ignore(record: Trajectory) -> None:
+    """Whoever sent the run has told that it was taken up."""
+    del record

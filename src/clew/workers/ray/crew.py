@@ -1,4 +1,4 @@
-"""The actors of a program, and the runs they have in flight: bounded, each come back once."""
+"""The actors of a program, and the runs that they have in flight."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
@@ -11,7 +11,7 @@ import msgspec
 from ray.exceptions import RayError
 
 from clew.core.errors import ClewError, ConfigError
-from clew.workers.ray.actor import Actor, End, Orders
+from clew.workers.ray.actor import Actor, ActorConfig, End
 from clew.workers.ray.session import RAY, session
 
 PATIENCE: Final = 60.0
@@ -50,17 +50,17 @@ class Cast:
 class Crew:
     """Actors at work. Of a run in flight only its id is kept here, and of others nothing."""
 
-    def __init__(self, orders: Orders, cast: Cast) -> None:
+    def __init__(self, config: ActorConfig, cast: Cast) -> None:
         workers = min(cast.workers, cast.at_once)
         each = -(-cast.at_once // workers) + 1  # and a word to leave
         options = {**_OPTIONS, "max_concurrency": each, **cast.options}
         made: Any = RAY.remote(Actor).options(**options)
-        told = msgspec.json.encode(orders)
-        self._actors: list[Any] = [made.remote(told) for _ in range(workers)]
+        encoded = msgspec.json.encode(config)
+        self._actors: list[Any] = [made.remote(encoded) for _ in range(workers)]
         self._loads = [0] * workers
         self._at_once = cast.at_once
-        self._flying: dict[str, tuple[int, Any]] = {}
-        self._landed = asyncio.Queue[tuple[str, asyncio.Future[bytes]]]()
+        self._flying = set[asyncio.Task[End]]()
+        self._landed = asyncio.Queue[asyncio.Task[End]]()
 
     @property
     def full(self) -> bool:
@@ -72,29 +72,34 @@ class Crew:
         """Whether nothing is in flight."""
         return not self._flying
 
-    def has(self, run_id: str) -> bool:
-        """Whether a run is in flight."""
-        return run_id in self._flying
+    async def carry(self, run_id: str, *, over: bool = False) -> End:
+        """Have a run carried by the actor that has the fewest; with `over`, whoever has claimed it.
 
-    def send(self, run_id: str, *, over: bool = False) -> None:
-        """Give a run to the actor that has the fewest; with `over`, whoever else has claimed it."""
+        Raises `ClewError` where Ray has lost its actors.
+        """
         place = self._loads.index(min(self._loads))
-        on_its_way = self._actors[place].advance.remote(run_id, over)
         self._loads[place] += 1
-        self._flying[run_id] = (place, on_its_way)
-        future: asyncio.Future[bytes] = asyncio.wrap_future(on_its_way.future())
-        future.add_done_callback(lambda landed: self._landed.put_nowait((run_id, landed)))
-
-    async def next(self) -> End:
-        """The next run that comes back. Raises `ClewError` where Ray has lost its actors."""
-        run_id, landed = await self._landed.get()
-        place, _ = self._flying.pop(run_id)
-        self._loads[place] -= 1
         try:
-            return msgspec.json.decode(landed.result(), type=End)
+            return msgspec.json.decode(
+                await self._actors[place].advance.remote(run_id, over), type=End
+            )
         except RayError as error:
             why = " ".join(str(error).split())[:300]
             raise ClewError(f"Ray is gone; the records are whole, begin again: {why}") from error
+        finally:
+            self._loads[place] -= 1
+
+    def send(self, run_id: str) -> None:
+        """Have a run carried; its end is one of those that `next` gives."""
+        task = asyncio.ensure_future(self.carry(run_id))
+        self._flying.add(task)
+        task.add_done_callback(self._landed.put_nowait)
+
+    async def next(self) -> End:
+        """The end of the run that comes back next; raises as `carry` does."""
+        task = await self._landed.get()
+        self._flying.discard(task)
+        return task.result()
 
     def tell_to_leave(self) -> None:
         """Have each run in flight left where its step ends."""
@@ -116,18 +121,20 @@ class Crew:
         """Let the actors go at once: what was not recorded is lost, and the runs are open."""
         for actor in self._actors:
             RAY.kill(actor)
+        for task in self._flying:
+            task.cancel()
         self._flying.clear()
         self._actors.clear()
 
 
 @asynccontextmanager
-async def crew(orders: Orders, cast: Cast) -> AsyncGenerator[Crew]:
+async def crew(config: ActorConfig, cast: Cast) -> AsyncGenerator[Crew]:
     """Actors for as long as the context lasts, in a Ray that is connected, or started, for them.
 
     Cancelled, it breaks off what they are at; left otherwise, each run is let end its step.
     """
     with session(cast.address, cpus=cast.workers):
-        working = Crew(orders, cast)
+        working = Crew(config, cast)
         try:
             yield working
         except asyncio.CancelledError:

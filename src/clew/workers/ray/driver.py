@@ -5,124 +5,119 @@ id: whoever is killed, the records say what is open. asyncio only.
 """
 
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Protocol
 
 import anyio
 
-from clew.core.errors import ConfigError, one_error
-from clew.core.interfaces import Standing
-from clew.core.journal import load
+from clew.core.errors import ConfigError
+from clew.core.events import Started, decode
+from clew.core.interfaces import RunInfo
 from clew.core.runner import store_at
-from clew.workers.driver import QUEUE, OnWorkerEvent, Serving, ignore_event, own_name
-from clew.workers.locks import claim, queue_of, shared
-from clew.workers.ray.actor import End, Orders, agent_named, named_from
+from clew.workers.agents import agent_named
+from clew.workers.config import OnWorkerEvent, WorkerConfig
+from clew.workers.locks import Shared, let_go, shared
+from clew.workers.ray.actor import ActorConfig, End, named_from
 from clew.workers.ray.crew import Cast, crew
-from clew.workers.ray.fan_out import OnProgress, Progress, fan_out, shared_place
-from clew.workers.ray.service import Service
+from clew.workers.ray.fan_out import shared_place
+from clew.workers.run_one import Outcome
+from clew.workers.worker import Worker
 
-__all__ = ["Cast", "End", "OnProgress", "Progress", "RayDriver", "fan_out", "serve"]
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RayDriver:
-    """Has runs worked on by whoever serves a queue of the store; `serve` does it with actors.
+    """Has the runs of a queue carried by actors; one is told of each run that is due and free.
 
-    `agents` are named as in `fan_out`; with `only`, the actors make no others from what records
-    say, and with `trust_origin` also from those that the user of their machine did not begin. The
-    queue is the store: what was submitted is due there, whether anybody serves it or not.
+    There are so many `actors`, by default `$CLEW_RAY_ACTORS` or 2, in the Ray cluster at `address`,
+    by default `$RAY_ADDRESS` or one that is started here and ends with the worker. `options` go to
+    Ray with each actor (`resources`, `runtime_env`, …). Agents are named: each actor makes them.
     """
 
-    store: str = field(repr=False)  # there may be a password in it
-    agents: tuple[str, ...] = ()
-    only: bool = False
-    queue: str = QUEUE
-    name: str = field(default_factory=own_name)
-    cast: Cast = field(default_factory=Cast)
-    trust_origin: bool = False
+    actors: int | None = None
+    address: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
-    async def submit(self, run_id: str) -> None:
-        """Have a run that was just begun worked on. Raises `ConfigError` if in another queue."""
-        async with store_at(self.store) as store:
-            queue = queue_of(await load(store, run_id))
-        if queue != self.queue:
-            what = f"stands in the queue {queue!r}" if queue else "stands in no queue"
-            raise ConfigError(f"run {run_id} {what}: begin it with queue={self.queue!r}")
-
-    async def resume(self, run_id: str) -> None:
-        """Have a run that was ruled on, or spoken to, taken up again: it is due by that."""
-        await self.submit(run_id)
-
-    async def status(self, run_id: str) -> Standing:
-        """How the run stands. Raises `StoreError` where it is unknown."""
-        async with store_at(self.store) as place:
-            store = shared(place)
-            so_far = await load(store, run_id)
-            if so_far.stop is not None and not await store.inbox(run_id):
-                return so_far.stop.status
-            if (lock := await claim(store, run_id)) is None:
-                return "working"
-            await store.release(lock)
-            return "waiting"
-
-    async def serve(self) -> None:
-        """Work on what is due until cancelled; then leave each run where its step ends."""
-        leaving = anyio.Event()
-        with one_error():
-            async with anyio.create_task_group() as together:
-                together.start_soon(self._shielded, leaving)
-                try:
-                    await anyio.sleep_forever()
-                finally:
-                    leaving.set()
-
-    async def _shielded(self, leaving: anyio.Event) -> None:
-        with anyio.CancelScope(shield=True):
-            await self.work(leaving)
-
-    async def work(
-        self,
-        leaving: anyio.Event,
-        tell: OnWorkerEvent = ignore_event,
-        *,
-        until_idle: bool = False,
-        take_over: bool = False,
+    async def serve(
+        self, config: WorkerConfig, on_event: OnWorkerEvent, leaving: anyio.Event
     ) -> None:
-        """Serve until `leaving` is set, and leave each run where its step ends; see `Serving`."""
-        place, folder = shared_place(self.store), str(Path.cwd())
-        names = [named_from(each, folder) for each in self.agents]
+        """Serve the queue, as `clew.workers.Driver` says."""
+        place, folder = shared_place(config.store), str(Path.cwd())
+        names = tuple(named_from(each, folder) for each in _names(config))
         for each in names:
             await agent_named(each, folder)  # what does not fit is told before anything begins
-        orders = Orders(
-            place, tuple(names), self.only, folder, patient=False, trust_origin=self.trust_origin
+        made_with = ActorConfig(
+            place, names, config.only, folder, patient=False, trust_origin=config.trust_origin
         )
-        serving = Serving(
-            place, self.agents, self.only, self.queue, self.cast.at_once, self.name, until_idle,
-            take_over, self.trust_origin,
-        )  # fmt: skip
-        async with store_at(place) as store:
-            sharing = shared(store)
-            async with crew(orders, self.cast) as working:
-                await Service(sharing, working, serving, tell, leaving).go_on()
+        async with store_at(place) as opened, crew(made_with, self._cast(config)) as working:
+            store = shared(opened)
+            worker = Worker(store, config, Sender(store, working), on_event, leaving)
+            async with anyio.create_task_group() as group:
+                group.start_soon(_hand_on, leaving, working.tell_to_leave)
+                await worker.serve()
+                group.cancel_scope.cancel()
+
+    def _cast(self, config: WorkerConfig) -> Cast:
+        actors, address = self.actors, self.address or os.environ.get("RAY_ADDRESS") or None
+        if actors is None:
+            said = os.environ.get("CLEW_RAY_ACTORS", "2")
+            if not said.isdigit():
+                raise ConfigError(f"CLEW_RAY_ACTORS is {said!r}: set it to the number of actors")
+            actors = int(said)
+        return Cast(actors, config.at_once, address, self.options)
 
 
-async def serve(serving: Serving, tell: OnWorkerEvent, leaving: anyio.Event) -> None:
-    """Serve as `clew worker --driver ray`; see `clew.workers.driver`.
+def _names(config: WorkerConfig) -> list[str]:
+    """The names of a worker's agents. Raises `ConfigError` where it has agents without."""
+    if callable(config.agents):
+        raise ConfigError("actors make their agents for themselves: name them")
+    names = [one for one in config.agents if isinstance(one, str)]
+    if len(names) < len(config.agents):
+        raise ConfigError("actors make their agents for themselves: name them, as module:name")
+    return names
 
-    `$RAY_ADDRESS` names the cluster; without it Ray is started here, and ended with the worker.
-    `$CLEW_RAY_ACTORS` says how many actors there are to be (2).
-    """
-    said = os.environ.get("CLEW_RAY_ACTORS", "2")
-    if not said.isdigit():
-        raise ConfigError(f"CLEW_RAY_ACTORS is {said!r}: set it to the number of actors")
-    cast = Cast(int(said), serving.at_once, os.environ.get("RAY_ADDRESS") or None)
-    driver = RayDriver(
-        serving.store,
-        serving.agent_files,
-        serving.only,
-        serving.queue,
-        serving.name,
-        cast,
-        serving.trust_origin,
-    )
-    await driver.work(leaving, tell, until_idle=serving.until_idle, take_over=serving.take_over)
+
+async def _hand_on(leaving: anyio.Event, leave: Callable[[], None]) -> None:
+    await leaving.wait()
+    leave()
+
+
+class Crew(Protocol):
+    """What carries a run elsewhere."""
+
+    async def carry(self, run_id: str, *, over: bool = False) -> End:
+        """Have a run carried, and wait until it comes back."""
+        ...
+
+
+class Sender:
+    """Carries runs for a worker by sending them to a crew."""
+
+    def __init__(self, store: Shared, crew: Crew) -> None:
+        self._store = store
+        self._crew = crew
+
+    async def carry(self, run: RunInfo, lock: str, worker: Worker) -> Outcome:
+        """Let go of the run, which its actor claims, and have it carried."""
+        await let_go(self._store, lock)
+        worker.taken(run.run_id, _goal(run))
+        end = await self._crew.carry(run.run_id, over=lock != run.run_id)
+        if end.open is None:
+            return Outcome("ended", end.status, end.entries)
+        return Outcome(end.open, end.reason, moved=end.moved)
+
+    async def prepare(self, run: RunInfo) -> None:
+        """Actors make agents when they need them."""
+
+
+def _goal(run: RunInfo) -> str:
+    """What a run is to answer, "" where a newer clew began it."""
+    try:
+        event = decode(run.first.body)
+    except (ValueError, RecursionError):
+        return ""
+    return event.goal if isinstance(event, Started) else ""
+
+
+serve = RayDriver().serve

@@ -13,9 +13,10 @@ from clew.core.errors import ConfigError, RunExistsError
 from clew.core.events import Json
 from clew.core.interfaces import Store
 from clew.core.journal import load, new_run_id
-from clew.core.runner import start, store_at
+from clew.core.runner import Where, start, store_at
 from clew.stores import default_place
-from clew.workers.ray.actor import End, Orders, agent_named, named_from
+from clew.workers.agents import agent_named
+from clew.workers.ray.actor import ActorConfig, End, named_from
 from clew.workers.ray.crew import Cast, crew
 
 
@@ -67,7 +68,7 @@ async def fan_out(
     sent = _Sent(goals, runs, name or new_run_id(), queue)
     async with store_at(place) as opened_store:
         coming = sent.coming(opened_store, *(made[0] if made else (None, {})))
-        async with crew(Orders(place, tuple(names), folder=folder), cast) as working:
+        async with crew(ActorConfig(place, tuple(names), folder=folder), cast) as working:
             statuses, since, more = Counter[str](), time.monotonic(), True
             while True:
                 while more and not working.full:
@@ -84,8 +85,10 @@ async def fan_out(
                 yield end
 
 
-def shared_place(store: str | Path | None) -> str:
+def shared_place(store: Where) -> str:
     """The place of a store, as every actor can find it. Raises `ConfigError`."""
+    if store is not None and not isinstance(store, str | Path):
+        raise ConfigError("actors open the store for themselves: name its place")
     named = str(store or os.environ.get("CLEW_STORE") or default_place())
     if named in {"memory:", ":memory:"}:
         raise ConfigError("actors cannot share a store in memory: name an SQLite file or a server")
