@@ -29,7 +29,6 @@ from clew.context import PROMPT, VARIANTS, Instructions, Variant, demonstrations
 from clew.context.rendered_prompt import RenderedPrompt
 from clew.core.agent import Agent
 from clew.core.approvals import Held, cancel, cancel_sync, held, held_sync, rule, rule_sync
-from clew.core.bounds import RESEARCH, Limits
 from clew.core.errors import (
     ClewError,
     ConfigError,
@@ -49,6 +48,7 @@ from clew.core.errors import (
 from clew.core.events import Entry, Evidence, Image, Observation, Usage, Verdict
 from clew.core.fork import fork, fork_sync
 from clew.core.interfaces import Left, Retry, Tool
+from clew.core.limits import RESEARCH, Limits
 from clew.core.replay import Replayed
 from clew.core.result import Result
 from clew.core.trajectory import Call, Step, Trajectory

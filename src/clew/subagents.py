@@ -25,9 +25,9 @@ from clew.core.events import (
     Outcome,
     Status,
     Verdict,
-    decode,
     encode,
 )
+from clew.core.inbox import words_in
 from clew.core.interfaces import Listener, Parameters, Store, SubRun, Tool
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
@@ -211,14 +211,8 @@ async def _cancelled(store: Store, run_id: str) -> str:
 
     A cancel is left there before its sub-runs are told, and one that is only now begun is not.
     """
-    for _, body in await store.inbox(run_id):
-        try:
-            word = decode(body)
-        except (ValueError, RecursionError):  # its own worker sets it aside
-            continue
-        if isinstance(word, Cancel):
-            return word.why or "a person interrupted the run"
-    return ""
+    words = (word for word in await words_in(store, run_id) if isinstance(word, Cancel))
+    return next((word.why or "a person interrupted the run" for word in words), "")
 
 
 def _outcome(so_far: Trajectory, *, ok: bool) -> Outcome:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, Result, batch, read, replay, resume, run, tool
-from clew.core.bounds import Limits
 from clew.core.events import Reply
+from clew.core.limits import Limits
 from clew.core.trajectory import Trajectory
 from clew.evals.case import Case
 from clew.evals.scoring import Seen, right, score

@@ -31,7 +31,6 @@ from clew import (
     tool,
 )
 from clew.api import start, take_up
-from clew.core.bounds import DEFAULT_COST
 from clew.core.budget import least
 from clew.core.events import (
     Attempt,
@@ -50,6 +49,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Append, Prompt, SubRun
 from clew.core.journal import Journal, load
+from clew.core.limits import DEFAULT_COST
 from clew.core.pending import interrupt
 from clew.core.replay import replay as replay_record
 from clew.core.runner import has_begun

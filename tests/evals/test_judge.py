@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, read, run, tool
-from clew.core.bounds import Limits
 from clew.core.errors import ConfigError, ModelError
 from clew.core.events import (
     Action,
@@ -27,6 +26,7 @@ from clew.core.events import (
     Thought,
 )
 from clew.core.interfaces import Prompt
+from clew.core.limits import Limits
 from clew.core.trajectory import Trajectory
 from clew.evals.agreement import Agreement, agreed, agreement
 from clew.evals.case import Case

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, Evidence, MemoryStore, Observation, ToolError, read, run, tool
-from clew.core.bounds import Limits
 from clew.core.events import Json, RawCall, Reply, Usage
+from clew.core.limits import Limits
 from clew.core.trajectory import Trajectory
 from clew.evals.measures import Tally, counted, kind, paired
 from clew.evals.outcome import Counted, Kind, Outcome

@@ -7,9 +7,9 @@ import pytest
 
 from clew.api import read, replay, resume, run
 from clew.core.agent import Agent
-from clew.core.bounds import Limits
 from clew.core.events import FINISH, Observation, Usage
 from clew.core.interfaces import Tool
+from clew.core.limits import Limits
 from clew.core.result import Result
 from clew.core.trajectory import Trajectory
 from clew.models.offline import (

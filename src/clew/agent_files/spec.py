@@ -6,8 +6,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from clew.core.bounds import Limits
 from clew.core.events import Effect, Json
+from clew.core.limits import Limits
 
 USUAL: Final = ("calc", "planner")
 """The tools of an agent that says nothing of tools."""

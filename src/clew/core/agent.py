@@ -14,7 +14,6 @@ from clew.context import PROMPT, VARIANTS, Instructions, Variant, described, mat
 from clew.context.call_estimate import CallEstimate, most_answered, opening
 from clew.context.prompt_spec import brief_document
 from clew.context.view import digest, first_prompt
-from clew.core.bounds import Caps, Limits
 from clew.core.budget import Budget
 from clew.core.events import AgentSpec, Json
 from clew.core.interfaces import (
@@ -30,6 +29,7 @@ from clew.core.interfaces import (
     Seeded,
     Tool,
 )
+from clew.core.limits import Limits
 from clew.core.parts import PASSED, Patience, ask, broken, names_of, stable_name, text_from, wrong
 from clew.core.trajectory import Trajectory
 from clew.core.validate import (
@@ -50,6 +50,7 @@ from clew.core.validate import (
     worked,
 )
 from clew.guards import AlreadyDone, NoProgress
+from clew.guards.caps import Caps
 from clew.models.resolve import resolve
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
 from clew.tools.schema import compile_schema, schema_hash, shown_problems

@@ -6,7 +6,8 @@ from typing import Final
 
 from clew.concurrency.portal import twin
 from clew.core.errors import ConfigError, RunNotFoundError, StoreError
-from clew.core.events import AnyEvent, Cancel, Json, Ruling, decode, encode
+from clew.core.events import Cancel, Json, Ruling, encode
+from clew.core.inbox import words_in
 from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.pending import Held, ancestors, held_here, waits_below
@@ -72,24 +73,26 @@ async def _reached_root(store: Store, so_far: Trajectory) -> bool:
     """Whether all runs that a sub-run serves go on, or were told to."""
     with contextlib.suppress(StoreError):
         for above, call in await ancestors(store, so_far):
-            if call.held and not await _has_word(store, above, call):
+            if call.held and await _ruling(store, above, call) is None:
                 return False
     return True
 
 
-async def _words(store: Store, run_id: str) -> list[AnyEvent]:
-    """What waits in an inbox and can be read."""
-    words: list[AnyEvent] = []
-    for _, body in await store.inbox(run_id):
-        with contextlib.suppress(ValueError, RecursionError):
-            words.append(decode(body))
-    return words
+async def word_on(store: Store, record: Trajectory, call: Call) -> Ruling | None:
+    """The word on a held call that waits in the inbox already, if it holds for its arguments."""
+    return await _ruling(store, record, call, "", call.question) if call.held else None
 
 
-async def _has_word(store: Store, so_far: Trajectory, call: Call) -> bool:
-    """Whether a word on the call waits in the inbox of its run."""
-    words = await _words(store, so_far.run_id)
-    return any(isinstance(word, Ruling) and word.call == call.key for word in words)
+async def _ruling(store: Store, record: Trajectory, call: Call, *hashes: str) -> Ruling | None:
+    """The first ruling on the call in the inbox of its run, of one of these hashes or of any."""
+    for word in await words_in(store, record.run_id):
+        if (
+            isinstance(word, Ruling)
+            and word.call == call.key
+            and word.hash in (hashes or {word.hash})
+        ):
+            return word
+    return None
 
 
 async def rule(
@@ -118,7 +121,7 @@ async def rule(
             _check(record, waiting, word)
             await place.post(run_id, encode(word))
         await _tell(place, record, by)
-    if first is not None and _ruling_key(first) != _ruling_key(word):
+    if first is not None and encode([first.allow, first.args]) != encode([word.allow, word.args]):
         message = f"{call} of run {run_id} was ruled on already, and the first word counts"
         raise ConfigError(message)
 
@@ -128,19 +131,6 @@ def _hidden(word: Ruling) -> Ruling:
     redaction = Redaction(secrets())
     hidden = redaction.event(word) if redaction.finds(encode(word)) else word
     return hidden if isinstance(hidden, Ruling) else word
-
-
-async def word_on(store: Store, record: Trajectory, call: Call) -> Ruling | None:
-    """The word on a held call that waits in the inbox already, if it holds for its arguments."""
-    for word in await _words(store, record.run_id) if call.held else ():
-        if isinstance(word, Ruling) and word.call == call.key and word.hash in {"", call.question}:
-            return word
-    return None
-
-
-def _ruling_key(word: Ruling) -> bytes:
-    """What two rulings must agree in to be the same word."""
-    return encode([word.allow, word.args])
 
 
 def _check(record: Trajectory, call: Call, word: Ruling) -> None:
@@ -167,7 +157,7 @@ def _check(record: Trajectory, call: Call, word: Ruling) -> None:
 async def _tell(store: Store, so_far: Trajectory, by: str) -> None:
     """Leave word for every run above a sub-run that there is news for it, once each."""
     for above, call in await ancestors(store, so_far):
-        if call.observation is None and not await _has_word(store, above, call):
+        if call.observation is None and await _ruling(store, above, call) is None:
             await store.post(above.run_id, encode(Ruling(call.key, allow=True, by=by)))
 
 

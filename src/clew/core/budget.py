@@ -1,6 +1,6 @@
 """The one account of a run: what it may take, what it took, and whether the next call still fits.
 
-`bounds.py` has the numbers that a person sets, and the bounds that a record names; here they are
+`limits.py` has the numbers that a person sets, and the bounds that a record names; here they are
 compared with what the record says. Before each thought a call is reserved: its prompt, as the last
 reply counted it with what came since, and the most it may answer. It must fit in what is left
 beside a reserve for a landing. All of this is read from the record and from values of the agent, so

@@ -122,24 +122,30 @@ def find_fork_point(
     """Cut where step number `at` was complete; 0 is before the first thought.
 
     `observations` take the place of what calls of this step observed, by their keys. An answer that
-    the step gave is left out, to be judged anew; where a person's word is to follow (`spoken`) it
-    stands if it ended the run, and is closed if it did not. Raises `ConfigError` where the run
-    cannot be forked like this.
+    the step gave is left out, to be judged anew, if it was accepted, or if what stands beside it is
+    another now; where a person's word is to follow (`spoken`) it stands if it ended the run, and is
+    closed if it did not. Raises `ConfigError` where the run cannot be forked like this.
     """
     step = _step(record, at)
-    changed = {key: _changed(step, key, value) for key, value in (observations or {}).items()}
-    counted = {call.key for call in step.calls if _counts(call, beside=bool(changed))}
+    known = {call.key: call.observation for call in step.calls if call.action.name != FINISH}
+    changed: dict[str, Observation] = {}
+    for key, value in (observations or {}).items():
+        if (was := known.get(key)) is None:
+            message = f"{key} is no call of step {at}: its calls are {', '.join(known) or '-'}"
+            raise ConfigError(message)
+        changed[key] = replaced(was, key, value)
+    refused = {c.key for c in step.calls if c.observation is not None and not c.observation.ok}
+    counted = {*known, *(() if changed else refused)}
     end = _last(record, at, counted)
     if spoken and not changed:
         end = _conclusion(record, step, end)
-    observed = (e.seq for e in record.entries[:end] if isinstance(e.event, Observation))
-    start = min(
-        (s for s in observed if _of(record.entries[s - 1].event) in changed), default=end + 1
-    )
-    shared = record.entries[: start - 1]
+    events = [entry.event for entry in record.entries[:end]]
+    seen = (n for n, e in enumerate(events) if isinstance(e, Observation) and e.call in changed)
+    start = next(seen, end)
+    shared = record.entries[:start]
     again = [
         changed.get(event.call, event) if isinstance(event, Observation) else event
-        for event in (entry.event for entry in record.entries[start - 1 : end])
+        for event in events[start:]
         if isinstance(event, Note) or _of(event) in counted
     ]
     if spoken:
@@ -171,16 +177,6 @@ def _step(record: Trajectory, at: int) -> Step:
     return record.steps[at - 1] if at else record.before
 
 
-def _counts(call: Call, *, beside: bool) -> bool:
-    """Whether what became of a call belongs to its step, or is to be judged anew.
-
-    An answer is judged anew if it was accepted, or if what stands `beside` it is another now.
-    """
-    if call.action.name != FINISH:
-        return True
-    return not beside and call.observation is not None and not call.observation.ok
-
-
 def _last(record: Trajectory, at: int, counted: set[str]) -> int:
     """The number of the last entry that belongs to the step."""
     step, last = 0, 1
@@ -209,18 +205,6 @@ def _closed(step: Step) -> list[Observation]:
     ]
 
 
-def _changed(step: Step, key: str, value: Any) -> Observation:
-    """The observation that a person put in the place of a call's own: untrusted, whatever it is.
-
-    What is known of the call's effect stays as it is.
-    """
-    known = {call.key: call.observation for call in step.calls if call.action.name != FINISH}
-    if (was := known.get(key)) is None:
-        message = f"{key} is no call of step {step.number}: its calls are {', '.join(known) or '-'}"
-        raise ConfigError(message)
-    return replaced(was, key, value)
-
-
 def _hidden_effects(
     record: Trajectory, at: int, before: int, changed: set[str]
 ) -> tuple[Done, ...]:
@@ -230,13 +214,8 @@ def _hidden_effects(
     """
     told = {done.key for fork in record.forks[:before] for done in fork.done}
     gone = [done for fork in record.forks[before:] for done in fork.done]
-    own = [
-        _described(record, call)
-        for call in effects(record)
-        if _number(call) > at or call.key in changed
-    ]
-    found = {done.key: done for done in (*gone, *own) if done.key not in told}
-    return tuple(found.values())
+    own = [_described(record, c) for c in effects(record) if _number(c) > at or c.key in changed]
+    return tuple({done.key: done for done in (*gone, *own) if done.key not in told}.values())
 
 
 def _number(call: Call) -> int:

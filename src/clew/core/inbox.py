@@ -1,7 +1,19 @@
 """What outsiders leave in a run's inbox, as far as it may enter the record."""
 
+from contextlib import suppress
+
 from clew.core.events import AnyEvent, Cancel, Note, Ruling, decode
+from clew.core.interfaces import Store
 from clew.core.trajectory import Trajectory
+
+
+async def words_in(store: Store, run_id: str) -> list[AnyEvent]:
+    """What waits in a run's inbox and can be read; the rest its own worker sets aside."""
+    words: list[AnyEvent] = []
+    for _, body in await store.inbox(run_id):
+        with suppress(ValueError, RecursionError):
+            words.append(decode(body))
+    return words
 
 
 def admitted(so_far: Trajectory, body: bytes) -> AnyEvent:

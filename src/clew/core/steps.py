@@ -1,9 +1,8 @@
 """What a fold is made of: calls, the steps they belong to, and what work took."""
 
 import hashlib
-from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import TypeAlias
 
 import msgspec
@@ -197,53 +196,6 @@ class Totals(msgspec.Struct):
             self.below + other.below,
             self.lost + other.lost,
         )
-
-
-class Tally:
-    """The calls of the current step by their places, from 1, in order: what came before a call is
-    counted by a search in them, and not by walking the step for each of its calls.
-
-    `closed` have an observation, `refused` are those of them that were not made, and `begun` have
-    an observation or an attempt; finish is in none of them.
-    """
-
-    def __init__(self, actions: Sequence[Action] = ()) -> None:
-        self.closed: list[int] = []
-        self.refused: list[int] = []
-        self.begun: list[int] = []
-        self.places: dict[str, list[int]] = {}
-        """All of them by the name of their tool, finish too."""
-        self.begun_by: dict[str, list[int]] = {}
-        for place, action in enumerate(actions, start=1):
-            self.places.setdefault(action.name, []).append(place)
-
-    def begin(self, place: int, name: str) -> None:
-        """A call was begun, or closed without."""
-        insort(self.begun, place)
-        insort(self.begun_by.setdefault(name, []), place)
-
-    def close(self, call: Call, *, made: bool) -> None:
-        """A call has its observation."""
-        if call.action.name == FINISH:
-            return
-        insort(self.closed, call.place)
-        if not made:
-            insort(self.refused, call.place)
-        if not call.attempts:
-            self.begin(call.place, call.action.name)
-
-    def let_through(self, place: int) -> int:
-        """How many calls before that place were not refused, or not yet."""
-        finishing = bisect_left(self.places.get(FINISH, ()), place)
-        return place - 1 - finishing - bisect_left(self.refused, place)
-
-    def waiting(self, place: int, name: str = "") -> int:
-        """How many calls before that place, of a tool or of all, are neither begun nor refused."""
-        if name:
-            begun = bisect_left(self.begun_by.get(name, ()), place)
-            return bisect_left(self.places.get(name, ()), place) - begun
-        finishing = bisect_left(self.places.get(FINISH, ()), place)
-        return place - 1 - finishing - bisect_left(self.begun, place)
 
 
 class Step(msgspec.Struct, gc=False):

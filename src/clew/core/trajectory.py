@@ -34,7 +34,7 @@ from clew.core.events import (
     Trust,
     Usage,
 )
-from clew.core.steps import Aside, Call, Step, Tally, Totals, args_hash, sum_of
+from clew.core.steps import Aside, Call, Step, Totals, args_hash, sum_of
 
 REQUEST: Final = "request"
 """Stands in the place of a tool's name where a person's words are judged."""
@@ -92,8 +92,6 @@ class Trajectory:
         """The tools that were shown on the way, in order: not those shown from the start."""
         self.untainted = True
         """Whether nothing untrusted has been observed, nor its goal made from any."""
-        self.tally = Tally()
-        """The calls of the current step by their places."""
         self.folds: dict[str, Any] = {}
         """What others derive and keep between steps: emptied, it changes nothing but speed."""
         self._reserved: dict[str, Grant] = {}
@@ -327,7 +325,7 @@ class Trajectory:
         landing = self.landing is not None
         self.shown += thought.shown
         self.steps.append(step)
-        self.step, self.tally, self._reserved = step, Tally(thought.actions), {}
+        self.step, self._reserved = step, {}
         for totals in (self.total, self.spent):
             totals.steps += not landing
             totals.usage += thought.reply.usage
@@ -337,7 +335,6 @@ class Trajectory:
         call = self.call(attempt.call)
         if not call.attempts:
             self._count(call)
-            self.tally.begin(call.place, call.action.name)
         call.attempts += (attempt,)
         if attempt.grant is not None:
             self._reserved[call.key] = attempt.grant
@@ -352,7 +349,6 @@ class Trajectory:
         call = self.call(observation.call)
         call.observation = observation
         self._reserved.pop(call.key, None)
-        self.tally.close(call, made=observation.made)
         if call.action.name != FINISH:  # what that is told comes from clew and the person's checks
             self.untainted = self.untainted and observation.trust == "trusted"
         for piece in observation.evidence:

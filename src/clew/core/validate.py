@@ -9,10 +9,10 @@ from typing import Any, Final, cast
 
 from clew.codecs.interface import Codec, Describes, Example
 from clew.context import DEMONSTRATIONS, Instructions
-from clew.core.bounds import Limits
 from clew.core.errors import ConfigError, described
 from clew.core.events import FINISH
 from clew.core.interfaces import Finder, Model, Tool
+from clew.core.limits import Limits
 from clew.core.parts import PASSED, short_repr
 from clew.tools.function import tool
 from clew.tools.schema import checked, problems

@@ -12,11 +12,11 @@ from typing import Annotated, Final
 import msgspec
 
 from clew.core.agent import Agent, changes
-from clew.core.bounds import Limits
 from clew.core.errors import ConfigError
 from clew.core.events import EFFECTFUL, FINISH, Json, Note, Value, encode
 from clew.core.interfaces import Model, Store
 from clew.core.journal import load
+from clew.core.limits import Limits
 from clew.core.loop import run as go
 from clew.core.result import result
 from clew.core.runner import has_begun, start_or_take_up

@@ -15,6 +15,7 @@ import msgspec
 
 from clew.core.events import EFFECTFUL, FINISH, UNMADE, Code, Json, Observation, Verdict
 from clew.core.trajectory import Call, Step, Trajectory, args_hash
+from clew.guards.caps import tally_of
 
 REFUSED: Final[Code] = "repeated_same_tool_call_too_many_times"
 DENIED: Final[Code] = "denied"
@@ -34,7 +35,7 @@ def _closed(so_far: Trajectory, most: int) -> list[Call]:
     found: list[Call] = []
     for step in backwards(so_far):
         if step is so_far.step:  # which may have many that are not closed
-            last = (step.calls[place - 1] for place in reversed(so_far.tally.closed))
+            last = (step.calls[place - 1] for place in reversed(tally_of(so_far).closed))
         else:
             last = (call for call in reversed(step.calls) if call.action.name != FINISH)
         found += islice((call for call in last if call.observation is not None), most)

@@ -11,10 +11,10 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from clew.core.agent import Agent
-from clew.core.bounds import Limits
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Json, RawCall, Reply, Wire, encode
 from clew.core.interfaces import OnText, Prompt, Tool
+from clew.core.limits import Limits
 from clew.core.trajectory import Trajectory
 from clew.strategies.decision import Ballot, Choice, Decision, candidates, counts, decide
 

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from clew.core.agent import Agent
-from clew.core.bounds import Limits
 from clew.core.events import FINISH, encode
 from clew.core.interfaces import Model
+from clew.core.limits import Limits
 from clew.core.trajectory import Trajectory
 from clew.strategies.decision import Choice
 

@@ -12,11 +12,11 @@ import msgspec
 
 from clew.concurrency.portal import twin
 from clew.core.agent import A_co, Agent, is_agent
-from clew.core.bounds import Limits
 from clew.core.errors import ConfigError, RunExistsError
 from clew.core.events import EFFECTFUL, Changed, Json, Usage
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
+from clew.core.limits import Limits
 from clew.core.loop import run as go
 from clew.core.parts import stable_name
 from clew.core.result import Result, result

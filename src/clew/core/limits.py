@@ -1,9 +1,7 @@
-"""Bounds: functions from the record to a reason why the run may not think again.
+"""Limits: the numbers that bound a run, and the bounds and the guard that they mean.
 
-All of them look at what was spent since a person last spoke: a further word gives a run the same
-again. `Limits` holds the numbers of every axis; each bound is a frozen value, so that its `repr`
-can stand in the record. A reason reads "name: detail". What is left of them, and whether the next
-call fits, is reckoned in `budget.py`.
+Bounds look at what was spent since a person last spoke: a further word gives a run the same again.
+What is left, and whether the next call fits, is reckoned in `budget.py`.
 """
 
 from collections.abc import Mapping
@@ -13,10 +11,11 @@ from typing import Final, Literal
 import msgspec
 
 from clew.core.errors import ConfigError
-from clew.core.events import FINISH, Grant, Verdict
+from clew.core.events import Grant
 from clew.core.interfaces import Bound, Guard
-from clew.core.trajectory import Call, Trajectory
+from clew.core.trajectory import Trajectory
 from clew.guards import NoProgress, Stuck
+from clew.guards.caps import Caps
 
 DEFAULT_COST = 1.0
 """US dollars a run may cost where prices are known and nothing else was said."""
@@ -24,110 +23,36 @@ DEFAULT_COST = 1.0
 _PARTED: Final = frozenset({"cost", "seconds", "part_seconds", "reply_seconds", "grace"})
 """Limits that need not be whole numbers."""
 
+_USED_UP: Final = {
+    "faults": "{} unreadable replies in a row",
+    "steps": "{1} of {1} used",
+    "tool_calls": "{} of {} used",
+    "tokens": "{} of {} used",
+    "seconds": "{:.1f} of {:g} worked",
+    "cost": "${:.4f} of ${:.4f} spent",
+}
+"""The axes that have a bound, as records list them, and what is said of one that is used up."""
+
 _CHOICES: Final = {"unknown": ("tell", "hold"), "landing": (True, False)}
 """What is said by a word, and the words."""
 
 
-class Steps(msgspec.Struct, frozen=True):
-    """At most so many thoughts, the landing not counted."""
+class AtMost(msgspec.Struct, frozen=True):
+    """A bound: at most so much of what `axis` names, since a person last spoke."""
 
-    most: int
-
-    def __call__(self, so_far: Trajectory) -> str | None:
-        """A reason once they are used up."""
-        if so_far.spent.steps < self.most:
-            return None
-        return f"steps: {self.most} of {self.most} used"
-
-
-class ToolCalls(msgspec.Struct, frozen=True):
-    """At most so many calls of tools in a run."""
-
-    most: int
-
-    def __call__(self, so_far: Trajectory) -> str | None:
-        """A reason once they are used up."""
-        made = so_far.spent.tool_calls
-        return None if made < self.most else f"tool_calls: {made} of {self.most} used"
-
-
-class Tokens(msgspec.Struct, frozen=True):
-    """At most so many model tokens in a run, prompts and replies together."""
-
-    most: int
-
-    def __call__(self, so_far: Trajectory) -> str | None:
-        """A reason once they are used up."""
-        used = so_far.spent.tokens
-        return None if used < self.most else f"tokens: {used} of {self.most} used"
-
-
-class Cost(msgspec.Struct, frozen=True):
-    """At most so many US dollars in a run."""
-
+    axis: str
     most: float
 
     def __call__(self, so_far: Trajectory) -> str | None:
-        """A reason once they are spent."""
-        spent = so_far.spent.cost
-        return None if spent < self.most else f"cost: ${spent:.4f} of ${self.most:.4f} spent"
-
-
-class Seconds(msgspec.Struct, frozen=True):
-    """At most so many seconds of work; waiting for a person does not count."""
-
-    most: float
-
-    def __call__(self, so_far: Trajectory) -> str | None:
-        """A reason once they have passed."""
-        worked = so_far.spent.seconds
-        return None if worked < self.most else f"seconds: {worked:.1f} of {self.most:g} worked"
-
-
-class Faults(msgspec.Struct, frozen=True):
-    """At most so many unreadable replies in a row."""
-
-    most: int
-
-    def __call__(self, so_far: Trajectory) -> str | None:
-        """A reason once there were as many."""
-        count = so_far.faults_in_row
-        return None if count < self.most else f"faults: {count} unreadable replies in a row"
-
-
-class Caps(msgspec.Struct, frozen=True):
-    """A guard: refuses calls over a cap, so that one reply with many calls exceeds none."""
-
-    total: int
-    per_step: int
-    per_tool: Mapping[str, int] = msgspec.field(default_factory=dict[str, int])
-
-    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
-        """Deny with code "cap"; calls of this step that were let through count as made."""
-        name = call.action.name
-        if name == FINISH:
+        """A reason, "name: detail", once it is used up."""
+        used = so_far.faults_in_row if self.axis == "faults" else getattr(so_far.spent, self.axis)
+        if used < self.most:
             return None
-        tally, place = so_far.tally, call.place
-        soon = so_far.reserved.tool_calls + tally.waiting(place)
-        if so_far.spent.tool_calls + soon >= self.total:
-            return _over(
-                f"all {self.total} tool calls of this run are used: answer with what is known"
-            )
-        if so_far.grant is not None and so_far.total.tool_calls + soon >= so_far.grant.tool_calls:
-            return _over(
-                f"all {so_far.grant.tool_calls} tool calls granted are used: "
-                "answer with what is known"
-            )
-        if tally.let_through(place) >= self.per_step:
-            return _over(f"only {self.per_step} call(s) a step: make this one in the next step")
-        most = self.per_tool.get(name)
-        if most is not None and so_far.spent.calls[name] + tally.waiting(place, name) >= most:
-            return _over(f"{name} may be called {most} times in a run and was: use what it gave")
-        return None
+        return f"{self.axis}: {_USED_UP[self.axis].format(used, self.most)}"
 
-
-def _over(reason: str) -> Verdict:
-    return Verdict("deny", reason, code="cap")
+    def __repr__(self) -> str:
+        """As records name it, such as "ToolCalls(most=30)"."""
+        return f"{self.axis.title().replace('_', '')}(most={self.most!r})"
 
 
 @dataclass(frozen=True)
@@ -202,15 +127,9 @@ class Limits:
                 "[prices] in an agent file), or limit tokens"
             )
             raise ConfigError(message)
-        usual: tuple[Bound, ...] = (
-            Faults(self.faults),
-            Steps(self.steps),
-            ToolCalls(self.tool_calls),
-            Tokens(self.tokens),
-            Seconds(self.seconds),
-        )
-        paid = (Cost(self.most_cost),) if priced else ()
-        return (*usual, *paid, *(() if self.no_progress is None else (Stuck(),)))
+        most = {axis: getattr(self, axis) for axis in _USED_UP} | {"cost": self.most_cost}
+        usual = (AtMost(axis, most[axis]) for axis in _USED_UP if priced or axis != "cost")
+        return (*usual, *(() if self.no_progress is None else (Stuck(),)))
 
     @property
     def most_cost(self) -> float:
@@ -220,14 +139,10 @@ class Limits:
     @property
     def allowance(self) -> Grant:
         """What a run may take in all, by the numbers."""
+        seconds = float(self.seconds)
         return Grant(
-            self.steps,
-            self.tool_calls,
-            self.tokens,
-            float(self.seconds),
-            self.most_cost,
-            self.depth,
-        )
+            self.steps, self.tool_calls, self.tokens, seconds, self.most_cost, self.depth
+        )  # fmt: skip
 
     @property
     def guard(self) -> Guard:

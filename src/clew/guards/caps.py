@@ -1,0 +1,110 @@
+"""The caps on calls: how many a run, a step and a tool may have."""
+
+from bisect import bisect_left, insort
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from clew.core.events import FINISH, Action, Attempt, Observation, Thought, Verdict
+from clew.core.trajectory import Call, Trajectory
+
+
+class Caps(msgspec.Struct, frozen=True):
+    """A guard: refuses calls over a cap, so that one reply with many calls exceeds none."""
+
+    total: int
+    per_step: int
+    per_tool: Mapping[str, int] = msgspec.field(default_factory=dict[str, int])
+
+    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+        """Deny with code "cap"; calls of this step that were let through count as made."""
+        name, place = call.action.name, call.place
+        if name == FINISH:
+            return None
+        tally = tally_of(so_far)
+        soon = so_far.reserved.tool_calls + tally.waiting(place)
+        if so_far.spent.tool_calls + soon >= self.total:
+            return _over(
+                f"all {self.total} tool calls of this run are used: answer with what is known"
+            )
+        if so_far.grant is not None and so_far.total.tool_calls + soon >= so_far.grant.tool_calls:
+            return _over(
+                f"all {so_far.grant.tool_calls} tool calls granted are used: "
+                "answer with what is known"
+            )
+        if tally.let_through(place) >= self.per_step:
+            return _over(f"only {self.per_step} call(s) a step: make this one in the next step")
+        most = self.per_tool.get(name)
+        if most is not None and so_far.spent.calls[name] + tally.waiting(place, name) >= most:
+            return _over(f"{name} may be called {most} times in a run and was: use what it gave")
+        return None
+
+
+def _over(reason: str) -> Verdict:
+    return Verdict("deny", reason, code="cap")
+
+
+class Tally:
+    """The calls of a step by their places, from 1, in order: what came before a call is counted by
+    a search in them, and not by walking the step for each of its calls.
+
+    `closed` have an observation, `refused` are those of them that were not made, and `begun` have
+    an observation or an attempt; finish is in none of them.
+    """
+
+    def __init__(self, step: int, actions: Sequence[Action]) -> None:
+        self.step = step
+        self.seen = 0
+        """So many entries of the record were looked at."""
+        self.closed: list[int] = []
+        self.refused: list[int] = []
+        self.begun: list[int] = []
+        self._places: dict[str, list[int]] = {}
+        """All of them by the name of their tool, finish too."""
+        self._begun_by: dict[str, list[int]] = {}
+        for place, action in enumerate(actions, start=1):
+            self._places.setdefault(action.name, []).append(place)
+
+    def add(self, call: Call, event: Attempt | Observation) -> None:
+        """A call of the step was begun, or has its observation."""
+        place, name = call.place, call.action.name
+        if name == FINISH:
+            return
+        at = bisect_left(self.begun, place)
+        if self.begun[at : at + 1] != [place]:
+            self.begun.insert(at, place)
+            insort(self._begun_by.setdefault(name, []), place)
+        if isinstance(event, Observation):
+            insort(self.closed, place)
+            if not event.made:
+                insort(self.refused, place)
+
+    def let_through(self, place: int) -> int:
+        """How many calls before that place were not refused, or not yet."""
+        finishing = bisect_left(self._places.get(FINISH, ()), place)
+        return place - 1 - finishing - bisect_left(self.refused, place)
+
+    def waiting(self, place: int, name: str = "") -> int:
+        """How many calls before that place, of a tool or of all, are neither begun nor refused."""
+        if name:
+            begun = bisect_left(self._begun_by.get(name, ()), place)
+            return bisect_left(self._places.get(name, ()), place) - begun
+        finishing = bisect_left(self._places.get(FINISH, ()), place)
+        return place - 1 - finishing - bisect_left(self.begun, place)
+
+
+def tally_of(so_far: Trajectory) -> Tally:
+    """The tally of the current step, kept with the trajectory: each entry is counted once."""
+    entries, step = so_far.entries, so_far.step
+    tally = so_far.folds.get("tally")
+    if not isinstance(tally, Tally) or tally.step != step.number:
+        tally = so_far.folds["tally"] = Tally(step.number, [call.action for call in step.calls])
+        tally.seen = len(entries)
+        while tally.seen and not isinstance(entries[tally.seen - 1].event, Thought):
+            tally.seen -= 1
+    for place in range(tally.seen, len(entries)):
+        event = entries[place].event
+        if isinstance(event, Attempt | Observation):
+            tally.add(so_far.call(event.call), event)
+    tally.seen = len(entries)
+    return tally
