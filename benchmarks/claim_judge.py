@@ -21,8 +21,8 @@ from benchmarks.public import Row, missing, rows
 from clew import Agent, Limits, SqliteStore, read, run
 from clew.core.events import encode
 from clew.core.interfaces import Store
-from clew.core.result import result
 from clew.models.resolve import resolve
+from clew.result import result
 
 KEPT: Final = Path(__file__).parent / "claim-judge.json"
 """Where the point of the last judge is kept."""

@@ -59,10 +59,10 @@ LAYERS = {
     "core.observations": 4,  # where they are made: of a result, an error, a refusal, a sub-run
     "core.pending": 4,  # what waits for a person, and how a person ends a run
     "core.policy": 4,  # what the checks of an agent say of a call or an answer
-    "core.result": 4,  # what a run came to, for the agent that ran
     "core.subruns": 4,  # one call that is made in a run of its own
     "core.thought": 4,  # one thought: prompt, reply, and that as it is read
     "core.validate": 4,  # whether the parts of an agent fit together
+    "result": 4,  # what a run came to, for the agent that ran
     "compare": 4,  # where two records part
     "core.loop": 5,
     "core.replay": 5,

@@ -5,7 +5,7 @@ import unicodedata
 from typing import Final, Literal, TypeAlias
 
 from benchmarks.offline.cases import Case
-from clew.core.result import Result
+from clew.result import Result
 
 Judged: TypeAlias = Literal["right", "shown", "declined", "denied", "wrong"]
 

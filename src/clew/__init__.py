@@ -50,9 +50,9 @@ from clew.core.fork import fork, fork_sync
 from clew.core.interfaces import Left, Retry, Tool
 from clew.core.limits import RESEARCH, Limits
 from clew.core.replay import Replayed
-from clew.core.result import Result
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.guards import NoProgress
+from clew.result import Result
 from clew.stores import MemoryStore, SqliteStore, open_store
 from clew.subagents import delegate
 from clew.tools import Key, tool

@@ -22,9 +22,9 @@ from clew.core.interfaces import Listener, Store
 from clew.core.journal import load
 from clew.core.replay import Replayed
 from clew.core.replay import replay as replay_record
-from clew.core.result import Result
 from clew.core.runner import Where, drive, secrets, start, store_at, take_up
 from clew.core.trajectory import Trajectory
+from clew.result import Result
 from clew.stores import MemoryStore
 from clew.workers.broken_runs import is_set_aside
 from clew.workers.locks import claimed

@@ -32,9 +32,9 @@ from clew.core.interfaces import Listener, Parameters, Store, SubRun, Tool
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.pending import interrupt
-from clew.core.result import result
 from clew.core.runner import has_begun, start_or_take_up
 from clew.core.trajectory import Trajectory, effects
+from clew.result import result
 from clew.tools.schema import checked
 
 Goal: TypeAlias = Callable[[dict[str, Json]], str]

@@ -10,7 +10,7 @@ from benchmarks.offline.__main__ import outcomes, told
 from benchmarks.offline.cases import Case, halves
 from benchmarks.offline.judge import judge
 from clew.core.events import Status, Usage
-from clew.core.result import Result
+from clew.result import Result
 
 
 @pytest.mark.parametrize("half", ["seen", "unseen"])

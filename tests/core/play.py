@@ -8,7 +8,7 @@ from clew.api import start
 from clew.core.interfaces import Append, Line, Store
 from clew.core.journal import load
 from clew.core.loop import run
-from clew.core.result import result
+from clew.result import result
 from clew.stores import MemoryStore
 from tests.core.scenarios import Scenario
 

@@ -31,11 +31,11 @@ from clew.core.journal import Journal
 from clew.core.limits import AtMost
 from clew.core.loop import run as go
 from clew.core.parts import stable_name
-from clew.core.result import result
 from clew.core.trajectory import Call, Trajectory, effects
 from clew.guards import NoProgress
 from clew.guards.caps import Caps
 from clew.models.anthropic.messages import anthropic_messages
+from clew.result import result
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.core.scenarios import TOOLS, Point, add, lookup

@@ -7,8 +7,8 @@ from clew.api import start
 from clew.core.events import Note, RawCall, Reply, encode
 from clew.core.interfaces import Model, OnText, Prompt
 from clew.core.loop import run as go
-from clew.core.result import result
 from clew.core.trajectory import Call
+from clew.result import result
 from clew.testing.models import ScriptedModel, act, acts, finish
 from tests.core.play import copy
 from tests.core.scenarios import TOOLS, must_say_42

@@ -15,8 +15,8 @@ from clew import Agent, Limits, Result, ToolError, tool
 from clew.api import start
 from clew.core.events import RawCall, Reply
 from clew.core.loop import run
-from clew.core.result import result
 from clew.core.trajectory import Trajectory
+from clew.result import result
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.patience import PATIENCE

@@ -19,12 +19,12 @@ from clew.core.events import Charged, Entry, Forked, Started, Thought
 from clew.core.interfaces import Listener, Retry, Store
 from clew.core.journal import load
 from clew.core.loop import run
-from clew.core.result import result
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
 from clew.models.http.endpoint import Endpoint
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
+from clew.result import result
 from clew.testing.servers.anthropic_server import AnthropicServer
 from clew.testing.servers.gemini_server import GeminiServer
 from clew.testing.servers.http_server import HttpServer, Say, Turn

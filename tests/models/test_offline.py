@@ -10,7 +10,6 @@ from clew.core.agent import Agent
 from clew.core.events import FINISH, Observation, Usage
 from clew.core.interfaces import Tool
 from clew.core.limits import Limits
-from clew.core.result import Result
 from clew.core.trajectory import Trajectory
 from clew.models.offline import (
     EMPTY,
@@ -22,6 +21,7 @@ from clew.models.offline import (
     SIGNED,
     OfflineModel,
 )
+from clew.result import Result
 from clew.stores import MemoryStore
 from clew.toolbox.calc import calc
 from clew.toolbox.docs import Library, docs_tools

@@ -19,8 +19,8 @@ from clew.cli.safe_text import inert
 from clew.cli.screen import Screen
 from clew.core.errors import ClewError, ConfigError, FencedError, one_error
 from clew.core.journal import Journal
-from clew.core.result import Result
 from clew.core.runner import drive
+from clew.result import Result
 from clew.toolbox.docs import IndexReport, Library
 
 T = TypeVar("T")

@@ -19,8 +19,8 @@ from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import Screen, console, put, watching
 from clew.core.events import Entry, Evidence, Json, Landing, Usage, encode
 from clew.core.pending import Held, held_here
-from clew.core.result import Result
 from clew.core.trajectory import Trajectory
+from clew.result import Result
 from clew.strategies import Ballot, Vote
 
 RAISED: Final = frozenset({"steps", "tokens", "cost", "seconds"})

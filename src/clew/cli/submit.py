@@ -18,8 +18,8 @@ from clew.cli.safe_text import json_text
 from clew.cli.screen import Screen, watching
 from clew.core.events import Json
 from clew.core.interfaces import Store
-from clew.core.result import whole_result
 from clew.core.trajectory import Trajectory
+from clew.result import whole_result
 from clew.workers.queue import follow, submit
 
 EPILOG = """\b

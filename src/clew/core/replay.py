@@ -45,7 +45,6 @@ from clew.core.journal import Journal
 from clew.core.loop import run
 from clew.core.redaction import marked_as
 from clew.core.steps import first_args_hash
-from clew.core.subruns import SUB_RUN
 from clew.core.trajectory import Call, Trajectory
 
 
@@ -311,13 +310,10 @@ def _recorded_tool(tool: Tool, journal: _Replaying) -> Tool:
         return found if isinstance(found, Observation) else None
 
     async def sub(asked: SubRun) -> Observation | Verdict:
-        for event in journal.about(asked.parent):
-            if isinstance(event, Observation):
-                return event
-            if isinstance(event, Judged) and event.by == SUB_RUN:
-                return event.verdict
-        while True:  # nor this
+        ends = (event for event in journal.about(asked.parent) if not isinstance(event, Attempt))
+        while (found := next(ends, None)) is None:  # nor this
             await anyio.sleep_forever()
+        return found.verdict if isinstance(found, Judged) else found
 
     return replace(
         tool,

@@ -31,8 +31,8 @@ from clew.core.loop import run
 from clew.core.moves import next_move
 from clew.core.pending import ancestors
 from clew.core.redaction import Redaction
-from clew.core.result import Result, whole_result
 from clew.core.trajectory import Trajectory
+from clew.result import Result, whole_result
 from clew.stores import open_store
 from clew.stores.seal import sealed
 from clew.stores.user_store import guarded

@@ -18,7 +18,6 @@ from clew.core.interfaces import Model, Store
 from clew.core.journal import load
 from clew.core.limits import Limits
 from clew.core.loop import run as go
-from clew.core.result import result
 from clew.core.runner import has_begun, start_or_take_up
 from clew.core.trajectory import Step, Trajectory
 from clew.evals.case import Case
@@ -28,6 +27,7 @@ from clew.evals.outcome import Judgement
 from clew.evals.samples import BAD, GOOD, Sample
 from clew.evals.scoring import LEAST
 from clew.models.prices import Price
+from clew.result import result
 from clew.tools.finish import answer_schema
 
 PROMPT: Final = (

@@ -49,7 +49,7 @@ class Tally:
     a search in them, and not by walking the step for each of its calls.
 
     `closed` have an observation, `refused` are those of them that were not made, and `begun` have
-    an observation or an attempt; finish is in none of them.
+    an observation or an attempt. Finish is in none of them: it is performed last of all.
     """
 
     def __init__(self, step: int, actions: Sequence[Action]) -> None:
@@ -68,8 +68,6 @@ class Tally:
     def add(self, call: Call, event: Attempt | Observation) -> None:
         """A call of the step was begun, or has its observation."""
         place, name = call.place, call.action.name
-        if name == FINISH:
-            return
         at = bisect_left(self.begun, place)
         if self.begun[at : at + 1] != [place]:
             self.begun.insert(at, place)

@@ -19,9 +19,9 @@ from clew.core.journal import Journal, load
 from clew.core.limits import Limits
 from clew.core.loop import run as go
 from clew.core.parts import stable_name
-from clew.core.result import Result, result
 from clew.core.runner import Where, has_begun, start, store_at, take_up
 from clew.core.trajectory import Trajectory
+from clew.result import Result, result
 from clew.strategies.ballots import (
     RUN,
     VERIFY,
