@@ -18,7 +18,7 @@ from typing import Any, Final
 import anyio
 
 from benchmarks.public import Row, missing, rows
-from clew import Agent, Limits, SqliteStore, read, run
+from clew import Agent, Instructions, Limits, SqliteStore, read, run
 from clew.core.events import encode
 from clew.core.interfaces import Store
 from clew.models.resolve import resolve
@@ -38,7 +38,8 @@ def judge(model: str) -> Agent:
     """The agent that says yes or no."""
     thinker = resolve(model, params={"max_tokens": 8, "temperature": 0})
     limits = Limits(steps=2, seconds=600.0)
-    return Agent(model=thinker, prompt=PROMPT, limits=limits, tell_left="never")
+    prompt = Instructions(PROMPT, constraints=(), verbatim=True, tell_left="never")
+    return Agent(model=thinker, prompt=prompt, limits=limits)
 
 
 async def judged(agent: Agent, row: Row, number: int, store: Store) -> str:

@@ -13,9 +13,9 @@ from typing import Any, Final, TypeAlias
 from clew import Agent
 from clew.codecs import by_name
 from clew.codecs.commands import Command, Commands
+from clew.codecs.interface import Codec, PromptSpec
 from clew.core.events import Effect
 from clew.core.interfaces import Parameters, Tool
-from clew.codecs.interface import Codec, PromptSpec
 from clew.testing.models import ScriptedModel
 from recordings.forms import Record
 

@@ -10,9 +10,9 @@ import msgspec
 
 from clew import ModelError
 from clew.codecs import by_name
+from clew.codecs.interface import PromptSpec
 from clew.core.events import RawCall, Reply
 from clew.core.interfaces import Prompt
-from clew.codecs.interface import PromptSpec
 from clew.models.http.endpoint import Endpoint
 from clew.tools.finish import answer_schema, finish_tool
 from recordings.inside import APIS, Pieces, over

@@ -82,12 +82,12 @@ async def test_an_agent_is_what_its_file_says(tmp_path: Path) -> None:
         checks = ["own_parts:short"]
         answer = "own_parts:Said"
         tries = 1
-        thought = false
-        tell_left = "always"
         [prompt]
         persona = "You are brief."
         constraints = ["Say it in one line."]
         output = "One line."
+        thought = false
+        tell_left = "always"
         [limits]
         steps = 4
         calls_per_tool = { weather = 2 }
@@ -286,6 +286,7 @@ async def test_a_server_is_reached_as_the_file_says(
 
 WRONG: list[tuple[str, int, str]] = [
     ('model = "offline"\nmodle = "x"', 2, "unknown key 'modle': did you mean 'model'?"),
+    ("landing = false", 1, "unknown key 'landing': did you mean 'limits.landing'?"),
     ("[limits]\nsteps = 3\nstep = 4", 3, "unknown key 'step' in limits: did you mean 'steps'?"),
     ("zzz = 1", 1, "unknown key 'zzz': known are model, format, prompt"),
     ('file = "x"', 1, "unknown key 'file'"),
@@ -310,7 +311,7 @@ WRONG: list[tuple[str, int, str]] = [
     ('model = "offline"\nchecks = ["own_parts:absent"]', 2, "the check 'own_parts:absent' cannot"),
     ('model = "offline"\nanswer = "own_parts:Absent"', 2, "the type 'own_parts:Absent' cannot"),
     ('model = "offline"\ndocs = "nowhere"', 2, "there is no folder"),
-    ('model = "offline"\nexamples = 7', 2, "demonstrations"),
+    ('model = "offline"\nprompt.examples = 7', 2, "demonstrations"),
     ("tools = []", 1, "no model is named"),
     ('model = "opnai:gpt-4.1"', 1, "did you mean openai"),
     ('model = "offline"\nformat = "papr"', 2, "papr"),
@@ -394,7 +395,7 @@ def test_what_is_wrong_is_told_with_file_and_line(
 
 async def test_worked_examples_that_ship_are_counted(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
-    text = 'model = "offline"\ndocs = "notes"\nexamples = 6\n'
+    text = 'model = "offline"\ndocs = "notes"\nprompt.examples = 6\n'
     agent, _ = load_agent(written(tmp_path, text))
     assert len(agent.brief.examples) == 6
     typed = written(tmp_path, text + 'answer = "own_parts:Said"\n')
@@ -433,7 +434,7 @@ def test_every_key_of_the_template_is_one(tmp_path: Path) -> None:
     same = {
         name for name in Spec.__struct_fields__ if getattr(spec, name) == getattr(defaults, name)
     }
-    assert same == {"model", "examples", "file"}  # which the template sets, or shows the usual of
+    assert same == {"model", "file"}  # which the template sets
     assert spec.programs[0].parameters["count"]["type"] == "integer"
 
 

@@ -89,7 +89,7 @@ def search(entity: str) -> str:
 def test_demonstrations_with_tools_of_ones_own_are_replayed_without_them() -> None:
     Path("ownsearch.py").write_text(OWN_SEARCH)
     tools = 'tools = ["ownsearch:search", "calc"]'
-    Path("my.toml").write_text(f'model = "offline"\n{tools}\nexamples = 3\n')
+    Path("my.toml").write_text(f'model = "offline"\n{tools}\nprompt.examples = 3\n')
     assert clew("ask", "What is 17 * 23?", "--agent", "my.toml").code == 0
     Path("ownsearch.py").unlink()
     replayed = clew("replay", "last")

@@ -2,17 +2,19 @@
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import anyio
 import pytest
 
 from clew import (
+    PROMPT,
     Agent,
     ConfigError,
     Evidence,
     Example,
+    Instructions,
     Limits,
     Observation,
     Result,
@@ -116,6 +118,13 @@ def test_settings_name_what_changed() -> None:
 def test_parts_are_named_by_their_own_words() -> None:
     assert stable_name(AtMost("steps", 3)) == "Steps(most=3)"
     assert stable_name(test_parts_are_named_by_their_own_words).endswith("named_by_their_own_words")
+
+
+def test_an_agent_has_few_fields_each_topic_once() -> None:
+    own = {each.name for each in fields(Agent)}
+    parts = {each.name for kind in (Limits, Instructions) for each in fields(kind)}
+    assert len(own) <= 14
+    assert not own & parts
 
 
 def test_no_progress_detection_can_be_left_out() -> None:
@@ -407,7 +416,7 @@ class TestResult:
             seen.append([part.role for part in prompt.head])
             return say("ok")
 
-        await play([look], examples=[example])
+        await play([look], prompt=PROMPT.replace(examples=[example]))
         roles = ["system", "user", "assistant", "tool", "assistant", "tool", "user"]
         assert seen == [roles]
 
@@ -418,8 +427,8 @@ class TestResult:
             heads.append(prompt.head[0].text)
             return say('{"x": 1, "y": 2}')
 
-        found, _ = await play([look], thought=False, answer=Point)
-        await play([look], thought=True, answer=Point)
+        found, _ = await play([look], prompt=PROMPT.replace(thought=False), answer=Point)
+        await play([look], prompt=PROMPT.replace(thought=True), answer=Point)
         assert found.answer == Point(1, 2)
         assert "Before each call" not in heads[0]
         assert "Before each call" in heads[1]

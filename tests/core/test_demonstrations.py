@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, ConfigError, MemoryStore, demonstrations, read, run, tool
+from clew import PROMPT, Agent, ConfigError, MemoryStore, demonstrations, read, run, tool
 from clew.agent_files import load_agent
 from clew.agent_files.make import shipped, tool_names
 from clew.context.demonstrations import DEMONSTRATIONS
@@ -64,11 +64,11 @@ def test_demonstrations_fit_the_agents_tools_or_it_says_so(
 ) -> None:
     tools = tools_of(names, tmp_path)
     for count in range(most + 1):
-        agent = Agent("offline", tools, examples=count)
+        agent = Agent("offline", tools, prompt=PROMPT.replace(examples=count))
         assert len(agent.brief.examples) == count
         assert used(agent) <= {*names, FINISH}
     with pytest.raises(ConfigError) as caught:
-        Agent("offline", tools, examples=most + 1)
+        Agent("offline", tools, prompt=PROMPT.replace(examples=most + 1))
     said = str(caught.value)
     has = ", ".join(one.name for one in tools) or "none"
     advice = f"ask for {most}" if most else "leave them out"
@@ -82,7 +82,13 @@ def test_demonstrations_fit_the_agents_tools_or_it_says_so(
 async def test_the_papers_agent_is_shown_demonstrations_with_its_own_tools(codec: str) -> None:
     tools = paper_tools({"Emma": "Emma is a novel."})
     model = watched(act("search", entity="Emma"), finish("a novel"), codec=codec, tools=tools)
-    agent = Agent(model=model, tools=tools, codec=codec, guards=[KeepPlace()], examples=2)
+    agent = Agent(
+        model=model,
+        tools=tools,
+        codec=codec,
+        guards=[KeepPlace()],
+        prompt=PROMPT.replace(examples=2),
+    )
     store = MemoryStore()
     result = await run(agent, "What is Emma?", store=store)
     text = "\n".join(
@@ -98,13 +104,13 @@ async def test_the_papers_agent_is_shown_demonstrations_with_its_own_tools(codec
 
 async def test_what_the_papers_tools_find_there_is_what_they_would_find() -> None:
     tools = paper_tools(TEXTS)
-    agent = Agent("offline", tools, guards=[KeepPlace()], examples=6)
+    agent = Agent("offline", tools, guards=[KeepPlace()], prompt=PROMPT.replace(examples=6))
     for example in agent.brief.examples:
         script = [
             act(call.action.name, **call.action.args) for s in example.steps for call in s.calls
         ]
         store = MemoryStore()
-        lived = agent.replace(model=ScriptedModel(script), examples=())
+        lived = agent.replace(model=ScriptedModel(script), prompt=PROMPT)
         result = await run(lived, example.goal, store=store)
         record = await read(result.run_id, store=store)
         shown = [call for step in example.steps for call in step.calls]
@@ -117,7 +123,9 @@ async def test_what_the_papers_tools_find_there_is_what_they_would_find() -> Non
 
 
 def test_they_are_chosen_anew_when_the_agent_changes(tmp_path: Path) -> None:
-    agent = Agent("offline", tools_of(["docs", "calc"], tmp_path), examples=2)
+    agent = Agent(
+        "offline", tools_of(["docs", "calc"], tmp_path), prompt=PROMPT.replace(examples=2)
+    )
     assert used(agent) == {"docs", FINISH}
     assert used(agent.replace(tools=tools_of(PAPER, tmp_path))) == {"search", FINISH}
     with pytest.raises(ConfigError, match="0 fit this agent"):
@@ -132,25 +140,25 @@ def search(phrase: str) -> str:
 
 def test_a_tool_of_that_name_that_takes_something_else_is_another_tool(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="0 fit this agent"):
-        Agent("offline", [search], examples=1)
+        Agent("offline", [search], prompt=PROMPT.replace(examples=1))
     hidden = [Tool(**{**vars(one), "hidden": True}) for one in tools_of(PAPER, tmp_path)]
     with pytest.raises(ConfigError, match="0 fit this agent"):
-        Agent("offline", hidden, examples=1)
+        Agent("offline", hidden, prompt=PROMPT.replace(examples=1))
 
 
 @pytest.mark.parametrize("count", [-1, True, 1.0, "two", None])
 def test_what_is_neither_a_number_nor_examples_is_told(count: Any) -> None:
     with pytest.raises(ConfigError, match="examples is "):
-        Agent("offline", examples=count)
+        Agent("offline", prompt=PROMPT.replace(examples=count))
 
 
 def test_an_agent_file_asks_by_number(tmp_path: Path) -> None:
     file = tmp_path / "paper.toml"
     file.write_text(
-        'model = "vllm:m"\nformat = "paper"\ntools = ["search", "lookup"]\nexamples = 2'
+        'model = "vllm:m"\nformat = "paper"\ntools = ["search", "lookup"]\nprompt.examples = 2'
     )
     assert used(load_agent(file).agent) == {"search", FINISH}
-    file.write_text('model = "offline"\ntools = ["fetch_page"]\nexamples = 2')
+    file.write_text('model = "offline"\ntools = ["fetch_page"]\nprompt.examples = 2')
     with pytest.raises(ConfigError, match=r"paper.toml, line 3: examples is 2, and of the dem"):
         load_agent(file)
 

@@ -265,8 +265,11 @@ class Broken:
             codec=FormatPart(part) if kind == "format" else "native",
             bounds=[part] if kind == "bound" else [],
             retrieval=FindingPart(part) if kind == "retrieval" else None,
-            prompt=Instructions("Work.", tail=part if kind == "tail" else None),
-            variants=[shaped] if shaped else [],
+            prompt=Instructions(
+                "Work.",
+                tail=part if kind == "tail" else None,
+                variants=[shaped] if shaped else [],
+            ),
             limits=Limits(part_seconds=0.05, reply_seconds=0.05, grace=0.05),
             **awaited,
         )

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew import Agent, Limits, MemoryStore, resume, run
+from clew import PROMPT, Agent, Limits, MemoryStore, resume, run
 from clew import tool as make_tool
 from clew.context import Instructions
 from clew.context.prompt_parts import Parts, joined
@@ -77,7 +77,8 @@ async def test_every_request_begins_with_the_whole_one_before(kind: str, tell_le
     with server_of(pages) as server:
         model = make("scripted", base_url=server.base_url, api_key="k")
         limits = Limits(steps=STEPS, tool_calls=STEPS)
-        agent = Agent(model=model, tools=[page], limits=limits, tell_left=tell_left)
+        prompt = PROMPT.replace(tell_left=tell_left)
+        agent = Agent(model=model, tools=[page], limits=limits, prompt=prompt)
         result = await run(agent, GOAL, store=MemoryStore())
         await model.close()
         requests = [flat(request.body) for request in server.requests]

@@ -84,6 +84,8 @@ async def test_the_last_reply_of_a_typed_answer_is_held_to_its_schema(
 
 
 def test_instructions_are_persona_constraints_and_output() -> None:
+    assert Instructions() == PROMPT
+    assert Instructions("You are terse.").constraints == PROMPT.constraints
     own = Instructions("You are terse.", ("Be brief.", "Be right."), "a single word")
     text = (
         "You are terse.\n- Be brief.\n- Be right.\n\n"
@@ -136,7 +138,8 @@ SCRIPT = (act("lookup", key="a"), act("lookup", key="b"), act("lookup", key="c")
 async def test_what_is_left_is_told_at_the_end(tell_left: Any, said: list[list[str]]) -> None:
     model = watched(*SCRIPT[:3], act("lookup", key="d"), say("landed"))
     limits = Limits(steps=4, tool_calls=6)
-    agent = Agent(model=model, tools=TOOLS, limits=limits, tell_left=tell_left)
+    prompt = PROMPT.replace(tell_left=tell_left)
+    agent = Agent(model=model, tools=TOOLS, limits=limits, prompt=prompt)
     assert (await run(agent, "What?", store=MemoryStore())).answer == "landed"
 
     def full(line: str) -> str:
@@ -152,7 +155,7 @@ def test_when_to_tell_what_is_left_is_one_of_three() -> None:
     with pytest.raises(
         ConfigError, match="tell_left is 'often': choose one of near, always, never"
     ):
-        Agent(model=named("scripted:test"), tell_left="often")  # type: ignore[arg-type]  # the point
+        Instructions(tell_left="often")  # type: ignore[arg-type]  # that is the point
 
 
 async def test_a_tail_is_said_before_each_thought_and_is_in_the_record() -> None:
@@ -160,9 +163,8 @@ async def test_a_tail_is_said_before_each_thought_and_is_in_the_record() -> None
     agent = Agent(
         model=model,
         tools=TOOLS,
-        prompt=PROMPT.replace(tail=count_down),
+        prompt=PROMPT.replace(tail=count_down, tell_left="never"),
         limits=Limits(steps=2, tokens=9_000),
-        tell_left="never",
     )
     store = MemoryStore()
     result = await run(agent, "What?", store=store)
@@ -242,7 +244,7 @@ def test_a_variant_that_ships_is_in_the_setting_and_changes_the_head(variant: Va
     model = named(pattern.replace("*", "x"))
     codec = "paper" if variant.native is False else "native"
     agent = Agent(model=model, tools=TOOLS, codec=codec)
-    plain_agent = agent.replace(variants=())
+    plain_agent = agent.replace(prompt=PROMPT.replace(variants=()))
     assert agent.setting.parts["variant"] == variant.name
     assert "variant" not in plain_agent.setting.parts
     assert all(line in agent.setting.prompt for line in variant.constraints)
@@ -267,7 +269,7 @@ def test_one_pattern_in_the_place_of_several_is_refused() -> None:
 
 def test_a_users_own_variant_comes_first_and_what_the_agent_says_comes_before_it() -> None:
     model = named("scripted:gpt-x")
-    agent = Agent(model=model, variants=(OWN, *VARIANTS))
+    agent = Agent(model=model, prompt=PROMPT.replace(variants=(OWN, *VARIANTS)))
     assert agent.format.name == "paper/2"
     assert not agent.brief.thought
     assert (
@@ -276,14 +278,16 @@ def test_a_users_own_variant_comes_first_and_what_the_agent_says_comes_before_it
             persona="You are terse.", constraints=(*PROMPT.constraints, "Be brief.")
         ).text
     )
-    explicit = agent.replace(
-        codec="native", thought=True, prompt=Instructions("I decide.", ("Mine.",))
-    )
+    mine = Instructions("I decide.", ("Mine.",), variants=(OWN,), thought=True)
+    explicit = agent.replace(codec="native", prompt=mine)
     assert explicit.format.name == "native/2"
     assert explicit.brief.thought
     assert explicit.setting.prompt == "I decide.\n- Mine.\n- Be brief."
-    assert agent.replace(codec=Paper(), variants=(replace(OWN, native=True),)).variant is None
-    usual = agent.replace(variants=(replace(OWN, persona="", codec=None, thought=None),))
+    assert explicit.replace(prompt=mine.replace(verbatim=True)).setting.prompt == mine.text
+    other = PROMPT.replace(variants=(replace(OWN, native=True),))
+    assert agent.replace(codec=Paper(), prompt=other).variant is None
+    other = PROMPT.replace(variants=(replace(OWN, persona="", codec=None, thought=None),))
+    usual = agent.replace(prompt=other)
     assert usual.setting.prompt == f"{PROMPT.text}\n- Be brief."
     assert (usual.format.name, usual.brief.thought) == ("native/2", True)
 
@@ -302,17 +306,17 @@ def shouting(tool: Tool) -> str:
 )
 def test_a_variant_may_describe_tools_in_its_own_words(wording: Any, lookup: str, add: str) -> None:
     own = Variant(name="own", match=("scripted:*",), wording=wording)
-    agent = Agent(model=named("scripted:test"), tools=TOOLS, variants=(own,))
+    agent = Agent(model=named("scripted:test"), tools=TOOLS, prompt=PROMPT.replace(variants=(own,)))
     told = {tool.name: tool.description for tool in agent.brief.tools}
     assert (told["lookup"], told["add"]) == (lookup, add)
-    usual = agent.replace(variants=())
+    usual = agent.replace(prompt=PROMPT.replace(variants=()))
     assert agent.setting.tools["lookup"] != usual.setting.tools["lookup"]
     assert (agent.setting.tools["add"] != usual.setting.tools["add"]) is (wording is shouting)
 
 
 async def test_a_shape_changes_what_is_shown_and_not_what_is_recorded() -> None:
     model = watched(acts(act("lookup", key="a"), act("add", a=1, b=2)), finish("ok"), say("two"))
-    agent = Agent(model=model, tools=TOOLS, variants=(SHAPED,))
+    agent = Agent(model=model, tools=TOOLS, prompt=PROMPT.replace(variants=(SHAPED,)))
     assert agent.setting.parts["shape"] == "tests.core.watched.vowels_only"
     store = MemoryStore()
     result = await run(agent, "What?", store=store)
@@ -344,7 +348,9 @@ async def test_demonstrations_are_shown_and_are_nothing_that_happened(
 ) -> None:
     tools = shipped(tmp_path)
     model = watched(act("calc", expression="1+1"), finish("2"), codec=codec, tools=tools)
-    agent = Agent(model=model, tools=tools, codec=codec, examples=demonstrations(count))
+    agent = Agent(
+        model=model, tools=tools, codec=codec, prompt=PROMPT.replace(examples=demonstrations(count))
+    )
     store = MemoryStore()
     result = await run(agent, "What is 1+1?", store=store)
     text = "\n".join(
@@ -405,16 +411,25 @@ def test_an_example_must_be_one_that_the_agent_could_live() -> None:
     with pytest.raises(
         ConfigError, match="example 1 calls docs, which the agent does not have; it"
     ):
-        Agent(model=model, tools=[calc()], examples=demonstrations(1))
+        Agent(model=model, tools=[calc()], prompt=PROMPT.replace(examples=demonstrations(1)))
     with pytest.raises(ConfigError, match="example 1 calls finish wrongly: "):
-        Agent(model=model, tools=[calc()], answer=int, examples=demonstrations(1, ["calc"]))
+        Agent(
+            model=model,
+            tools=[calc()],
+            answer=int,
+            prompt=PROMPT.replace(examples=demonstrations(1, ["calc"])),
+        )
 
 
 def test_an_example_must_be_one_that_a_record_can_hold() -> None:
     step = Step(1, None, (Call("1.1", Action("lookup", {"key": "a"})),))
     step.calls[0].observation = Observation(content=object())
     with pytest.raises(ConfigError, match="an example, or another part of the prompt, is not JSON"):
-        Agent(model=named("scripted:test"), tools=TOOLS, examples=[Example("What?", (step,))])
+        Agent(
+            model=named("scripted:test"),
+            tools=TOOLS,
+            prompt=PROMPT.replace(examples=[Example("What?", (step,))]),
+        )
 
 
 async def test_an_example_may_show_a_call_that_fails() -> None:
@@ -422,5 +437,5 @@ async def test_an_example_may_show_a_call_that_fails() -> None:
     script = [act("lookup", key=5), act("serach", key="a"), say("ok")]
     agent = Agent(model=ScriptedModel(script), tools=TOOLS)
     worked = await read((await run(agent, "What?", store=store)).run_id, store=store)
-    shown = agent.replace(examples=[Example("What?", tuple(worked.steps))])
+    shown = agent.replace(prompt=PROMPT.replace(examples=[Example("What?", tuple(worked.steps))]))
     assert "ERROR: unknown_tool" in head(shown)

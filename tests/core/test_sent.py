@@ -10,6 +10,7 @@ from clew import (
     PROMPT,
     Agent,
     ConfigError,
+    Instructions,
     MemoryStore,
     SqliteStore,
     demonstrations,
@@ -62,9 +63,8 @@ async def test_examples_and_demonstrations_come_back_too(tmp_path: Path) -> None
     tools = shipped(tmp_path)
     for codec in CODECS:
         model = watched(finish("2"), codec=codec, tools=tools)
-        agent = Agent(
-            model=model, tools=tools, codec=codec, examples=demonstrations(6), thought=False
-        )
+        prompt = PROMPT.replace(examples=demonstrations(6), thought=False)
+        agent = Agent(model=model, tools=tools, codec=codec, prompt=prompt)
         store = MemoryStore()
         again = await prompt_of((await run(agent, "1+1?", store=store)).run_id, store=store)
         assert told(again.prompt) == told(model.sent[0])
@@ -75,7 +75,7 @@ async def test_after_a_change_prompts_are_those_of_the_other_agent() -> None:
     store = MemoryStore()
     agent = Agent(model=ScriptedModel([say("one"), say("two")]), tools=TOOLS)
     result = await run(agent, "What?", store=store)
-    other = agent.replace(prompt="Be brief.", thought=False)
+    other = agent.replace(prompt=Instructions("Be brief.", (), thought=False))
     await resume(other, result.run_id, say="And?", accept_change=True, store=store)
     prompts = [await prompt_of(result.run_id, step, store=store) for step in (1, 2)]
     assert [one.differs for one in prompts] == [(), ()]
@@ -103,7 +103,7 @@ async def test_a_fork_has_the_prompts_of_both_agents() -> None:
 async def test_a_shape_of_ones_own_is_named_and_can_be_given() -> None:
     store = MemoryStore()
     model = watched(act("lookup", key="a"), finish("ok"))
-    agent = Agent(model=model, tools=TOOLS, variants=(SHAPED,))
+    agent = Agent(model=model, tools=TOOLS, prompt=PROMPT.replace(variants=(SHAPED,)))
     result = await run(agent, "What?", store=store)
     assert (await prompt_of(result.run_id, 1, store=store)).differs == ()
     without = await prompt_of(result.run_id, store=store)

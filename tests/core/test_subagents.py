@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from clew import (
+    PROMPT,
     Agent,
     ConfigError,
     Evidence,
@@ -405,7 +406,8 @@ async def test_a_sub_run_sees_only_its_grant_and_lands_when_it_is_used_up() -> N
         tails.append("\n".join(part.text for part in prompt.tail))
         return act("calc", expression=str(len(tails)))
 
-    child = Agent(model=scripted(*[tell] * 3, say("half")), tools=[calc], tell_left="always")
+    told = PROMPT.replace(tell_left="always")
+    child = Agent(model=scripted(*[tell] * 3, say("half")), tools=[calc], prompt=told)
     root = lone(child, limits=Limits(steps=5))
     store = MemoryStore()
     so_far = await of(root, store)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from clew import (
+    PROMPT,
     Agent,
     ConfigError,
     Limits,
@@ -83,7 +84,9 @@ def agent(codec: str = "native", **more: Any) -> Any:
     tools = more.pop("tools", (lookup, *TOOLS))
     model = watched(*more.pop("script", SCRIPT), codec=codec, tools=tools)
     given = {"retrieval": Retrieval(k=4, always=("lookup",)), **more}
-    return Agent(model=model, tools=tools, codec=codec, variants=(), **given), model
+    return Agent(
+        model=model, tools=tools, codec=codec, prompt=PROMPT.replace(variants=()), **given
+    ), model
 
 
 def thoughts(record: Trajectory) -> list[Thought]:

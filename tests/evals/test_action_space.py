@@ -128,9 +128,9 @@ def test_where_a_world_has_nothing_to_do_the_usual_tools_are_there(tmp_path: Pat
 
 
 def test_demonstrations_are_those_that_fit_the_world(tmp_path: Path) -> None:
-    records = evaluated(tmp_path, f"{MODEL}{_hotpotqa(tmp_path)}[agent]\nexamples = 2\n")
+    records = evaluated(tmp_path, f"{MODEL}{_hotpotqa(tmp_path)}[agent]\nprompt.examples = 2\n")
     assert [one.started.setting.parts["examples"] for one in records] == [2, 2]
-    (tmp_path / "t.toml").write_text(f"{MODEL}{_textworld(tmp_path)}[agent]\nexamples = 2\n")
+    (tmp_path / "t.toml").write_text(f"{MODEL}{_textworld(tmp_path)}[agent]\nprompt.examples = 2\n")
     with pytest.raises(ConfigError) as caught:
         foreseen_sync(read_matrix(tmp_path / "t.toml"), tmp_path / "t.sqlite")
     said = "configuration 'agent': examples is 2, and of the demonstrations that ship 0 fit this"

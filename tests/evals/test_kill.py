@@ -46,8 +46,7 @@ name = "short"
 set.prompt = "Be short."
 [[configurations]]
 name = "long"
-set.prompt = "Be long."
-set.thought = false
+set.prompt = { persona = "Be long.", constraints = [], thought = false }
 [[configurations]]
 name = "votes"
 votes = 2

@@ -135,7 +135,7 @@ def test_what_is_set_goes_over_the_agent_key_by_key(tmp_path: Path) -> None:
         output = 2.0
         [[configurations]]
         name = "words"
-        set = { tools = [], prompt = "Guess.", thought = false }
+        set = { tools = [], prompt = "Guess.", "prompt.thought" = false }
         """,
     )
     plain, nested, said = plan.configurations
@@ -144,7 +144,8 @@ def test_what_is_set_goes_over_the_agent_key_by_key(tmp_path: Path) -> None:
     assert "threshold=0.7" in repr(nested.agent.checks)
     assert [library.folder for library in plan.libraries] == [(tmp_path / "notes").resolve()]
     assert nested.origin["cli"]["prices"] == {"a.b": {"input": 1.0, "output": 2.0}}
-    assert (said.agent.tools, said.agent.thought) == ((), False)
+    assert (said.agent.tools, said.agent.brief.thought) == ((), False)
+    assert said.agent.brief.prompt == "Guess."
 
 
 def test_tools_are_left_out_by_their_names(tmp_path: Path) -> None:

@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, ConfigError, Limits, MemoryStore, ModelError, read, resume, run
+from clew import (
+    Agent,
+    ConfigError,
+    Instructions,
+    Limits,
+    MemoryStore,
+    ModelError,
+    read,
+    resume,
+    run,
+)
 from clew.codecs import by_name, names
 from clew.context import demonstrations
 from clew.context.view import first_prompt
@@ -138,9 +148,12 @@ async def test_the_format_and_the_tools_are_read_off_the_prompt(
         model=flawless(),
         tools=tools,
         codec=codec,
-        thought=thought,
-        examples=demonstrations(shown),
-        prompt="Be brief.\n\nThe tools:\n- hammer: none of ours",
+        prompt=Instructions(
+            "Be brief.\n\nThe tools:\n- hammer: none of ours",
+            constraints=(),
+            thought=thought,
+            examples=demonstrations(shown),
+        ),
     )
     for each in (LOOK_UP, TWO_FACTS, SUM, PLANNED):
         result, record = await played(agent, each)

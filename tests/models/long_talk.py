@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from clew import Agent, Limits, Result, ToolError, resume, tool
+from clew import PROMPT, Agent, Limits, Result, ToolError, resume, tool
 from clew.api import start
 from clew.core.events import Charged, Entry, Forked, Started, Thought
 from clew.core.interfaces import Listener, Retry, Store
@@ -148,7 +148,7 @@ def agent(model: Any) -> Agent:
         model=model,
         tools=[look_up, add, light],
         limits=Limits(steps=STEPS, tool_calls=200, faults=9),
-        variants=(),
+        prompt=PROMPT.replace(variants=()),
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any, TypedDict
 
 import pytest
 
-from clew import Agent, Image, Limits, MemoryStore, Tool, read, replay, resume, run, tool
+from clew import PROMPT, Agent, Image, Limits, MemoryStore, Tool, read, replay, resume, run, tool
 from clew.core.events import Entry
 from clew.core.interfaces import Retry
 from clew.models.anthropic.messages import anthropic_messages
@@ -65,7 +65,8 @@ async def play(
             params=params or {},
             retries=Retry(times=0),
         )
-        who = Agent(model=model, tools=tools or (look,), variants=(), **agent)
+        agent = {"prompt": PROMPT.replace(variants=()), **agent}
+        who = Agent(model=model, tools=tools or (look,), **agent)
         listener = Watching() if streamed else None
         done = await run(who, "What is there?", store=store, run_id="run", listener=listener)
         await model.close()
@@ -83,7 +84,11 @@ async def test_several_steps_with_thinking_and_parallel_calls(streamed: bool) ->
         Say("All of it.", reasoning="That is all."),
     ]
     done, sent = await play(
-        script, streamed=streamed, params=ADAPTIVE, tell_left="always", limits=Limits(steps=9)
+        script,
+        streamed=streamed,
+        params=ADAPTIVE,
+        prompt=PROMPT.replace(variants=(), tell_left="always"),
+        limits=Limits(steps=9),
     )
     assert (done.status, done.answer) == ("answered", "All of it.")
     assert len(sent) == 4  # none was refused
@@ -167,7 +172,7 @@ async def test_a_run_goes_on_after_the_end_of_a_process() -> None:
             model = anthropic_messages(
                 "scripted", base_url=server.base_url, api_key="k", retries=Retry(times=0)
             )
-            agent = Agent(model=model, tools=[look], variants=())
+            agent = Agent(model=model, tools=[look], prompt=PROMPT.replace(variants=()))
             if number == 0:
                 await run(agent, "What is there?", store=store, run_id="run")
             else:

@@ -109,15 +109,19 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         with part("answer"):
             fields["answer"] = imported(spec.answer, "type", spec.folder)
             answer_schema(fields["answer"])
-    said = {
-        name: getattr(spec, name)
-        for name in ("tries", "thought", "tell_left")
-        if getattr(spec, name) is not None
-    }
+    if spec.tries is not None:
+        fields["tries"] = spec.tries
     with part():
-        agent = Agent(**fields, **said)
-    with part("examples"):
-        return agent.replace(examples=spec.examples) if spec.examples else agent
+        agent = Agent(**fields)
+    with part("prompt", "examples"):
+        return with_examples(agent, spec.examples)
+
+
+def with_examples(agent: Agent, number: int) -> Agent:
+    """The agent with so many of the worked examples that ship and fit. Raises `ConfigError`."""
+    if not number:
+        return agent
+    return agent.replace(prompt=agent.instructions.replace(examples=number))
 
 
 def make_library(spec: Spec, on_progress: Callable[[int, int, str], None] | None = None) -> Any:
@@ -313,7 +317,8 @@ def _function(spec: Spec, kind: str, name: str) -> Any:
 def _prompt(words: str | Words) -> str | Instructions:
     if isinstance(words, str):
         return words
-    return Instructions(words.persona, words.constraints, words.output)
+    said: dict[str, Any] = msgspec.structs.asdict(words)
+    return Instructions(**{**said, "examples": 0})  # they are found once the tools are there
 
 
 def _settings(spec: Spec) -> dict[str, Any]:

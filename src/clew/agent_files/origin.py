@@ -1,11 +1,12 @@
 """What a record says of where its agent came from, so that it can be made again."""
 
 import os
+from copy import deepcopy
 from typing import Final
 
 import msgspec
 
-from clew.agent_files.spec import Spec
+from clew.agent_files.spec import Spec, put
 from clew.core.errors import ConfigError
 from clew.core.events import Changed, Forked, Json, Started
 from clew.core.trajectory import Trajectory
@@ -14,7 +15,13 @@ from clew.models.resolve import default
 ORIGIN: Final = "cli"
 """Key of the spec in `Started.origin`."""
 
-MOVED: Final = (("limits", "landing"), ("limits", "unknown"))
+MOVED: Final = (
+    ("limits", "landing"),
+    ("limits", "unknown"),
+    ("prompt", "examples"),
+    ("prompt", "thought"),
+    ("prompt", "tell_left"),
+)
 """Keys that stood by themselves in earlier records, behind the tables they are in now."""
 
 
@@ -47,10 +54,12 @@ def spec_of(record: Trajectory) -> Spec | None:
 
 def _moved(said: dict[str, Json]) -> dict[str, Json]:
     """What an earlier clew wrote, with each key where it stands now."""
-    now = dict(said)
-    for table, name in MOVED:
-        if name in now:
-            now[table] = {**now.get(table, {}), name: now.pop(name)}
+    now = deepcopy(said)
+    if isinstance(table := now.get("prompt"), dict):  # what was left out was none
+        now["prompt"] = {"constraints": [], **table}
+    for path in MOVED:
+        if path[-1] in now:
+            put(now, path, now.pop(path[-1]))
     return now
 
 

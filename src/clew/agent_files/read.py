@@ -159,7 +159,9 @@ def misfit(error: object, root: Any = Spec) -> tuple[tuple[str | int, ...], str]
     name = ".".join(map(str, path))
     if unknown := _UNKNOWN.search(said):
         known = _fields(root, path)
-        near = difflib.get_close_matches(unknown[1], known, n=1)
+        tables = _types(_kind(root, path)).items()
+        inside = [f"{key}.{unknown[1]}" for key, kind in tables if unknown[1] in _types(kind)]
+        near = inside or difflib.get_close_matches(unknown[1], known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
         where = f" in {name}" if name else ""
         return (*path, unknown[1]), f"unknown key {unknown[1]!r}{where}: {hint}"

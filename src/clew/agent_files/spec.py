@@ -1,11 +1,12 @@
 """What an agent is made of, as plain values: an agent file, the options of a command, an origin."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
+from clew.context.instructions import PROMPT, TellLeft
 from clew.core.events import Effect, Json
 from clew.core.limits import Limits
 
@@ -24,12 +25,16 @@ class Part(
     """Base of the tables of an agent file: what is not known there is an error, not a default."""
 
 
-class Words(Part, frozen=True):
-    """The table `prompt`: instructions in three parts."""
+class Words(Part, frozen=True, omit_defaults=False):
+    """The table `prompt`: how prompts are made (`clew.Instructions`)."""
 
-    persona: str
-    constraints: tuple[str, ...] = ()
+    persona: str = PROMPT.persona
+    constraints: tuple[str, ...] = PROMPT.constraints
     output: str = ""
+    verbatim: bool = False
+    examples: int = 0
+    thought: bool | None = None
+    tell_left: TellLeft = "near"
 
 
 class Connection(Part, frozen=True):
@@ -179,15 +184,17 @@ class Spec(Part, frozen=True):
     answer: str = ""
     references: bool = False
     tries: int | None = None
-    examples: int = 0
-    thought: bool | None = None
-    tell_left: Literal["near", "always", "never"] | None = None
     file: str = ""
 
     @property
     def named_tools(self) -> tuple[str, ...]:
         """The tools by name: where nothing is said of them, the usual ones."""
         return USUAL if self.tools is None else self.tools
+
+    @property
+    def examples(self) -> int:
+        """How many worked examples are shown."""
+        return self.prompt.examples if isinstance(self.prompt, Words) else 0
 
     @property
     def folder(self) -> str:
@@ -199,15 +206,27 @@ class Spec(Part, frozen=True):
 
         Raises `msgspec.ValidationError` for what does not fit.
         """
-        told: dict[str, Any] = msgspec.to_builtins(self)
+        said: dict[str, Any] = msgspec.to_builtins(self)
         for name, value in changes.items():
-            *tables, last = name.split(".")
-            table = told
-            for each in tables:
-                if not isinstance(table.get(each), dict):
-                    table[each] = {}
-                table = table[each]
-            table[last] = value
-            if value is None:
-                del table[last]
-        return msgspec.convert(told, Spec)
+            put(said, name.split("."), value)
+        return msgspec.convert(said, Spec)
+
+
+def put(said: dict[str, Any], path: Sequence[str | int], value: Json) -> None:
+    """Set a value inside tables, or take it away with None; what is no table there becomes one."""
+    table = said
+    for key in map(str, path[:-1]):
+        if key == "prompt" and isinstance(text := table.get(key), str):
+            table[key] = verbatim(text)
+        if not isinstance(table.get(key), dict):
+            table[key] = {}
+        table = table[key]
+    last = str(path[-1])
+    table[last] = value
+    if value is None:
+        del table[last]
+
+
+def verbatim(text: str) -> dict[str, Json]:
+    """A prompt that is one text, as a table."""
+    return {"persona": text, "constraints": [], "verbatim": True}

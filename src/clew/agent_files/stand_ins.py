@@ -11,6 +11,7 @@ from typing import Any, Final, Self, get_args
 
 import msgspec
 
+from clew.agent_files.make import with_examples
 from clew.agent_files.origin import spec_of
 from clew.agent_files.spec import Spec
 from clew.codecs.interface import PromptSpec
@@ -63,7 +64,7 @@ def stand_ins(
     apart = {f"tools.{name}" for name in lacking} | {f"parts.{name}" for name in parts}
     tools = sorted(found.values(), key=lambda tool: order.index(tool.name))
     own = [_Bound(name, record) for name in bounds]
-    agent = agent.replace(tools=tools, bounds=own, examples=spec.examples, **parts)
+    agent = with_examples(agent.replace(tools=tools, bounds=own, **parts), spec.examples)
     return agent, frozenset(apart)
 
 
@@ -91,12 +92,12 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
     """The spec without what the record names outside of clew; no document is read either."""
     theirs = recorded.named_tools
     return msgspec.structs.replace(
-        spec,
+        spec.replace({"prompt.examples": 0}) if spec.examples else spec,
         tools=tuple(one for one in spec.named_tools if ":" not in one or one not in theirs),
         screens=tuple(name for name in spec.screens if ":" not in name),
         docs=str(Path.cwd()) if spec.docs else "",
         programs=(), processes=(), agents=(), guards=(), bounds=(), checks=(),
-        answer="", retrieval=None, examples=0,
+        answer="", retrieval=None,
     )  # fmt: skip
 
 

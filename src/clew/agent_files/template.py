@@ -42,15 +42,15 @@ tools = ["calc", "planner"]
 # answer = "my_types:Invoice"
 # references = true      # cite by number, with the list at the end of the answer's text
 # tries = 2             # how often an answer that fails a check goes back
-# examples = 0          # worked examples shown first: so many of those that ship and fit the tools
-# thought = true        # ask for a thought before each action
-# tell_left = "near"    # tell the model what is left: near, always, never
 
 # What the model is told first, in the place of the usual. As one text: prompt = "…"
 # [prompt]
 # persona = "You answer questions about our products from the documents."
 # constraints = ["Cite what you use as [doc_id].", "If it cannot be found, say so."]
 # output = "One sentence, then the sources."
+# examples = 0          # worked examples shown first: so many of those that ship and fit the tools
+# thought = true        # ask for a thought before each action
+# tell_left = "near"    # tell the model what is left: near, always, never
 
 # Sampling parameters, sent as they are.
 # [params]

@@ -2,8 +2,8 @@
 
 from clew.context.chat_tokens import goal_of
 from clew.context.demonstrations import DEMONSTRATIONS, demonstrations
-from clew.context.instructions import PROMPT, Instructions
-from clew.context.variants import SHAPES, VARIANTS, Variant, described, matching, prompt_text
+from clew.context.instructions import PROMPT, Instructions, instructions
+from clew.context.variants import SHAPES, VARIANTS, Variant, described, matching
 from clew.context.view import View
 
 __all__ = [
@@ -17,6 +17,6 @@ __all__ = [
     "demonstrations",
     "described",
     "goal_of",
+    "instructions",
     "matching",
-    "prompt_text",
 ]

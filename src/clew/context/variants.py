@@ -10,12 +10,19 @@ from fnmatch import fnmatchcase
 from typing import Final, TypeAlias
 
 from clew.codecs.interface import Codec, Shape
-from clew.context.instructions import PROMPT, Instructions, several
+from clew.core.errors import ConfigError
 from clew.core.interfaces import Tool
 from clew.core.parts import stable_name
 
 Wording: TypeAlias = Mapping[str, str] | Callable[[Tool], str]
 """Other descriptions of tools: by name, or as a function of the tool."""
+
+
+def several(name: str, given: object) -> None:
+    """Raise `ConfigError` where a text stands in the place of a tuple of texts."""
+    if isinstance(given, str):
+        message = f"{name} is one text: give a tuple of them, ({given!r},)"
+        raise ConfigError(message)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +33,7 @@ class Variant:
     is for native formats only (True) or for text formats only (False).
 
     - `persona` stands in the place of the usual one, where the agent's is the usual one.
-    - `constraints` are added to the agent's, unless its prompt is one text.
+    - `constraints` are added to the agent's, unless its instructions stand verbatim.
     - `codec` and `thought` count where the agent says nothing of them.
     - `wording` describes tools otherwise; `shape` is applied to each observation when it is shown.
     """
@@ -55,19 +62,6 @@ class Variant:
 def matching(variants: Iterable[Variant], model: str, *, native: bool) -> Variant | None:
     """The first that fits."""
     return next((one for one in variants if one.fits(model, native=native)), None)
-
-
-def prompt_text(prompt: Instructions | str, variant: Variant | None) -> str:
-    """The agent's instructions as its model reads them; a text is left as it is."""
-    if isinstance(prompt, str):
-        return prompt
-    if variant is None:
-        return prompt.text
-    usual = prompt.persona == PROMPT.persona
-    persona = variant.persona if variant.persona and usual else prompt.persona
-    return prompt.replace(
-        persona=persona, constraints=(*prompt.constraints, *variant.constraints)
-    ).text
 
 
 def described(tool: Tool, variant: Variant | None) -> Tool:

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Final, Generic, Literal, Self, cast, overload
+from typing import Any, Final, Generic, Self, cast, overload
 
 import msgspec
 from typing_extensions import TypeForm, TypeIs, TypeVar
 
 from clew.codecs import by_name as codec_by_name
-from clew.codecs.interface import Codec, Example, PromptSpec
-from clew.context import PROMPT, VARIANTS, Instructions, Variant, described, matching, prompt_text
+from clew.codecs.interface import Codec, PromptSpec
+from clew.context import PROMPT, Instructions, Variant, described, instructions, matching
 from clew.context.call_estimate import CallEstimate, most_answered, opening
 from clew.context.prompt_spec import brief_document
 from clew.context.view import digest, first_prompt
@@ -34,7 +34,6 @@ from clew.core.parts import PASSED, Patience, ask, broken, names_of, stable_name
 from clew.core.trajectory import Trajectory
 from clew.core.validate import (
     Tools,
-    check_choice,
     check_codec,
     check_cost,
     check_finder,
@@ -62,9 +61,6 @@ ALREADY_DONE: Final = AlreadyDone()
 OWN_GUARDS: Final = (AlreadyDone, Caps, NoProgress)
 """Guards that are ours: they answer at once, and need no watching."""
 
-NEAR: Final = {"near": 3, "always": 1 << 62, "never": -1}
-"""From how many steps or tool calls on the model is told how many are left."""
-
 
 A_co = TypeVar("A_co", covariant=True, default=Any)
 """The type of an agent's answer."""
@@ -77,17 +73,13 @@ class Agent(Generic[A_co]):
     """Who does the work: model, tools, format, prompt, limits, guards and checks.
 
     `tools` may be plain functions too: they count as unsafe, and `@tool` can say more. `model` and
-    `codec` may be named ("openai:gpt-4o", "paper"). `prompt` is one text or `Instructions`. The
-    first of `variants` that fits the model decides what is not given here: `codec` and `thought`
-    where they are None (then native, and yes), and words of its own.
-    `screens` judge a person's words before the model sees them. With `retrieval` the tools may be
-    thousands: a model is shown those it names, and the others as they are found.
-    `tell_left` says when the model is told how many steps and calls are left. `answer` is the type
-    of the answer: whatever stands in an annotation, also `int | None`; an `Agent[Life]` gives a
-    `Result[Life]`. `examples` are shown first; a number is so many of those that ship and fit.
-    An answer that fails a check goes back to the model `tries` times, then `fallback` stands in.
-    `seed` is recorded, and given to a model that takes one. Raises `ConfigError` where the parts do
-    not fit.
+    `codec` may be named ("openai:gpt-4o", "paper"); without one it is that of the variant which
+    fits the model, else native. `prompt` is one text or `Instructions`. `screens` judge a person's
+    words before the model sees them. With `retrieval` the tools may be thousands: a model is shown
+    those it names, and the others as they are found. `answer` is the type of the answer: whatever
+    stands in an annotation, also `int | None`; an `Agent[Life]` gives a `Result[Life]`. An answer
+    that fails a check goes back to the model `tries` times, then `fallback` stands in. `seed` is
+    recorded, and given to a model that takes one. Raises `ConfigError` where the parts do not fit.
     """
 
     model: Model | str
@@ -95,7 +87,6 @@ class Agent(Generic[A_co]):
     _: KW_ONLY
     codec: Codec | str | None = None
     prompt: Instructions | str = PROMPT
-    variants: Sequence[Variant] = VARIANTS
     answer: TypeForm[A_co] = cast("Any", str)  # noqa: RUF009 - it calls nothing
     checks: Sequence[Check] = ()
     tries: int = 2
@@ -105,9 +96,6 @@ class Agent(Generic[A_co]):
     guards: Sequence[Guard] = ()
     screens: Sequence[Screen] = ()
     retrieval: Finder | None = None
-    examples: Sequence[Example] | int = ()
-    thought: bool | None = None
-    tell_left: Literal["near", "always", "never"] = "near"
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -124,7 +112,6 @@ class Agent(Generic[A_co]):
             check_function("shape", self.brief.shape)
         check_number("tries", self.tries, least=0)
         check_number("seed", self.seed)
-        check_choice("tell_left", self.tell_left, NEAR)
         check_json("fallback", self.fallback)
         check_json("the model's params", dict(self.resolved_model.params))
         if self.retrieval is not None:
@@ -172,26 +159,33 @@ class Agent(Generic[A_co]):
         return _codec(varied if self.codec is None else self.codec)
 
     @cached_property
+    def instructions(self) -> Instructions:
+        """How its prompts are made; of a prompt that is one text, what that means."""
+        return instructions(self.prompt)
+
+    @cached_property
     def variant(self) -> Variant | None:
         """What is changed for this model: the first variant that fits it in the agent's format."""
-        return matching(self.variants, self.resolved_model.name, native=_codec(self.codec).native)
+        return matching(
+            self.instructions.variants, self.resolved_model.name, native=_codec(self.codec).native
+        )
 
     @cached_property
     def brief(self) -> PromptSpec:
         """What the codec may know."""
-        schema, variant = answer_schema(self.answer), self.variant
+        schema, variant, said = answer_schema(self.answer), self.variant, self.instructions
         finish = finish_tool(schema)
         varied = None if variant is None else variant.thought
         shown = [described(tool, variant) for tool in self.tools if not tool.hidden]
         first = {tool.name for tool in shown} if self.retrieval is None else self.retrieval.always
         return PromptSpec(
-            prompt=prompt_text(self.prompt, variant),
+            prompt=said.text_for(variant),
             tools=tuple(tool for tool in shown if tool.name in first),
             finish=finish,
             answer=schema,
             known=frozenset(tool.name for tool in self.tools),
-            thought=next((said for said in (self.thought, varied) if said is not None), True),
-            examples=worked(self.examples, (*self.tools, finish)),
+            thought=next((one for one in (said.thought, varied) if one is not None), True),
+            examples=worked(said.examples, (*self.tools, finish)),
             shape=None if variant is None else variant.shape,
             more=tuple(tool for tool in shown if tool.name not in first),
         )
@@ -350,10 +344,10 @@ class Agent(Generic[A_co]):
             parts["variant"] = self.variant.name
         if self.brief.shape is not None:
             parts["shape"] = stable_name(self.brief.shape)
-        if isinstance(self.prompt, Instructions) and self.prompt.tail is not None:
-            parts["tail"] = stable_name(self.prompt.tail)
-        if self.tell_left != "near":
-            parts["tell_left"] = self.tell_left
+        if self.instructions.tail is not None:
+            parts["tail"] = stable_name(self.instructions.tail)
+        if self.instructions.tell_left != PROMPT.tell_left:
+            parts["tell_left"] = self.instructions.tell_left
         return parts
 
 

@@ -9,8 +9,8 @@ import msgspec
 from clew.codecs.interface import Parsed
 from clew.codecs.no_answer import no_answer
 from clew.concurrency.tasks import settle
-from clew.context import Instructions, View, goal_of
-from clew.core.agent import NEAR, Agent
+from clew.context import View, goal_of
+from clew.core.agent import Agent
 from clew.core.budget import limit_reminders
 from clew.core.errors import ModelError, PartError, described, message_of
 from clew.core.events import FINISH, Action, Reply, Thought, encode
@@ -51,11 +51,11 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought:
 def _reminders(agent: Agent, so_far: Trajectory) -> tuple[str, ...]:
     """What is said anew at the end of the next prompt; in a landing nothing is left to tell."""
     left = agent.budget.left(so_far)
-    said = limit_reminders(left, NEAR[agent.tell_left]) if so_far.landing is None else []
+    said = limit_reminders(left, agent.instructions.told_from) if so_far.landing is None else []
     said += [
         f"The person's words were marked by a filter ({m}). {MARKED}" for m in so_far.screen_notes
     ]
-    if isinstance(agent.prompt, Instructions) and (tail := agent.prompt.tail) is not None:
+    if (tail := agent.instructions.tail) is not None:
         with using(who := f"the prompt's tail {stable_name(tail)}"):
             more = tail(so_far, left)
         said.append(text_from(who, more, 'a text ("" for nothing)'))

@@ -257,13 +257,6 @@ def check_number(name: str, value: object, least: int | None = None) -> None:
         raise ConfigError(message)
 
 
-def check_choice(name: str, value: object, known: Collection[str]) -> None:
-    """Raise `ConfigError` for a word that is none of those known."""
-    if value not in known:
-        message = f"{name} is {value!r}: choose one of {', '.join(known)}"
-        raise ConfigError(message)
-
-
 def check_retrieval(retrieval: Finder, tools: Sequence[Tool], codec: Codec) -> None:
     """Raise `ConfigError` where tools cannot be shown as they are found."""
     seen = {each.name for each in tools if not each.hidden}

@@ -11,6 +11,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from clew.context import instructions
 from clew.core.agent import Agent, changes
 from clew.core.errors import ConfigError
 from clew.core.events import EFFECTFUL, FINISH, Json, Note, Value, encode
@@ -66,7 +67,8 @@ class Rating(Value, frozen=True):
 def judging(model: Model | str) -> Agent:
     """An agent that judges with this model; any other with `answer=Rating` will do as well."""
     limits = Limits(steps=3, tool_calls=1, tokens=100_000, seconds=300)
-    return Agent(model=model, prompt=PROMPT, answer=Rating, limits=limits, tell_left="never")
+    prompt = instructions(PROMPT).replace(tell_left="never")
+    return Agent(model=model, prompt=prompt, answer=Rating, limits=limits)
 
 
 @dataclass(frozen=True)

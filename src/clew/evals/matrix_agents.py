@@ -10,7 +10,7 @@ import msgspec
 
 from clew.agent_files import DOCS, PartError, Spec, make_agent, make_library, make_model
 from clew.agent_files.read import misfit, part, settled
-from clew.agent_files.spec import Connection, Part, Tariff
+from clew.agent_files.spec import Connection, Part, Tariff, put
 from clew.agent_files.toml_lines import Path as Place
 from clew.agent_files.toml_lines import line_of
 from clew.core.agent import Agent
@@ -118,7 +118,7 @@ class Maker:
         spec = self._spec(varied, place, base, model)
         spec, rest = left_out(spec, varied.leave_out)
         later = spec.examples if self.world.open is not quiet else 0
-        bare = msgspec.structs.replace(spec, examples=spec.examples - later)
+        bare = spec.replace({"prompt.examples": 0}) if later else spec
         with self.source.at("configurations", place):
             try:
                 agent = make_agent(bare, self._library(spec), self._model(spec))
@@ -170,7 +170,7 @@ class Maker:
             if (why := _ELSEWHERE.get(str(path[0]))) is not None:
                 message = f"{path[0]} is not set here: {why}"
                 raise self.source.wrong(("configurations", place, "set", *path), message)
-            _put(said, path, value)
+            put(said, path, value)
         try:
             spec = msgspec.convert(said, Spec)
         except msgspec.ValidationError as error:
@@ -254,16 +254,6 @@ def values_in(table: Mapping[str, Json], before: Place = ()) -> Iterator[tuple[P
             yield from values_in(cast("dict[str, Json]", value), path)
         else:
             yield path, value
-
-
-def _put(said: dict[str, Any], path: Place, value: Json) -> None:
-    """Set a value inside tables; what is no table there gives way to one."""
-    table = said
-    for name in map(str, path[:-1]):
-        if not isinstance(table.get(name), dict):
-            table[name] = {}
-        table = table[name]
-    table[str(path[-1])] = value
 
 
 def left_out(spec: Spec, names: Iterable[str]) -> tuple[Spec, list[str]]:

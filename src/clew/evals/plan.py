@@ -102,12 +102,13 @@ class Configuration:
                 f"its tools are {have}"
             )
             raise ConfigError(message)
+        said = self.agent.instructions
         given = [tool for tool in episode.tools if tool.name not in self.leave_out]
         try:
             return self.agent.replace(
                 tools=[*self.agent.tools, *given],
                 guards=[*self.agent.guards, *episode.guards],
-                examples=self.examples or self.agent.examples,
+                prompt=said.replace(examples=self.examples) if self.examples else said,
                 seed=seed,
             )
         except ConfigError as error:

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from clew.context import Instructions
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Json, RawCall, Reply, Wire, encode
@@ -134,16 +135,19 @@ def vote_agent(
         model=Ballots(k, params),
         tools=tools,
         codec="native",
-        prompt="Let several runs of one agent answer, and decide among their answers.",
-        variants=(),
+        prompt=Instructions(
+            "Let several runs of one agent answer, and decide among their answers.",
+            constraints=(),
+            variants=(),
+            thought=False,
+            tell_left="never",
+        ),
         answer=agent.answer,
         tries=0,
         fallback=agent.fallback,
         limits=Limits(tool_calls=k + 2, calls_per_step=k, seconds=LONG, no_progress=None),
         bounds=(Unanswered(),),
         screens=agent.screens,
-        thought=False,
-        tell_left="never",
         seed=agent.seed,
     )
 
