@@ -61,7 +61,7 @@ LAYERS = {
     "core.policy": 4,  # what the checks of an agent say of a call or an answer
     "core.subruns": 4,  # one call that is made in a run of its own
     "core.thought": 4,  # one thought: prompt, reply, and that as it is read
-    "core.validate": 4,  # whether the parts of an agent fit together
+    "validate": 4,  # whether the parts of an agent fit together
     "result": 4,  # what a run came to, for the agent that ran
     "compare": 4,  # where two records part
     "core.loop": 5,

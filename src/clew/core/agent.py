@@ -32,7 +32,13 @@ from clew.core.interfaces import (
 from clew.core.limits import Limits
 from clew.core.parts import PASSED, Patience, ask, broken, names_of, stable_name, text_from, wrong
 from clew.core.trajectory import Trajectory
-from clew.core.validate import (
+from clew.guards import AlreadyDone, NoProgress
+from clew.guards.caps import Caps
+from clew.models.resolve import resolve
+from clew.tools.finish import answer_schema, decode_answer, finish_tool
+from clew.tools.schema import compile_schema, schema_hash, shown_problems
+from clew.tools.types import check_json
+from clew.validate import (
     Tools,
     check_codec,
     check_cost,
@@ -48,12 +54,6 @@ from clew.core.validate import (
     fitting,
     worked,
 )
-from clew.guards import AlreadyDone, NoProgress
-from clew.guards.caps import Caps
-from clew.models.resolve import resolve
-from clew.tools.finish import answer_schema, decode_answer, finish_tool
-from clew.tools.schema import compile_schema, schema_hash, shown_problems
-from clew.tools.types import check_json
 
 ALREADY_DONE: Final = AlreadyDone()
 """Every agent has it: as it is nobody's choice, the setting does not name it."""
