@@ -50,7 +50,6 @@ LAYERS = {
     "screens": 3,
     "stores": 3,
     "tools": 3,
-    "core.limits": 3.5,  # whether a run gets on is for a guard to say
     "toolbox": 3.5,  # made with what `tools` gives everybody
     "context.rendered_prompt": 4,  # the prompt of any thought, made again from the record
     "core.agent": 4,
@@ -321,11 +320,11 @@ def written(folder: Path, files: dict[str, str]) -> list[Path]:
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        pytest.param("core/limits.py", "import clew.core.agent", id="up"),
+        pytest.param("core/budget.py", "import clew.core.agent", id="up"),
         pytest.param("tools/calc.py", "from ..core.loop import run", id="up, relative"),
-        pytest.param("core/limits.py", "from clew.core import agent", id="up, as a name"),
-        pytest.param("core/limits.py", "from clew import Agent", id="the package itself"),
-        pytest.param("core/limits.py", "def f():\n    import clew.core.agent", id="up, inside"),
+        pytest.param("core/budget.py", "from clew.core import agent", id="up, as a name"),
+        pytest.param("core/budget.py", "from clew import Agent", id="the package itself"),
+        pytest.param("core/budget.py", "def f():\n    import clew.core.agent", id="up, inside"),
         pytest.param("codecs/text.py", "from clew.models import x", id="a sibling part"),
         pytest.param("core/events.py", "import clew.core.errors", id="events and errors"),
         pytest.param("core/events.py", "import anyio", id="events and a library"),
@@ -334,7 +333,7 @@ def written(folder: Path, files: dict[str, str]) -> list[Path]:
         pytest.param("serve/viewer/page.py", "import clew.core.loop", id="the viewer and the loop"),
         pytest.param("core/loop.py", "import clew.testing", id="testing from below"),
         pytest.param("core/helpers.py", "", id="no layer"),
-        pytest.param("core/limits.py", "import clew.core.helpers", id="a room without layer"),
+        pytest.param("core/budget.py", "import clew.core.helpers", id="a room without layer"),
     ],
 )
 def test_what_points_up_is_found(tmp_path: Path, file: str, text: str) -> None:
@@ -376,7 +375,7 @@ def test_what_points_down_is_fine(tmp_path: Path, file: str, text: str) -> None:
     ],
 )
 def test_hidden_imports_are_found(tmp_path: Path, text: str) -> None:
-    (path,) = written(tmp_path, {"core/limits.py": text})
+    (path,) = written(tmp_path, {"core/budget.py": text})
     assert list(hidden_imports(path, tmp_path))
 
 

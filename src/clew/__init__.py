@@ -48,10 +48,10 @@ from clew.core.errors import (
 from clew.core.events import Entry, Evidence, Image, Observation, Usage, Verdict
 from clew.core.fork import fork, fork_sync
 from clew.core.interfaces import Left, Retry, Tool
-from clew.core.limits import RESEARCH, Limits
 from clew.core.replay import Replayed
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.guards import NoProgress
+from clew.guards.limits import RESEARCH, Limits
 from clew.result import Result
 from clew.stores import MemoryStore, SqliteStore, open_store
 from clew.subagents import delegate

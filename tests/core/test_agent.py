@@ -30,12 +30,12 @@ from clew.core.agent import changes
 from clew.core.events import Json, Reply, Started, Stop
 from clew.core.interfaces import OnText, Prompt
 from clew.core.journal import Journal
-from clew.core.limits import AtMost
 from clew.core.loop import run as go
 from clew.core.parts import stable_name
 from clew.core.trajectory import Call, Trajectory, effects
 from clew.guards import NoProgress
 from clew.guards.caps import Caps
+from clew.guards.limits import AtMost
 from clew.models.anthropic.messages import anthropic_messages
 from clew.result import result
 from clew.stores import MemoryStore

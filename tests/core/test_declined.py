@@ -6,11 +6,11 @@ import pytest
 
 from clew import Agent, MemoryStore, Result, batch, read, replay, resume, run, tool
 from clew.core.events import Reply
-from clew.core.limits import Limits
 from clew.core.trajectory import Trajectory
 from clew.evals.case import Case
 from clew.evals.scoring import Seen, right, score
 from clew.evidence import Grounded
+from clew.guards.limits import Limits
 from clew.subagents import delegate
 from clew.testing.models import ScriptedModel, act, finish, say
 

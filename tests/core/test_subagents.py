@@ -50,11 +50,11 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Append, Prompt, SubRun
 from clew.core.journal import Journal, load
-from clew.core.limits import DEFAULT_COST
 from clew.core.pending import interrupt
 from clew.core.replay import replay as replay_record
 from clew.core.runner import has_begun
 from clew.core.trajectory import Trajectory
+from clew.guards.limits import DEFAULT_COST
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.core.family import Switch, family, go_on, hold_letters, letters, lone, scripted

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, ConfigError, Limits, Usage, delegate, run
-from clew.core.limits import DEFAULT_COST
+from clew.guards.limits import DEFAULT_COST
 from clew.stores import MemoryStore
 from clew.testing.models import act, say
 from tests.core.family import lone, scripted

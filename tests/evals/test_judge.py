@@ -26,12 +26,12 @@ from clew.core.events import (
     Thought,
 )
 from clew.core.interfaces import Prompt
-from clew.core.limits import Limits
 from clew.core.trajectory import Trajectory
 from clew.evals.agreement import Agreement, agreed, agreement
 from clew.evals.case import Case
 from clew.evals.judge import MOST, Judge, Rating, judge_prompt, judging
 from clew.evals.outcome import Judgement, Outcome
+from clew.guards.limits import Limits
 from clew.testing.models import Line, ScriptedModel, act, finish, say
 
 pytestmark = pytest.mark.anyio

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from clew import Agent, Evidence, MemoryStore, Observation, ToolError, read, run, tool
 from clew.core.events import Json, RawCall, Reply, Usage
-from clew.core.limits import Limits
 from clew.core.trajectory import Trajectory
 from clew.evals.measures import Tally, counted, kind, paired
 from clew.evals.outcome import Counted, Kind, Outcome
 from clew.evidence import Grounded, audit
+from clew.guards.limits import Limits
 from clew.strategies import vote
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
 

@@ -9,8 +9,8 @@ from clew.api import read, replay, resume, run
 from clew.core.agent import Agent
 from clew.core.events import FINISH, Observation, Usage
 from clew.core.interfaces import Tool
-from clew.core.limits import Limits
 from clew.core.trajectory import Trajectory
+from clew.guards.limits import Limits
 from clew.models.offline import (
     EMPTY,
     GREETING,

@@ -18,7 +18,7 @@ from clew.context import Instructions
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.interfaces import Check, Choosy, Guard, Model, Part, Prompt, Screen, Tool
-from clew.core.limits import Limits
+from clew.guards.limits import Limits
 from clew.models.http.rate_limit import read_rate
 from clew.models.prices import Price
 from clew.models.resolve import OFFLINE, resolve

@@ -8,7 +8,7 @@ import msgspec
 
 from clew.context.instructions import PROMPT, TellLeft
 from clew.core.events import Effect, Json
-from clew.core.limits import Limits
+from clew.guards.limits import Limits
 
 USUAL: Final = ("calc", "planner")
 """The tools of an agent that says nothing of tools."""

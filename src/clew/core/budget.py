@@ -1,11 +1,10 @@
 """The one account of a run: what it may take, what it took, and whether the next call still fits.
 
-`limits.py` has the numbers that a person sets, and the bounds that a record names; here they are
-compared with what the record says. Before each thought a call is reserved: its prompt, as the last
-reply counted it with what came since, and the most it may answer. It must fit in what is left
-beside a reserve for a landing. All of this is read from the record and from values of the agent, so
-that nothing is written for it and a replay comes to the same. What a provider takes beyond it is
-excess: then nothing more is begun.
+The numbers that a person sets, and the bounds that a record names, are in `guards/limits.py`; here
+they are compared with what the record says. Before each thought a call is reserved: its prompt and
+the most it may answer (`context/call_estimate.py`) must fit in what is left, beside a reserve for a
+landing. All of it is read from the record, so a replay comes to the same. What a provider takes
+beyond it is excess: then nothing more is begun.
 """
 
 from typing import Final, NamedTuple

@@ -17,7 +17,6 @@ from clew.core.errors import ConfigError
 from clew.core.events import EFFECTFUL, FINISH, Json, Note, Value, encode
 from clew.core.interfaces import Model, Store
 from clew.core.journal import load
-from clew.core.limits import Limits
 from clew.core.loop import run as go
 from clew.core.runner import has_begun, start_or_take_up
 from clew.core.trajectory import Step, Trajectory
@@ -27,6 +26,7 @@ from clew.evals.golds import read_gold
 from clew.evals.outcome import Judgement
 from clew.evals.samples import BAD, GOOD, Sample
 from clew.evals.scoring import LEAST
+from clew.guards.limits import Limits
 from clew.models.prices import Price
 from clew.result import result
 from clew.tools.finish import answer_schema

@@ -15,8 +15,8 @@ from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Json, RawCall, Reply, Wire, encode
 from clew.core.interfaces import OnText, Prompt, Tool
-from clew.core.limits import Limits
 from clew.core.trajectory import Trajectory
+from clew.guards.limits import Limits
 from clew.strategies.decision import Ballot, Choice, Decision, candidates, counts, decide
 
 RUN: Final = "run"

@@ -6,8 +6,8 @@ from typing import Final, TypeAlias
 from clew.core.agent import Agent
 from clew.core.events import FINISH, encode
 from clew.core.interfaces import Model
-from clew.core.limits import Limits
 from clew.core.trajectory import Trajectory
+from clew.guards.limits import Limits
 from clew.strategies.decision import Choice
 
 Verify: TypeAlias = Callable[[str, Mapping[int, Trajectory]], Choice | Awaitable[Choice]]

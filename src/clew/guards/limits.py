@@ -1,7 +1,7 @@
 """Limits: the numbers that bound a run, and the bounds and the guard that they mean.
 
 Bounds look at what was spent since a person last spoke: a further word gives a run the same again.
-What is left, and whether the next call fits, is reckoned in `budget.py`.
+What is left, and whether the next call fits, is reckoned in `clew.core.budget`.
 """
 
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ from clew.core.errors import ConfigError
 from clew.core.events import Grant
 from clew.core.interfaces import Bound, Guard
 from clew.core.trajectory import Trajectory
-from clew.guards import NoProgress, Stuck
 from clew.guards.caps import Caps
+from clew.guards.no_progress import NoProgress, Stuck
 
 DEFAULT_COST = 1.0
 """US dollars a run may cost where prices are known and nothing else was said."""
@@ -59,9 +59,9 @@ class AtMost(msgspec.Struct, frozen=True):
 class Limits:
     """What stops a run: a finite number for each axis, and what happens there.
 
-    A model call is reserved before it is made (`budget.py`), so `tokens` and `cost` are passed by
-    one call's excess at most. `depth` is how deep sub-runs may nest. A call whose arguments have
-    more bytes of JSON than `argument_bytes` is refused; of an observation `observation_bytes` stay.
+    A model call is reserved before it is made, so `tokens` and `cost` are passed by one call's
+    excess at most. `depth` is how deep sub-runs may nest. A call whose arguments have more bytes of
+    JSON than `argument_bytes` is refused; of an observation `observation_bytes` stay.
 
     In seconds: `part_seconds` is the deadline of a guard, check, screen, probe or retrieval of your
     own, `reply_seconds` that of one thought of a model of your own (those that ship keep deadlines
