@@ -454,6 +454,9 @@ async def test_a_run_that_cannot_be_read_hides_nothing_of_what_waits_elsewhere(
     await store.append(Append("bad", 1, (Line(last.seq + 1, last.at, 1, body, b"no hash"),)))
     assert named(await held(store=store)) == [("good", "1.1")]
     assert "what waits in run bad is not listed: run bad: entry" in caplog.text
+    with pytest.raises(StoreError, match="run bad: entry"):
+        await cancel("bad", store=store)
+    assert await store.inbox("bad") == []
 
 
 async def test_a_run_is_interrupted_although_a_sub_run_that_waited_is_gone() -> None:

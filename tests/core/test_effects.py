@@ -1,6 +1,7 @@
 """One call of one tool: retries, deadlines, doubt, probes, results that JSON cannot carry."""
 
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -25,6 +26,7 @@ from clew import (
 )
 from clew.api import resume, start
 from clew.core.events import Attempt, Json, Note, Reply
+from clew.core.execute import IN_DOUBT
 from clew.core.interfaces import LATE, Append, OnText, Prompt
 from clew.core.journal import Journal, load
 from clew.core.loop import run
@@ -36,6 +38,9 @@ from tests.core.play import copy
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.both_loops
+
+
+IGNORED = ", and ignored that it was stopped: how it ended is told apart"
 
 
 class Flaky:
@@ -125,35 +130,60 @@ def test_the_wait_between_attempts_grows_to_its_most() -> None:
     assert [after - before for before, after in pairwise(begun)] == pytest.approx([1, 2, 3, 3])
 
 
-@pytest.mark.parametrize(
-    ("effect", "outcome", "told"),
-    [("read", "not_done", "was stopped"), ("unsafe", "unknown", "may or may not have happened")],
-)
-async def test_an_async_call_over_its_deadline(effect: Any, outcome: str, told: str) -> None:
-    @tool(name="work", effect=effect, timeout=0.01)
-    async def sleepy() -> str:
-        """Sleep."""
+async def sleepy() -> str:
+    """Sleep, and end when stopped."""
+    await anyio.sleep_forever()
+    return "never"
+
+
+async def deaf() -> str:
+    """Sleep, and end with a result when stopped."""
+    with suppress(BaseException):
         await anyio.sleep_forever()
-        return "never"
+    return "after all"
 
-    observation = seen(await once(sleepy))
+
+@pytest.mark.parametrize(
+    ("work", "effect", "outcome", "told"),
+    [
+        (sleepy, "read", "not_done", " and was stopped: ask for less"),
+        (sleepy, "unsafe", "unknown", ". " + IN_DOUBT.format(tool="It")),
+        (deaf, "read", "not_done", f"{IGNORED}. Ask for less"),
+        (deaf, "unsafe", "unknown", f"{IGNORED}. " + IN_DOUBT.format(tool="It")),
+    ],
+)
+async def test_an_async_call_over_its_deadline(
+    work: Any, effect: Any, outcome: str, told: str
+) -> None:
+    so_far = await once(tool(name="work", effect=effect, timeout=0.01)(work))
+    observation = seen(so_far)
     assert (observation.code, observation.outcome) == ("timeout", outcome)
-    assert told in observation.text
+    assert observation.text == f"ERROR: timeout: work did not end in 0.01 s{told}"
+    notes = [e.event.text for e in so_far.entries if isinstance(e.event, Note)]
+    late = ["work (call 1.1) ended after its deadline: after all"]
+    assert notes == (late if work is deaf else [])
 
 
-async def test_a_sync_read_over_its_deadline_may_still_be_at_work() -> None:
+@pytest.mark.parametrize(
+    ("effect", "told"),
+    [
+        ("read", "It may still be at work: ask for less"),
+        ("unsafe", IN_DOUBT.format(tool="It")),
+    ],
+)
+async def test_a_sync_call_over_its_deadline_may_still_be_at_work(effect: Any, told: str) -> None:
     end = threading.Event()
 
-    @tool(name="work", effect="read", timeout=0.01)
-    def sleepy() -> str:
-        """Sleep."""
+    @tool(name="work", effect=effect, timeout=0.01)
+    def stuck() -> str:
+        """Wait."""
         end.wait()
         return "late"
 
-    observation = seen(await once(sleepy))
+    observation = seen(await once(stuck))
     end.set()
     assert (observation.code, observation.outcome) == ("timeout", "unknown")
-    assert "may still be at work" in observation.text
+    assert observation.text == f"ERROR: timeout: work did not end in 0.01 s. {told}"
 
 
 @pytest.mark.parametrize("fails", [False, True])

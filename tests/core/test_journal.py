@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -31,6 +32,7 @@ from clew.core.events import (
     Thought,
     Verdict,
     Wire,
+    decode,
     encode,
 )
 from clew.core.interfaces import Append, Base, Line, Store
@@ -92,6 +94,20 @@ async def test_many_tasks_record_at_once_without_gaps() -> None:
     texts = [e.event.text for e in (await load(store, "r")).entries if isinstance(e.event, Note)]
     assert len(texts) == 100
     assert texts[1::2] == ["and"] * 50
+
+
+async def test_what_is_taken_from_the_inbox_leaves_it_whoever_else_records_then() -> None:
+    store = MemoryStore()
+    journal = await Journal.create(store, STARTED, "r")
+    await journal.record(thought("a", "b"))  # of such a step, what comes at once is one write
+    for number in range(6):
+        await store.post("r", encode(Note(str(number))))
+    async with anyio.create_task_group() as group:
+        for number, body in await store.inbox("r"):
+            group.start_soon(partial(journal.record, decode(body), taken=(number,)))
+            group.start_soon(journal.record, Note("beside it"))
+    assert await store.inbox("r") == []
+    assert len((await load(store, "r")).entries) == 14
 
 
 async def test_a_cancelled_task_still_records_whole() -> None:

@@ -34,6 +34,7 @@ from clew.core.replay import replay
 from clew.core.trajectory import Call
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, finish, say
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.both_loops
 
@@ -160,6 +161,27 @@ async def test_what_a_deaf_tool_comes_to_in_the_end_is_a_note() -> None:
     notes = [entry.event.text for entry in record.entries if isinstance(entry.event, Note)]
     assert notes == ["work (call 1.1) ended after its deadline: sent after all"]
     assert (await replay(agent, record, MemoryStore())).trajectory.entries == record.entries
+
+
+@pytest.mark.parametrize("heeds", [True, False])
+async def test_a_part_that_gives_no_answer_is_named(*, heeds: bool) -> None:
+    async def silent(call: Any, trajectory: Any) -> None:
+        try:
+            await anyio.sleep_forever()
+        except BaseException:
+            if heeds:
+                raise
+
+    agent = Agent(
+        model=ScriptedModel([act("work"), say("done")]),
+        tools=[work(double)],
+        guards=[silent],
+        limits=Limits(part_seconds=0.05, grace=PATIENCE),
+    )
+    how = "" if heeds else ", and ignored that it was stopped"
+    why = f"silent gave no answer in 0.05 s{how}: mend it, or raise the limit part_seconds, and res"
+    with pytest.raises(PartError, match=why):
+        await run(agent, "Work!", store=MemoryStore())
 
 
 async def test_a_late_result_may_have_no_words() -> None:
@@ -393,7 +415,17 @@ class OddFormat:
         ({"max_steps": 5}, r"an agent has no 'max_steps': say limits=Limits\(steps=…\)"),
         ({"steps": 5}, r"an agent has no 'steps': say limits=Limits\(steps=…\)"),
         ({"gards": []}, "an agent has no 'gards': say guards"),
-        ({"zzzzzz": []}, "an agent has no 'zzzzzz': there are model, tools, "),
+        ({"system": "x"}, "an agent has no 'system': say prompt$"),
+        ({"instructions": "x"}, "an agent has no 'instructions': say prompt$"),
+        ({"functions": []}, "an agent has no 'functions': say tools$"),
+        ({"output_type": int}, "an agent has no 'output_type': say answer$"),
+        ({"response_format": int}, "an agent has no 'response_format': say answer$"),
+        ({"max_iterations": 5}, r"no 'max_iterations': say limits=Limits\(steps=…\)$"),
+        ({"max_tokens": 5}, r"no 'max_tokens': say limits=Limits\(tokens=…\)$"),
+        ({"temperature": 1}, r"no 'temperature': say model=resolve\(name, params=.*\)$"),
+        ({"store": "x"}, r"an agent has no 'store': say run\(agent, goal, store=…\)$"),
+        ({"tries": 5, "zzzzzz": []}, "an agent has no 'zzzzzz': there are model, tools, "),
+        ({"prompt": ["x" * 58]}, r"prompt is \['x{58}… \(list\): give a text"),
         ({"codec": Half()}, "the format .* has stop = None"),
         ({"codec": OddFormat()}, "the format odd/1 failed when the agent was made: KeyError: 'x'"),
         ({"retrieval": Half()}, "the retrieval .* has always = None"),

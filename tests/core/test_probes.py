@@ -135,7 +135,13 @@ PROBES = [
         "an unknown tool is answered with the nearest name",
         [act("serach", query="a"), act("search", query="a"), say("ok")],
         made=[("search", "a")],
-        told="unknown_tool(serach)",
+        told="unknown_tool(serach): did you mean search?",
+    ),
+    Probe(
+        "a tool that nobody could have meant is answered with the names of all",
+        [act("zzzz", query="a"), act("search", query="a"), say("ok")],
+        made=[("search", "a")],
+        told="unknown_tool(zzzz): there are: search, count, ping, slow, finish",
     ),
     Probe(
         "two calls at once, one raises: the other's result counts",

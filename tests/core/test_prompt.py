@@ -409,7 +409,7 @@ def test_there_are_six_demonstrations_and_fewer_with_fewer_tools() -> None:
 def test_an_example_must_be_one_that_the_agent_could_live() -> None:
     model = named("scripted:test")
     with pytest.raises(
-        ConfigError, match="example 1 calls docs, which the agent does not have; it"
+        ConfigError, match=r"1 calls docs, which the agent does not have; it has calc, finish$"
     ):
         Agent(model=model, tools=[calc()], prompt=PROMPT.replace(examples=demonstrations(1)))
     with pytest.raises(ConfigError, match="example 1 calls finish wrongly: "):

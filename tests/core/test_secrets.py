@@ -95,6 +95,17 @@ async def test_what_is_no_secret_stays(text: str) -> None:
     assert (await run(agent(say(text)), "Which?", store=store, run_id="r")).answer == text
 
 
+@pytest.mark.parametrize("form", ["lower", "upper"])
+async def test_a_secret_in_other_letters_is_found_in_either_case(
+    form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTHER_PASSWORD", "Öffne-Мне-Дверь")
+    store, text = MemoryStore(), getattr("Öffne-Мне-Дверь", form)()
+    await run(agent(say(f"It is {text}.")), "Which?", store=store, run_id="r")
+    assert text not in (kept := await bodies(store))
+    assert "It is [redacted]." in kept
+
+
 NAMES = {
     "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI", "PGPASSWORD": "elephant-9", "SMTP_PASS": "letter-99",
     "STRIPE_SECRET_KEY": "stripe-1234", "NPM_TOKEN": "npm-123456",

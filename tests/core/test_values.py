@@ -1,0 +1,149 @@
+"""What the core hands about is a value: nobody it is given to can change it for the others."""
+
+import importlib
+import json
+import pkgutil
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+import clew.core
+from clew.core import events
+from clew.core.events import Usage
+
+# The fold of a record fills these as it goes; a Part is only frozen in word, for speed.
+OPEN = {"Call", "Totals", "Step", "Part"}
+
+
+def values() -> Iterator[type]:
+    """Every Struct and dataclass that a module of the core defines."""
+    for found in pkgutil.iter_modules(clew.core.__path__, "clew.core."):
+        for kind in vars(importlib.import_module(found.name)).values():
+            ours = isinstance(kind, type) and kind.__module__ == found.name
+            if ours and (issubclass(kind, msgspec.Struct) or hasattr(kind, "__dataclass_params__")):
+                yield kind
+
+
+@pytest.mark.parametrize("kind", list(values()), ids=lambda kind: kind.__qualname__)
+def test_only_what_the_fold_fills_can_be_changed(kind: Any) -> None:
+    if issubclass(kind, msgspec.Struct):
+        frozen = kind.__struct_config__.frozen
+    else:
+        frozen = kind.__dataclass_params__.frozen
+    assert frozen != (kind.__qualname__ in OPEN)
+
+
+# What an entry leaves out has these values, in records of all times: another would change them all.
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "Usage": {
+        "input": 0,
+        "output": 0,
+        "cached": 0,
+        "reasoning": 0,
+        "cost": None,
+        "estimated": False,
+        "written": 0,
+        "at_least": 0.0,
+    },
+    "RawCall": {"arguments": None, "id": "", "blob": ""},
+    "Wire": {"items": None},
+    "Reply": {
+        "text": "",
+        "calls": (),
+        "finish": "stop",
+        "usage": Usage(),
+        "model": "",
+        "wire": None,
+        "reasoning": "",
+        "mended": (),
+        "note": "",
+    },
+    "Action": {"args": {}, "fault": "", "blob": "", "redacted": False},
+    "Fingerprints": {"tail": ""},
+    "Evidence": {"score": 0.0, "source": "", "offset": 0},
+    "Image": {"data": b"", "text": "", "blob": ""},
+    "AgentSpec": {
+        "params": {},
+        "tools": {},
+        "parts": {},
+        "brief": None,
+        "brief_blob": "",
+        "rates": None,
+    },
+    "Grant": {"cost": None, "depth": 0},
+    "Spending": {
+        "steps": 0,
+        "tool_calls": 0,
+        "usage": Usage(),
+    },
+    "Started": {
+        "schema": 1,
+        "seed": 0,
+        "parent": "",
+        "origin": {},
+        "queue": "",
+        "grant": None,
+        "trust": "trusted",
+    },
+    "Changed": {"what": (), "origin": {}},
+    "Done": {"outcome": "done"},
+    "Forked": {"what": (), "done": (), "again": 0, "origin": {}},
+    "Thought": {
+        "text": "",
+        "actions": (),
+        "answer": None,
+        "fault": "",
+        "repairs": (),
+        "reminders": (),
+        "shown": (),
+    },
+    "Verdict": {"args": None, "code": "denied", "redacted": False},
+    "Judged": {"by": ""},
+    "Ruling": {"args": None, "why": "", "by": "", "hash": "", "redacted": False},
+    "Attempt": {"number": 1, "after": "", "child": "", "grant": None},
+    "Observation": {
+        "call": "",
+        "content": "",
+        "ok": True,
+        "code": "",
+        "outcome": "done",
+        "effect": "read",
+        "trust": "untrusted",
+        "evidence": (),
+        "detail": "",
+        "blob": "",
+        "images": (),
+        "spent": None,
+    },
+    "Note": {"source": "person"},
+    "Charged": {"why": ""},
+    "Cancel": {"why": ""},
+    "Landing": {"detail": ""},
+    "Stop": {"reason": "", "answer": None, "fallback": False},
+    "Entry": {"hash": b""},
+}
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_what_a_record_leaves_out_stays_what_it_was(name: str) -> None:
+    fields = msgspec.structs.fields(vars(events)[name])
+    found: dict[str, Any] = {}
+    for field in fields:
+        if field.default_factory is not msgspec.NODEFAULT:
+            found[field.name] = field.default_factory()
+        elif field.default is not msgspec.NODEFAULT:
+            found[field.name] = field.default
+    assert found == DEFAULTS[name]
+
+
+def test_a_record_leaves_out_what_is_as_usual() -> None:
+    action, prints = events.Action("a", {"x": 0}), events.Fingerprints("h", "t", "p", "s")
+    thought = events.Thought(events.Reply(usage=Usage(output=1)), prints, actions=(action,))
+    assert json.loads(events.encode(thought)) == {
+        "event": "thought",
+        "reply": {"usage": {"output": 1}},
+        "prints": {"head": "h", "tools": "t", "params": "p", "parts": "s"},
+        "actions": [{"name": "a", "args": {"x": 0}}],
+    }
