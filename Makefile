@@ -16,7 +16,7 @@ export FOLDER   := $(value DOCS)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help ask check check-all lint types mypy pyright test test-all costs coverage format docs bench evidence durability lock clean
+.PHONY: help ask check check-all lint types mypy pyright test test-all costs coverage format docs bench evidence durability mutants lock clean
 
 help:  ## Say what can be made
 	@echo 'make ask [Q="a question"] [DOCS=folder]   ask the documents, offline and free'
@@ -75,6 +75,9 @@ evidence: $(VENV)/.evidence  ## Hold clew against recordings of real models (doc
 durability: $(VENV)/.dev  ## Kill, freeze and tear what clew works with (docs/durability.md)
 	$(BIN)/python -m durability
 
+mutants: $(VENV)/.mutants  ## Change the core in 500 small ways, and list what no test of it notices (an hour)
+	$(BIN)/python -m mutation
+
 lock:  ## Take the versions of constraints.txt again, from a fresh environment
 	PYTHON=$(PYTHON) scripts/lock
 
@@ -95,7 +98,8 @@ $(VENV)/.dev: extras = dev
 $(VENV)/.bench: extras = dev,bench
 $(VENV)/.evidence: extras = dev,embeddings
 $(VENV)/.docs: extras = docs
-$(VENV)/.core $(VENV)/.dev $(VENV)/.bench $(VENV)/.evidence $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.mutants: extras = dev,mutants
+$(VENV)/.core $(VENV)/.dev $(VENV)/.bench $(VENV)/.evidence $(VENV)/.docs $(VENV)/.mutants: pyproject.toml constraints.txt | $(BIN)/python
 	@echo 'Installing clew[$(extras)] (once) …' >&2
 	@$(PIP) hatchling editables
 	@$(PIP) --no-build-isolation --editable '.[$(extras)]'

@@ -1,0 +1,222 @@
+"""Change the core in many small ways, and see which changes no test of the core notices.
+
+    $ python -m mutation                      # 500 mutants: `make mutants`
+    $ python -m mutation --sample 100 --seed 7
+
+What was found stands in build/mutants/; after Ctrl-C the same command goes on where it stopped. A
+mutant that was killed stays so until the core changes; one that survived is tried again when tests
+have changed, unless it stands in explained.toml: nobody outside could see it, for the reason there.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from mutation.mutants import Mutant, sample
+from mutation.trial import ROOT, TARGET, Baseline, Sandbox, baseline, digest, ended, files, fork
+
+BUILD: Final = ROOT / "build" / "mutants"
+EXPLAINED: Final = Path(__file__).parent / "explained.toml"
+AIM: Final = 0.9
+
+Key = tuple[str, str, str, str]
+Outcome = dict[str, Any]
+
+WORDS: Final = {
+    "killed": "a test failed",
+    "unfit": "the tests could not begin",
+    "timed out": "a test hung and was ended",
+    "survived": "no test noticed",
+}
+
+
+def main() -> None:
+    """Draw, try, tell."""
+    parser = argparse.ArgumentParser(prog="python -m mutation", description=__doc__)
+    parser.add_argument("--sample", type=int, default=500, help="how many mutants")
+    parser.add_argument("--seed", type=int, default=1, help="of the draw")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at once")
+    parser.add_argument("--all", action="store_true", help="list the killed ones too")
+    chosen = parser.parse_args()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)  # in the background of a shell too
+    BUILD.mkdir(parents=True, exist_ok=True)
+    core = [path for path in files() if path.is_relative_to(TARGET)]
+    name = f"{digest(core)}-{chosen.seed}"
+    whole = digest([path for path in files() if path.suffix == ".py"])
+    mutants = list(sample(ROOT / TARGET, chosen.seed, chosen.sample))
+    results = Results(BUILD / f"{name}.jsonl", whole)
+    left = [mutant for mutant in mutants if mutant.key not in results.known]
+    print(f"{len(mutants)} mutants of {TARGET} (commit {commit()}, seed {chosen.seed})", flush=True)
+    if left:
+        sandboxes = [Sandbox(BUILD / f"tree-{number}") for number in range(chosen.jobs)]
+        for sandbox in sandboxes:
+            sandbox.fill()
+        print(f"{len(left)} to be tried; all tests once without any …", flush=True)
+        usual = baseline(sandboxes[0], f"baseline-{whole}")
+        try:
+            try_all(left, usual, sandboxes, results)
+        except KeyboardInterrupt:
+            print("\nstopped: the same command goes on from here")
+    tell(mutants, results.known, listed=chosen.all)
+
+
+def commit() -> str:
+    """What this is a figure of."""
+    words = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    return subprocess.run(
+        words, cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+class Results:
+    """A line for each mutant that was tried; the last one counts."""
+
+    def __init__(self, path: Path, whole: str) -> None:
+        self.path = path
+        self.whole = whole  # what tests and code outside the core were then
+        self.known: dict[Key, Outcome] = {}
+        reasons = explained()
+        for line in path.read_text().splitlines() if path.exists() else ():
+            with contextlib.suppress(ValueError):  # a line half written
+                result = json.loads(line)
+                key = tuple(result["key"])
+                again = result["whole"] != whole and key not in reasons
+                if result["outcome"] != "survived" or not again:
+                    self.known[key] = result
+
+    def add(self, mutant: Mutant, outcome: str, by: str, seconds: float) -> None:
+        """Write one down."""
+        result: Outcome = {"key": mutant.key, "outcome": outcome, "by": by, "whole": self.whole}
+        result |= {"kind": mutant.kind, "seconds": round(seconds, 1)}
+        self.known[mutant.key] = result
+        with self.path.open("a") as file:
+            file.write(json.dumps(result) + "\n")
+
+
+def try_all(
+    mutants: Iterable[Mutant], usual: Baseline, sandboxes: Sequence[Sandbox], results: Results
+) -> None:
+    """Put each to its tests, as many at once as there are sandboxes."""
+    waiting, free = list(reversed(list(mutants))), list(sandboxes)
+    at_work: dict[int, tuple[Mutant, Sandbox, contextlib.ExitStack, float]] = {}
+    count = Counter[str]()
+    try:
+        while waiting or at_work:
+            while waiting and free:
+                mutant, sandbox, stack = waiting.pop(), free.pop(), contextlib.ExitStack()
+                stack.enter_context(sandbox.holding(mutant))
+                pid = fork(sandbox, sandbox.folder.name, usual.tests_of(mutant), measured=False)
+                at_work[pid] = (mutant, sandbox, stack, time.monotonic())
+            # Left unreaped until it is known which: `ended` takes its children along.
+            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+            if found is None or found.si_pid not in at_work:
+                continue
+            code, pid = ended(found.si_pid)
+            mutant, sandbox, stack, began = at_work.pop(pid)
+            stack.close()
+            outcome, by = judged(code, sandbox)
+            results.add(mutant, outcome, by, time.monotonic() - began)
+            free.append(sandbox)
+            count[outcome] += 1
+            print(f"{count.total()}/{count.total() + len(waiting) + len(at_work)}", end=" ")
+            print(*(f"{word} {number}" for word, number in sorted(count.items())), flush=True)
+    finally:
+        for pid, (_, _, stack, _) in at_work.items():
+            os.killpg(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            stack.close()
+
+
+def judged(code: int, sandbox: Sandbox) -> tuple[str, str]:
+    """What came of one, and which test says so."""
+    if code == -signal.SIGALRM:
+        return "timed out", ""
+    if code < 0:
+        return "killed", f"signal {-code}"
+    if code == pytest.ExitCode.NO_TESTS_COLLECTED:
+        raise SystemExit(f"no test was collected: see {sandbox.folder}.log")
+    if code == 0:
+        return "survived", ""
+    told = sandbox.folder.with_suffix(".json")
+    by = json.loads(told.read_text())["failed"] if told.exists() else ""
+    return ("killed" if code == 1 and by else "unfit"), by
+
+
+def tell(mutants: Sequence[Mutant], known: Mapping[Key, Outcome], *, listed: bool) -> None:
+    """Print the figures, and what survived; exit with 1 below the aim."""
+    reasons = explained()
+    tried = [mutant for mutant in mutants if mutant.key in known]
+    by_outcome: dict[str, list[Mutant]] = {word: [] for word in WORDS}
+    for mutant in tried:
+        by_outcome[known[mutant.key]["outcome"]].append(mutant)
+    survivors = by_outcome["survived"]
+    open_ones = [mutant for mutant in survivors if mutant.key not in reasons]
+    if listed:
+        for mutant in tried:
+            if (result := known[mutant.key])["outcome"] != "survived":
+                show(mutant, f"{result['outcome']} {result['by']}")
+    for mutant in survivors:
+        if mutant.key in reasons:
+            show(mutant, f"explained: {reasons[mutant.key]}")
+    for mutant in open_ones:
+        show(mutant, "SURVIVED")
+    print()
+    for word, found in by_outcome.items():
+        print(f"{word:10} {len(found):5}  {WORDS[word]}")
+    print(f"{'explained':10} {len(survivors) - len(open_ones):5}  of those that survived")
+    if len(tried) < len(mutants):
+        print(f"{'not tried':10} {len(mutants) - len(tried):5}")
+    if not tried:
+        return
+    dead = len(tried) - len(survivors)
+    rest = dead + len(open_ones)
+    print(f"\nkilled of all: {dead}/{len(tried)} = {dead / len(tried):.1%}")
+    print(f"killed of those that are not explained: {dead}/{rest} = {dead / rest:.1%}")
+    by_kind = Counter(mutant.kind for mutant in open_ones)
+    print(
+        "survivors by kind:", ", ".join(f"{kind} {n}" for kind, n in by_kind.most_common()) or "-"
+    )
+    if dead / rest < AIM:
+        sys.exit(1)
+
+
+def show(mutant: Mutant, head: str) -> None:
+    """One mutant, as a small diff."""
+    line = f":{mutant.lines[0]}" if mutant.lines else ""
+    print(f"\n{mutant.file}{line} {mutant.function} ({mutant.kind}) {head}")
+    for sign, text in (("-", mutant.was), ("+", mutant.now)):
+        for row in text.splitlines():
+            print(f"  {sign} {row}")
+
+
+def explained() -> dict[Key, str]:
+    """The survivors that nobody could see, and why; say which no longer stand in the code."""
+    reasons: dict[Key, str] = {}
+    for entry in tomllib.loads(EXPLAINED.read_text("utf-8")).get("mutant", ()):
+        key = entry["file"], entry["function"], entry["was"].strip(), entry["now"].strip()
+        reasons[key] = entry["why"]
+        path = ROOT / TARGET / entry["file"]
+        there = (
+            {line.strip() for line in path.read_text("utf-8").splitlines()} if path.exists() else ()
+        )
+        if not all(line in there for line in key[2].splitlines()):
+            print(f"explained.toml: {key[0]} has no line {key[2]!r} any more")
+    return reasons
+
+
+if __name__ == "__main__":
+    main()
