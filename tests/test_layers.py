@@ -73,6 +73,7 @@ LAYERS = {
     "subagents": 6,  # an agent as a tool: its runs, and what they come to
     "workers": 6,
     "api": 7,
+    "approvals": 7,
     "apps": 7,
     "clew": 7,  # the package itself: what a user's own code could import
     "core.approvals": 7,  # a face of the core, as api

@@ -25,7 +25,14 @@ NAMESPACES = sorted({"clew", *(name.rpartition(".")[0] for name in NAMES)})
 INSIDE = {"architecture.md", *(path.name for path in (ROOT / "docs" / "decisions").iterdir())}
 PAGES = [path for path in DOCUMENTS if path.name not in INSIDE]
 PROGRAMS = sorted((ROOT / "examples").rglob("*.py"))
+COMMANDS = sorted((ROOT / "src" / "clew" / "cli").glob("*.py"))
+OUR_SUPPORT = {  # what the command line imports all the same: none of it is about runs
+    "clew.support.extras": "which extra brings what is missing",
+    "clew.support.private_files": "files that nobody else may read",
+    "clew.support.wings": "the table of what other packages add",
+}
 EXTRAS = {  # the namespaces that stand on an extra: what it brings, and its name
+    "clew.evals.page": ("jinja2", "eval"),
     "clew.evals.tables": ("numpy", "eval"),
     "clew.models.anthropic.messages": ("anthropic", "anthropic"),
     "clew.models.gemini.model": ("google.genai", "google"),
@@ -33,6 +40,7 @@ EXTRAS = {  # the namespaces that stand on an extra: what it brings, and its nam
     "clew.models.openai.completions": ("openai", "openai"),
     "clew.models.openai.responses": ("openai", "openai"),
     "clew.otel": ("opentelemetry", "otel"),
+    "clew.otel.send": ("opentelemetry", "otel"),
     "clew.stores.postgres": ("psycopg", "postgres"),
     "clew.toolbox.web": ("httpx2", "web"),
     "clew.workers.dbos": ("dbos", "dbos"),
@@ -89,6 +97,24 @@ def test_what_a_page_speaks_of_is_public(path: Path) -> None:
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
 def test_what_an_example_imports_is_public(path: Path) -> None:
     assert list(private_imports(path.read_text("utf-8"), KNOWN)) == []
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.name)
+def test_what_the_command_line_imports_is_public_too(path: Path) -> None:
+    private = private_imports(path.read_text("utf-8"), {*KNOWN, "clew.__version__"})
+    outside = [name for name in private if not name.startswith(("clew.cli", *OUR_SUPPORT))]
+    assert outside == []
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.name)
+def test_what_the_command_line_imports_by_a_name_in_text_is_public_too(path: Path) -> None:
+    texts = [
+        node.value
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    found = [name for text in texts for name in private_words(text, KNOWN)]
+    assert [name for name in found if not name.startswith("clew.cli")] == []
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,22 @@ answer; everything that happened is in the record, and everything else is read f
 """
 
 from clew.api import (
+    OpenRun,
     Stream,
     StreamSync,
     Token,
     batch,
     batch_sync,
+    open_fork,
+    open_run,
     prompt_of,
     prompt_of_sync,
     read,
     read_sync,
     replay,
     replay_sync,
+    result_of,
+    result_of_sync,
     resume,
     resume_sync,
     run,
@@ -48,6 +53,7 @@ from clew.core.errors import (
 from clew.core.events import Entry, Evidence, Image, Observation, Usage, Verdict
 from clew.core.fork import fork, fork_sync
 from clew.core.interfaces import Left, Retry, Tool
+from clew.core.journal import new_run_id
 from clew.core.replay import Replayed
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.guards import NoProgress
@@ -83,6 +89,7 @@ __all__ = [
     "ModelError",
     "NoProgress",
     "Observation",
+    "OpenRun",
     "PartError",
     "RenderedPrompt",
     "ReplayError",
@@ -120,6 +127,9 @@ __all__ = [
     "fork_sync",
     "held",
     "held_sync",
+    "new_run_id",
+    "open_fork",
+    "open_run",
     "open_store",
     "prompt_of",
     "prompt_of_sync",
@@ -127,6 +137,8 @@ __all__ = [
     "read_sync",
     "replay",
     "replay_sync",
+    "result_of",
+    "result_of_sync",
     "resume",
     "resume_sync",
     "rule",

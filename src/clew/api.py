@@ -4,7 +4,15 @@ The store may be a `Store`, a place (path) or None for the default place; a stor
 closed here.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Generator,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias
@@ -15,49 +23,24 @@ from clew.codecs.interface import Codec, Shape
 from clew.concurrency.portal import portal, twin, wait_for
 from clew.context.rendered_prompt import RenderedPrompt, render_prompt
 from clew.core.agent import A_co, Agent
-from clew.core.approvals import cancel, cancel_sync, rule, rule_sync
 from clew.core.errors import ConfigError, ModelError, one_error
 from clew.core.events import Changed, Entry, Json, Note
+from clew.core.fork import find_fork_point, start_fork
 from clew.core.interfaces import Listener, Store
-from clew.core.journal import load
+from clew.core.journal import Journal, load
 from clew.core.replay import Replayed
 from clew.core.replay import replay as replay_record
-from clew.core.runner import Where, drive, secrets, start, store_at, take_up
+from clew.core.runner import drive, start, take_up
 from clew.core.trajectory import Trajectory
-from clew.result import Result
-from clew.stores import MemoryStore
+from clew.result import Result, whole_result
+from clew.stores import MemoryStore, Where, store_at
 from clew.workers.broken_runs import is_set_aside
 from clew.workers.locks import claimed
 
 __all__ = [
-    "Shown",
-    "Stream",
-    "StreamSync",
-    "Token",
-    "Where",
-    "batch",
-    "batch_sync",
-    "cancel",
-    "cancel_sync",
-    "prompt_of",
-    "prompt_of_sync",
-    "read",
-    "read_sync",
-    "replay",
-    "replay_sync",
-    "resume",
-    "resume_sync",
-    "rule",
-    "rule_sync",
-    "run",
-    "run_sync",
-    "secrets",
-    "start",
-    "store_at",
-    "stream",
-    "stream_sync",
-    "take_up",
-    "twin",
+    "OpenRun", "Stream", "StreamSync", "Token", "batch", "batch_sync", "open_fork", "open_run",
+    "prompt_of", "prompt_of_sync", "read", "read_sync", "replay", "replay_sync", "result_of",
+    "result_of_sync", "resume", "resume_sync", "run", "run_sync", "stream", "stream_sync",
 ]  # fmt: skip
 
 
@@ -71,9 +54,10 @@ async def run(
     origin: dict[str, Json] | None = None,
 ) -> Result[A_co]:
     """Answer a goal. Raises `ModelError` or `StoreError`; the record stays and can be resumed."""
-    async with store_at(store) as place:
-        journal = await start(agent, goal, place, run_id=run_id, listener=listener, origin=origin)
-        return await drive(agent, journal)
+    async with open_run(
+        agent, goal, run_id=run_id, store=store, listener=listener, origin=origin
+    ) as opened:
+        return await opened.go_on()
 
 
 async def resume(
@@ -93,33 +77,140 @@ async def resume(
     `accept_change` is not given, and where the run stands in a queue and a worker has it: unless
     `take_over` is given, which fences that worker off.
     """
+    async with open_run(
+        agent, run_id=run_id, store=store, accept_change=accept_change, take_over=take_over,
+        listener=listener,
+    ) as opened:  # fmt: skip
+        return await opened.go_on(say)
+
+
+class OpenRun(Generic[A_co]):
+    """A run that is open for work here; it ends with the context of `open_run` or `open_fork`."""
+
+    def __init__(self, agent: Agent[A_co], journal: Journal) -> None:
+        self._agent = agent
+        self._journal = journal
+
+    @property
+    def run_id(self) -> str:
+        """Its id."""
+        return self._journal.run_id
+
+    @property
+    def record(self) -> Trajectory:
+        """Its record, which grows."""
+        return self._journal.trajectory
+
+    @property
+    def listener(self) -> Listener | None:
+        """Who is shown its entries and tokens."""
+        return self._journal.listener
+
+    @listener.setter
+    def listener(self, listener: Listener | None) -> None:
+        self._journal.listener = listener
+
+    async def go_on(self, say: str = "") -> Result[A_co]:
+        """Go on until it stops; what it came to.
+
+        With `say` there is a further word. Without, a run that has stopped gives its result again,
+        unless a person had interrupted it, or it was set aside: whoever goes on takes that back.
+        """
+        if say.strip():
+            await self._journal.receive()  # what was posted before these words comes before them
+            await self._journal.record(Note(say))
+        elif (stop := self.record.stop) is not None and (
+            stop.status == "interrupted" or is_set_aside(stop)
+        ):
+            await self._journal.record(Changed(self._agent.setting))
+        return await drive(self._agent, self._journal)
+
+
+@asynccontextmanager
+async def open_run(
+    agent: Agent[A_co],
+    goal: str | None = None,
+    *,
+    run_id: str = "",
+    store: Where = None,
+    accept_change: bool = False,
+    take_over: bool = False,
+    listener: Listener | None = None,
+    origin: dict[str, Json] | None = None,
+) -> AsyncGenerator[OpenRun[A_co]]:
+    """A run to work on: begun with a `goal`, or, without, the run of this id taken up.
+
+    For what goes on for longer than one call of `run` or `resume`, such as a chat. The arguments,
+    and what it raises, are theirs; `origin` is what an agent file says of the agent, for the record
+    of a run that is begun or whose agent has changed.
+    """
     async with store_at(store) as place:
+        if goal is not None:
+            journal = await start(
+                agent, goal, place, run_id=run_id, listener=listener, origin=origin
+            )
+            yield OpenRun(agent, journal)
+            return
         record = await load(place, run_id)
         async with claimed(place, record, take_over=take_over):
             journal = await take_up(
-                agent, run_id, place, accept_change=accept_change, listener=listener
-            )
-            if say.strip():
-                await journal.receive()  # what was posted before these words comes before them
-                await journal.record(Note(say))
-            elif (stop := journal.trajectory.stop) is not None and (
-                stop.status == "interrupted" or is_set_aside(stop)
-            ):
-                await journal.record(Changed(agent.setting))  # who resumes it wants it to go on
-            return await drive(agent, journal)
+                agent, run_id, place,
+                accept_change=accept_change, listener=listener, origin=origin,
+            )  # fmt: skip
+            yield OpenRun(agent, journal)
 
 
-async def replay(agent: Agent, run_id: str, *, store: Where = None) -> Replayed:
-    """Run the record again without a single call. Raises `ReplayError` at the first divergence."""
+@asynccontextmanager
+async def open_fork(
+    agent: Agent[A_co],
+    run_id: str,
+    *,
+    at: int,
+    observations: Mapping[str, Any] | None = None,
+    say: str = "",
+    store: Where = None,
+    new_id: str = "",
+    listener: Listener | None = None,
+    origin: dict[str, Json] | None = None,
+) -> AsyncGenerator[OpenRun[A_co]]:
+    """A new run with the first `at` steps of another, to work on; its arguments are `fork`'s."""
+    async with store_at(store) as place:
+        journal = await start_fork(
+            agent, run_id, place,
+            at=at, observations=observations, say=say, new_id=new_id, listener=listener,
+            origin=origin,
+        )  # fmt: skip
+        yield OpenRun(agent, journal)
+
+
+async def result_of(agent: Agent[A_co], run_id: str, *, store: Where = None) -> Result[A_co]:
+    """What a run has come to, by its record. Raises `ConfigError` where it has not stopped."""
     async with store_at(store) as place:
         record = await load(place, run_id)
-    return await replay_record(agent, record, MemoryStore())
+        if record.stop is None:
+            message = f"run {run_id} has not stopped: resume it, or wait for its worker"
+            raise ConfigError(message)
+        return await whole_result(agent, record, place)
 
 
-async def read(run_id: str, *, store: Where = None) -> Trajectory:
-    """A run as recorded, without opening it."""
+async def replay(
+    agent: Agent, run_id: str, *, store: Where = None, stand_ins: frozenset[str] = frozenset()
+) -> Replayed:
+    """Run the record again without a single call. Raises `ReplayError` at the first divergence.
+
+    `stand_ins` are parts of the agent that only stand in for those of the record, as
+    `clew.agent_files.stand_ins` makes them.
+    """
     async with store_at(store) as place:
-        return await load(place, run_id)
+        record = await load(place, run_id)
+    return await replay_record(agent, record, MemoryStore(), stand_ins)
+
+
+async def read(run_id: str, *, at: int | None = None, store: Where = None) -> Trajectory:
+    """A run as recorded, without opening it; with `at` as it stood when that step was complete."""
+    async with store_at(store) as place:
+        record = await load(place, run_id)
+    return record if at is None else Trajectory(run_id, find_fork_point(record, at).shared)
 
 
 async def prompt_of(
@@ -250,6 +341,7 @@ run_sync = twin(run)
 resume_sync = twin(resume)
 replay_sync = twin(replay)
 read_sync = twin(read)
+result_of_sync = twin(result_of)
 prompt_of_sync = twin(prompt_of)
 batch_sync = twin(batch)
 

@@ -18,7 +18,6 @@ from clew.agent_files import (
     spec_of,
     stand_ins,
 )
-from clew.context.prompt_spec import recorded_brief
 from clew.core.events import Json
 from clew.core.journal import load
 from clew.core.loop import run as go
@@ -124,7 +123,7 @@ async def test_a_replay_needs_no_part_that_the_record_names(tmp_path: Path, land
     record = await load(store, "r")
     (tmp_path / "their_parts.py").unlink()
     del sys.modules["their_parts"]
-    brief = recorded_brief(await store.blob(record.started.setting.brief_blob))[0]
+    brief = await store.blob(record.started.setting.brief_blob)
     make = partial(make_agent, model=ScriptedModel([*MOVES]))
     bare, apart = stand_ins(spec, record, brief, make)
     assert apart == {"tools.visit", "parts.answer", "parts.retrieval"}

@@ -217,7 +217,7 @@ def test_a_record_is_sent_as_spans() -> None:
     assert clew("records", "export", "last").code == 2
     nowhere = clew("records", "export", "last", "--otel", "--endpoint", "me:secret@nowhere")
     assert (nowhere.code, nowhere.err.count("\n")) == (2, 1)
-    assert nowhere.err.startswith("clew: 'nowhere' is no address: give --endpoint http://host")
+    assert nowhere.err.startswith("clew: 'nowhere' is no address: give one as http://host")
 
 
 @pytest.mark.parametrize("module", ["msgspec", "rich"], ids=["core", "cli"])

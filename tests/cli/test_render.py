@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, read, resume
-from clew.api import start
 from clew.cli.outcome import Outcome, document, summary
 from clew.cli.render import (
     CHARACTERS,
@@ -46,6 +45,7 @@ from clew.core.events import (
     encode,
 )
 from clew.core.loop import run as go
+from clew.core.runner import start
 from clew.retention.traces import read_trace, trace
 from clew.testing.models import ScriptedModel, say
 

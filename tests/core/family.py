@@ -6,10 +6,9 @@ from typing import Any
 
 from clew import Agent, Call, Key, Result, Tool, Trajectory, Verdict, delegate, resume, rule, run
 from clew import tool as as_tool
-from clew.api import take_up
 from clew.core.errors import StoreError
 from clew.core.interfaces import Append, Base, Line, RunInfo, Store
-from clew.core.runner import has_begun
+from clew.core.runner import has_begun, take_up
 from clew.stores import MemoryStore
 from clew.testing.models import Line as Said
 from clew.testing.models import ScriptedModel, act, acts, say

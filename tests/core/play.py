@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from clew import Agent, Result, resume, rule
-from clew.api import start
 from clew.core.interfaces import Append, Line, Store
 from clew.core.journal import load
 from clew.core.loop import run
+from clew.core.runner import start
 from clew.result import result
 from clew.stores import MemoryStore
 from tests.core.scenarios import Scenario

@@ -3,10 +3,10 @@
 import pytest
 
 from clew import Agent, MemoryStore, Result, Trajectory, Verdict, read, replay, resume, run
-from clew.api import start
 from clew.core.events import Note, RawCall, Reply, encode
 from clew.core.interfaces import Model, OnText, Prompt
 from clew.core.loop import run as go
+from clew.core.runner import start
 from clew.core.trajectory import Call
 from clew.result import result
 from clew.testing.models import ScriptedModel, act, acts, finish

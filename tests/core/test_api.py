@@ -39,11 +39,11 @@ from clew import (
     stream_sync,
     tool,
 )
-from clew.api import start
 from clew.core.events import Cancel, Json, Reply, Started, Stop, Thought
 from clew.core.interfaces import OnText, Prompt
 from clew.core.journal import Journal
 from clew.core.loop import run as go
+from clew.core.runner import start
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, finish, recorded, say
 from tests.core.play import events

@@ -24,7 +24,7 @@ from clew import (
     rule,
     tool,
 )
-from clew.api import resume, start
+from clew.api import resume
 from clew.core.events import Attempt, Json, Note, Reply
 from clew.core.execute import IN_DOUBT
 from clew.core.interfaces import LATE, Append, OnText, Prompt
@@ -32,6 +32,7 @@ from clew.core.journal import Journal, load
 from clew.core.loop import run
 from clew.core.observations import DETAIL_CHARS
 from clew.core.replay import replay
+from clew.core.runner import start
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.core.play import copy

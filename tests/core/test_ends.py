@@ -6,10 +6,10 @@ import anyio
 import pytest
 
 from clew import Agent, Entry, Limits, Observation, cancel, read, replay, resume, run, tool
-from clew.api import start
 from clew.core.events import AnyEvent, Attempt
 from clew.core.journal import Journal
 from clew.core.loop import run as go
+from clew.core.runner import start
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.core.play import go_on, play

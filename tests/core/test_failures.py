@@ -23,7 +23,7 @@ from clew import (
     Trajectory,
     Verdict,
 )
-from clew.api import resume, run, start
+from clew.api import resume, run
 from clew.codecs import Native
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.context import Variant
@@ -32,6 +32,7 @@ from clew.core.interfaces import OnText, Prompt
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
+from clew.core.runner import start
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, say
 from tests.core.play import copy

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew import Agent, Limits
-from clew.api import start
 from clew.core.events import EFFECTFUL, Observation, Reply, Thought
 from clew.core.loop import run
 from clew.core.replay import replay
+from clew.core.runner import start
 from clew.core.trajectory import Trajectory
 from clew.stores import MemoryStore
 from clew.testing.models import (

@@ -29,13 +29,13 @@ from clew import (
     run,
     run_sync,
 )
-from clew.api import start
 from clew.codecs import by_name
 from clew.core.events import AnyEvent, Done, Fingerprints, Forked, Note, Reply, Thought, decode
 from clew.core.fork import DONE_CHARS, find_fork_point, start_fork
 from clew.core.interfaces import Append, OnText, Prompt, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
+from clew.core.runner import start
 from clew.stores.blobs import BLOB_BYTES
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.core.play import copy, play

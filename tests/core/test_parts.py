@@ -23,7 +23,7 @@ from clew import (
     Verdict,
     tool,
 )
-from clew.api import run, run_sync, start
+from clew.api import run, run_sync
 from clew.codecs import Native
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.core.events import Note, Observation, Reply, Started
@@ -31,6 +31,7 @@ from clew.core.interfaces import OnText, Prompt
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.replay import replay
+from clew.core.runner import start
 from clew.core.trajectory import Call
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, finish, say

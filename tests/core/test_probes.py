@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from clew import Agent, Limits, Result, ToolError, tool
-from clew.api import start
 from clew.core.events import RawCall, Reply
 from clew.core.loop import run
+from clew.core.runner import start
 from clew.core.trajectory import Trajectory
 from clew.result import result
 from clew.stores import MemoryStore

@@ -32,12 +32,12 @@ from clew import (
     rule,
     run,
 )
-from clew.api import start
 from clew.core.events import Attempt, Json, Note, RawCall, Reply, Started, Wire, encode
 from clew.core.interfaces import Append, Guard, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.pending import interrupt
+from clew.core.runner import start
 from clew.core.trajectory import Call, effects
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
 from tests.core.play import copy

@@ -17,12 +17,14 @@ from clew import (
     rule,
     run,
 )
-from clew.api import cancel, prompt_of, start
+from clew.api import prompt_of
+from clew.core.approvals import cancel
 from clew.core.events import Judged, Note, Stop, Thought
 from clew.core.interfaces import OnText, Prompt
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
+from clew.core.runner import start
 from clew.core.trajectory import WITHHELD
 from clew.testing.models import ScriptedModel, act, say
 from tests.core.play import events

@@ -31,7 +31,6 @@ from clew import (
     run,
     tool,
 )
-from clew.api import start, take_up
 from clew.core.budget import least
 from clew.core.events import (
     Attempt,
@@ -52,7 +51,7 @@ from clew.core.interfaces import Append, Prompt, SubRun
 from clew.core.journal import Journal, load
 from clew.core.pending import interrupt
 from clew.core.replay import replay as replay_record
-from clew.core.runner import has_begun
+from clew.core.runner import has_begun, start, take_up
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import DEFAULT_COST
 from clew.stores import MemoryStore

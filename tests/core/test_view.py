@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from clew.api import start
 from clew.context.view import View, plain
 from clew.core.events import Thought, encode
 from clew.core.interfaces import Prompt
 from clew.core.loop import advance
+from clew.core.runner import start
 from clew.stores import MemoryStore
 from tests.core.scenarios import SCENARIOS, Scenario
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from clew import Agent, read, resume, run
-from clew.api import store_at
 from clew.core.errors import ConfigError, ModelError
 from clew.evals.environments import world
 from clew.evals.scoring import Seen, score
 from clew.evals.texts import em, f1
 from clew.evals.world import World
+from clew.stores import store_at
 from clew.testing.models import ScriptedModel, act, finish, say
 from tests.tools.site import Said, Site, Was, as_json
 

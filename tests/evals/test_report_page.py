@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew.evals.clusters import chosen, clusters
+from clew.evals.clusters import clusters, example_runs
 from clew.evals.measures import paired
 from clew.evals.outcome import About, Mark, Outcome
 from clew.evals.page import LISTED, page
@@ -77,7 +77,8 @@ class Parsed(HTMLParser):
 
 def made(of: About, rows: list[Outcome], **traces: Any) -> str:
     found = {
-        run_id: [("Thought 1", "I think."), ("Answer", "42")] for run_id in chosen(clusters(rows))
+        run_id: [("Thought 1", "I think."), ("Answer", "42")]
+        for run_id in example_runs(clusters(rows))
     }
     return page(rows, of, tables(rows, of), traces.get("traces", found), "my results.sqlite")
 
@@ -176,7 +177,7 @@ def test_texts_of_others_stay_texts() -> None:
         )
         for one in outcomes(of)
     ]  # fmt: skip
-    traces = {run_id: [(every, every * 90)] for run_id in chosen(clusters(rows))}
+    traces = {run_id: [(every, every * 90)] for run_id in example_runs(clusters(rows))}
     text = made(of, rows, traces=traces)
     found = alone(text)
     assert set(found.tags) <= TAGS

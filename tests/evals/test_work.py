@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, ConfigError, ModelError, StoreError, api, tool
+from clew import Agent, ConfigError, ModelError, StoreError, api, rule, tool
 from clew.core.events import Json, Reply, Usage, Verdict, encode
 from clew.core.interfaces import Guard, OnText, Prompt, Tool
 from clew.core.trajectory import Call, Trajectory
@@ -366,7 +366,7 @@ async def test_a_trial_that_is_held_is_looked_at_again(tmp_path: Path) -> None:
     assert (held.status, held.kind) == ("held", "held")
     (still,) = (await evaluate(asks, tmp_path / "r.sqlite")).outcomes
     assert still.status == "held"
-    await api.rule(held.run_id, "1.1", allow=True, store=tmp_path / "r.sqlite")
+    await rule(held.run_id, "1.1", allow=True, store=tmp_path / "r.sqlite")
     (ruled,) = (await evaluate(asks, tmp_path / "r.sqlite")).outcomes
     assert (ruled.status, ruled.passed) == ("answered", True)
 

@@ -14,11 +14,11 @@ from typing import Any
 import msgspec
 
 from clew import PROMPT, Agent, Limits, Result, ToolError, resume, tool
-from clew.api import start
 from clew.core.events import Charged, Entry, Forked, Started, Thought
 from clew.core.interfaces import Listener, Retry, Store
 from clew.core.journal import load
 from clew.core.loop import run
+from clew.core.runner import start
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
 from clew.models.http.endpoint import Endpoint

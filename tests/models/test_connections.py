@@ -14,7 +14,7 @@ from clew.core.interfaces import Part, Prompt
 from clew.models.http.endpoint import Endpoint
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
-from clew.models.resolve import available, default, resolve
+from clew.models.resolve import available, default_model, resolve
 from clew.testing.servers.azure_server import AzureServer
 from clew.testing.servers.openai_server import OpenAIServer, Say, Turn
 from tests.models.proxy import Proxy
@@ -210,9 +210,13 @@ async def test_what_azure_needs_is_said_at_once() -> None:
     with pytest.raises(ConfigError, match="openai:m: api_version is for azure; leave it out"):
         openai_chat("m", api_key=KEY, api_version="2024-10-21")
     info = {info.name: info for info in available(DEPLOYED)}["azure"]
-    assert (info.key_set, info.usable) == (True, False)
+    assert (info.key_set, info.usable, info.server) == (True, False, None)
+    address = {"AZURE_OPENAI_ENDPOINT": "https://me:s3cret@x.openai.azure.com/v1"}
+    info = {info.name: info for info in available({**DEPLOYED, **address})}["azure"]
+    assert (info.server, info.custom) == (("x.openai.azure.com", 443), True)
+    assert info.shown_url == "https://x.openai.azure.com/v1"
     nowhere = {"OLLAMA_BASE_URL": "http://127.0.0.1:9/v1", "LLAMACPP_BASE_URL": "x"}
-    assert (await default({**DEPLOYED, **nowhere}))[0] == "offline"  # whose deployments have names
+    assert (await default_model({**DEPLOYED, **nowhere}))[0] == "offline"  # deployments have names
 
 
 async def test_the_environment_of_azure_does_not_change_other_providers(

@@ -4,7 +4,7 @@ import pytest
 
 from clew import Agent, Limits, MemoryStore, run, tool
 from clew.models.gemini.model import google_gemini
-from clew.models.resolve import available, default, resolve
+from clew.models.resolve import available, default_model, resolve
 from clew.testing.servers.gemini_server import GeminiServer
 from clew.testing.servers.http_server import Say
 from tests.models.gemini_support import KEY, MODEL
@@ -107,4 +107,4 @@ async def test_either_variable_may_hold_the_key(env: dict[str, str], key: str) -
     info = next(info for info in available(env) if info.name == "google")
     assert (info.key, info.key_set, info.installed) == (key, bool(env), True)
     if env:
-        assert await default(env) == ("google:gemini-3.8-flash", f"{key} is set")
+        assert await default_model(env) == ("google:gemini-3.8-flash", f"{key} is set")

@@ -14,7 +14,7 @@ from clew.models.http.endpoint import Endpoint
 from clew.models.http.rate_limit import Rate, pace_of
 from clew.models.openai.chat import openai_chat
 from clew.models.prices import Price
-from clew.models.resolve import available, default, providers, resolve
+from clew.models.resolve import available, default_model, providers, resolve
 from clew.support.extras import install
 from clew.testing.servers.anthropic_server import AnthropicServer
 from clew.testing.servers.openai_server import OpenAIServer, Say, Send
@@ -79,7 +79,7 @@ async def test_anthropics_key_may_be_in_either_variable(env: Mapping[str, str]) 
         await model.close()
     (info,) = [each for each in available(env) if each.name == "anthropic"]
     assert (info.key, info.usable) == (next(iter(env)), True)
-    assert await default(env) == ("anthropic:claude-sonnet-5-5", f"{info.key} is set")
+    assert await default_model(env) == ("anthropic:claude-sonnet-5-5", f"{info.key} is set")
 
 
 def test_other_names_of_a_provider() -> None:
@@ -216,15 +216,15 @@ def nowhere() -> Iterator[str]:
 
 async def test_a_key_that_is_set_comes_first() -> None:
     env = {"MISTRAL_API_KEY": KEY, "GROQ_API_KEY": KEY}
-    assert await default(env) == ("mistral:mistral-large-latest", "MISTRAL_API_KEY is set")
+    assert await default_model(env) == ("mistral:mistral-large-latest", "MISTRAL_API_KEY is set")
 
 
 async def test_a_local_server_that_answers_is_next(nowhere: str) -> None:
     with OpenAIServer(models=["qwen3:4b", "other"]) as server:
         env = {"OLLAMA_BASE_URL": nowhere, "LLAMACPP_BASE_URL": server.base_url}
         reason = f"a server answers at {server.base_url}"
-        assert await default(env) == ("llamacpp:qwen3:4b", reason)
-        assert (await default({"OLLAMA_BASE_URL": server.base_url}))[0] == "ollama:qwen3:4b"
+        assert await default_model(env) == ("llamacpp:qwen3:4b", reason)
+        assert (await default_model({"OLLAMA_BASE_URL": server.base_url}))[0] == "ollama:qwen3:4b"
 
 
 async def test_else_the_offline_policy(nowhere: str) -> None:
@@ -240,10 +240,10 @@ async def test_else_the_offline_policy(nowhere: str) -> None:
             "http://host:port/v1",
         ):
             env = {"OLLAMA_BASE_URL": address, "LLAMACPP_BASE_URL": nowhere}
-            assert await default(env) == ("offline", reason)
+            assert await default_model(env) == ("offline", reason)
 
 
 async def test_a_server_that_lists_nonsense_is_passed_over(nowhere: str) -> None:
     with OpenAIServer(listing=Send(b"<html>")) as server:
         env = {"OLLAMA_BASE_URL": server.base_url, "LLAMACPP_BASE_URL": nowhere}
-        assert (await default(env))[0] == "offline"
+        assert (await default_model(env))[0] == "offline"

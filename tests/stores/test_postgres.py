@@ -14,8 +14,7 @@ import pytest
 
 from clew.core.errors import StoreBusyError, StoreError, StoreUnreachableError
 from clew.core.interfaces import Append, Line, Store
-from clew.core.runner import store_at
-from clew.stores import open_store
+from clew.stores import open_store, store_at
 from clew.stores.postgres.address import parse
 from clew.stores.postgres.connection import SESSION
 from clew.stores.postgres.listing import BEGIN, END, LAST, PAGE

@@ -12,7 +12,8 @@ import pytest
 
 from clew import tool
 from clew.concurrency.tasks import Ended, settle
-from clew.concurrency.threads import Threads
+from clew.concurrency.threads import THREADS, Threads
+from clew.tools import threads_at_work
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.both_loops
@@ -181,3 +182,18 @@ async def test_what_comes_in_the_moment_of_a_cancellation_is_kept() -> None:
             time.sleep(0)  # the loop hears of its end only after the next line
         group.cancel_scope.cancel()
     assert found == [Ended("done")]
+
+
+def test_a_program_may_ask_whether_a_thread_is_at_work() -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        begun.set()
+        go.wait(PATIENCE)
+
+    THREADS.start(doing(wait))
+    assert begun.wait(PATIENCE)
+    assert threads_at_work()
+    go.set()
+    THREADS.wait()
+    assert not threads_at_work()

@@ -32,13 +32,12 @@ from clew import (
     tool,
 )
 from clew.agent_files import ORIGIN, Spec, make_agent, origin
-from clew.cli.watch import Watched
 from clew.core.events import Cancel, Note, Observation, Stop, encode
 from clew.core.interfaces import Append, Prompt, Store, Tool
 from clew.core.runner import start, take_up
 from clew.core.trajectory import Call, Trajectory
 from clew.testing.models import Line, ScriptedModel, act, say
-from clew.workers import WorkerConfig, WorkerEvent, status, work
+from clew.workers import Monitor, WorkerConfig, WorkerEvent, status, work
 from clew.workers.agents import KnownAgents
 from clew.workers.backoff import FIRST, MOST, Pauses
 from clew.workers.locks import claim, queue_of
@@ -431,7 +430,7 @@ async def test_an_inbox_that_is_damaged_stops_no_other_run() -> None:
     assert sorted({(news.what, news.run_id) for news in told if news.run_id}) == sorted([
         ("failed", bad), ("taken", good), ("ended", good),
     ])  # fmt: skip
-    rows = {row.run_id: row.standing for row in await Watched(store, 0).rows()}
+    rows = {row.run_id: row.standing for row in await Monitor(store).rows()}
     assert rows == {bad: "unreadable", good: "answered"}
 
 

@@ -25,7 +25,7 @@ from clew.models.resolve import OFFLINE, resolve
 from clew.models.validate import check_header, check_settings
 from clew.support.wings import CHECKS, DOCUMENTS, GUARDS, SCREENS, TOOLS, find, names, require
 from clew.toolbox.calc import calc
-from clew.toolbox.person import ASK, HoldQuestions, ask_person
+from clew.toolbox.person import ASK_PERSON, HoldQuestions, ask_person
 from clew.toolbox.planner import planner
 from clew.toolbox.program import program
 from clew.tools.finish import answer_schema
@@ -214,7 +214,7 @@ def _check_taken(model: Model, placed: Iterable[tuple[Where, list[Tool]]]) -> No
 
 def tool_names() -> tuple[str, ...]:
     """What `tools` may name: the tools that ship, and those of other packages."""
-    return ("calc", "planner", DOCS, ASK, *names(TOOLS))
+    return ("calc", "planner", DOCS, ASK_PERSON, *names(TOOLS))
 
 
 def shipped(name: str) -> Tool:
@@ -224,7 +224,7 @@ def shipped(name: str) -> Tool:
             return calc()
         case "planner":
             return planner()
-        case _ if name == ASK:
+        case _ if name == ASK_PERSON:
             return ask_person()
         case _ if (made := find(TOOLS, name)) is not None:
             found: Tool = made()
@@ -292,7 +292,7 @@ def _retrieval(spec: Spec, tools: Iterable[Tool]) -> Retrieval | None:
 def _guards(spec: Spec) -> list[Guard]:
     """The user's own, and those without which a shipped tool does not work."""
     guards = [_function(spec, "guards", name) for name in spec.guards]
-    if ASK in spec.named_tools:
+    if ASK_PERSON in spec.named_tools:
         guards.append(HoldQuestions())
     for name in set(spec.named_tools).intersection(names(GUARDS)):
         with part("tools", name):

@@ -10,7 +10,7 @@ from clew.agent_files.spec import Spec, put
 from clew.core.errors import ConfigError
 from clew.core.events import Changed, Forked, Json, Started
 from clew.core.trajectory import Trajectory
-from clew.models.resolve import default
+from clew.models.resolve import default_model
 
 ORIGIN: Final = "cli"
 """Key of the spec in `Started.origin`."""
@@ -67,5 +67,5 @@ async def with_model(wanted: Spec) -> tuple[Spec, str]:
     """The spec with a model, and why that one; the reason is empty where it was given."""
     if wanted.model:
         return wanted, ""
-    model, why = await default(os.environ)
+    model, why = await default_model(os.environ)
     return msgspec.structs.replace(wanted, model=model), why

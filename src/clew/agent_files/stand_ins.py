@@ -15,6 +15,7 @@ from clew.agent_files.make import with_examples
 from clew.agent_files.origin import spec_of
 from clew.agent_files.spec import Spec
 from clew.codecs.interface import PromptSpec
+from clew.context.prompt_spec import recorded_brief
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import (
@@ -38,13 +39,15 @@ _AFTER: Final = "; what is left holds no landing"
 
 
 def stand_ins(
-    spec: Spec, record: Trajectory, brief: PromptSpec | None, make: Callable[[Spec], Agent]
+    spec: Spec, record: Trajectory, body: bytes | None, make: Callable[[Spec], Agent]
 ) -> tuple[Agent, frozenset[str]]:
     """The agent that `spec`, the record's own, describes; and which parts only stand in for others.
 
-    `brief` is what the record's prompts are made of, and `make` makes an agent of what ships with
-    clew. Raises `ConfigError` where the record does not hold what stands in.
+    `body` is the blob that says what the record's prompts are made of (`AgentSpec.brief_blob`), and
+    `make` makes an agent of what ships with clew. Raises `ConfigError` where the record does not
+    hold what stands in.
     """
+    brief = None if body is None else recorded_brief(body)[0]
     setting = record.setting or record.started.setting
     agent = make(_shipped(spec, spec_of(record) or Spec()))
     found = {tool.name: tool for tool in agent.tools}

@@ -8,6 +8,7 @@ from typing import Final
 import anyio.lowlevel
 import msgspec
 
+from clew import Agent, ConfigError, ModelError, Trajectory
 from clew.agent_files import (
     SCREENS,
     Spec,
@@ -20,11 +21,7 @@ from clew.agent_files import (
     with_model,
 )
 from clew.cli.screen import Screen, tell_model
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError, ModelError
-from clew.core.events import AgentSpec, Json, Reply
-from clew.core.interfaces import OnText, Prompt
-from clew.core.trajectory import Trajectory
+from clew.interfaces import AgentSpec, Json, OnText, Prompt, Reply
 from clew.toolbox.docs import Library
 
 VOTES: Final = "votes"

@@ -6,6 +6,7 @@ from functools import partial
 import anyio
 import click
 
+from clew import ConfigError, Held, StoreError, held, read, rule
 from clew.cli.errors import ANSWERED
 from clew.cli.held_calls import decide, document, held_call, render_held
 from clew.cli.options import DEBUG, JSON, STORE
@@ -14,12 +15,8 @@ from clew.cli.render import Shown
 from clew.cli.rulings import person
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
-from clew.core.approvals import held, rule
-from clew.core.errors import ConfigError, StoreError
-from clew.core.interfaces import Store
-from clew.core.journal import load
-from clew.core.pending import Held
-from clew.workers.locks import queue_of
+from clew.interfaces import Store
+from clew.workers import queue_of
 
 
 @click.command("list")
@@ -92,6 +89,6 @@ async def _waiting(store: str | None) -> list[tuple[Held, str]]:
 
 async def _queue(store: Store, run_id: str) -> str:
     try:
-        return queue_of(await load(store, run_id))
+        return queue_of(await read(run_id, store=store))
     except StoreError:  # it must be brought back first
         return ""

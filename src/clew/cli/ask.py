@@ -4,8 +4,8 @@ from functools import partial
 
 import click
 
+from clew import new_run_id, open_run
 from clew.agent_files import Spec, origin
-from clew.api import start, store_at
 from clew.cli import completers
 from clew.cli.agents import assemble, options
 from clew.cli.foreground import carry_on
@@ -13,8 +13,8 @@ from clew.cli.options import DEBUG, JSON, LOG_DIR, QUESTION, QUIET, STORE, agent
 from clew.cli.outcome import Outcome, show_run
 from clew.cli.screen import Screen
 from clew.cli.votes import NO_LOG, Wish, carry_vote
-from clew.core.events import Json
-from clew.core.journal import new_run_id
+from clew.interfaces import Json
+from clew.stores import store_at
 
 EPILOG = """\b
 Examples:
@@ -96,8 +96,8 @@ async def _ask(
     async with store_at(store) as place:
         if wish is not None:
             return await carry_vote(wish, question, made, new_run_id(), screen, place, store=store)
-        journal = await start(
-            made.agent, question, place, listener=screen, origin=origin(made.spec)
-        )
-        screen.so_far = journal.trajectory
-        return await carry_on(made, journal, store=store, log_dir=log_dir)
+        async with open_run(
+            made.agent, question, store=place, listener=screen, origin=origin(made.spec)
+        ) as opened:
+            screen.so_far = opened.record
+            return await carry_on(made, opened, store=store, log_dir=log_dir)

@@ -4,14 +4,13 @@ from typing import Final
 
 import msgspec
 
+from clew import ConfigError, Trajectory
 from clew.cli.outcome import status
 from clew.cli.render import Shown
 from clew.cli.safe_text import inert
 from clew.cli.screen import console, put
-from clew.core.errors import ConfigError
-from clew.core.events import FINISH, Json
-from clew.core.trajectory import Trajectory
 from clew.evidence import Audit, Audited, Checked, audit
+from clew.interfaces import FINISH, Json
 
 STYLES: Final = {"supported": "green", "unsupported": "red", "uncited": "yellow"}
 

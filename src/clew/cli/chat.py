@@ -3,14 +3,15 @@
 import asyncio
 import contextlib
 import sys
-from dataclasses import dataclass, replace
-from functools import partial
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import click
 
+from clew import ClewError, FencedError, Held, OpenRun, cancel, open_run, read, rule
 from clew.agent_files import origin
-from clew.api import start, take_up
+from clew.approvals import held_in
 from clew.cli.agents import Assembled, assemble, option_keys, options, recorded
 from clew.cli.errors import ANSWERED, Shell, tell
 from clew.cli.foreground import carry_on
@@ -20,15 +21,8 @@ from clew.cli.outcome import Outcome, status, tell_end
 from clew.cli.places import command, existing, find_run
 from clew.cli.render import Shown
 from clew.cli.screen import Screen, console, put
-from clew.core.approvals import rule
-from clew.core.errors import ClewError, FencedError
-from clew.core.events import Cancel, Json, Note, Ruling
-from clew.core.interfaces import Store
-from clew.core.journal import Journal, load
-from clew.core.pending import Held, held_in
-from clew.core.runner import drive
+from clew.interfaces import Json, Ruling, Store
 from clew.stores import open_store
-from clew.workers.locks import hold
 
 with contextlib.suppress(ImportError):  # where it is there, lines can be edited and called back
     import readline
@@ -51,7 +45,23 @@ class Session:
     place: Store
     store: str | None
     screen: Screen
-    journal: Journal | None = None
+    stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    opened: OpenRun | None = None
+
+    async def open(self, goal: str | None = None, run_id: str = "") -> OpenRun:
+        """Begin the record with a question, or go on with an earlier one."""
+        opening = open_run(
+            self.made.agent, goal, run_id=run_id, store=self.place,
+            listener=self.screen, origin=origin(self.made.spec),
+        )  # fmt: skip
+        self.opened = await self.stack.enter_async_context(opening)
+        self.screen.so_far = self.opened.record
+        return self.opened
+
+    async def close(self) -> None:
+        """Leave the record to others."""
+        self.opened = self.screen.so_far = None
+        await self.stack.aclose()
 
 
 @click.command()
@@ -77,6 +87,7 @@ def chat(
         try:
             converse(shell, session, runner)
         finally:
+            runner.run(session.close())
             runner.run(session.place.close())
     return ANSWERED
 
@@ -88,16 +99,14 @@ async def _open(
     if earlier:
         async with existing(store) as place:
             run_id = await find_run(place, earlier)
-            spec = recorded(await load(place, run_id), option_keys(given), trusted=trusted)
+            spec = recorded(await read(run_id, store=place), option_keys(given), trusted=trusted)
     else:
         spec = options(given)
     made = await assemble(spec, screen)
     store = store or made.spec.store or None
     session = Session(made, open_store(store), store, screen)
     if run_id:
-        await hold(session.place, await load(session.place, run_id))  # until the place is closed
-        session.journal = await take_up(made.agent, run_id, session.place, listener=screen)
-        screen.so_far = session.journal.trajectory
+        await session.open(run_id=run_id)
     return session
 
 
@@ -109,8 +118,8 @@ def converse(shell: Shell, session: Session, runner: asyncio.Runner) -> None:
     try:
         _converse(shell, session, runner, interactive=interactive)
     finally:
-        if session.journal is not None:
-            again = command("chat", "--resume", session.journal.run_id, store=session.store)
+        if session.opened is not None:
+            again = command("chat", "--resume", session.opened.run_id, store=session.store)
             click.echo(f"Go on with: {again}")
 
 
@@ -129,20 +138,20 @@ def _converse(shell: Shell, session: Session, runner: asyncio.Runner, *, interac
         if line == "/exit":
             break
         if line.startswith("/"):
-            _obey(shell, session, line)
+            _obey(shell, session, runner, line)
         elif line:
             _answer(shell, session, runner, line)
             while interactive and _rule(session, runner):
                 _answer(shell, session, runner, "")
 
 
-def _obey(shell: Shell, session: Session, line: str) -> None:
+def _obey(shell: Shell, session: Session, runner: asyncio.Runner, line: str) -> None:
     """Do what a line that begins with a slash says."""
     match line.split():
         case ["/help"]:
             click.echo(HELP)
         case ["/clear"]:
-            session.journal = session.screen.so_far = None
+            runner.run(session.close())
             click.echo("forgotten: the next question begins a new record")
         case ["/debug", "on" | "off" as said]:
             session.screen.debug = shell.debug = said == "on"
@@ -163,42 +172,34 @@ def _answer(shell: Shell, session: Session, runner: asyncio.Runner, line: str) -
     except ClewError as error:
         tell(error, debug=shell.debug)
         if isinstance(error, FencedError):
-            session.journal = None
+            runner.run(session.close())
 
 
 async def _turn(session: Session, text: str) -> Outcome:
-    made, journal = session.made, session.journal
-    if journal is None:
-        journal = session.journal = await start(
-            made.agent, text, session.place, listener=session.screen, origin=origin(made.spec)
-        )
-        session.screen.so_far = journal.trajectory
-    elif text:
-        await journal.record(Note(text))
-    end = await carry_on(made, journal, store=session.store)
+    opened = session.opened
+    if opened is None:
+        opened, text = await session.open(text), ""
+    end = await carry_on(session.made, opened, text, store=session.store)
     if isinstance(end.error, KeyboardInterrupt):
-        await journal.record(Cancel("a person interrupted"))
-        end = replace(end, result=await drive(made.agent, journal), error=None)
+        await cancel(opened.run_id, why="a person interrupted", store=session.place)
+        end = replace(end, result=await opened.go_on(), error=None)
     return end
 
 
 def _rule(session: Session, runner: asyncio.Runner) -> bool:
     """Ask about each held call; whether the run may go on now."""
-    journal = session.journal
-    if journal is None or status(journal.trajectory) != "held":
+    opened = session.opened
+    if opened is None or status(opened.record) != "held":
         return False
     ruled = False
-    for each in runner.run(held_in(session.place, journal.trajectory)):
-        if (ruling := _decide(each)) is None:
-            continue
-        ruled = True
-        if each.run_id == journal.run_id:
-            runner.run(journal.record(ruling))
-        else:
-            word = partial(
-                rule, allow=ruling.allow, args=ruling.args, why=ruling.why, store=session.place
-            )
-            runner.run(word(each.run_id, each.call, seen=each.seen))
+    for each in runner.run(held_in(session.place, opened.record)):
+        if (ruling := _decide(each)) is not None:
+            ruled = True
+            word = rule(
+                each.run_id, each.call, allow=ruling.allow, args=ruling.args, why=ruling.why,
+                seen=each.seen, store=session.place,
+            )  # fmt: skip
+            runner.run(word)
     return ruled
 
 

@@ -4,6 +4,7 @@ Where something is wrong, nothing is offered: a line that is being written is no
 """
 
 import contextlib
+import os
 from collections.abc import Iterator
 from functools import partial
 from typing import Final
@@ -12,15 +13,14 @@ import anyio
 import click
 from click.shell_completion import CompletionItem
 
+from clew import ClewError
 from clew.agent_files import tool_names
 from clew.cli.places import LAST, existing, read_env
 from clew.cli.safe_text import inert
 from clew.codecs import names as format_names
-from clew.core.errors import ClewError
-from clew.core.events import Started, decode
+from clew.interfaces import Started, decode
+from clew.models import OFFLINE, available
 from clew.models.catalog import priced_models
-from clew.models.resolve import OFFLINE
-from clew.models.resolve import providers as all_providers
 from clew.support.wings import MODELS, names
 
 SHOWN: Final = 60
@@ -61,9 +61,9 @@ def models(context: click.Context, parameter: click.Parameter, begun: str) -> li
 
 def _models() -> Iterator[str]:
     yield OFFLINE
-    for name, provider in all_providers().items():
-        for model in priced_models(name) or (provider.model,):
-            yield f"{name}:{model}"
+    for info in available(os.environ):
+        for model in priced_models(info.name) or (info.model,):
+            yield f"{info.name}:{model}"
 
 
 def providers(

@@ -12,9 +12,9 @@ from click.shell_completion import (
     split_arg_string,
 )
 
+from clew import ConfigError
 from clew.cli.errors import ANSWERED, COMPLETE
 from clew.cli.options import DEBUG
-from clew.core.errors import ConfigError
 
 PROGRAM: Final = "clew"
 

@@ -8,6 +8,7 @@ import anyio
 import click
 from rich.text import Text
 
+from clew import Difference, Trajectory, diff, read
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.outcome import status, usage
@@ -15,10 +16,7 @@ from clew.cli.places import existing, find_run
 from clew.cli.render import Shown, dollars, readable, shorten
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
-from clew.compare import Difference, diff
-from clew.core.events import Json
-from clew.core.journal import load
-from clew.core.trajectory import Trajectory
+from clew.interfaces import Json
 
 ROWS: Final = ("status", "model", "format", "steps", "calls", "tokens", "cost", "seconds")
 
@@ -48,7 +46,7 @@ def diff_runs(left: str, right: str, store: str | None, *, as_json: bool) -> int
 
 async def _diff(left: str, right: str, store: str | None) -> Difference:
     async with existing(store) as place:
-        records = [await load(place, await find_run(place, run)) for run in (left, right)]
+        records = [await read(await find_run(place, run), store=place) for run in (left, right)]
     return diff(*records)
 
 

@@ -18,25 +18,15 @@ import click
 import msgspec
 from rich.text import Text
 
-from clew import __version__
-from clew.api import store_at
+from clew import ClewError, __version__
 from clew.cli.errors import ANSWERED, FAILED, Shell
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import exists, place, shown_place
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console
-from clew.core.errors import ClewError
-from clew.models.resolve import (
-    ProviderInfo,
-    available,
-    default,
-    hidden,
-    installed,
-    providers,
-    reached,
-)
-from clew.stores import is_address, store_file
-from clew.support.extras import install
+from clew.models import ProviderInfo, available, default_model
+from clew.stores import is_address, store_at, store_file
+from clew.support.extras import install, installed
 
 EXTRAS: Final = {
     "openai": ("openai",),
@@ -111,7 +101,7 @@ def _together(findings: list[Finding]) -> Iterator[Finding]:
 
 async def _examine(store: str | None, env_file: str) -> list[Finding]:
     providers = available(os.environ)
-    model, why = await default(os.environ)
+    model, why = await default_model(os.environ)
     return [
         *_versions(),
         Finding("settings", ".env", bool(env_file), env_file or "none here or above"),
@@ -193,17 +183,16 @@ def _extra(name: str, modules: tuple[str, ...]) -> Finding:
 
 
 async def _provider(info: ProviderInfo) -> Finding:
-    variable = providers()[info.name].address
-    named = f", from {variable}" if os.environ.get(variable) else ""
+    named = f", from {info.variable}" if info.custom else ""
     if not info.installed:
         return Finding("provider", info.name, usable=False, said=f"needs the extra {info.extra}")
     if not info.base_url:
-        said = f"set {variable} to its address"
+        said = f"set {info.variable} to its address"
         return Finding("provider", info.name, usable=False, said=said)
-    if (place := reached(info.base_url)) is None:
-        said = f"{hidden(info.base_url)!r} is no address of a server: mend {variable}"
+    if (server := info.server) is None:
+        said = f"{info.shown_url!r} is no address of a server: mend {info.variable}"
         return Finding("provider", info.name, usable=False, said=said)
-    host, port = place  # never the address whole: it may hold a password
+    host, port = server  # never the address whole: it may hold a password
     if info.key:
         said = f"{info.key} is set" if info.key_set else f"set {info.key}"
         return Finding("provider", info.name, info.key_set, f"{said} ({host}{named})")

@@ -11,9 +11,9 @@ from typing import Final, Never
 
 import click
 
-from clew.concurrency.threads import THREADS
-from clew.core.errors import ClewError, ConfigError, ModelError, StoreError
-from clew.core.events import Status
+from clew import ClewError, ConfigError, ModelError, StoreError
+from clew.interfaces import Status
+from clew.tools import threads_at_work
 
 ANSWERED: Final = 0
 USAGE: Final = 2
@@ -132,7 +132,7 @@ def leave(code: int) -> Never:
         nobody_reads()
         code = code or tell(error, debug=False)
     mine = threading.main_thread()
-    if THREADS.at_work or any(not t.daemon for t in threading.enumerate() if t is not mine):
+    if threads_at_work() or any(not t.daemon for t in threading.enumerate() if t is not mine):
         os._exit(code)
     sys.exit(code)
 

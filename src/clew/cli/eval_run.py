@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from clew import ConfigError
 from clew.agent_files import with_model
 from clew.cli.agents import options
 from clew.cli.errors import ANSWERED, EXITS, FAILED, debugging
@@ -28,15 +29,20 @@ from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console
 from clew.cli.stderr_log import of_many
 from clew.cli.tables import grids
-from clew.core.agent import is_agent
-from clew.core.errors import ConfigError
-from clew.core.events import Json
-from clew.evals.estimate import STEPS, Estimate
-from clew.evals.matrix import GOLD, SHIPPED, plan_of, read_matrix
-from clew.evals.overview import overview
-from clew.evals.plan import Plan
-from clew.evals.runner import COST, MAX_COST, Evaluation, evaluate, foreseen
-from clew.evals.runner import Progress as Step
+from clew.evals import (
+    GOLD,
+    SHIPPED,
+    Estimate,
+    Evaluation,
+    Plan,
+    evaluate,
+    foreseen,
+    overview,
+    plan_of,
+    read_matrix,
+)
+from clew.evals import Progress as Step
+from clew.interfaces import Json
 
 LINES: Final = 20
 """Where nobody watches, so many lines tell how far it is."""
@@ -147,7 +153,7 @@ def carry_out(wanted: Wanted, *, check: bool, as_json: bool, quiet: bool) -> int
         plan,
         place,
         at_once=wanted.at_once,
-        max_cost=_limit(wanted, plan),
+        **_limit(wanted, plan),
         only=wanted.only,
         first=wanted.first,
         foresee=screen.foresee,
@@ -178,20 +184,18 @@ def _plan(wanted: Wanted) -> tuple[Plan, str]:
     return plan_of(spec, target, judge=wanted.judge or ""), why
 
 
-def _limit(wanted: Wanted, plan: Plan) -> float:
-    """The cost limit. Raises `ConfigError` for one that cannot hold."""
+def _limit(wanted: Wanted, plan: Plan) -> dict[str, float]:
+    """The cost limit, if one was named. Raises `ConfigError` for one that cannot hold."""
     if wanted.max_cost is None:
-        return MAX_COST
-    agents = [one.agent for one in plan.configurations]
-    agents += [one.verifier for one in plan.configurations if is_agent(one.verifier)]
-    agents += [] if plan.judge is None else [plan.judge.agent]
-    if unknown := [one.resolved_model.name for one in agents if not one.resolved_model.priced]:
+        return {}
+    if plan.unpriced:
         message = (
-            f"--max-cost needs models with known prices, and that of {unknown[0]} is not known: "
+            "--max-cost needs models with known prices, and that of "
+            f"{plan.unpriced[0]} is not known: "
             "say it ([prices] in an agent or matrix file), or leave --max-cost out"
         )
         raise ConfigError(message)
-    return wanted.max_cost
+    return {"max_cost": wanted.max_cost}
 
 
 class Screen:
@@ -263,7 +267,7 @@ def _cost(found: Estimate) -> str:
     if found.measured == found.todo:
         from_ = "the mean of trials that have ended"
     else:
-        from_ = f"guessed from {STEPS} steps a run"
+        from_ = f"guessed from {found.guessed_steps} steps a run"
         if found.measured:
             from_ += f", {found.measured:,} from trials that have ended"
     said = f"about ${found.about:,.2f} ({from_}), at most ${found.most:,.2f} by the runs' limits"
@@ -296,7 +300,7 @@ def _tell(done: Evaluation, place: str, *, as_json: bool) -> int:
     if done.stopped:
         tell.print(inert(f"stopped by {done.stopped}"))
     if done.left:
-        how = "a higher --max-cost" if done.stopped.startswith(COST) else "the same command"
+        how = "a higher --max-cost" if done.over_cost else "the same command"
         tell.print(f"{_trials(done.left)} not done: {how} goes on")
     if held := [one.run_id for one in done.outcomes if one.status == "held"]:
         look = inert(command("show", held[0], store=place))
@@ -305,7 +309,7 @@ def _tell(done: Evaluation, place: str, *, as_json: bool) -> int:
         why = inert(done.failed[-1].reason)
         failed = f"{_trials(len(done.failed))} failed (the last: {why})"
         tell.print(f"{failed}: the same command tries again")
-    if done.stopped.startswith(COST):
+    if done.over_cost:
         return EXITS["bound"]
     return ANSWERED if done.complete else FAILED
 

@@ -7,6 +7,7 @@ from functools import partial
 import anyio
 import click
 
+from clew import ConfigError, Trajectory, read
 from clew.cli import completers
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.groups import import_extra
@@ -14,10 +15,6 @@ from clew.cli.options import DEBUG, STORE, named
 from clew.cli.places import existing, find_run
 from clew.cli.progress import count, progress, size
 from clew.cli.safe_text import inert
-from clew.core.errors import ConfigError
-from clew.core.journal import load
-from clew.core.trajectory import Trajectory
-from clew.models.resolve import hidden, reached
 from clew.retention import Exported, export_runs
 
 
@@ -81,9 +78,6 @@ def _tell(done: Exported, archive: str) -> int:
 
 
 def _send(run: str, endpoint: str, store: str | None, *, content: bool) -> int:
-    if endpoint and reached(endpoint) is None:
-        message = f"{hidden(endpoint)!r} is no address: give --endpoint http://host:4318/v1/traces"
-        raise ConfigError(message)
     send = import_extra("clew.otel.send", "otel").send
     record = anyio.run(partial(_read, run, store))
     if sys.stderr.isatty():  # a collector that is not there is asked for some seconds
@@ -95,4 +89,4 @@ def _send(run: str, endpoint: str, store: str | None, *, content: bool) -> int:
 
 async def _read(run: str, store: str | None) -> Trajectory:
     async with existing(store) as place:
-        return await load(place, await find_run(place, run))
+        return await read(await find_run(place, run), store=place)

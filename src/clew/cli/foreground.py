@@ -3,24 +3,20 @@
 import signal
 import sys
 import threading
-from collections.abc import Awaitable, Callable
-from functools import partial
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 import anyio
 import anyio.abc
 import anyio.to_thread
 
+from clew import ClewError, ConfigError, FencedError, OpenRun, Result
 from clew.cli.agents import Assembled
 from clew.cli.log_dir import logged
 from clew.cli.outcome import Outcome
 from clew.cli.places import command
 from clew.cli.safe_text import inert
 from clew.cli.screen import Screen
-from clew.core.errors import ClewError, ConfigError, FencedError, one_error
-from clew.core.journal import Journal
-from clew.core.runner import drive
-from clew.result import Result
 from clew.toolbox.docs import IndexReport, Library
 
 T = TypeVar("T")
@@ -31,21 +27,42 @@ async def unless_interrupted(work: Callable[[], Awaitable[T]]) -> T | None:
 
     The cancel goes through a scope, so that what is being recorded is recorded whole.
     """
+
+    def cancel(number: int, scope: anyio.CancelScope) -> None:
+        del number
+        scope.cancel()
+
+    return await heeding(_leaving(), cancel, work)
+
+
+async def heeding(
+    signals: Sequence[signal.Signals],
+    heed: Callable[[int, anyio.CancelScope], None],
+    work: Callable[[], Awaitable[T]],
+) -> T | None:
+    """What the work returns while `heed` is called at each signal; None where it cancelled it."""
     if sys.platform == "win32":  # its event loop takes no signals; KeyboardInterrupt ends the run
         return await work()
     found: list[T] = []
-    with one_error():
-        async with anyio.create_task_group() as group:
+    errors: list[BaseException] = []
+    async with anyio.create_task_group() as group:
 
-            async def cancel_on_signal(task_status: anyio.abc.TaskStatus[None]) -> None:
-                with anyio.open_signal_receiver(*_leaving()) as signals:
-                    task_status.started()
-                    await anext(aiter(signals))
-                    group.cancel_scope.cancel()
+        async def listen(task_status: anyio.abc.TaskStatus[None]) -> None:
+            with anyio.open_signal_receiver(*signals) as received:
+                task_status.started()
+                async for number in received:
+                    heed(number, group.cancel_scope)
 
-            await group.start(cancel_on_signal)
+        await group.start(listen)
+        try:
             found.append(await work())
-            group.cancel_scope.cancel()
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException as error:  # noqa: BLE001 - it is raised below, and not in a group
+            errors.append(error)
+        group.cancel_scope.cancel()
+    if errors:
+        raise errors[0]
     return found[0] if found else None
 
 
@@ -56,15 +73,25 @@ def _leaving() -> list[signal.Signals]:
 
 
 async def carry_on(
-    made: Assembled, journal: Journal, *, store: str | None = None, log_dir: str | None = None
+    made: Assembled,
+    opened: OpenRun,
+    say: str = "",
+    *,
+    store: str | None = None,
+    log_dir: str | None = None,
 ) -> Outcome:
     """Go on with the run; the outcome says how it ended, and keeps the error if one ended it."""
-    end = partial(
-        Outcome, journal.trajectory, store=store, why=made.why, references=made.spec.references
-    )
-    work = partial(_go, made, journal, log_dir)
-    found, error, reason = await to_its_end(work, journal.run_id, store)
-    return end(found, error=error, reason=reason)
+
+    async def work() -> Result:
+        await read_all(made.docs, opened.listener)
+        with logged(opened, log_dir):
+            return await opened.go_on(say)
+
+    found, error, reason = await to_its_end(work, opened.run_id, store)
+    return Outcome(
+        opened.record, found, store=store, why=made.why, reason=reason, error=error,
+        references=made.spec.references,
+    )  # fmt: skip
 
 
 async def to_its_end(
@@ -85,12 +112,6 @@ async def to_its_end(
         interrupted.add_note(resume)
         return None, interrupted, "interrupted"
     return done, None, ""
-
-
-async def _go(made: Assembled, journal: Journal, log_dir: str | None) -> Result:
-    await read_all(made.docs, journal.listener)
-    with logged(journal, log_dir):
-        return await drive(made.agent, journal)
 
 
 async def read_all(docs: Library | None, screen: object) -> None:

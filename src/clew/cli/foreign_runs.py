@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
+from clew import ConfigError, Trajectory
 from clew.agent_files import is_foreign, named, spec_of
 from clew.cli.render import Shown, pieces
 from clew.cli.safe_text import inert
-from clew.core.errors import ConfigError
-from clew.core.trajectory import Trajectory
 
 FOREIGN = (
     "this run was not begun by you on this machine: nothing that its record names is made, unless "

@@ -4,6 +4,7 @@ from functools import partial
 
 import click
 
+from clew import open_fork, read
 from clew.agent_files import origin
 from clew.cli.agents import agent_store, assemble, recorded
 from clew.cli.foreground import carry_on
@@ -13,9 +14,6 @@ from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
 from clew.cli.settings import RecordCommand, Settings, settings_option
 from clew.cli.votes import refuse_vote
-from clew.core.fork import find_fork_point, start_fork
-from clew.core.journal import load
-from clew.core.trajectory import Trajectory
 
 EPILOG = """\b
 Examples:
@@ -71,20 +69,14 @@ async def _fork(
     store = store or agent_store(settings.agent)
     async with existing(store) as place:
         run_id = await find_run(place, run)
-        record = await load(place, run_id)
+        record = await read(run_id, store=place)
         refuse_vote(record, "fork")
-        so_far = Trajectory(run_id, find_fork_point(record, at).shared)
-        spec = recorded(so_far, settings.agent, of=record, trusted=trusted)
+        shared = await read(run_id, at=at, store=place)
+        spec = recorded(shared, settings.agent, of=record, trusted=trusted)
         made = await assemble(spec, screen)
-        journal = await start_fork(
-            made.agent,
-            run_id,
-            place,
-            at=at,
-            observations=settings.observations,
-            say=say,
-            listener=screen,
-            origin=origin(made.spec),
-        )
-        screen.so_far = journal.trajectory
-        return await carry_on(made, journal, store=store)
+        async with open_fork(
+            made.agent, run_id, at=at, observations=settings.observations, say=say, store=place,
+            listener=screen, origin=origin(made.spec),
+        ) as opened:  # fmt: skip
+            screen.so_far = opened.record
+            return await carry_on(made, opened, store=store)

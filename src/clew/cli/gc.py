@@ -14,9 +14,8 @@ from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import existing
 from clew.cli.progress import count, progress, size
 from clew.cli.safe_text import inert, json_text
-from clew.retention import STATUSES, Swept
+from clew.retention import STATUSES, Standing, Swept
 from clew.retention import gc as sweep
-from clew.retention.listing import Standing
 
 SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}
 BYTES: Final = {

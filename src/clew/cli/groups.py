@@ -13,6 +13,7 @@ from typing import Any, Final, Never
 import click
 from typing_extensions import override
 
+from clew import ConfigError
 from clew.cli.errors import (
     ANSWERED,
     COMPLETE,
@@ -23,7 +24,6 @@ from clew.cli.errors import (
     tell,
     tolerate_any_text,
 )
-from clew.core.errors import ConfigError
 from clew.support.extras import install
 from clew.support.wings import COMMANDS, find, names
 

@@ -7,15 +7,14 @@ from typing import Final
 import click
 import msgspec
 
+from clew import ConfigError, Held
 from clew.cli.options import readable
 from clew.cli.places import command
 from clew.cli.render import Shown, written
 from clew.cli.safe_text import inert
 from clew.cli.screen import console, put
-from clew.core.errors import ConfigError
-from clew.core.events import Action, Json, Ruling
-from clew.core.pending import Held
-from clew.toolbox.person import ASK
+from clew.interfaces import Action, Json, Ruling
+from clew.toolbox import ASK_PERSON
 
 CHOICES: Final = "[y]es, [n]o, [e]dit the arguments, or nothing to decide later"
 PROMPT: Final = "? "
@@ -45,7 +44,7 @@ def held_call(each: Held, run_id: str = "") -> Shown:
 def render_held(each: Held, store: str | None, run_id: str = "") -> Iterator[Shown]:
     """A call that waits, in whichever run; that is named where it is not `run_id`."""
     yield held_call(each, run_id)
-    if each.tool == ASK:
+    if each.tool == ASK_PERSON:
         answer = command("approvals allow", each.run_id, each.call, "--answer", "TEXT", store=store)
         yield Shown("Answer it", answer)
     else:
@@ -85,7 +84,7 @@ def decide(each: Held) -> Ruling | None:
     `KeyboardInterrupt` and `EOFError` are the caller's.
     """
     name = f"{inert(each.call)} {inert(each.tool)}"
-    if each.tool == ASK:
+    if each.tool == ASK_PERSON:
         click.echo(f"Your answer to {inert(each.call)}, or nothing to decide later:")
         said = input(PROMPT)
         args: dict[str, Json] = {**each.args, "answer": said.strip()}

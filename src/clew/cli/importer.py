@@ -8,15 +8,15 @@ import anyio
 import click
 import msgspec
 
+from clew import read
 from clew.agent_files import is_foreign
-from clew.api import store_at
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.progress import count, progress
 from clew.cli.safe_text import inert, json_text
-from clew.core.interfaces import Store
-from clew.core.journal import load
+from clew.interfaces import Store
 from clew.retention import Imported, import_runs
+from clew.stores import store_at
 
 FOREIGN = (
     "clew: some of these runs were not begun by you on this machine: what their records name is "
@@ -61,7 +61,7 @@ async def _import(file: str, store: str | None) -> tuple[Imported, bool]:
 async def _has_foreign(store: Store, runs: Iterable[str]) -> bool:
     """Whether somebody else began any of them."""
     for run_id in runs:
-        if is_foreign(await load(store, run_id)):
+        if is_foreign(await read(run_id, store=store)):
             return True
     return False
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
+from clew import ConfigError
 from clew.agent_files import TEMPLATE
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG
-from clew.core.errors import ConfigError
 
 
 @click.command()

@@ -1,6 +1,6 @@
 """`--log-dir`: a run in files beside its record, as it happens.
 
-In a folder of the run's own: `trace.jsonl` (`clew.retention.traces`), `run.log` (a line for each
+In a folder of the run's own: `trace.jsonl` (`clew.retention.trace`), `run.log` (a line for each
 entry), and at the end, however it comes, `chat.md` for people and `chat.jsonl` (who said what) for
 programs.
 """
@@ -10,15 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TextIO
 
+from clew import ConfigError, Entry, Observation, OpenRun, Trajectory
 from clew.cli.foreign_runs import pieces_with_origin
 from clew.cli.markdown import markdown
 from clew.cli.render import render_event
-from clew.core.errors import ConfigError
-from clew.core.events import FINISH, Entry, Json, Note, Observation, Started, Stop, Thought, encode
-from clew.core.interfaces import Listener
-from clew.core.journal import Journal
-from clew.core.trajectory import Trajectory
-from clew.retention.traces import trace_entry
+from clew.interfaces import FINISH, Json, Listener, Note, Started, Stop, Thought, encode
+from clew.retention import trace_entry
 from clew.support.private_files import make_folder, opener, write_text
 
 WIDE: Final = 160
@@ -26,7 +23,7 @@ WIDE: Final = 160
 
 
 @contextmanager
-def logged(journal: Journal, folder: str | None) -> Generator[None]:
+def logged(opened: OpenRun, folder: str | None) -> Generator[None]:
     """Write the run's files while it goes on; nothing where no folder is named.
 
     What the record holds already is written first, so that the files of a resumed run are whole.
@@ -35,21 +32,21 @@ def logged(journal: Journal, folder: str | None) -> Generator[None]:
     if not folder:
         yield
         return
-    place, record = Path(folder) / journal.run_id, journal.trajectory
+    place, record = Path(folder) / opened.run_id, opened.record
     try:
         make_folder(place)
         with (
             open(place / "trace.jsonl", "w", encoding="utf-8", opener=opener) as trace,
             open(place / "run.log", "w", encoding="utf-8", opener=opener) as log,
         ):
-            files = Files(record, trace, log, journal.listener)
+            files = Files(record, trace, log, opened.listener)
             for entry in record.entries:
                 files.write(entry)
-            journal.listener = files
+            opened.listener = files
             try:
                 yield
             finally:
-                journal.listener = files.beside
+                opened.listener = files.beside
                 write_text(place / "chat.md", markdown(record, pieces_with_origin(record)))
                 told = "".join(f"{encode(line).decode()}\n" for line in chat(record))
                 write_text(place / "chat.jsonl", told)

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from clew import Trajectory
 from clew.cli.outcome import status
 from clew.cli.render import Shown
 from clew.cli.safe_text import inert
-from clew.core.trajectory import Trajectory
 
 FENCED: Final = frozenset({"Action", "Observation", "Detail", "Attempt", "Done"})
 """Pieces by machines: their text is shown as it is, in a fence that it cannot leave."""

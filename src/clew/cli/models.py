@@ -12,16 +12,14 @@ import click
 import msgspec
 from rich.text import Text
 
+from clew import ClewError, ConfigError
 from clew.cli.completers import providers
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console
-from clew.core.errors import ClewError, ConfigError
+from clew.models import OFFLINE, Price, ProviderInfo, aliases, available, price
 from clew.models.catalog import priced_models, served
-from clew.models.prices import Price, price
-from clew.models.resolve import OFFLINE, ProviderInfo, aliases, available
-from clew.models.resolve import providers as all_providers
 from clew.support.extras import install
 
 ANY: Final = "MODEL"
@@ -90,7 +88,6 @@ async def _models(info: ProviderInfo) -> list[Listed]:
     """What a provider has, as far as that can be known."""
     names: tuple[str, ...] = ()
     usable, said = info.usable, ""
-    own = bool(os.environ.get(all_providers()[info.name].address))
     if not info.installed:
         said = install(info.extra)
     elif not info.usable:
@@ -101,13 +98,10 @@ async def _models(info: ProviderInfo) -> list[Listed]:
         except ClewError as error:
             said = str(error)
             usable = bool(info.key)
-    if not names and own and usable:  # whose models those are, and what they cost, nobody knows
+    if not names and info.custom and usable:  # nobody knows whose models those are
         return [Listed(f"{info.name}:{ANY}", usable, said)]
     if not names:
-        names = (
-            priced_models(info.name)
-            or tuple(filter(None, (all_providers()[info.name].model, ANY)))[:1]
-        )
+        names = priced_models(info.name) or (info.model or ANY,)
     return [Listed(f"{info.name}:{name}", usable, said, price(info.name, name)) for name in names]
 
 

@@ -6,9 +6,9 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from clew import ConfigError
 from clew.cli import completers
 from clew.cli.errors import Shell
-from clew.core.errors import ConfigError
 from clew.stores import has_password
 from clew.workers import QUEUE as DEFAULT
 

@@ -9,6 +9,8 @@ import click
 import msgspec
 from rich.console import Console
 
+from clew import Entry, Evidence, Held, Result, Trajectory, Usage
+from clew.approvals import held_here
 from clew.citations import titles
 from clew.cli.errors import EXITS, FAILED, nobody_reads
 from clew.cli.held_calls import document as held_document
@@ -17,10 +19,7 @@ from clew.cli.places import command
 from clew.cli.render import WIDE, Shown, dollars
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import Screen, console, put, watching
-from clew.core.events import Entry, Evidence, Json, Landing, Usage, encode
-from clew.core.pending import Held, held_here
-from clew.core.trajectory import Trajectory
-from clew.result import Result
+from clew.interfaces import Json, Landing, encode
 from clew.strategies import Ballot, Vote
 
 RAISED: Final = frozenset({"steps", "tokens", "cost", "seconds"})

@@ -12,10 +12,9 @@ from typing import Final
 from dotenv import find_dotenv, load_dotenv
 from dotenv.parser import parse_stream
 
-from clew.api import store_at
-from clew.core.errors import ConfigError, StoreError
-from clew.core.interfaces import Store
-from clew.stores import default_place, scheme_of, without_password
+from clew import ConfigError, StoreError
+from clew.interfaces import Store
+from clew.stores import default_place, scheme_of, store_at, without_password
 
 LOG: Final = logging.getLogger("clew")
 

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from clew import RenderedPrompt, Tool
 from clew.cli.safe_text import inert
-from clew.context.rendered_prompt import RenderedPrompt
-from clew.core.events import Json, encode
-from clew.core.interfaces import Part, Tool
+from clew.interfaces import Json, Part, encode
 
 
 def prompt_text(sent: RenderedPrompt) -> str:

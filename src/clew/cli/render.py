@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
+from clew import Observation, Trajectory, Usage
 from clew.cli.safe_text import inert
-from clew.core.events import (
+from clew.interfaces import (
     FINISH,
     Action,
     AnyEvent,
@@ -22,15 +23,12 @@ from clew.core.events import (
     Judged,
     Landing,
     Note,
-    Observation,
     Ruling,
     Started,
     Stop,
     Thought,
-    Usage,
     encode,
 )
-from clew.core.trajectory import Trajectory
 
 LINES: Final = 12
 CHARACTERS: Final = 1_200

@@ -5,6 +5,8 @@ from functools import partial
 import anyio
 import click
 
+from clew import Agent, Replayed, Trajectory, read
+from clew import replay as replay_record
 from clew.agent_files import make_agent, stand_ins
 from clew.cli.agents import agent_store, recorded, stand_in
 from clew.cli.errors import ANSWERED
@@ -12,15 +14,7 @@ from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.places import existing, find_run
 from clew.cli.settings import RecordCommand, Settings, settings_option
 from clew.cli.votes import root, wish_of
-from clew.context.prompt_spec import recorded_brief
-from clew.core.agent import Agent
-from clew.core.events import Json
-from clew.core.interfaces import Store
-from clew.core.journal import load
-from clew.core.replay import Replayed
-from clew.core.replay import replay as replay_record
-from clew.core.trajectory import Trajectory
-from clew.stores import MemoryStore
+from clew.interfaces import Json, Store
 from clew.strategies import agent_of
 
 
@@ -47,13 +41,13 @@ def replay(run: str, settings: Settings, store: str | None) -> int:
 async def _replay(run: str, store: str | None, keys: dict[str, Json]) -> Replayed:
     async with existing(store or agent_store(keys)) as place:
         run_id = await find_run(place, run)
-        record = await load(place, run_id)
+        record = await read(run_id, store=place)
         agent, apart = await _agent(record, keys, place)
         if wish_of(record) is not None:
             agent = agent_of(agent, record)
         elif served := root(record):
-            agent = agent_of(agent, record, await load(place, served))
-        return await replay_record(agent, record, MemoryStore(), apart)
+            agent = agent_of(agent, record, await read(served, store=place))
+        return await replay_record(agent, run_id, store=place, stand_ins=apart)
 
 
 async def _agent(
@@ -69,5 +63,4 @@ async def _agent(
     if keys.get("agent"):
         return make(wanted), frozenset()
     blob = setting.brief_blob
-    brief = recorded_brief(await store.blob(blob))[0] if blob else None
-    return stand_ins(wanted, record, brief, make)
+    return stand_ins(wanted, record, await store.blob(blob) if blob else None, make)

@@ -8,19 +8,24 @@ from typing import Any, Final
 import anyio
 from rich.text import Text
 
-from clew.api import store_at
+from clew import ConfigError, StoreError, read
 from clew.cli.places import command
 from clew.cli.render import pieces
 from clew.cli.safe_text import inert
 from clew.cli.screen import console
 from clew.cli.tables import grids
-from clew.core.errors import ConfigError, StoreError
-from clew.core.events import encode
-from clew.core.journal import load
-from clew.evals.clusters import Cluster, chosen, clusters
-from clew.evals.export import document, table_csv, trials_csv
-from clew.evals.results import Results
+from clew.evals import (
+    Cluster,
+    Results,
+    clusters,
+    example_runs,
+    report_document,
+    table_csv,
+    trials_csv,
+)
 from clew.evals.tables import tables
+from clew.interfaces import encode
+from clew.stores import store_at
 from clew.support.private_files import make_folder, write_text
 
 FAILURES: Final = 12
@@ -60,11 +65,11 @@ class Report:
 
     def json(self) -> str:
         """It as one document."""
-        return encode(document(self._outcomes, self._about, self._tables)).decode()
+        return encode(report_document(self._outcomes, self._about, self._tables)).decode()
 
     def write_html(self, to: str, page: Any) -> str:
         """Write it as a page (the module `clew.evals.page`); say what was written."""
-        traces = anyio.run(partial(self._traces, chosen(clusters(self._outcomes))))
+        traces = anyio.run(partial(self._traces, example_runs(clusters(self._outcomes))))
         text = page.page(self._outcomes, self._about, self._tables, traces, self._place)
         return self._write(Path(to), text)
 
@@ -101,7 +106,7 @@ class Report:
         async with store_at(self._place) as store:
             for run_id in runs:
                 try:
-                    record = await load(store, run_id)
+                    record = await read(run_id, store=store)
                 except StoreError:
                     continue
                 lines = [(piece.label, piece.text) for piece in pieces(record)]

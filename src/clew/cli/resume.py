@@ -5,9 +5,9 @@ from functools import partial
 
 import click
 
+from clew import ConfigError, open_run, read
 from clew.agent_files import origin
-from clew.api import take_up
-from clew.cli.agents import Assembled, agent_store, assemble, recorded
+from clew.cli.agents import agent_store, assemble, recorded
 from clew.cli.foreground import carry_on
 from clew.cli.options import DEBUG, JSON, LOG_DIR, QUIET, RUN, SAY, STORE, TRUST_ORIGIN
 from clew.cli.outcome import Outcome, show_run
@@ -15,13 +15,7 @@ from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
 from clew.cli.settings import RecordCommand, Settings, settings_option
 from clew.cli.votes import NO_LOG, carry_vote, refuse_part, wish_of
-from clew.core.errors import ConfigError
-from clew.core.events import Changed, Json, Note
-from clew.core.interfaces import Store
-from clew.core.journal import Journal, load
-from clew.core.runner import refuse_sub_run
-from clew.workers.broken_runs import is_set_aside
-from clew.workers.locks import claimed
+from clew.interfaces import Json
 
 EPILOG = """\b
 Examples:
@@ -90,9 +84,8 @@ async def _resume(
 ) -> Outcome:
     async with existing(store) as place:
         run_id = await find_run(place, run)
-        record = await load(place, run_id)
-        refuse_part(record, store)
-        await refuse_sub_run(place, record)
+        record = await read(run_id, store=place)
+        await refuse_part(record, place, store)
         votes = wish_of(record)
         spec = recorded(record, keys, trusted=trusted)
         if votes is not None and (say or log_dir):
@@ -101,28 +94,9 @@ async def _resume(
         made = await assemble(spec, screen)
         if votes is not None:
             return await carry_vote(votes, record.goal, made, run_id, screen, place, store=store)
-        async with claimed(place, record, take_over=take_over):
-            journal = await _take_up(made, run_id, place, screen, accept_change=accept_change)
-            screen.so_far = journal.trajectory
-            if say:
-                await journal.record(Note(say))
-            elif is_set_aside(journal.trajectory.stop):
-                await journal.record(Changed(made.agent.setting))  # a person wants it to go on
-            return await carry_on(made, journal, store=store, log_dir=log_dir)
-
-
-async def _take_up(
-    made: Assembled, run_id: str, place: Store, screen: Screen, *, accept_change: bool
-) -> Journal:
-    try:
-        return await take_up(
-            made.agent,
-            run_id,
-            place,
-            accept_change=accept_change,
-            listener=screen,
-            origin=origin(made.spec),
-        )
-    except ConfigError as error:
-        error.add_note("to go on all the same, add --accept-change")
-        raise
+        async with open_run(
+            made.agent, run_id=run_id, store=place, accept_change=accept_change,
+            take_over=take_over, listener=screen, origin=origin(made.spec),
+        ) as opened:  # fmt: skip
+            screen.so_far = opened.record
+            return await carry_on(made, opened, say, store=store, log_dir=log_dir)

@@ -8,22 +8,18 @@ from functools import partial
 import anyio
 import click
 
+from clew import Call, ConfigError, Held, Trajectory, held, read, rule
 from clew.agent_files import is_foreign
+from clew.approvals import held_here, held_in, root_of
 from clew.cli.errors import ANSWERED
 from clew.cli.foreign_runs import FOREIGN
 from clew.cli.held_calls import arguments, confirm
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.places import LAST, SHOWN, command, existing, find_run
 from clew.cli.safe_text import inert
-from clew.core.approvals import held, root_of, rule, word_on
-from clew.core.errors import ConfigError
-from clew.core.events import Json
-from clew.core.interfaces import Store
-from clew.core.journal import load
-from clew.core.pending import Held, held_here, held_in, waits_below
-from clew.core.trajectory import Call, Trajectory
-from clew.toolbox.person import ASK, answered
-from clew.workers.locks import queue_of
+from clew.interfaces import Json, Store
+from clew.toolbox import ASK_PERSON, answered
+from clew.workers import queue_of
 
 
 @dataclass(frozen=True)
@@ -84,13 +80,7 @@ def _rule(run: str, word: Word, store: str | None, *, yes: bool) -> int:
         if not confirm(made, yes=yes):
             click.echo(f"{waiting.call} {waiting.tool} still waits")
             return ANSWERED
-    try:
-        anyio.run(partial(_leave_word, meant, word, store))
-    except ConfigError as error:
-        if not meant.ruled:
-            raise
-        message = f"{waiting.call} was ruled on already, and the first word counts: {meant.further}"
-        raise ConfigError(message) from error
+    anyio.run(partial(_leave_word, meant, word, store))
     done = "allowed" if word.allow else "refused"
     queue = inert(meant.queue)
     then = f"A worker of the queue {queue} goes on with it, or: " if queue else "Go on with: "
@@ -109,7 +99,6 @@ class _Meant:
     args: dict[str, Json] | None
     queue: str
     further: str
-    ruled: bool
     below: bool
     """Whether it waits for its sub-run, and so cannot be allowed itself."""
     foreign: bool
@@ -120,19 +109,17 @@ async def _find(run: str, word: Word, store: str | None) -> _Meant:
     async with existing(store) as place:
         if run == LAST:
             run = await _only_run(place)
-        record = await load(place, await find_run(place, run))
-        each = _resolve_call(
-            record, await held_in(place, record, await root_of(place, record)), word
-        )
-        of = await load(place, each.run_id)
+        record = await read(await find_run(place, run), store=place)
+        waiting = await held_in(place, record, await root_of(place, record))
+        each = _resolve_call(record, waiting, word)
+        of = await read(each.run_id, store=place)
         return _Meant(
             each,
             _arguments(of.call(each.call), word),
-            queue_of(await load(place, each.root)),
+            queue_of(await read(each.root, store=place)),
             command("resume", each.root, store=store),
-            await word_on(place, of, of.call(each.call)) is not None,
-            waits_below(of.call(each.call)),
-            is_foreign(await load(place, each.root)),
+            each not in waiting,
+            is_foreign(await read(each.root, store=place)),
         )
 
 
@@ -185,7 +172,7 @@ def _resolve_call(record: Trajectory, waiting: Sequence[Held], word: Word) -> He
 def _arguments(call: Call, word: Word) -> dict[str, Json] | None:
     if word.answer:
         return answered(call, word.answer).args
-    if word.allow and call.action.name == ASK and not word.edit:
+    if word.allow and call.action.name == ASK_PERSON and not word.edit:
         message = f"{call.key} is a question: answer it with --answer TEXT, or reject it"
         raise ConfigError(message)
     if not word.edit:

@@ -8,16 +8,15 @@ from typing import Any
 import anyio
 import click
 
+from clew import StoreError
 from clew.cli.errors import ANSWERED
 from clew.cli.foreground import unless_interrupted
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import command, existing, exists, shown_place
 from clew.cli.safe_text import inert, json_text
 from clew.cli.watch import watch
-from clew.core.errors import StoreError
-from clew.core.events import Forked, Json, Started, Stop, decode
-from clew.core.interfaces import RunInfo, Store
-from clew.workers.broken_runs import is_set_aside
+from clew.interfaces import Forked, Json, RunInfo, Started, Stop, Store, decode
+from clew.workers import is_set_aside
 
 GOAL = 60
 

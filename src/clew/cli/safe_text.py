@@ -7,8 +7,8 @@ text, characters without a shape and foreign letters that imitate Latin ones are
 import re
 from typing import Any, Final
 
-from clew.core.events import encode
-from clew.screens.disguises import looks_latin
+from clew.interfaces import encode
+from clew.screens import looks_latin
 
 _SHAPELESS: Final = (
     "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"

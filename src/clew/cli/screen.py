@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from clew import Entry, Trajectory
 from clew.cli.errors import debugging
 from clew.cli.render import Shown, render_event
 from clew.cli.safe_text import inert
-from clew.core.events import Attempt, Entry, Stop, Thought
-from clew.core.trajectory import Trajectory
+from clew.interfaces import Attempt, Stop, Thought
 from clew.toolbox.docs import IndexReport
 
 TAIL: Final = 6

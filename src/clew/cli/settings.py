@@ -10,10 +10,10 @@ import click
 import msgspec
 from typing_extensions import override
 
+from clew import ConfigError
 from clew.agent_files import Spec
 from clew.cli.agents import KEYS
-from clew.core.errors import ConfigError
-from clew.core.events import Json
+from clew.interfaces import Json
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -7,7 +7,8 @@ from typing import Final
 import anyio
 import click
 
-from clew.api import prompt_of
+from clew import RenderedPrompt, Trajectory, prompt_of, read
+from clew.approvals import root_of
 from clew.cli.audit import audited
 from clew.cli.audit import document as audit_document
 from clew.cli.audit import tell as tell_audit
@@ -22,13 +23,9 @@ from clew.cli.render import Shown
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
 from clew.cli.votes import refuse_vote
-from clew.context.rendered_prompt import RenderedPrompt
-from clew.core.approvals import root_of
-from clew.core.journal import load
-from clew.core.trajectory import Trajectory
 from clew.evidence import THRESHOLD
-from clew.retention.traces import trace
-from clew.workers.locks import queue_of
+from clew.retention import trace
+from clew.workers import queue_of
 
 
 @click.command()
@@ -92,7 +89,7 @@ def show(
 
 async def _read(run: str, store: str | None) -> Trajectory:
     async with existing(store) as place:
-        return await load(place, await find_run(place, run))
+        return await read(await find_run(place, run), store=place)
 
 
 async def _load_prompt(run: str, step: int | None, store: str | None) -> RenderedPrompt:
@@ -114,7 +111,7 @@ def _text(record: Trajectory, further: str) -> None:
 async def _further(run: str, store: str | None) -> tuple[Trajectory, str]:
     """The record and, where it is open, how it is gone on with: through the run that it serves."""
     async with existing(store) as place:
-        record = await load(place, await find_run(place, run))
+        record = await read(await find_run(place, run), store=place)
         if status(record) != "open":
             return record, ""
         if queue := queue_of(record):

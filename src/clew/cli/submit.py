@@ -5,8 +5,8 @@ from functools import partial
 import anyio
 import click
 
+from clew import Trajectory, follow, result_of, submit
 from clew.agent_files import Spec, origin
-from clew.api import store_at
 from clew.cli.agents import Assembled, assemble, options
 from clew.cli.errors import ANSWERED
 from clew.cli.foreground import unless_interrupted
@@ -16,11 +16,8 @@ from clew.cli.places import command, shared_place
 from clew.cli.render import Shown
 from clew.cli.safe_text import json_text
 from clew.cli.screen import Screen, watching
-from clew.core.events import Json
-from clew.core.interfaces import Store
-from clew.core.trajectory import Trajectory
-from clew.result import whole_result
-from clew.workers.queue import follow, submit
+from clew.interfaces import Json, Store
+from clew.stores import store_at
 
 EPILOG = """\b
 Examples:
@@ -94,7 +91,7 @@ async def _wait(
         return True
 
     if await unless_interrupted(watch):
-        found = await whole_result(made.agent, record, place)
+        found = await result_of(made.agent, run_id, store=place)
         return Outcome(record, found, store=store, why=made.why, references=made.spec.references)
     left = KeyboardInterrupt()
     left.add_note(f"the run goes on without you: {command('show', run_id, store=store)}")

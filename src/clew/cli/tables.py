@@ -7,7 +7,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from clew.cli.safe_text import inert
-from clew.evals.table import Column, Table
+from clew.evals import Column, Table
 
 NAMES: Final = 2
 """So many columns say what a row is of: they stand in each part of a table."""

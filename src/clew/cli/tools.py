@@ -6,6 +6,7 @@ from typing import cast
 
 import click
 
+from clew import ConfigError, Tool
 from clew.agent_files import DOCS, Spec, make_tools, tool_names
 from clew.cli.agents import options
 from clew.cli.errors import ANSWERED
@@ -13,9 +14,7 @@ from clew.cli.options import AGENT, DEBUG, JSON
 from clew.cli.render import Shown
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
-from clew.core.errors import ConfigError
-from clew.core.events import Json
-from clew.core.interfaces import Tool
+from clew.interfaces import Json
 from clew.support.wings import TOOLS, find, names
 from clew.toolbox.docs import Library
 

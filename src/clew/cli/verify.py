@@ -9,17 +9,16 @@ import anyio
 import click
 import msgspec
 
+from clew import ConfigError
 from clew.cli import completers
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import existing, find_run
 from clew.cli.progress import count, progress
 from clew.cli.safe_text import inert, json_text
-from clew.core.errors import ConfigError
-from clew.core.interfaces import Store
-from clew.retention import Checked, Told
+from clew.interfaces import Store
+from clew.retention import Checked, Told, run_ids
 from clew.retention import verify as check
-from clew.retention.listing import listed
 
 _HASH: Final = re.compile(r"[0-9a-fA-F]{32}")
 """A hash of a record's chain, as `clew records verify` tells it."""
@@ -71,7 +70,7 @@ async def _find_run(store: Store, given: str) -> str:
     try:
         return await find_run(store, given)
     except ConfigError:
-        if given in (await listed(store, thorough=True)).runs:
+        if given in await run_ids(store):
             return given
         raise
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from clew import ConfigError, Entry, Observation, StoreError, Trajectory, read
 from clew.agent_files import Spec, make_model, origin
+from clew.approvals import root_of
 from clew.cli.agents import VOTES, Assembled
 from clew.cli.foreground import read_all, to_its_end
 from clew.cli.outcome import Outcome
@@ -13,11 +15,7 @@ from clew.cli.places import command
 from clew.cli.render import Shown, render_event
 from clew.cli.safe_text import inert
 from clew.cli.screen import Screen
-from clew.core.errors import ConfigError, StoreError
-from clew.core.events import FINISH, Entry, Json, Observation, Thought
-from clew.core.interfaces import Store
-from clew.core.journal import load
-from clew.core.trajectory import Trajectory
+from clew.interfaces import FINISH, Json, Store, Thought
 from clew.strategies import Vote, verifying, vote, vote_status
 
 NO_LOG: Final = "a log folder is for one run; each run of a vote can be shown (clew show --jsonl)"
@@ -45,9 +43,9 @@ def root(record: Trajectory) -> str:
     return "" if apart else record.started.parent.rpartition(":")[0]
 
 
-def refuse_part(record: Trajectory, store: str | None) -> None:
+async def refuse_part(record: Trajectory, place: Store, store: str | None) -> None:
     """Raise `ConfigError` for a run that goes on only with the one that it serves."""
-    if served := root(record):
+    if (served := await root_of(place, record)) != record.run_id:
         again = command("resume", served, store=store)
         message = f"run {record.run_id} serves run {served} and goes on with it: {again}"
         raise ConfigError(message)
@@ -117,7 +115,7 @@ async def carry_vote(
     work = partial(_go, wish, question, made, run_id, screen, place)
     done, error, reason = await to_its_end(work, run_id, store)
     try:
-        record = await load(place, run_id)
+        record = await read(run_id, store=place)
         stands = done or await vote_status(made.agent, run_id, store=place)
     except StoreError:
         if error is None:

@@ -1,21 +1,20 @@
 """`clew worker`: work on the runs that were submitted."""
 
 import signal
-import sys
 import time
 from typing import Any
 
 import anyio
-import anyio.abc
 import click
 
+from clew import ConfigError
 from clew.agent_files import read_agent_file
 from clew.cli.errors import ANSWERED, FAILED, INTERRUPTED
+from clew.cli.foreground import heeding
 from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE, TRUST_ORIGIN
 from clew.cli.places import shared_place
 from clew.cli.safe_text import inert, json_text
 from clew.cli.stderr_log import of_many
-from clew.core.errors import ConfigError, one_error
 from clew.support.wings import WORKERS, names
 from clew.workers import WorkerConfig, WorkerEvent, work
 
@@ -137,37 +136,24 @@ def _unsaid(line: str) -> None:
 
 
 async def _work(config: WorkerConfig, teller: Teller) -> int:
+    """Work; the first signal lets the worker leave, another Ctrl-C breaks off what it is at."""
     leaving = anyio.Event()
-    broken_off = True
-    with one_error():
-        async with anyio.create_task_group() as group:
-            if sys.platform != "win32":  # its event loop takes no signals
-                await group.start(_heed, leaving, group.cancel_scope, teller)
-            await work(config, on_event=teller.tell, leaving=leaving)
-            broken_off = False
-            group.cancel_scope.cancel()
-    if broken_off:
+
+    def heed(number: int, scope: anyio.CancelScope) -> None:
+        if leaving.is_set():
+            if number == signal.SIGINT:
+                scope.cancel()
+            return
+        leaving.set()
+        if teller.working:
+            count = len(teller.working)
+            said = f"clew: leaving when {count} run(s) have ended their step"
+            click.echo(f"{said}; Ctrl-C breaks them off", err=True)
+
+    async def working() -> bool:
+        await work(config, on_event=teller.tell, leaving=leaving)
+        return True
+
+    if not await heeding([signal.SIGINT, signal.SIGTERM], heed, working):
         return INTERRUPTED
     return FAILED if config.until_idle and teller.failed else ANSWERED
-
-
-async def _heed(
-    leaving: anyio.Event,
-    scope: anyio.CancelScope,
-    teller: Teller,
-    *,
-    task_status: anyio.abc.TaskStatus[None],
-) -> None:
-    """The first signal lets the worker leave; another Ctrl-C breaks off what it is at."""
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        task_status.started()
-        async for number in signals:
-            if not leaving.is_set():
-                leaving.set()
-                if teller.working:
-                    count = len(teller.working)
-                    said = f"clew: leaving when {count} run(s) have ended their step"
-                    click.echo(f"{said}; Ctrl-C breaks them off", err=True)
-            elif number == signal.SIGINT:
-                scope.cancel()
-                return

@@ -95,6 +95,15 @@ class _Thread:
 THREADS: Final = Threads()
 """Those of this process."""
 
+
+def threads_at_work() -> bool:
+    """Whether a plain function still runs in a thread, such as a tool past its deadline.
+
+    A program that ends waits for it, unless it leaves by `os._exit`.
+    """
+    return THREADS.at_work
+
+
 atexit.register(THREADS.wait)
 if sys.platform != "win32":  # pragma: no branch - Windows does not fork
     os.register_at_fork(after_in_child=THREADS.forget)

@@ -12,8 +12,9 @@ from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.pending import Held, ancestors, held_here, waits_below
 from clew.core.redaction import Redaction
-from clew.core.runner import Where, has_begun, secrets, store_at
+from clew.core.runner import has_begun, secrets
 from clew.core.trajectory import Call, Trajectory
+from clew.stores import Where, store_at
 
 __all__ = [
     "Held",

@@ -27,9 +27,10 @@ from clew.core.events import (
 from clew.core.interfaces import Base, Listener, Store
 from clew.core.journal import Journal, load, new_run_id
 from clew.core.observations import refusal, replaced
-from clew.core.runner import Where, drive, redact, secrets, store_at
+from clew.core.runner import drive, redact, secrets
 from clew.core.trajectory import Call, Step, Trajectory, effects
 from clew.result import Result
+from clew.stores import Where, store_at
 from clew.stores.seal import sealed
 
 

@@ -2,13 +2,8 @@
 
 import os
 import re
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from functools import lru_cache
-from pathlib import Path
-from typing import Final, TypeAlias, TypeVar
-
-import anyio
+from typing import Final, TypeVar
 
 from clew.codecs import same_format
 from clew.core.agent import A_co, Agent, changes
@@ -33,11 +28,8 @@ from clew.core.pending import ancestors
 from clew.core.redaction import Redaction
 from clew.core.trajectory import Trajectory
 from clew.result import Result, whole_result
-from clew.stores import open_store
 from clew.stores.seal import sealed
-from clew.stores.user_store import guarded
 
-Where: TypeAlias = Store | str | Path | None
 T = TypeVar("T")
 
 SECRET_NAMES: Final = re.compile(
@@ -73,20 +65,6 @@ def secrets() -> tuple[str, ...]:
 def redact(value: T) -> T:
     """The value as a record has it: without the secrets of the environment."""
     return Redaction(secrets()).cleaned(value)
-
-
-@asynccontextmanager
-async def store_at(where: Where) -> AsyncGenerator[Store]:
-    """The store at a place, closed in the end if it was opened here; one's own is guarded."""
-    if where is None or isinstance(where, str | Path):
-        store = open_store(where)
-        try:
-            yield store
-        finally:
-            with anyio.CancelScope(shield=True):  # a database keeps whatever is not let go of
-                await store.close()
-    else:
-        yield guarded(where)
 
 
 async def has_begun(store: Store, run_id: str) -> bool:
@@ -266,7 +244,8 @@ def _changes(agent: Agent, so_far: Trajectory, *, accepted: bool) -> tuple[str, 
     different = changes_to_accept(old, new)
     if different and not accepted:
         message = (
-            f"the agent differs from the record's in {', '.join(different)}: accept the change"
+            f"the agent differs from the record's in {', '.join(different)}: accept the change "
+            "(--accept-change, accept_change=True)"
         )
         raise ConfigError(message)
     return changes(old, new) if different else ()

@@ -5,12 +5,13 @@ The tables that compare configurations stand on the extra `eval`: `clew.evals.ta
 
 from clew.evals.agreement import Agreement, agreement
 from clew.evals.case import Case
+from clew.evals.clusters import Cluster, clusters, example_runs
 from clew.evals.dataset import read_dataset
 from clew.evals.estimate import Estimate
-from clew.evals.export import table_csv, trials_csv
+from clew.evals.export import report_document, table_csv, trials_csv
 from clew.evals.golds import check_gold
 from clew.evals.judge import Judge, judge_prompt, judging
-from clew.evals.matrix import plan_of, read_matrix
+from clew.evals.matrix import GOLD, SHIPPED, plan_of, read_matrix
 from clew.evals.measures import counted, paired
 from clew.evals.outcome import About, Counted, Judgement, Mark, Outcome
 from clew.evals.overview import overview
@@ -23,9 +24,12 @@ from clew.evals.table import Column, Table
 from clew.evals.world import Episode, World
 
 __all__ = [
+    "GOLD",
+    "SHIPPED",
     "About",
     "Agreement",
     "Case",
+    "Cluster",
     "Column",
     "Configuration",
     "Counted",
@@ -47,9 +51,11 @@ __all__ = [
     "accuracy",
     "agreement",
     "check_gold",
+    "clusters",
     "counted",
     "evaluate",
     "evaluate_sync",
+    "example_runs",
     "foreseen",
     "foreseen_sync",
     "judge_prompt",
@@ -62,6 +68,7 @@ __all__ = [
     "plan_of",
     "read_dataset",
     "read_matrix",
+    "report_document",
     "right",
     "score",
     "table_csv",

@@ -90,7 +90,7 @@ def _short(text: str) -> str:
     return line if len(line) <= MOST else f"{line[:MOST]}…"
 
 
-def chosen(found: Iterable[Cluster], each: int = EACH) -> list[str]:
-    """The runs whose traces are shown: some of each cluster, the largest first."""
+def example_runs(found: Iterable[Cluster], each: int = EACH) -> list[str]:
+    """The runs whose traces a report has: some of each cluster, the largest first."""
     runs = [one.run_id for cluster in found for one in cluster.trials[:each]]
     return list(dict.fromkeys(runs))[:ALL]

@@ -52,6 +52,11 @@ class Estimate:
         """The trials that have ended already."""
         return self.trials - self.todo
 
+    @property
+    def guessed_steps(self) -> int:
+        """So many steps of a run are guessed before any trial of its kind has ended."""
+        return STEPS
+
 
 def estimate(
     plan: Plan,

@@ -37,7 +37,9 @@ def table_csv(table: Table) -> str:
     return _csv(heads, rows)
 
 
-def document(outcomes: Sequence[Outcome], about: About, tables: Iterable[Table]) -> dict[str, Json]:
+def report_document(
+    outcomes: Sequence[Outcome], about: About, tables: Iterable[Table]
+) -> dict[str, Json]:
     """Everything a report says, as one document."""
     return {
         "about": msgspec.to_builtins(about),

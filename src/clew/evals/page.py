@@ -12,14 +12,20 @@ from functools import partial
 from math import fsum
 from typing import Any, Final, TypeAlias
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
 from clew.core.events import Json, encode
 from clew.evals.clusters import Cluster, clusters, common_answers, why
 from clew.evals.outcome import About, Outcome
 from clew.evals.plots import plots
 from clew.evals.table import Table, format_cell, inert, is_simulated, simulated_note, unfinished
+from clew.support.extras import missing_extra
+
+try:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+except ModuleNotFoundError as missing:
+    raise missing_extra(missing, "eval") from missing
+
+__all__ = ["page"]
 
 Trace: TypeAlias = Sequence[tuple[str, str]]
 """A record as labelled texts."""
@@ -38,7 +44,7 @@ def page(
     traces: Mapping[str, Trace],
     store: str,
 ) -> str:
-    """The whole page; `traces` are those of the `chosen` runs, and `store` is the file of all."""
+    """The whole page; `traces` are those of the `example_runs`, and `store` is the file of all."""
     environment: Any = Environment(  # its tables of filters and tests have no types
         loader=PackageLoader("clew.evals", ""),
         autoescape=True,

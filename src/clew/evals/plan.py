@@ -184,6 +184,15 @@ class Plan:
                 message = f"case {case.id} asks for a reward, and only a world gives one: name it"
                 raise ConfigError(message)
 
+    @property
+    def unpriced(self) -> list[str]:
+        """The models, also of verifiers and the judge, whose price is not known."""
+        agents = [one.agent for one in self.configurations]
+        agents += [one.verifier for one in self.configurations if is_agent(one.verifier)]
+        agents += [] if self.judge is None else [self.judge.agent]
+        models = [one.resolved_model for one in agents]
+        return [model.name for model in models if not model.priced]
+
     def trials(self, only: Sequence[str] = (), first: int | None = None) -> list[Trial]:
         """All of them, or those of some configurations and the first cases, in their order.
 

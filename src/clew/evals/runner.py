@@ -81,6 +81,11 @@ class Evaluation:
         """Whether all that was asked for is done."""
         return not self.left and not self.failed
 
+    @property
+    def over_cost(self) -> bool:
+        """Whether no further trial was begun for what all have cost."""
+        return self.stopped.startswith(COST)
+
 
 async def evaluate(
     plan: Plan,

@@ -12,6 +12,8 @@ from clew.core.errors import ConfigError, ModelError
 from clew.models.prices import listed
 from clew.models.resolve import aliases, is_local, providers, reached
 
+__all__ = ["priced_models", "served"]
+
 SOON: Final = 1.0
 LATER: Final = 10.0
 """Seconds that servers on this machine, and elsewhere, have to list their models."""

@@ -26,7 +26,7 @@ class Provider(msgspec.Struct, frozen=True):
     variables of further options of `make`, by the option. `first` is a variable that goes before
     `key` where both are set, `last` one that holds the key where neither is. `formats` are other
     functions, by what is written behind the name: `NAME-responses`. `rank` is its place in lists,
-    and where `clew.models.resolve.default` looks for keys; a server that is `probed` is found by it
+    and where `clew.models.default_model` looks for keys; a server that is `probed` is found by it
     where it runs on this machine.
     """
 

@@ -2,7 +2,6 @@
 
 import difflib
 import importlib
-import importlib.util
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -16,7 +15,7 @@ from clew.core.errors import ConfigError
 from clew.core.interfaces import Model
 from clew.models.prices import listed
 from clew.models.provider import Provider
-from clew.support.extras import install
+from clew.support.extras import install, installed
 from clew.support.wings import MODELS, find, names
 
 PROBE: Final = 0.3
@@ -37,6 +36,22 @@ class ProviderInfo(msgspec.Struct, frozen=True):
     key: str
     key_set: bool
     base_url: str
+    variable: str = ""
+    """The variable that names another address."""
+    model: str = ""
+    """The model to begin with, "" where the provider has none of its own."""
+    custom: bool = False
+    """Whether the environment names another address."""
+
+    @property
+    def shown_url(self) -> str:
+        """The address as it may be shown: without the password that it may hold."""
+        return hidden(self.base_url)
+
+    @property
+    def server(self) -> tuple[str, int] | None:
+        """Host and port; None where the address cannot be one of a server."""
+        return reached(self.base_url)
 
     @property
     def usable(self) -> bool:
@@ -174,12 +189,15 @@ def available(env: Mapping[str, str]) -> list[ProviderInfo]:
             key=provider.variable(env),
             key_set=bool(env.get(provider.variable(env))),
             base_url=env.get(provider.address) or provider.base_url,
+            variable=provider.address,
+            model=provider.model,
+            custom=bool(env.get(provider.address)),
         )
         for name, provider in providers().items()
     ]
 
 
-async def default(env: Mapping[str, str]) -> tuple[str, str]:
+async def default_model(env: Mapping[str, str]) -> tuple[str, str]:
     """The model to use when none is named, and why: (name, reason).
 
     The first provider whose key is set; else a local server that says within 0.3 seconds which
@@ -210,14 +228,6 @@ def _unknown(name: str, provider: str) -> str:
         f"unknown model {name!r}: write provider:model, with one of these providers: "
         f"{', '.join(known)}"
     )
-
-
-def installed(module: str) -> bool:
-    """Whether a module can be imported."""
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:  # the package that it would be in
-        return False
 
 
 def is_local(base_url: str) -> bool:

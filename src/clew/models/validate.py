@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from clew.core.errors import ConfigError
-from clew.models.resolve import hidden, installed, reached
+from clew.models.resolve import hidden, reached
+from clew.support.extras import installed
 
 SOCKS: Final = "a SOCKS proxy needs socksio: run pip install socksio"
 

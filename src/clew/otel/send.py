@@ -3,16 +3,23 @@
 import logging
 import os
 
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.sdk.trace.sampling import ALWAYS_ON
-
-from clew.core.errors import ClewError
+from clew.core.errors import ClewError, ConfigError
 from clew.core.trajectory import Trajectory
+from clew.models.resolve import hidden, reached
 from clew.otel import export
+from clew.support.extras import missing_extra
+
+try:
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+    from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+except ModuleNotFoundError as missing:
+    raise missing_extra(missing, "otel") from missing
+
+__all__ = ["send"]
 
 NAMED = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
@@ -21,8 +28,12 @@ def send(record: Trajectory, *, endpoint: str = "", content: bool = False) -> in
     """Send the spans; how many there were.
 
     `endpoint` is the whole address; without it, and for headers and time-outs, OpenTelemetry's own
-    variables (`OTEL_EXPORTER_OTLP_…`) count. Raises `ClewError` where nobody took them.
+    variables (`OTEL_EXPORTER_OTLP_…`) count. Raises `ConfigError` for what is no address, and
+    `ClewError` where nobody took them.
     """
+    if endpoint and reached(endpoint) is None:
+        message = f"{hidden(endpoint)!r} is no address: give one as http://host:4318/v1/traces"
+        raise ConfigError(message)
     logging.getLogger("opentelemetry").addHandler(logging.NullHandler())  # it is said below
     named = {} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": "clew"}
     provider = TracerProvider(ALWAYS_ON, Resource.create(named), shutdown_on_exit=False)

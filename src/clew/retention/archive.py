@@ -11,10 +11,10 @@ from clew.core.errors import ConfigError, StoreError
 from clew.core.events import Attempt, Observation
 from clew.core.interfaces import Line
 from clew.core.journal import wall_clock
-from clew.core.runner import Where, store_at
 from clew.retention.archive_format import VERSION, Archive, End, Missing, Section, encoded, written
 from clew.retention.integrity import blobs_of, events, is_blob
 from clew.retention.listing import Listing, OnRun, Readable, Told, bases, complete, listed
+from clew.stores import Where, store_at
 from clew.support.private_files import opener
 
 

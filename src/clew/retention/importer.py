@@ -8,11 +8,11 @@ from typing import BinaryIO, Final
 
 from clew.core.errors import ConfigError, RunExistsError, RunNotFoundError, StoreError
 from clew.core.interfaces import Append, Line, Store
-from clew.core.runner import Where, store_at
 from clew.retention.archive_format import End, Section, read_archive
 from clew.retention.integrity import EntryError, blobs_of, event_of, is_blob
 from clew.retention.listing import Told
 from clew.retention.run_folder import holds_runs, read_folder
+from clew.stores import Where, store_at
 
 MOST_EPOCHS: Final = 10_000
 """More openings than this no run has: an archive that says so was not written by clew."""

@@ -93,6 +93,11 @@ async def listed(store: Store, *, thorough: bool) -> Listing:
     return Listing(place, runs | more, tuple(lost))
 
 
+async def run_ids(store: Store) -> list[str]:
+    """The ids of all runs of a store, also of those that are too damaged to be listed by it."""
+    return list((await listed(store, thorough=True)).runs)
+
+
 def bases(runs: Mapping[str, Known], run_id: str) -> Iterator[Base]:
     """What a run shares, what that shares in turn, and so on; each is followed once."""
     seen: set[str] = set()

@@ -6,10 +6,10 @@ from typing import Final
 
 from clew.core.errors import StoreError, StoreNewerError
 from clew.core.events import AnyEvent, Attempt, Observation
-from clew.core.runner import Where, store_at
 from clew.retention.archive_format import one_line
 from clew.retention.integrity import EntryError, blobs_of, events, is_blob
 from clew.retention.listing import Known, Listing, OnRun, Readable, Told, bases, listed
+from clew.stores import Where, store_at
 
 EMPTY: Final = "it has no entry: it was cut off, or its worker died before the first"
 

@@ -2,9 +2,18 @@
 
 from typing import Final
 
+from clew.screens.disguises import looks_latin
 from clew.screens.injections import Injections, Match, find
 
-__all__ = ["INJECTIONS", "INJECTIONS_ASK", "INJECTIONS_MARK", "Injections", "Match", "find"]
+__all__ = [
+    "INJECTIONS",
+    "INJECTIONS_ASK",
+    "INJECTIONS_MARK",
+    "Injections",
+    "Match",
+    "find",
+    "looks_latin",
+]
 
 INJECTIONS: Final = Injections()
 INJECTIONS_ASK: Final = Injections("ask")

@@ -2,27 +2,38 @@
 
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeAlias
+
+import anyio
 
 from clew.core.errors import ConfigError, StoreError
 from clew.core.interfaces import Store
 from clew.stores.address import has_password, is_address, scheme_of, without_password
 from clew.stores.memory import MemoryStore
 from clew.stores.sqlite.store import SqliteStore
+from clew.stores.user_store import guarded
 from clew.support.wings import STORES, find, names
 
 __all__ = [
     "MemoryStore",
     "SqliteStore",
+    "Where",
     "default_place",
     "has_password",
     "is_address",
     "open_store",
     "scheme_of",
+    "store_at",
     "store_file",
     "without_password",
 ]  # fmt: skip
+
+
+Where: TypeAlias = Store | str | Path | None
+"""A store, or where one is, as `open_store` takes it."""
 
 
 def open_store(where: str | Path | None = None) -> Store:
@@ -39,6 +50,20 @@ def open_store(where: str | Path | None = None) -> Store:
     if scheme := scheme_of(named):
         return _store_at(named, scheme)
     return SqliteStore(store_file(named))
+
+
+@asynccontextmanager
+async def store_at(where: Where) -> AsyncGenerator[Store]:
+    """The store at a place, closed in the end if it was opened here; one's own is guarded."""
+    if where is None or isinstance(where, str | Path):
+        store = open_store(where)
+        try:
+            yield store
+        finally:
+            with anyio.CancelScope(shield=True):  # a database keeps whatever is not let go of
+                await store.close()
+    else:
+        yield guarded(where)
 
 
 def store_file(named: str) -> Path:

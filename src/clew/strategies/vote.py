@@ -18,10 +18,11 @@ from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.parts import stable_name
-from clew.core.runner import Where, has_begun, start, store_at, take_up
+from clew.core.runner import has_begun, start, take_up
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
 from clew.result import Result, result
+from clew.stores import Where, store_at
 from clew.strategies.ballots import (
     RUN,
     VERIFY,

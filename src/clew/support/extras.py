@@ -1,5 +1,6 @@
 """How an optional part of clew is added, said in the way in which clew itself was installed."""
 
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -14,6 +15,14 @@ def install(extra: str) -> str:
     index: a folder, a repository, a file. Only looked for once something is missing.
     """
     return f"pip install {_requirement(extra)}"
+
+
+def installed(module: str) -> bool:
+    """Whether a module can be imported."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # the package that it would be in
+        return False
 
 
 def missing_extra(missing: ImportError, extra: str) -> ImportError:

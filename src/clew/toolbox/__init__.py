@@ -4,13 +4,15 @@
 """
 
 from clew.toolbox.calc import calc, calculate
-from clew.toolbox.person import HoldQuestions, ask_person
+from clew.toolbox.person import ASK_PERSON, HoldQuestions, answered, ask_person
 from clew.toolbox.planner import planner
 from clew.toolbox.program import program
 from clew.tools.process import process_tool
 
 __all__ = [
+    "ASK_PERSON",
     "HoldQuestions",
+    "answered",
     "ask_person",
     "calc",
     "calculate",

@@ -13,7 +13,8 @@ from clew.core.interfaces import Tool
 from clew.core.trajectory import Call, Trajectory
 from clew.tools.schema import checked
 
-ASK: Final = "ask_person"
+ASK_PERSON: Final = "ask_person"
+"""The name of the tool."""
 
 _DESCRIPTION: Final = (
     "Ask the person you work for one question that only they can answer, and wait for the answer. "
@@ -25,7 +26,7 @@ def ask_person() -> Tool:
     """The tool `ask_person`; give the agent the guard `HoldQuestions` with it."""
     return checked(
         Tool(
-            name=ASK,
+            name=ASK_PERSON,
             description=_DESCRIPTION,
             parameters={
                 "type": "object",
@@ -69,7 +70,7 @@ class HoldQuestions:
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """Hold, deny with the code `cap`, or let an answered question pass."""
-        if call.action.name != ASK:
+        if call.action.name != ASK_PERSON:
             return None
         own = so_far.call(call.key)
         if "answer" in own.action.args:
@@ -90,7 +91,7 @@ def _questions_held(so_far: Trajectory) -> int:
     count = 0
     for step in so_far.steps:
         count += sum(
-            call.action.name == ASK
+            call.action.name == ASK_PERSON
             and call.verdict is not None
             and call.verdict.verdict.kind == "hold"
             for call in step.calls

@@ -6,6 +6,7 @@ for a person stands in the records; a driver that is killed, or replaced by anot
 what they say.
 """
 
+from clew.workers.broken_runs import is_set_aside
 from clew.workers.config import (
     QUEUE,
     Driver,
@@ -14,18 +15,23 @@ from clew.workers.config import (
     WorkerEvent,
     work,
 )
-from clew.workers.queue import Standing, status
+from clew.workers.locks import queue_of
+from clew.workers.monitor import Monitor, RunStatus, Standing, status
 from clew.workers.run_one import Agents, carry
 
 __all__ = [
     "QUEUE",
     "Agents",
     "Driver",
+    "Monitor",
     "OnWorkerEvent",
+    "RunStatus",
     "Standing",
     "WorkerConfig",
     "WorkerEvent",
     "carry",
+    "is_set_aside",
+    "queue_of",
     "status",
     "work",
 ]

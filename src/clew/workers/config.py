@@ -11,7 +11,7 @@ import msgspec
 
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError, one_error
-from clew.core.runner import Where
+from clew.stores import Where
 from clew.support.wings import WORKERS, require
 from clew.workers.run_one import Agents
 

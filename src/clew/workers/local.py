@@ -8,8 +8,8 @@ import anyio
 
 from clew.core.interfaces import RunInfo
 from clew.core.journal import load
-from clew.core.runner import store_at
 from clew.core.trajectory import Trajectory
+from clew.stores import store_at
 from clew.workers.agents import agents_for
 from clew.workers.config import OnWorkerEvent, WorkerConfig
 from clew.workers.gate import Gate

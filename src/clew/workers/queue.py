@@ -4,23 +4,21 @@ Workers are whatever serves the queue of the run, in this process or another (`c
 """
 
 from collections.abc import AsyncGenerator, Generator
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 import anyio
 
 from clew.concurrency.portal import twin, wait_for
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
-from clew.core.events import Entry, Json, Status
+from clew.core.events import Entry, Json
 from clew.core.interfaces import Notifies, Store
-from clew.core.journal import catch_up, load
-from clew.core.runner import Where, start, store_at
+from clew.core.journal import catch_up
+from clew.core.runner import start
 from clew.core.trajectory import Trajectory
+from clew.stores import Where, store_at
 from clew.workers.config import QUEUE
-from clew.workers.locks import claim, shared
-
-Standing: TypeAlias = Literal["waiting", "working"] | Status
-"""How a run stands: nobody works on it yet, somebody does, or how it stopped."""
+from clew.workers.locks import shared
 
 _LOOK: Final = 0.1  # seconds between two looks at a store that does not tell what was written
 _WAIT: Final = 1.0  # the same where it does, and that may get lost
@@ -47,20 +45,6 @@ async def submit(
         shared(place)
         journal = await start(agent, goal, place, run_id=run_id, origin=origin, queue=queue)
         return journal.run_id
-
-
-async def status(run_id: str, *, store: Where = None) -> Standing:
-    """How a run stands that was left to workers. Raises `StoreError` where it is unknown."""
-    async with store_at(store) as opened:
-        place = shared(opened)
-        record = await load(place, run_id)
-        if record.stop is not None and not await place.inbox(run_id):
-            return record.stop.status
-        lock = await claim(place, run_id)
-        if lock is None:
-            return "working"
-        await place.release(lock)
-        return "waiting"
 
 
 async def follow(run_id: str, *, store: Where = None) -> AsyncGenerator[Entry]:

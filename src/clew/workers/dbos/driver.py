@@ -19,7 +19,7 @@ from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
 
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
-from clew.core.runner import store_at
+from clew.stores import store_at
 from clew.stores.postgres.store import PostgresStore
 from clew.workers.agents import KnownAgents, agents_for
 from clew.workers.config import OnWorkerEvent, WorkerConfig

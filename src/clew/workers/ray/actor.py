@@ -14,7 +14,7 @@ from clew.stores import open_store
 from clew.workers.agents import KnownAgents, agent_named
 from clew.workers.gate import Gate
 from clew.workers.locks import Shared, claim, shared
-from clew.workers.queue import Standing
+from clew.workers.monitor import Standing
 from clew.workers.run_one import Agents, carry_claimed, describe
 
 PAUSE: Final = 0.2

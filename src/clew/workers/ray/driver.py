@@ -15,7 +15,7 @@ import anyio
 from clew.core.errors import ConfigError
 from clew.core.events import Started, decode
 from clew.core.interfaces import RunInfo
-from clew.core.runner import store_at
+from clew.stores import store_at
 from clew.workers.agents import agent_named
 from clew.workers.config import OnWorkerEvent, WorkerConfig
 from clew.workers.locks import Shared, let_go, shared

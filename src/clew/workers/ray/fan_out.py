@@ -13,8 +13,8 @@ from clew.core.errors import ConfigError, RunExistsError
 from clew.core.events import Json
 from clew.core.interfaces import Store
 from clew.core.journal import load, new_run_id
-from clew.core.runner import Where, start, store_at
-from clew.stores import default_place
+from clew.core.runner import start
+from clew.stores import Where, default_place, store_at
 from clew.workers.agents import agent_named
 from clew.workers.ray.actor import ActorConfig, End, named_from
 from clew.workers.ray.crew import Cast, crew

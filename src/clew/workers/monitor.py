@@ -1,0 +1,94 @@
+"""How runs stand: waiting for a worker, working, or how they stopped."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from clew.core.errors import StoreError
+from clew.core.events import Started, Status, Stop, decode
+from clew.core.interfaces import Locks, RunInfo, Store
+from clew.core.journal import load
+from clew.stores import Where, store_at
+from clew.workers.locks import claim, queue_of, shared
+
+Standing: TypeAlias = Literal["waiting", "working"] | Status
+"""How a run stands: nobody works on it yet, somebody does, or how it stopped."""
+
+
+async def status(run_id: str, *, store: Where = None) -> Standing:
+    """How a run stands that was left to workers. Raises `StoreError` where it is unknown."""
+    async with store_at(store) as opened:
+        place = shared(opened)
+        record = await load(place, run_id)
+        if record.stop is not None and not await place.inbox(run_id):
+            return record.stop.status
+        return await _claimed(place, run_id)
+
+
+async def _claimed(store: Locks, run_id: str) -> Literal["waiting", "working"]:
+    """Whether somebody works on a run: whether it can be claimed tells."""
+    lock = await claim(store, run_id)
+    if lock is None:
+        return "working"
+    await store.release(lock)
+    return "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """How a run stands; "open" is one that has not stopped and stands in no queue."""
+
+    run_id: str
+    standing: Standing | Literal["open", "unreadable"]
+    entries: int
+    queue: str
+    question: str
+
+
+class Monitor:
+    """The last `most` runs of a store (0: all), looked at again and again.
+
+    What was read of runs that have not changed since is kept.
+    """
+
+    def __init__(self, store: Store, most: int = 0) -> None:
+        self._store = store
+        self._most = max(most, 0)
+        self._stops: dict[str, tuple[int, Status | None]] = {}
+
+    async def rows(self) -> list[RunStatus]:
+        """How the runs stand now, the one last written first."""
+        store = self._store
+        infos = await store.runs(self._most)
+        due = {run.run_id for run in await store.due()} if isinstance(store, Locks) else None
+        return [await self._row(info, due) for info in infos]
+
+    async def _row(self, info: RunInfo, due: set[str] | None) -> RunStatus:
+        queue = queue_of(info)
+        try:
+            first, last = decode(info.first.body), decode(info.last.body)
+        except (ValueError, RecursionError):  # of a newer clew, or damaged
+            return RunStatus(info.run_id, "unreadable", info.entries, queue, "")
+        goal = first.goal if isinstance(first, Started) else ""
+        standing: Standing | Literal["open", "unreadable"] = "unreadable"
+        if isinstance(last, Stop) and (due is None or info.run_id not in due):
+            standing = last.status
+        else:
+            with suppress(StoreError):  # damaged, or forgotten just now
+                standing = await self._due_standing(info, queue)
+        return RunStatus(info.run_id, standing, info.entries, queue, goal)
+
+    async def _due_standing(self, info: RunInfo, queue: str) -> Standing | Literal["open"]:
+        """Of a run that may be due."""
+        store = self._store
+        if not await store.inbox(info.run_id):
+            read, stopped = self._stops.get(info.run_id, (0, None))
+            if read != info.entries:  # what came after its stop may change nothing
+                record = await load(store, info.run_id)
+                stopped = record.stop.status if record.stop is not None else None
+                self._stops[info.run_id] = (len(record), stopped)
+            if stopped is not None:
+                return stopped
+        if not queue or not isinstance(store, Locks):
+            return "open"
+        return await _claimed(store, info.run_id)
