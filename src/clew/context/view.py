@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from clew.codecs.interface import Codec, Describes, PromptSpec, Shape
-from clew.context.chat_tokens import are_shown, harmless
+from clew.context.chat_tokens import are_shown, goal_of, harmless
 from clew.context.prompt_parts import Parts
 from clew.core.events import FINISH, Fingerprints, Json, Note, encode
 from clew.core.interfaces import Calls, Parameters, Part, Prompt
@@ -250,3 +250,13 @@ class View:
 def _step(so_far: Trajectory, number: int) -> Step:
     """A step by its number; 0 is what comes before the first thought."""
     return so_far.steps[number - 1] if number else so_far.before
+
+
+def view_of(
+    so_far: Trajectory, codec: Codec, brief: PromptSpec, params: Mapping[str, Json]
+) -> View:
+    """The run's view, kept between steps; made anew whenever it is not there."""
+    view, goal = so_far.folds.get("view"), goal_of(so_far)
+    if not isinstance(view, View) or view.brief is not brief or view.goal != goal:
+        view = so_far.folds["view"] = View(codec, brief, goal, params)
+    return view

@@ -242,17 +242,6 @@ def too_little(grant: Grant) -> str | None:
     return None
 
 
-def limit_reminders(left: Left, near: int) -> list[str]:
-    """What is left of steps and calls, in lines for the model: where it is at most `near`."""
-    lines: list[str] = []
-    if left.steps <= near:
-        last = "This is the last step: finish now."
-        lines.append(last if left.last else f"{left.steps} steps are left.")
-    if left.tool_calls <= near:
-        lines.append(f"{left.tool_calls} tool calls are left.")
-    return lines
-
-
 def _thinking(so_far: Trajectory) -> float:
     """Seconds from what came before the last thought to it, where one worker saw both."""
     pairs = zip(so_far.entries[-2::-1], so_far.entries[::-1], strict=False)
