@@ -1,20 +1,4 @@
-"""What a programmer may have to catch. What goes wrong *inside* a run is an event.
-
-ClewError
-├── ConfigError      parts do not fit together; raised before the first model call
-├── ModelError       the provider failed after its retries; the record stays open and resumes
-├── StoreError       the record could not be read or written
-│   ├── RunNotFoundError       the store has no run by this id
-│   ├── RunExistsError         the id of a new run is taken
-│   ├── StoreBusyError         another process kept a lock for longer than was waited
-│   ├── StoreUnreachableError  the server is away, or the file is gone
-│   ├── StoreDamagedError      what was written is not what can be read
-│   ├── StoreNewerError        a later clew wrote it
-│   ├── ReplayError            a replay came to another result than the record
-│   └── FencedError            another worker has opened the run; this one must stop
-├── PartError        a guard, check, format or another part of your own broke; the record resumes
-└── ToolError        raised *by* a tool: the message is for the model, and the call is not done
-"""
+"""What a programmer may have to catch. What goes wrong *inside* a run is an event."""
 
 from collections.abc import Generator
 from contextlib import contextmanager

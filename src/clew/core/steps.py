@@ -186,17 +186,6 @@ class Totals(msgspec.Struct):
         self.below += took.tool_calls
         self.usage += took.usage
 
-    def __add__(self, other: "Totals") -> "Totals":
-        """What two runs took together."""
-        return Totals(
-            self.steps + other.steps,
-            self.calls + other.calls,
-            self.usage + other.usage,
-            self.active_ms + other.active_ms,
-            self.below + other.below,
-            self.lost + other.lost,
-        )
-
 
 class Step(msgspec.Struct, gc=False):
     """A thought and everything until the next. Step 0 is what comes before the first thought."""

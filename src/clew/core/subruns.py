@@ -26,7 +26,8 @@ async def hand_out(agent: Agent, journal: Journal, calls: Sequence[Call]) -> Non
     Together, so that their shares do not depend on which of them comes first.
     """
     so_far = journal.trajectory
-    new = [(call, tool) for call in calls if (tool := _hands_on(agent, call)) and not call.attempts]
+    tools = ((call, agent.by_name.get(call.action.name)) for call in calls if not call.attempts)
+    new = [(call, tool) for call, tool in tools if tool is not None and tool.sub is not None]
     if not new:
         return
     share = agent.budget.share(so_far, len(new))
@@ -78,12 +79,6 @@ async def close_sub_run(agent: Agent, journal: Journal, call: Call, why: str) ->
 def sub_run_id(run_id: str, call: Call) -> str:
     """The id of the run that a call of this run is made in."""
     return f"{run_id}-{call.key}"
-
-
-def _hands_on(agent: Agent, call: Call) -> Tool | None:
-    """The tool of a call that is made in a run of its own."""
-    tool = agent.by_name.get(call.action.name)
-    return tool if tool is not None and tool.sub is not None else None
 
 
 async def _end(journal: Journal, tool: Tool, call: Call, close: str = "") -> Observation | Verdict:

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from clew.core.events import FINISH, Code, Judged, Landing
-from clew.core.trajectory import Totals, Trajectory
+from clew.core.events import FINISH, Code, Judged, Landing, Usage
+from clew.core.trajectory import Trajectory
 from clew.evals.outcome import Counted, Kind, Outcome
 from clew.evidence import Audit
 
@@ -36,15 +36,15 @@ def counted(records: Sequence[Trajectory], audit: Audit | None = None) -> Counte
     events = [entry.event for record in records for entry in record.entries]
     mended = sum(isinstance(event, Judged) and _mends(event) for event in events)
     checked = [claim for claim in audit.claims if claim.state != "not checkable"] if audit else []
-    took = sum((record.total for record in records), start=Totals())
+    calls = sum((record.total.calls for record in records), start=Counter[str]())
     return Counted(
         steps=sum(len(record.steps) for record in records),
-        usage=took.usage,
-        seconds=took.seconds,
+        usage=sum((record.usage for record in records), start=Usage()),
+        seconds=sum(record.total.seconds for record in records),
         faults=sum(bool(thought.fault) for thought in thoughts),
         repairs=sum(bool(thought.repairs) for thought in thoughts) + mended,
         landings=sum(isinstance(event, Landing) for event in events),
-        calls=dict(took.calls),
+        calls=dict(calls),
         failed_calls=dict(failed),
         unknown=_refused(records, "unknown_tool"),
         bad_arguments=_refused(records, "invalid_arguments"),
