@@ -205,7 +205,7 @@ def but(**changes: Any) -> Callable[[Reply, Prompt], Reply]:
 
 
 def scribble(reply: Reply, prompt: Prompt) -> Reply:
-    prompt.parts[0].text += " (read)"
+    object.__setattr__(prompt.parts[0], "text", "read")  # by force: it is frozen
     return reply
 
 

@@ -146,14 +146,13 @@ Calls: TypeAlias = Literal["auto", "none", "required"]
 """Whether a reply may call tools, must not, or must."""
 
 
-@dataclass(slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Part:
     """One immutable message of a prompt, in no provider's words.
 
     An assistant's part may carry the `calls` it made and the `wire` items only its own model reads;
     a tool's part answers the call `call_id` of the tool `name`; a user's part may show `images`.
-    `encoded` remembers, per encoder, the bytes a model made of it, so that each part is encoded
-    once.
+    `encoded` remembers, per encoder, the bytes a model made of it: each part is encoded once.
     """
 
     role: Role

@@ -17,7 +17,7 @@ from clew.core.journal import Journal
 from clew.core.moves import next_move
 from clew.core.observations import closed_answers
 from clew.core.pending import interrupt
-from clew.core.policy import comes_before, judge_answer, judge_call, judge_words
+from clew.core.policy import comes_before, held_stop, judge_answer, judge_call, judge_words
 from clew.core.subruns import hand_out
 from clew.core.thought import next_thought
 from clew.core.trajectory import Call, Step, Trajectory
@@ -71,8 +71,7 @@ async def act(agent: Agent, journal: Journal) -> None:
     if ready:
         await observe(agent, journal, ready)
     elif step.pending:
-        held = ", ".join(call.key for call in step.pending)
-        await journal.record(Stop("held", f"waiting for a ruling on {held}"))
+        await journal.record(held_stop(*(call.key for call in step.pending)))
 
 
 async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
@@ -123,7 +122,7 @@ async def may_finish(agent: Agent, journal: Journal, call: Call) -> bool:
         return False
     await judge(agent, journal, [call])
     if call.held:
-        await journal.record(Stop("held", f"waiting for a ruling on {call.key}"))
+        await journal.record(held_stop(call.key))
     return not call.held and call.observation is None
 
 
@@ -133,11 +132,10 @@ async def give_up(agent: Agent, journal: Journal) -> None:
     why = f"the answer was rejected: {so_far.rejected[-1]}" if so_far.rejected else "no answer"
     if (over := agent.budget.exceeded(so_far)) is not None:
         why = f"{why}; {over}"
+    status: Status = "failed"
     if so_far.landing is not None:
-        stop = Stop("bound", f"{so_far.landing.bound}: {why}", agent.fallback, fallback=True)
-    else:
-        stop = Stop("failed", why, agent.fallback, fallback=True)
-    await journal.record(stop)
+        status, why = "bound", f"{so_far.landing.bound}: {why}"
+    await journal.record(Stop(status, why, agent.fallback, fallback=True))
 
 
 async def land(agent: Agent, journal: Journal, reached: str) -> None:

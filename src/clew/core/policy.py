@@ -27,6 +27,11 @@ from clew.tools.schema import example, nearest
 from clew.tools.types import plain
 
 
+def held_stop(*keys: str) -> Stop:
+    """The stop of a run that waits for a person's ruling on these calls."""
+    return Stop("held", f"waiting for a ruling on {', '.join(keys)}")
+
+
 def comes_before(step: Step) -> tuple[Code, str] | None:
     """Why the step's call of finish is sent back unseen, if something came before it."""
     if step.person_spoke:
@@ -158,7 +163,7 @@ async def judge_words(agent: Agent, so_far: Trajectory) -> list[AnyEvent]:
     """
     if (words := so_far.words) is not None:
         if words.held:
-            return [Stop("held", f"waiting for a ruling on {words.key}")]
+            return [held_stop(words.key)]
         why = "" if words.ruling is None else words.ruling.why
         return [Stop("refused", why or "a person said no")]
     text, key = "\n\n".join(so_far.pending_input), so_far.words_key
@@ -173,7 +178,7 @@ async def judge_words(agent: Agent, so_far: Trajectory) -> list[AnyEvent]:
             case "hint":
                 events.append(judged)
             case "hold":
-                held = held or [judged, Stop("held", f"waiting for a ruling on {key}")]
+                held = held or [judged, held_stop(key)]
             case "deny":
                 return [*events, judged, Stop("refused", verdict.reason)]
             case _:
