@@ -1,7 +1,7 @@
-"""clew: a ReAct runtime whose append-only record is the only state.
+"""clew: a ReAct runtime for Python whose append-only record is the only state.
 
-A language model thinks, acts with tools, reads what really came back, and goes on until it can
-answer; everything that happened is in the record, and everything else is read from it.
+A language model thinks, calls tools, reads what they returned, and continues until it can answer.
+Every event is written to the record, and everything else is read from it.
 """
 
 from clew.api import (

@@ -70,12 +70,11 @@ async def resume(
     take_over: bool = False,
     listener: Listener | None = None,
 ) -> Result[A_co]:
-    """Go on with a run: after a crash, a ruling, a raised limit, or with a further word (`say`).
+    """Continue a run: after a crash, a ruling, a raised limit, or with a message (`say`).
 
-    A run that has stopped and is given nothing new gives its result again, unless a person had
-    interrupted it. Raises `ConfigError` where the agent differs from the record's and
-    `accept_change` is not given, and where the run stands in a queue and a worker has it: unless
-    `take_over` is given, which fences that worker off.
+    A stopped run without anything new returns its result again, unless a person interrupted it.
+    Raises `ConfigError` if the agent differs from the record's without `accept_change`, and if a
+    worker has the run; `take_over` fences that worker off.
     """
     async with open_run(
         agent, run_id=run_id, store=store, accept_change=accept_change, take_over=take_over,
@@ -221,10 +220,10 @@ async def prompt_of(
     codec: Codec | None = None,
     shape: Shape | None = None,
 ) -> RenderedPrompt:
-    """The prompt that thought number `step` (the last one by default) answered, from the record.
+    """Rebuild the prompt of thought number `step` (default: the last one) from the record.
 
-    `codec` and `shape` are those of the agent, where they do not ship with clew. Raises
-    `ConfigError` where there is no such thought or the record does not say how it was rendered.
+    Pass `codec` and `shape` of the agent if they do not ship with clew. Raises `ConfigError` if
+    there is no such thought, or the record does not say how its prompt was made.
     """
     async with store_at(store) as place:
         return await render_prompt(await load(place, run_id), place, step, codec=codec, shape=shape)
@@ -232,7 +231,7 @@ async def prompt_of(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of a reply on its way; shown, never recorded."""
+    """A piece of a reply as it arrives; never recorded."""
 
     text: str
 
@@ -241,7 +240,7 @@ Shown: TypeAlias = Entry | Token
 
 
 class Stream(Generic[A_co]):
-    """What happens in a run, as it happens; `result` is there when the iteration has ended."""
+    """The events of a run as they happen; `result` is set when the iteration ends."""
 
     def __init__(self, shown: AsyncIterator[Shown]) -> None:
         self._shown = shown
@@ -268,7 +267,7 @@ class _Forward:
 async def stream(
     agent: Agent[A_co], goal: str, *, store: Where = None, run_id: str = ""
 ) -> AsyncGenerator[Stream[A_co]]:
-    """Answer a goal while showing every entry and token: `async with … as events`, `async for`.
+    """Answer a goal and yield every entry and token: `async with … as events`, `async for`.
 
     Leaving early cancels the run; its record stays open.
     """
@@ -301,10 +300,10 @@ async def batch(
     store: Where = None,
     on_done: Callable[[int, int, Result[A_co]], None] | None = None,
 ) -> list[Result[A_co]]:
-    """Answer many goals, `at_once` at a time; results in the order of the goals.
+    """Answer many goals, `at_once` at a time; returns the results in the order of the goals.
 
-    `on_done(done, total, result)` is called as each ends. A run whose model failed has the status
-    "failed" here, its reason is the error, and its record stays open.
+    `on_done(done, total, result)` is called as each run ends. A run whose model failed has the
+    status "failed" and the error as its reason; its record stays open.
     """
     if at_once < 1:
         message = f"at_once is {at_once}: give 1 or more"

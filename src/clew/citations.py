@@ -1,4 +1,4 @@
-"""What an answer cites: in its text, as lines, and numbered at its end."""
+"""What an answer cites: in its text, as a list, and numbered."""
 
 import contextlib
 import re
@@ -24,7 +24,7 @@ _LOOKS: Final = Lazy(r"(?=\D*\d)(?!1\d{3}$|20\d\d$)[\w.:#/-]+|\w+_\w+")
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A `doc_id` an answer cites, and where in the answer."""
+    """A `doc_id` that an answer cites, and its position in the answer."""
 
     doc_id: str
     start: int
@@ -34,7 +34,7 @@ class Citation:
 def citations(text: str, known: Collection[str] = ()) -> list[Citation]:
     """All citations of a text: known ids in brackets, and what looks like one ([wiki_3], [7]).
 
-    [sic], [1818] and the words of a link are none.
+    [sic], [1818] and the text of a link do not count.
     """
     found: list[Citation] = []
     for match in _CITED.finditer(text):
@@ -47,7 +47,7 @@ def citations(text: str, known: Collection[str] = ()) -> list[Citation]:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A piece of evidence the answer cites, and where it does (start and end in the answer)."""
+    """Evidence that the answer cites, and where (start and end in the answer)."""
 
     doc_id: str
     source: str
@@ -78,7 +78,7 @@ class _Found(msgspec.Struct):
 
 
 def titles(record: Trajectory) -> dict[str, str]:
-    """The titles that search results gave, by doc_id."""
+    """The titles in search results, by doc_id."""
     found: dict[str, str] = {}
     for call in record.calls:
         with contextlib.suppress(msgspec.ValidationError):  # the result of another kind of tool
@@ -89,7 +89,7 @@ def titles(record: Trajectory) -> dict[str, str]:
 
 
 def references(pieces: Iterable[Evidence], record: Trajectory) -> list[Reference]:
-    """The pieces as lines of a list, with the titles that the record knows."""
+    """The evidence as lines of a list, with the titles that the record knows."""
     named = titles(record)
     return [
         Reference(piece.doc_id, piece.source, piece.score, named.get(piece.doc_id, ""))
@@ -98,10 +98,10 @@ def references(pieces: Iterable[Evidence], record: Trajectory) -> list[Reference
 
 
 def numbered(answer: str, cited: Sequence[Reference]) -> str:
-    """The answer with numbers for the pieces it cites, and the list of these at its end.
+    """The answer with numbers for its citations, and their list at the end.
 
-    `[doc_7]` becomes `[1]` where that is the first of `cited`. What looks like a number of the list
-    and is none of it is marked as unknown.
+    `[doc_7]` becomes `[1]` if it is the first of `cited`. A number that looks like one of the list
+    and is not is marked as unknown.
     """
     numbers = {one.doc_id: str(number) for number, one in enumerate(cited, start=1)}
     groups: dict[tuple[int, int], list[Citation]] = {}

@@ -27,10 +27,10 @@ class Parting(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """Two runs side by side.
+    """The result of comparing two runs.
 
-    `shared` counts the entries that are one and the same, as forks have them, and `steps` the steps
-    in these; `agents` names what their agents differ in. `parting` is None where the same happened.
+    `shared` counts the entries that both runs share (as forks do), and `steps` the steps in them.
+    `agents` names the differences between their agents. `parting` is the first difference, or None.
     """
 
     left: Trajectory
@@ -42,7 +42,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def diff(left: Trajectory, right: Trajectory) -> Difference:
-    """Compare two runs by what was thought, done and seen; not by times, ids and tokens."""
+    """Compare two runs by their thoughts, calls and observations, not by times, ids and tokens."""
     shared = steps = 0
     makers = zip(_makers(left), _makers(right), strict=False)
     for entry, (one, other) in zip(left.entries, makers, strict=False):

@@ -21,19 +21,18 @@ _MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 class Result(Generic[A_co]):
     """The answer, how it came about and where to look.
 
-    `answer` has the agent's answer type, or is None where there is none, whatever a type checker
-    thinks: look at `ok` first. Of a run that was `declined` it is the model's
-    own text, which may show what it found. `reason` says why the run stopped. `evidence`
-    is everything an answer may cite, `cited` the pieces that this one does cite, in its order, and
-    `references` these as the lines of a list (`with_references`).
-    `fallback` marks an answer that was declared beforehand instead of found. `note` is what the
-    model says beside it,
-    such as that it is no language model. `audit` is what the
-    first of the agent's checks that audits says of the answer: with `clew.evidence.Grounded` a
-    `clew.evidence.Audit`, which has the list of references too. `held` is what waits for a person.
-    `links` are the links and images of the answer that no person gave, and where they were read.
-    `usage` is what replies took, and `lost` an estimate of calls whose replies nobody saw, because
-    their worker died.
+    `answer` has the agent's answer type, or is None if there is none, whatever a type checker
+    thinks: check `ok` first. For a `declined` run it is the model's own text. `reason` says why the
+    run stopped. `fallback` marks a declared answer instead of a found one. `note` is the model's
+    remark beside the answer, such as that it is not a language model.
+
+    `evidence` is everything an answer may cite; `cited` is what this one cites, in its order, and
+    `references` the same as lines of a list (`with_references`). `audit` is the verdict of the
+    first check that audits: a `clew.evidence.Audit` with `clew.evidence.Grounded`. `links` are
+    links and images of the answer that no person gave, and where they were read.
+
+    `held` lists the calls that wait for a person. `usage` counts the replies; `lost` estimates
+    calls whose worker died before the reply.
     """
 
     run_id: str
@@ -64,13 +63,13 @@ class Result(Generic[A_co]):
 
     @property
     def ok(self) -> bool:
-        """Whether the question was answered, neither bound nor held nor refused."""
+        """Whether the question was answered: not at a limit, held, declined or refused."""
         return self.status == "answered"
 
     def with_references(self) -> str:
-        """The answer's text with a number for each piece it cites, and their list at its end.
+        """The answer's text with a number for each citation, and the list at its end.
 
-        [1] is the first of `references`. Raises `ConfigError` where the answer is no text.
+        [1] is the first of `references`. Raises `ConfigError` if the answer is not text.
         """
         if not isinstance(self.answer, str):
             message = f"the answer is {short_repr(self.answer)}: only a text can end with a list"

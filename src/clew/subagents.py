@@ -73,12 +73,12 @@ def delegate(
     watch: Watch | None = None,
     origin: dict[str, Json] | None = None,
 ) -> Tool:
-    """Make a tool that hands a task to an agent.
+    """Make a tool that delegates a task to an agent.
 
-    Its one parameter is `task`, the sub-run's goal; with `parameters` of your own, `goal` writes
-    that from the arguments (a `ToolError` it raises is for the model). `effect` is, if not said,
-    "unsafe" where any of the agent's tools has an effect, and "read" otherwise. `watch` gives a
-    listener by the id of the sub-run; `origin` is recorded with it. Raises `ConfigError` where the
+    Its one parameter is `task`, the goal of the sub-run. With `parameters` of your own, `goal`
+    makes the goal from the arguments; the model sees a `ToolError` that it raises. The default of
+    `effect` is "unsafe" if any of the agent's tools has an effect, else "read". `watch` returns a
+    listener for the id of a sub-run; `origin` is recorded with it. Raises `ConfigError` if the
     parts do not fit.
     """
     if (parameters is None) is not (goal is None):

@@ -1,6 +1,6 @@
-"""Agent files: an agent as a TOML file, and the same values as the command line and records have.
+"""Agent files: describe an agent in a TOML file.
 
-Everything in a file can be said in Python too; a file is for those who would rather not.
+The command line and records use the same values.
 """
 
 from clew.agent_files.make import (

@@ -47,7 +47,7 @@ _SECRET: Final = re.compile(r"authorization|cookie|api-?key|token|secret", re.IG
 
 
 class Loaded(NamedTuple):
-    """What an agent file describes: the agent, and the place for its records ("" if none)."""
+    """The content of an agent file: the agent, and where its records are kept ("" if not said)."""
 
     agent: Agent
     store: str
@@ -56,8 +56,8 @@ class Loaded(NamedTuple):
 def load_agent(path: str | Path, **changes: Any) -> Loaded:
     """The agent that a TOML file describes, and its store.
 
-    `changes` are fields of `Agent` that take the place of those of the file. Raises `ConfigError`
-    with file and line.
+    `changes` are fields of `Agent` that override those of the file. Raises `ConfigError` with file
+    and line.
     """
     spec = read_agent_file(path)
     model = changes.pop("model", None)
@@ -67,9 +67,9 @@ def load_agent(path: str | Path, **changes: Any) -> Loaded:
 
 
 def make_agent(spec: Spec, docs: object | None = None, model: Model | None = None) -> Agent:
-    """The agent; `docs` and `model` take the place of those that the spec names.
+    """Make the agent; `docs` and `model` override those of the spec.
 
-    Raises `ConfigError` where the spec does not fit or names what is not there.
+    Raises `ConfigError` if the spec does not fit, or names something that is missing.
     """
     with with_place(spec):
         return _agent(spec, docs, model)
@@ -125,7 +125,7 @@ def with_examples(agent: Agent, number: int) -> Agent:
 
 
 def make_library(spec: Spec, on_progress: Callable[[int, int, str], None] | None = None) -> Any:
-    """The documents, a `clew.toolbox.docs.Library` not yet read; None where no folder was given.
+    """The documents as a `clew.toolbox.docs.Library`, not yet read; None without a folder.
 
     Raises `ConfigError`.
     """
@@ -134,7 +134,7 @@ def make_library(spec: Spec, on_progress: Callable[[int, int, str], None] | None
 
 
 def make_model(spec: Spec) -> Model:
-    """The model by its name. Raises `ConfigError`."""
+    """The model of that name. Raises `ConfigError`."""
     with with_place(spec):
         settings = _settings(spec)
         if spec.model == OFFLINE:
@@ -159,7 +159,7 @@ def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
 
 
 def make_tools(spec: Spec, docs: object | None) -> list[Tool]:
-    """The tools by their names, each once, in the order given; those of the documents last."""
+    """The tools of these names, each once, in order; those of the documents last."""
     with with_place(spec):
         return [tool for _, tools in _placed(spec, docs) for tool in tools]
 

@@ -1,4 +1,4 @@
-"""What a record says of where its agent came from, so that it can be made again."""
+"""The description of an agent in a record, from which it can be made again."""
 
 import os
 from copy import deepcopy
@@ -13,7 +13,7 @@ from clew.core.trajectory import Trajectory
 from clew.models.resolve import default_model
 
 ORIGIN: Final = "cli"
-"""Key of the spec in `Started.origin`."""
+"""The key of the spec in `Started.origin`."""
 
 MOVED: Final = (
     ("limits", "landing"),
@@ -39,9 +39,9 @@ def origin_of(record: Trajectory) -> dict[str, Json]:
 
 
 def spec_of(record: Trajectory) -> Spec | None:
-    """The spec a run was begun, or last changed, with; None where a program began it.
+    """The spec with which a run began or was last changed; None if a program began it.
 
-    Raises `ConfigError` where it is of another clew.
+    Raises `ConfigError` if it is of another version of clew.
     """
     if not (found := origin_of(record)):
         return None
@@ -64,7 +64,7 @@ def _moved(said: dict[str, Json]) -> dict[str, Json]:
 
 
 async def with_model(wanted: Spec) -> tuple[Spec, str]:
-    """The spec with a model, and why that one; the reason is empty where it was given."""
+    """The spec with a model, and why that one was chosen; the reason is empty if it was given."""
     if wanted.model:
         return wanted, ""
     model, why = await default_model(os.environ)

@@ -24,7 +24,7 @@ _TOLD: Final = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)
 
 
 class PartError(ConfigError):
-    """A part of an agent cannot be made; `path` says where its description stands."""
+    """A part of an agent cannot be made; `path` says where it is described."""
 
     def __init__(self, path: tuple[str | int, ...], message: str) -> None:
         super().__init__(message)
@@ -71,7 +71,7 @@ def _text(file: Path) -> str:
 def read_agent_file(path: str | Path) -> Spec:
     """Read an agent file. Raises `ConfigError` with the file and the line.
 
-    Its folder is where its own relative places are looked for, and its modules first.
+    Relative paths and modules in it are looked up in its folder first.
     """
     place = Path(path).expanduser().absolute()
     text, said = read_toml(place, f"the agent file {path}", "`clew init` writes one")
@@ -143,7 +143,7 @@ def settled(spec: Spec, file: Path, *, screened: bool) -> Spec:
 
 
 def explained(error: str) -> str:
-    """Why values do not fit a `Spec`, in our own words; `error` is what msgspec says."""
+    """An explanation of why values do not fit a `Spec`; `error` is the message of msgspec."""
     return misfit(error)[1]
 
 

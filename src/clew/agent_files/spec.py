@@ -14,7 +14,7 @@ USUAL: Final = ("calc", "planner")
 """The tools of an agent that says nothing of tools."""
 
 SCREENS: Final = ("injections",)
-"""What looks through a person's words where nothing else was said: in files and commands."""
+"""The default screens of agent files and commands."""
 
 Schema: TypeAlias = dict[str, Json]
 
@@ -153,13 +153,13 @@ class Finding(Part, frozen=True):
 
 
 class Spec(Part, frozen=True):
-    """An agent as plain values; written as JSON into the record of each of its runs.
+    """An agent as plain values, recorded as JSON in each of its runs.
 
-    `model` is `provider:model`, or empty for the first that is usable. `docs` and `store` are
-    places; `tools` are names of those that ship and `module:name` of a user's own, looked for
-    beside `file` first (the agent file; empty: in the working folder), as are `screens`, `guards`,
-    `bounds`, `checks` and the type `answer`. What is left out is as `Agent` has it, but for the
-    tools: `named_tools`.
+    `model` is `provider:model`, or empty for the first usable one. `docs` and `store` are paths or
+    addresses. `tools` are names of shipped tools and `module:name` of your own; modules are looked
+    up beside `file` (the agent file; empty: the working folder) first. The same holds for
+    `screens`, `guards`, `bounds`, `checks` and the type `answer`. Omitted values are those of
+    `Agent`, except for tools: `named_tools`.
     """
 
     model: str = ""
@@ -188,23 +188,24 @@ class Spec(Part, frozen=True):
 
     @property
     def named_tools(self) -> tuple[str, ...]:
-        """The tools by name: where nothing is said of them, the usual ones."""
+        """The tools by name, or the default ones."""
         return USUAL if self.tools is None else self.tools
 
     @property
     def examples(self) -> int:
-        """How many worked examples are shown."""
+        """The number of worked examples shown."""
         return self.prompt.examples if isinstance(self.prompt, Words) else 0
 
     @property
     def folder(self) -> str:
-        """Where modules are looked for first; empty for the working folder."""
+        """Where modules are looked up first; empty for the working folder."""
         return str(Path(self.file).parent) if self.file else ""
 
     def replace(self, changes: Mapping[str, Any]) -> "Spec":
-        """The same with other values, by dotted names: `{"limits.steps": 3}`; None takes one away.
+        """Return a copy with other values, by dotted names: `{"limits.steps": 3}`; None removes
+        one.
 
-        Raises `msgspec.ValidationError` for what does not fit.
+        Raises `msgspec.ValidationError` for values that do not fit.
         """
         said: dict[str, Any] = msgspec.to_builtins(self)
         for name, value in changes.items():

@@ -1,7 +1,7 @@
-"""The agent of a record for a replay: nothing that the record names is imported, found or asked.
+"""Make a record's agent for a replay, without importing or calling anything that the record names.
 
-What the record says of a part is enough, for a replay takes from it all that a part would do: tools
-with the schemas that the model was shown, guards, checks and screens by their names.
+A replay takes results from the record, so stand-ins suffice: tools with the recorded schemas;
+guards, checks and screens by name.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -10,11 +10,11 @@ from clew.stores.seal import begun_here, trust
 
 
 class ForeignOriginError(ConfigError):
-    """Somebody else began the run: its notes say what its agent names."""
+    """Somebody else began the run; the notes of the error list what its agent names."""
 
 
 def is_foreign(record: Trajectory, *of: str) -> bool:
-    """Whether the record says what its agent is made of, and this user neither said nor trusts it.
+    """Whether the record describes an agent that this user neither wrote nor trusts.
 
     `of` are further runs whose entries it may share.
     """
@@ -24,7 +24,7 @@ def is_foreign(record: Trajectory, *of: str) -> bool:
 
 
 def refuse_foreign(record: Trajectory, spec: Spec, *of: str, trusted: bool = False) -> None:
-    """Raise `ForeignOriginError` where the agent is somebody else's; trusted, it is remembered."""
+    """Raise `ForeignOriginError` if the agent is somebody else's; remember it if it is trusted."""
     if not is_foreign(record, *of):
         return
     if trusted:
@@ -41,7 +41,7 @@ def refuse_foreign(record: Trajectory, spec: Spec, *of: str, trusted: bool = Fal
 
 
 def named(spec: Spec) -> Iterator[str]:
-    """All that an agent names outside of clew: what it would run, import, read or speak to."""
+    """Everything outside of clew that an agent would run, import, read or connect to."""
     for program in spec.programs:
         place = program.cwd or "the working folder"
         yield f"program {program.name}: {[*program.argv]} in {place}"

@@ -1,6 +1,6 @@
-"""How actions are written and read: one codec for each format.
+"""Formats: how actions are written and parsed.
 
-`clew.codecs.commands` has one more, whose forms are declared by whoever makes it.
+`clew.codecs.commands` has one more, with forms that you declare.
 """
 
 from typing import Final
@@ -26,7 +26,7 @@ def names() -> tuple[str, ...]:
 
 
 def by_name(name: str) -> Codec:
-    """The codec of that name, without its version. Raises `ConfigError` for any other."""
+    """The format of that name, without its version. Raises `ConfigError` for any other."""
     codecs = {codec.name.partition("/")[0]: codec for codec in _CODECS}
     if (codec := codecs.get(name)) is None:
         raise ConfigError(f"there is no format {name!r}; choose one of: {', '.join(codecs)}")

@@ -25,11 +25,11 @@ FENCE: Final = "`{3,}[\\w+-]{0,20}"
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """How a call of `tool` is written: `form` with a `{parameter}` wherever a value stands.
+    """How a call of `tool` is written: `form`, with a `{parameter}` for each value.
 
-    A value goes to what follows it in the form, or else to the end of its line; one that stands on
-    lines of its own goes to the line that follows it in the form, or else to the end of the reply.
-    `begins` are what the first value may begin with, so that no sentence is taken for a command.
+    A value ends where the next part of the form begins, or at the end of its line. A value on lines
+    of its own ends at the form's next line, or at the end of the reply. `begins` lists how the
+    first value may begin, so that no sentence is taken for a command.
     """
 
     tool: str

@@ -1,5 +1,6 @@
-"""Bare commands: each reply is some prose and then one command, in a form that is declared for
-its tool, such as `GET {url}` or a block of code.
+"""Bare commands: each reply is prose and one command in a form declared for its tool.
+
+Such a form is `GET {url}`, or a code block.
 """
 
 import re
@@ -54,11 +55,11 @@ class _Start(NamedTuple):
 
 @dataclass(frozen=True)
 class Commands:
-    """Commands in declared forms; of two that fit a line, the one declared first.
+    """Commands in declared forms; if two forms fit a line, the one declared first counts.
 
     A tool without a form is called as `@tool {"parameter": "value"}`. The first command of a reply
     counts; with `counts` "last" the one that ends it, for formats whose prose may quote commands.
-    `dialect` tells declarations apart in records: give another one where the forms are others.
+    `dialect` identifies the declaration in records: change it with the forms.
     """
 
     commands: tuple[Command, ...]
@@ -79,16 +80,16 @@ class Commands:
 
     @property
     def stop(self) -> tuple[str, ...]:
-        """Where a model begins to invent what its call returned."""
+        """Where a model begins to invent a result."""
         return (f"\n{self.observation}:",)
 
     @property
     def native(self) -> bool:
-        """Tools are described in the text."""
+        """False: the prompt describes the tools."""
         return False
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
-        """Prompt, rules, tools and examples in one system part, then the question."""
+        """Instructions, rules, tools and examples in one system part, then the question."""
         thought = "what is known, what is missing, what to do next\n" if brief.thought else ""
         rules = (
             "You work in steps. Each of your replies is one step, in this very form:\n\n"
@@ -104,7 +105,7 @@ class Commands:
         return (system, Part("user", f"{self.question}: {goal}"))
 
     def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
-        """Further tools, in one part."""
+        """One part that describes further tools."""
         return wording.further(self._described(brief, tool) for tool in tools)
 
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
@@ -112,15 +113,15 @@ class Commands:
         return wording.render(self._layout(), brief, step)
 
     def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
-        """One part with what must be said anew."""
+        """One part with the reminders."""
         return wording.tail(notes, step)
 
     def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
-        """None: commands are no JSON."""
+        """None: commands are not JSON."""
         return None
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
-        """One command counts; the text ahead of it is the thought."""
+        """Take one command; the text before it is the thought."""
         counted = before_invented_tail(self._labels, reply.text)
         invented = len(counted) < len(reply.text)
         text = counted.replace("\r\n", "\n")
@@ -134,7 +135,7 @@ class Commands:
         return Parsed(parsed.text, parsed.actions, repairs=(*parsed.repairs, *dropped))
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
-        """Shows all ahead of an invented observation."""
+        """Show everything before an invented observation."""
         return stream_filter(self._labels, show)
 
     # ------------------------------------------------------------------------------- reading

@@ -16,7 +16,7 @@ from clew.core.trajectory import Step
 
 
 class Example(msgspec.Struct, frozen=True):
-    """A worked trajectory to show in the head: a goal, its steps, the last of which finishes."""
+    """A worked example for the head of the prompt: a goal and its steps; the last step finishes."""
 
     goal: str
     steps: tuple[Step, ...]

@@ -41,7 +41,7 @@ _OUTER: Final = " \t\r\n`[]"
 
 @dataclass(frozen=True)
 class JsonObject:
-    """Each reply is one object with a thought, an action and its arguments."""
+    """Each reply is one JSON object with a thought, an action and its arguments."""
 
     @property
     def name(self) -> str:
@@ -50,16 +50,16 @@ class JsonObject:
 
     @property
     def stop(self) -> tuple[str, ...]:
-        """Where a model begins to invent what its call returned; no JSON string holds this."""
+        """Where a model begins to invent a result; no JSON string contains this."""
         return ("\nObservation:",)
 
     @property
     def native(self) -> bool:
-        """Tools are described in the text."""
+        """False: the prompt describes the tools."""
         return False
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
-        """Prompt, rules, tools and examples in one system part, then the question."""
+        """Instructions, rules, tools and examples in one system part, then the question."""
         said = "what is known, what is missing, what to do next"
         thought = f'"thought": "{said}", ' if brief.thought else ""
         rules = (
@@ -76,14 +76,11 @@ class JsonObject:
         return (system, Part("user", f"Question: {goal}"))
 
     def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
-        """Further tools, in one part."""
+        """One part that describes further tools."""
         return wording.further(_describe_tool(brief, tool) for tool in tools)
 
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
-        """The step in canonical form; a reply that needed no mending to the letter.
-
-        What a server wrote itself it finds in its cache again.
-        """
+        """The step in canonical form; a reply without repairs stays exact, so that caches hit."""
         parts = wording.render(_FORM, brief, step)
         said = step.thought.reply.text if step.thought is not None else ""
         if not said or len(step.calls) != 1 or parts[0].role != "assistant":
@@ -94,7 +91,7 @@ class JsonObject:
         return (Part("assistant", said), *parts[1:])
 
     def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
-        """One part with what must be said anew."""
+        """One part with the reminders."""
         return wording.tail(notes, step)
 
     def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
@@ -102,9 +99,7 @@ class JsonObject:
         return step_schema(brief, calls)
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
-        """The first object that a line begins with counts; prose ahead of it belongs to the
-        thought.
-        """
+        """Take the first object at the start of a line; text before it belongs to the thought."""
         start, line = json_stream.find_object(reply.text)
         prose, repairs = _prose(reply.text[:line])
         thought = prose
@@ -122,7 +117,7 @@ class JsonObject:
         return Parsed(thought, (action,), repairs=tuple(dict.fromkeys(repairs)))
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
-        """Shows the thought, and ends the reply behind its object."""
+        """Show the thought, and end the reply after its object."""
         return json_stream.stream_filter(show)
 
 

@@ -30,7 +30,7 @@ from clew.core.trajectory import Step
 
 
 class Dialect(msgspec.Struct, frozen=True):
-    """The words of a labelled format. `name` tells dialects apart in records and settings."""
+    """The labels of a labelled format. `name` identifies the dialect in records and settings."""
 
     name: str = ""
     question: str = "Question"
@@ -42,7 +42,7 @@ class Dialect(msgspec.Struct, frozen=True):
 
     @property
     def labels(self) -> Labels:
-        """The labels to scan for; the two commonest words for an answer are read in any dialect."""
+        """The labels to look for; every dialect also reads the two commonest ones for an answer."""
         return Labels(
             (
                 (self.question.lower(), "question"),
@@ -78,16 +78,16 @@ class Labelled:
 
     @property
     def stop(self) -> tuple[str, ...]:
-        """Where a model begins to invent what its call returned."""
+        """Where a model begins to invent a result."""
         return (f"\n{self.dialect.observation}:",)
 
     @property
     def native(self) -> bool:
-        """Tools are described in the text."""
+        """False: the prompt describes the tools."""
         return False
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
-        """Prompt, rules, tools and examples in one system part, then the question."""
+        """Instructions, rules, tools and examples in one system part, then the question."""
         words = self.dialect
         thought = f"{words.thought}: what is known, what is missing, what to do next\n"
         thought = thought if brief.thought else ""
@@ -108,7 +108,7 @@ class Labelled:
         return (system, Part("user", f"{words.question}: {goal}"))
 
     def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
-        """Further tools, in one part."""
+        """One part that describes further tools."""
         return wording.further(map(_describe_tool, tools))
 
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
@@ -116,18 +116,18 @@ class Labelled:
         return wording.render(self._layout(), brief, step)
 
     def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
-        """One part with what must be said anew."""
+        """One part with the reminders."""
         return wording.tail(notes, step)
 
     def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
-        """None: these lines are no JSON."""
+        """None: the replies are not JSON."""
         return None
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
-        """The first action or final answer counts; the text ahead of it is the thought.
+        """Take the first action or final answer; the text before it is the thought.
 
-        A reply without any label is a fault and no answer: it may as well be half a thought, or a
-        question, and taking it for the answer would end the run on it.
+        A reply without any label is a fault and not an answer: it may be half a thought or a
+        question.
         """
         found = sections(self.dialect.labels, reply.text)
         try:
@@ -140,7 +140,7 @@ class Labelled:
         return Parsed(found.thought, (action,), repairs=tuple(repairs))
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
-        """Shows all ahead of an invented observation or a second step."""
+        """Show everything before an invented observation or a second step."""
         return stream_filter(self.dialect.labels, show)
 
     def _read(self, brief: PromptSpec, reply: Reply, found: Sections) -> tuple[Action, list[str]]:

@@ -53,7 +53,7 @@ class Native:
 
     @property
     def native(self) -> bool:
-        """Tools are declared to the provider."""
+        """True: tools are declared to the provider."""
         return True
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
@@ -74,7 +74,7 @@ class Native:
         return (*parts, Part("user", goal))
 
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
-        """The assistant's message, one result for each of its calls, then what was said since."""
+        """The assistant's message, one result for each call, then what was said since."""
         return (*self._step(step, f"call_{step.number}"), *map(_aside, step.asides))
 
     def _step(self, step: Step, prefix: str) -> list[Part]:
@@ -100,15 +100,15 @@ class Native:
         return parts
 
     def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
-        """One message with what must be said anew: it stays, and is no word of the person's."""
+        """One message with the reminders, which stays in later prompts; no person wrote it."""
         return (Part("user", "\n".join(["NOTE: " + notes[0], *notes[1:]])),) if notes else ()
 
     def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
-        """Where no call may be made, the text is the answer: it must meet a typed one's schema."""
+        """The schema of a typed answer if the text is the answer, as no call may be made."""
         return None if calls != "none" or brief.answers_text else brief.answer
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
-        """Calls are actions, text beside them the thought; text alone is the answer."""
+        """Calls are actions and the text beside them the thought; text alone is the answer."""
         if (cut := CUT.get(reply.finish)) is not None:
             return Parsed(text=reply.text, fault=cut)
         if reply.calls:
@@ -121,7 +121,7 @@ class Native:
         return as_calls(brief, reply.text) or _text_answer(reply.text, brief)
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
-        """Everything counts: native replies have no invented tail."""
+        """Show everything: native replies have no invented tail."""
 
         def pass_on(text: str) -> bool:
             show(text)

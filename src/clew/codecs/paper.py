@@ -31,8 +31,8 @@ LABELS: Final = Labels(
 class Paper:
     """Numbered steps with calls written as `tool[argument]`.
 
-    A tool's only (or only required) parameter is given as plain text; several are given as one JSON
-    object in the brackets.
+    If a tool has only one parameter (or one required), the argument is plain text; otherwise it is
+    one JSON object in the brackets.
     """
 
     @property
@@ -42,16 +42,16 @@ class Paper:
 
     @property
     def stop(self) -> tuple[str, ...]:
-        """Where a model begins to invent what its call returned."""
+        """Where a model begins to invent a result."""
         return ("\nObservation ", "\nObservation:")
 
     @property
     def native(self) -> bool:
-        """Tools are described in the text."""
+        """False: the prompt describes the tools."""
         return False
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
-        """Prompt, rules, tools and examples in one system part, then the question."""
+        """Instructions, rules, tools and examples in one system part, then the question."""
         thought = "Thought 1: what is known, what is missing, what to do next\n"
         rules = (
             "You work in numbered steps. Each of your replies is one step, in this very form:\n\n"
@@ -69,7 +69,7 @@ class Paper:
         return (system, Part("user", f"Question: {goal}"))
 
     def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
-        """Further tools, in one part."""
+        """One part that describes further tools."""
         return wording.further(_describe_tool(brief, tool) for tool in tools)
 
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
@@ -77,15 +77,15 @@ class Paper:
         return wording.render(self._layout(), brief, step)
 
     def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
-        """One part with what must be said anew."""
+        """One part with the reminders."""
         return wording.tail(notes, step)
 
     def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
-        """None: these lines are no JSON."""
+        """None: the replies are not JSON."""
         return None
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
-        """The first action counts; the text ahead of it is the thought."""
+        """Take the first action; the text before it is the thought."""
         found = sections(LABELS, reply.text)
         try:
             return _read(brief, reply, found)
@@ -93,7 +93,7 @@ class Paper:
             return Parsed(text=found.thought, fault=wording.fault(error, self._example(brief)))
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
-        """Shows all ahead of an invented observation or a second step."""
+        """Show everything before an invented observation or a second step."""
         return stream_filter(LABELS, show)
 
     def _layout(self) -> wording.Form:

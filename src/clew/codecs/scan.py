@@ -54,10 +54,10 @@ class Labels(msgspec.Struct, frozen=True):
     """The words that open a section, each with its role. Case and emphasis do not matter."""
 
     words: tuple[tuple[str, Role], ...]
-    """Label (in lower case) and role; of two that begin alike both are tried."""
+    """Pairs of label (in lower case) and role; of two with the same beginning, both are tried."""
 
     def at(self, line: str) -> Mark | Maybe | None:
-        """The label that begins `line` (without its line break), whether one still may, or None."""
+        """The label that starts `line` (without line break), whether one may follow, or None."""
         line = line[:WIDTH]
         start = _skip(line, 0, _BEFORE)
         rest = line[start:].lower()
@@ -74,7 +74,7 @@ class Labels(msgspec.Struct, frozen=True):
         return maybe if len(line) < WIDTH else None
 
     def inert(self, text: str) -> str:
-        """The text with `| ` before each line but the first that would read as a label."""
+        """The text with `| ` before each line, except the first, that could read as a label."""
         first, *rest = text.split("\n")
         lines = (f"| {line}" if isinstance(self.at(line), Mark) else line for line in rest)
         return "\n".join([first, *lines])

@@ -74,7 +74,7 @@ def sections(labels: Labels, text: str) -> Sections:
 
 
 def before_invented_tail(labels: Labels, text: str) -> str:
-    """The part of a reply that counts: all ahead of an invented tail."""
+    """The part of a reply before an invented tail."""
     return text[: scan(labels, text).kept]
 
 

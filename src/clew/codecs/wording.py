@@ -1,4 +1,4 @@
-"""What the text formats say to a model, whatever their labels: rules, tools, results, asides."""
+"""What all text formats share: rules, tools, results and remarks, whatever their labels."""
 
 import re
 import unicodedata
@@ -61,10 +61,10 @@ UNREADABLE: Final = "That reply could not be read, and nothing was done:"
 
 
 class Form(msgspec.Struct, frozen=True):
-    """What a text format writes, for the parts of a prompt that all of them share.
+    """The syntax of a text format, for the parts of a prompt that all of them share.
 
     `turn(brief, number, thought, action)` is an assistant's message, `seen(number)` the label of
-    its result and `finish` how an answer is written.
+    its result, and `finish` how an answer is written.
     """
 
     labels: Labels
@@ -88,8 +88,8 @@ _LOOK: Final = 96
 def quoted(labels: Labels, text: str) -> str:
     """Text from outside with `| ` before every line that could pass for a label or a speaker.
 
-    It looks through case, emphasis, invisible characters, compatibility forms and the commonest
-    foreign look-alikes; the text itself stays as it is.
+    It sees through case, emphasis, invisible characters, compatibility forms and the commonest
+    look-alikes; the text itself does not change.
     """
     words = (*(_letters(word) for word, _ in labels.words), *_ROLES)
     lines = text.splitlines(keepends=True)
@@ -112,7 +112,7 @@ def _forged(line: str, words: Iterable[str]) -> bool:
 
 
 def system(form: Form, brief: PromptSpec, rules: str, tools: Iterable[str]) -> Part:
-    """The instructions: the person's prompt, the rules, the tools, worked examples."""
+    """The instructions: the prompt, the rules, the tools, worked examples."""
     listed = "\n".join(tools) or "(none: answer at once)"
     sections = [brief.prompt.strip(), rules, f"Tools:\n{listed}"]
     for example in brief.examples:
@@ -124,7 +124,7 @@ def system(form: Form, brief: PromptSpec, rules: str, tools: Iterable[str]) -> P
 
 
 def one_by_one(steps: Iterable[Step]) -> list[Step]:
-    """The steps of an example as these formats have them: one call in each, numbered anew."""
+    """The steps of an example with one call each, numbered anew."""
     single: list[Step] = []
     for step in steps:
         for place in range(max(1, len(step.calls))):
@@ -138,7 +138,7 @@ def one_by_one(steps: Iterable[Step]) -> list[Step]:
 
 
 def discipline(brief: PromptSpec, seen: str) -> str:
-    """What every format forbids and explains."""
+    """The rules that every format shares."""
     thinking = "" if brief.thought else "\n- Write the action alone, without any thought."
     return (
         "- One action in a reply, then stop. Nothing after it counts.\n"
@@ -149,7 +149,7 @@ def discipline(brief: PromptSpec, seen: str) -> str:
 
 
 def described(tool: Tool, heading: str, examples: Iterable[str]) -> str:
-    """One tool: how it is called, what it does, its parameters, examples of calls."""
+    """The description of a tool: how to call it, what it does, its parameters, examples."""
     needed = required(tool.parameters)
     lines = [f"- {heading}: {' '.join(tool.description.split())}"]
     for name, schema in fields(tool.parameters).items():
@@ -164,7 +164,7 @@ def described(tool: Tool, heading: str, examples: Iterable[str]) -> str:
 
 
 def further(tools: Iterable[str]) -> tuple[Part, ...]:
-    """Tools that are shown in the midst of a run, described as in the head."""
+    """Tools shown during a run, described as in the head."""
     listed = "\n".join(tools)
     return (Part("user", f"More tools that can be called from here on:\n{listed}"),)
 
@@ -173,7 +173,7 @@ def further(tools: Iterable[str]) -> tuple[Part, ...]:
 
 
 def render(form: Form, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
-    """A step as what counted of it: canonical turns, their results, then what was said since."""
+    """A step as its canonical turns, their results, then what was said since."""
     parts: list[Part] = []
     if (thought := step.thought) is not None:
         if thought.fault:
@@ -248,14 +248,14 @@ def _aside(form: Form, brief: PromptSpec, number: int, aside: Aside) -> Part:
 
 
 def tail(notes: Sequence[str], step: int) -> tuple[Part, ...]:
-    """What must be said anew, if anything."""
+    """The reminders, if any."""
     return (Part("user", "\n".join([f"Step {step}.", *notes])),) if notes else ()
 
 
 def cut_short(reply: Reply, *, whole: bool) -> str:
-    """Why a reply counts for nothing because of how it ended, or "".
+    """Why a reply cannot count because of how it ended, or "".
 
-    A reply that ran into its length limit in an invented tail is whole as far as it counts.
+    A reply that reached its length limit within an invented tail counts.
     """
     return "" if whole and reply.finish == "length" else CUT.get(reply.finish, "")
 
@@ -270,5 +270,5 @@ def nothing(reply: Reply, found: Sections, form: str) -> str:
 
 
 def fault(error: UnreadableError, example: str) -> str:
-    """A fault as it is recorded: what was wrong, in one line, and then the right form."""
+    """A fault as recorded: what was wrong, in one line, and the correct form."""
     return f"{error}. The right form is, for example:\n{example}"

@@ -17,18 +17,18 @@ _TOLD_FROM: Final[Mapping[str, int]] = {"near": 3, "always": 1 << 62, "never": -
 
 @dataclass(frozen=True)
 class Instructions:
-    """What stands at the head of every prompt, and what else is said; left out: as usual.
+    """The head of every prompt, and its reminders; what you omit keeps its default.
 
-    `persona` and `constraints` say who the model is to be, what it must and must not do. `output`
-    shows how an answer should look; empty, nothing is said of it. `tail` is asked before each
-    thought for what is to be said anew, at the end of the prompt: all ahead of it stays as it was
-    sent, so that a provider's cache of prefixes is hit.
+    `persona` and `constraints` say who the model is, and what it must and must not do. `output`
+    shows the form of an answer. `tail` is called before each thought and returns a reminder for the
+    end of the prompt; everything before it stays as it was sent, so that the provider's prefix
+    cache hits.
 
-    The first of `variants` that fits the model changes what its family needs: the format where the
-    agent names none, `thought` where it is None (then yes), and words, unless these are to stand
-    `verbatim`. `examples` are shown ahead of the question; a number is so many of those that ship
-    and fit. `thought` asks for a thought before each action. `tell_left` says when the model is
-    told how many steps and calls are left.
+    The first of `variants` that fits the model changes what its family needs: the format if the
+    agent names none, `thought` if it is None (default: yes), and wording, unless the instructions
+    are `verbatim`. `examples` are shown before the question; a number takes that many of the
+    shipped examples that fit. `thought` asks for a thought before each action. `tell_left` says
+    when the model is told how many steps and calls are left.
     """
 
     persona: str = (
@@ -57,19 +57,19 @@ class Instructions:
             raise ConfigError(f"tell_left is {self.tell_left!r}: choose one of {known}")
 
     def replace(self, **changes: Any) -> Self:
-        """The same instructions with some fields changed."""
+        """Return a copy with some fields changed."""
         return replace(self, **changes)
 
     @property
     def text(self) -> str:
-        """As a model reads them for which no variant adds words."""
+        """The text for a model without a variant's wording."""
         said = "\n".join(filter(None, [self.persona, *(f"- {line}" for line in self.constraints)]))
         return (
             f"{said}\n\nThe answer should look like this:\n{self.output}" if self.output else said
         )
 
     def text_for(self, variant: Variant | None) -> str:
-        """As the agent's model reads them, and as they stand in the record."""
+        """The text for the agent's model, as recorded."""
         if variant is None or self.verbatim:
             return self.text
         usual = self.persona == PROMPT.persona
@@ -80,7 +80,7 @@ class Instructions:
 
     @property
     def told_from(self) -> int:
-        """From how many steps or tool calls on the model is told how many are left."""
+        """The number of remaining steps or tool calls from which on the model is told."""
         return _TOLD_FROM[self.tell_left]
 
 
@@ -92,4 +92,4 @@ def instructions(prompt: Instructions | str) -> Instructions:
 
 
 PROMPT: Final = Instructions()
-"""The usual instructions; that a reply ends after one action, the formats say that need it."""
+"""The default instructions."""

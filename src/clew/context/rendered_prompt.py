@@ -24,11 +24,11 @@ SECTIONS: Final = {
 
 
 class RenderedPrompt(msgspec.Struct, frozen=True):
-    """The prompt that thought number `step` answered, as far as it could be made again.
+    """The prompt that thought number `step` answered, rebuilt as far as possible.
 
-    `differs` names the sections ("head", "tools", "params", "parts", "tail") whose fingerprint is
-    not the one recorded with the thought; empty, the prompt is what was sent, to the byte.
-    `reason` says what is known of the cause.
+    `differs` lists the sections ("head", "tools", "params", "parts", "tail") whose fingerprint
+    differs from the one recorded with the thought. If it is empty, the prompt is exactly what was
+    sent. `reason` explains a difference as far as known.
     """
 
     run_id: str
@@ -40,7 +40,7 @@ class RenderedPrompt(msgspec.Struct, frozen=True):
 
     @property
     def verdict(self) -> str:
-        """Whether this is what was sent, in a line for people."""
+        """One line for people: whether this is what was sent."""
         if not self.differs:
             return "exactly what was sent: every section has its recorded fingerprint"
         sections = ", ".join(SECTIONS[name] for name in self.differs)

@@ -27,15 +27,16 @@ def several(name: str, given: object) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """What is changed for the models whose `provider:model` fits one of the patterns in `match`.
+    """Changes to the agent for models whose `provider:model` matches a pattern in `match`.
 
-    Patterns are those of file names (`*`, `?`, `[...]`), without regard to case. With `native` it
-    is for native formats only (True) or for text formats only (False).
+    Patterns are those of file names (`*`, `?`, `[...]`), ignoring case. `native` restricts it to
+    native formats (True) or text formats (False).
 
-    - `persona` stands in the place of the usual one, where the agent's is the usual one.
-    - `constraints` are added to the agent's, unless its instructions stand verbatim.
-    - `codec` and `thought` count where the agent says nothing of them.
-    - `wording` describes tools otherwise; `shape` is applied to each observation when it is shown.
+    - `persona` replaces the default persona, but not one of the agent's own.
+    - `constraints` are added to the agent's, unless its instructions are verbatim.
+    - `codec` and `thought` count if the agent does not set them.
+    - `wording` replaces descriptions of tools; `shape` is applied to each observation when it is
+      shown.
     """
 
     name: str
@@ -54,7 +55,7 @@ class Variant:
         several("constraints", self.constraints)
 
     def fits(self, model: str, *, native: bool) -> bool:
-        """Whether it is for this model in such a format."""
+        """Whether it applies to this model in such a format."""
         named = any(fnmatchcase(model.lower(), pattern.lower()) for pattern in self.match)
         return named and self.native in {None, native}
 
@@ -175,4 +176,4 @@ VARIANTS: Final = (
         constraints=(_TOGETHER,),
     ),
 )
-"""The variants that ship, each with the observation that it rests on."""
+"""The variants that ship, each with the observation it is based on."""

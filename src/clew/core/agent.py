@@ -70,16 +70,18 @@ B = TypeVar("B")
 
 @dataclass(frozen=True)
 class Agent(Generic[A_co]):
-    """Who does the work: model, tools, format, prompt, limits, guards and checks.
+    """The agent: model, tools, format, prompt, limits, guards and checks.
 
-    `tools` may be plain functions too: they count as unsafe, and `@tool` can say more. `model` and
-    `codec` may be named ("openai:gpt-4o", "paper"); without one it is that of the variant which
+    `tools` may be plain functions; they count as unsafe unless `@tool` says otherwise. `model` and
+    `codec` may be names ("openai:gpt-4o", "paper"); without a codec it is that of the variant that
     fits the model, else native. `prompt` is one text or `Instructions`. `screens` judge a person's
-    words before the model sees them. With `retrieval` the tools may be thousands: a model is shown
-    those it names, and the others as they are found. `answer` is the type of the answer: whatever
-    stands in an annotation, also `int | None`; an `Agent[Life]` gives a `Result[Life]`. An answer
-    that fails a check goes back to the model `tries` times, then `fallback` stands in. `seed` is
-    recorded, and given to a model that takes one. Raises `ConfigError` where the parts do not fit.
+    messages before the model sees them. `retrieval` allows thousands of tools: the model sees those
+    that it always shows, and others as they are found.
+
+    `answer` is the type of the answer, any type annotation; an `Agent[Life]` gives a
+    `Result[Life]`. An answer that fails a check goes back to the model `tries` times; then
+    `fallback` is the answer. `seed` is recorded, and passed to models that take one. Raises
+    `ConfigError` if the parts do not fit.
     """
 
     model: Model | str
@@ -143,36 +145,36 @@ class Agent(Generic[A_co]):
     def replace(self, **changes: Any) -> Self: ...
 
     def replace(self, **changes: Any) -> Any:
-        """The same agent with some fields changed."""
+        """Return a copy with some fields changed."""
         return replace(self, **changes)
 
     @cached_property
     def resolved_model(self) -> Model:
-        """The model itself, where it was given by name; one that takes a seed has the agent's."""
+        """The model object; if it takes a seed, it has the agent's."""
         model = resolve(self.model) if isinstance(self.model, str) else self.model
         return model.seeded(self.seed) if isinstance(model, Seeded) else model
 
     @cached_property
     def format(self) -> Codec:
-        """The codec itself: the agent's own, else its variant's, else native."""
+        """The format: the agent's own, else its variant's, else native."""
         varied = None if self.variant is None else self.variant.codec
         return _codec(varied if self.codec is None else self.codec)
 
     @cached_property
     def instructions(self) -> Instructions:
-        """How its prompts are made; of a prompt that is one text, what that means."""
+        """The instructions; a prompt given as one text is converted."""
         return instructions(self.prompt)
 
     @cached_property
     def variant(self) -> Variant | None:
-        """What is changed for this model: the first variant that fits it in the agent's format."""
+        """The first variant that fits the model and the format, or None."""
         return matching(
             self.instructions.variants, self.resolved_model.name, native=_codec(self.codec).native
         )
 
     @cached_property
     def brief(self) -> PromptSpec:
-        """What the codec may know."""
+        """What the format may know about the agent."""
         schema, variant, said = answer_schema(self.answer), self.variant, self.instructions
         finish = finish_tool(schema)
         varied = None if variant is None else variant.thought
@@ -192,39 +194,39 @@ class Agent(Generic[A_co]):
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What may be meant but is seldom wise: many tools, tools that look alike."""
+        """Warnings about settings that are rarely wise: many tools, tools that look alike."""
         return tuple(shown_problems(self.brief.tools))
 
     @cached_property
     def all_bounds(self) -> tuple[Bound, ...]:
-        """The bounds of the limits and the user's own."""
+        """The bounds of the limits, and the user's own."""
         return (*self.limits.bounds(priced=self.resolved_model.priced), *self.bounds)
 
     @cached_property
     def all_guards(self) -> tuple[Guard, ...]:
-        """The user's guards and ours; last the caps, which see what the others left."""
+        """The user's guards, then clew's; last the caps, which count what the others allow."""
         stuck = () if self.limits.no_progress is None else (self.limits.no_progress,)
         return (*self.guards, *stuck, ALREADY_DONE, self.limits.guard)
 
     @cached_property
     def named_guards(self) -> tuple[tuple[str, Guard], ...]:
-        """All guards with the names the record knows them by: a second of a name is `name#2`."""
+        """All guards by their names in the record; a second guard of a name is `name#2`."""
         return names_of(self.all_guards)
 
     @cached_property
     def named_screens(self) -> tuple[tuple[str, Screen], ...]:
-        """The screens with the names the record knows them by, as for guards."""
+        """The screens by their names in the record, as for guards."""
         return names_of(self.screens)
 
     @cached_property
     def budget(self) -> Budget:
-        """What its runs may take, and what is known beforehand of its model calls."""
+        """What its runs may spend, and what is known beforehand about its model calls."""
         model, first = self.resolved_model, first_prompt(self.format, self.brief)
         estimate = CallEstimate(opening(first), most_answered(model.params), self.brief.shape)
         return Budget(self.limits.allowance, model.priced, self.limits.landing, estimate)
 
     def tripped_bound(self, so_far: Trajectory) -> str | None:
-        """The reason of the first bound that was reached, or that the next thought would pass."""
+        """The reason of the first bound that is reached, or that the next thought would exceed."""
         bound: Bound | None = None
         try:
             for bound in self._bounds_in_order:
@@ -243,11 +245,11 @@ class Agent(Generic[A_co]):
         return (self.budget.exceeded, *self.all_bounds, self.budget.granted, self.budget.short)
 
     def cannot_land(self, so_far: Trajectory) -> bool:
-        """Whether a landing was begun that what is left does not hold any more."""
+        """Whether a landing has begun for which the remaining budget no longer suffices."""
         return so_far.landing is not None and self.limits.landing and not self.budget.lands(so_far)
 
     async def discover_tools(self, so_far: Trajectory) -> tuple[str, ...]:
-        """Tools that the next thought is to be shown for the first time; in a landing none."""
+        """Tools that the next thought shows for the first time; none in a landing."""
         if self.retrieval is None or so_far.landing is not None:
             return ()
         who = f"the retrieval {stable_name(self.retrieval)}"
@@ -262,16 +264,16 @@ class Agent(Generic[A_co]):
 
     @cached_property
     def patience(self) -> Patience:
-        """How long its parts may take."""
+        """The deadlines of its parts."""
         return Patience(self.limits.part_seconds, self.limits.grace)
 
     @cached_property
     def by_name(self) -> dict[str, Tool]:
-        """All tools by their names, hidden ones and finish included."""
+        """All tools by name, including hidden ones and finish."""
         return {tool.name: tool for tool in (*self.tools, self.brief.finish)}
 
     def problems(self, tool: Tool, args: dict[str, Json]) -> list[str]:
-        """What is wrong with arguments, in lines that teach."""
+        """What is wrong with arguments, in lines that say what to do."""
         return self._validators[tool.name](args)
 
     def result_problems(self, tool: Tool, value: Json) -> list[str]:
@@ -280,7 +282,7 @@ class Agent(Generic[A_co]):
         return [] if check is None else check(value)
 
     def decode(self, value: Json) -> A_co:
-        """The answer in its type. Raises `ValueError` with a line that teaches."""
+        """Convert an answer to the answer type. Raises `ValueError` with advice."""
         return cast("A_co", decode_answer(self.answer, value))
 
     @cached_property
@@ -296,7 +298,7 @@ class Agent(Generic[A_co]):
 
     @cached_property
     def setting(self) -> AgentSpec:
-        """What the record must name for a replay, and its fingerprint."""
+        """What the record must contain for a replay, and its fingerprint."""
         shown = [described(tool, self.variant) for tool in self.tools]
         tools = {t.name: f"{t.version} {t.effect} {schema_hash(t)}" for t in shown}
         parts: dict[str, Json] = {

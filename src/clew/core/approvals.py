@@ -33,10 +33,10 @@ LOG: Final = logging.getLogger("clew")
 
 
 async def held(*, store: Where = None) -> tuple[Held, ...]:
-    """Everything that waits for a person's ruling in a store, what waits longest first.
+    """All calls that wait for a person's ruling in a store, oldest first.
 
-    A call that was ruled on no longer waits, although nobody has gone on with its run yet. A run
-    that cannot be read is told in the log, and hides no other.
+    A call with a ruling no longer waits, even if its run has not continued yet. A run that cannot
+    be read is logged, and does not affect the others.
     """
     async with store_at(store) as place:
         found: list[Held] = []
@@ -107,11 +107,12 @@ async def rule(
     seen: str = "",
     store: Where = None,
 ) -> None:
-    """Leave a word on a held call in its run's inbox; of a sub-run, also word for the runs above.
+    """Put a ruling on a held call into its run's inbox, and notify the runs above a sub-run.
 
-    It holds once, for the arguments that the call has now; with `seen` (`Held.seen`) only for those
-    that were seen. The first word on a call counts: the same again completes what was cut off.
-    Raises `ConfigError` if the call is not held, has other arguments, or has another word already.
+    A ruling covers the call once, with its current arguments; with `seen` (`Held.seen`), only with
+    those that were seen. The first ruling counts; repeating it completes a delivery that was cut
+    off. Raises `ConfigError` if the call is not held, has other arguments, or has a different
+    ruling.
     """
     async with store_at(store) as place:
         record = await load(place, run_id)
@@ -163,9 +164,9 @@ async def _tell(store: Store, so_far: Trajectory, by: str) -> None:
 
 
 async def cancel(run_id: str, *, why: str = "", store: Where = None) -> None:
-    """Ask a run, through its inbox, to close what is pending and stop; its sub-runs are asked too.
+    """Ask a run, through its inbox, to close what is pending and stop, with its sub-runs.
 
-    A sub-run alone may be asked: the run it serves then goes on without its answer.
+    You can also cancel a sub-run alone; its parent then continues without its answer.
     """
     async with store_at(store) as place:
         await _cancel(place, run_id, why)

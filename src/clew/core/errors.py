@@ -9,11 +9,11 @@ class ClewError(Exception):
 
 
 class ConfigError(ClewError):
-    """The parts of an agent, or the settings around it, do not fit together."""
+    """The parts of an agent, or other settings, do not fit together."""
 
 
 class ModelError(ClewError):
-    """A provider could not be made to reply. Nothing was recorded; the run stays open."""
+    """The provider gave no reply. Nothing was recorded; the run stays open."""
 
 
 class StoreError(ClewError):
@@ -21,15 +21,15 @@ class StoreError(ClewError):
 
 
 class RunNotFoundError(StoreError):
-    """The store has no run by this id."""
+    """The store has no run with this id."""
 
 
 class RunExistsError(StoreError):
-    """A new run cannot have this id: the store has a run by it."""
+    """The store already has a run with this id."""
 
 
 class StoreBusyError(StoreError):
-    """Another process kept a lock for longer than the store waits (its `patience`): try again."""
+    """Another process held a lock for longer than the store's `patience`: try again."""
 
 
 class StoreUnreachableError(StoreError):
@@ -37,18 +37,18 @@ class StoreUnreachableError(StoreError):
 
 
 class StoreDamagedError(StoreError):
-    """What the store holds is not what was written."""
+    """The store does not contain what was written."""
 
 
 class StoreNewerError(StoreError):
-    """A later clew than this one wrote the store, or the record: it may be whole."""
+    """A newer version of clew wrote the store or the record; it may be intact."""
 
 
 class ReplayError(StoreError):
-    """A replay diverged from its record.
+    """A replay differs from its record.
 
-    `step` is the number of the step (0 before the first thought) and `field` the dotted name of
-    the first field that differs.
+    `step` is the number of the step (0 before the first thought); `field` is the dotted name of the
+    first field that differs.
     """
 
     def __init__(self, step: int, field: str, message: str) -> None:
@@ -58,11 +58,11 @@ class ReplayError(StoreError):
 
 
 class FencedError(StoreError):
-    """Another worker opened the run after this one did; nothing more may be appended here."""
+    """Another worker has opened the run since; this one can append nothing more."""
 
 
 class PartError(ClewError):
-    """A part of your own broke: it raised, hung, or gave what it must not. The run stays open."""
+    """A part of your own failed: it raised, hung, or returned a wrong value. The run stays open."""
 
 
 class ToolError(ClewError):

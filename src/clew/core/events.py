@@ -71,12 +71,12 @@ class Value(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_un
 
 
 class Usage(Value, frozen=True):
-    """What model replies cost: tokens, and `cost` in US dollars (None where no price is known).
+    """Tokens of model replies, and their `cost` in US dollars (None if a price is unknown).
 
-    `input` counts all prompt tokens, `cached` those of them that the provider read from its cache,
-    `written` those it put there; `reasoning` is the part of `output` that was hidden reasoning.
-    `estimated` marks figures that the provider did not give. `at_least` is the part of a sum's cost
-    that is known, where the whole `cost` is not.
+    `input` counts all prompt tokens: `cached` of them were read from the provider's cache,
+    `written` were added to it. `reasoning` is the part of `output` that was hidden reasoning.
+    `estimated` marks figures that the provider did not report. `at_least` is the known part of a
+    sum whose `cost` is unknown.
     """
 
     input: int = 0
@@ -106,12 +106,12 @@ class Usage(Value, frozen=True):
 
     @property
     def known_cost(self) -> float:
-        """The US dollars that are known to be spent: the cost, or the least that it can be."""
+        """The US dollars certainly spent: the cost, or its lower bound."""
         return self.at_least if self.cost is None else self.cost
 
     @property
     def unpriced(self) -> bool:
-        """Whether tokens were taken whose cost nobody knows."""
+        """Whether some tokens have an unknown cost."""
         return self.cost is None and self.tokens > 0
 
     @property
@@ -192,9 +192,9 @@ class Fingerprints(Value, frozen=True):
 
 
 class Evidence(Value, frozen=True):
-    """A piece of an observation that an answer may cite as `[doc_id]`.
+    """A piece of evidence in an observation, which an answer may cite as `[doc_id]`.
 
-    `score` lies in [0, 1]; `offset` is where `text` begins in its source, in characters.
+    `score` is in [0, 1]; `offset` is where `text` begins in its source, in characters.
     """
 
     doc_id: str
@@ -205,9 +205,9 @@ class Evidence(Value, frozen=True):
 
 
 class Image(Value, frozen=True):
-    """A picture a tool returned. In the record its bytes lie in the blob `blob`, once per content.
+    """A picture that a tool returned; the record keeps its bytes once per content, in `blob`.
 
-    `media_type` is such as "image/png". Models that see are shown it, others its `text`.
+    `media_type` is for example "image/png". Models without vision get its `text`.
     """
 
     media_type: str
@@ -354,10 +354,10 @@ class Thought(Event, frozen=True):
 
 
 class Verdict(Value, frozen=True):
-    """A guard's word on one action.
+    """A guard's decision on one call.
 
-    `hint` lets the call run and adds a line to its observation; `amend` lets it run with `args`;
-    `deny` refuses it; `hold` waits for a person's ruling.
+    `hint` runs the call and adds a line to its observation; `amend` runs it with `args`; `deny`
+    refuses it; `hold` makes it wait for a person's ruling.
     """
 
     kind: Literal["hint", "amend", "deny", "hold"]
@@ -411,12 +411,12 @@ class Attempt(Event, frozen=True):
 
 
 class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
-    """What came of one call: the only one it will ever have.
+    """The result of one call; each call has exactly one.
 
-    `content` is text or JSON; when it is too large for a line of the record it lies in the blob
-    `blob` and is put back on reading. `outcome` says what is known of the effect. `detail` is for
-    people (a traceback). A tool may return one itself, without `call`, to say all of this. `spent`
-    is what a sub-run took for it.
+    `content` is text or JSON; if it is too large for a line of the record, it is kept in the blob
+    `blob` and restored on reading. `outcome` says what is known about the effect. `detail` is for
+    people (a traceback). A tool may return an observation without `call` to set all of this.
+    `spent` is what a sub-run spent.
     """
 
     call: str = ""
@@ -434,12 +434,12 @@ class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
 
     @property
     def made(self) -> bool:
-        """Whether the tool was really called."""
+        """Whether the tool was called."""
         return self.code not in UNMADE
 
     @property
     def text(self) -> str:
-        """The content as a model reads it: text as it is, anything else as compact JSON."""
+        """The content as a model reads it: text unchanged, anything else as compact JSON."""
         return self.content if isinstance(self.content, str) else self._json
 
     @cached_property
@@ -496,9 +496,9 @@ INPUTS: Final = (Changed, Charged, Ruling, Note, Cancel)
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
-    """A line of the record: its place (from 1), time (Unix milliseconds), epoch and event.
+    """A line of the record: its number (from 1), time (Unix milliseconds), epoch and event.
 
-    `hash` chains it to the entry before.
+    `hash` chains it to the previous entry.
     """
 
     seq: int

@@ -46,11 +46,11 @@ async def fork(
     listener: Listener | None = None,
     origin: dict[str, Json] | None = None,
 ) -> Result[A_co]:
-    """Begin a new run with the first `at` steps of another, and go on with it.
+    """Start a new run with the first `at` steps of another, and continue it.
 
-    The agent may be any: what differs is recorded. `observations` take the place of what calls of
-    step `at` observed ({"2.1": "nothing found"}); `say` is a further word. No call of the shared
-    steps is made again. Raises `ConfigError` where the run cannot be forked there.
+    The agent may be any; the record keeps the differences. `observations` replace what calls of
+    step `at` returned ({"2.1": "nothing found"}); `say` adds a message. No call of the shared steps
+    is repeated. Raises `ConfigError` if the run cannot be forked there.
     """
     async with store_at(store) as place:
         journal = await start_fork(

@@ -37,9 +37,9 @@ Answering: TypeAlias = Awaitable[Said] | Said  # given at once, or once it is aw
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often a failed call is made again, and how long to wait before (seconds, doubling).
+    """How often to repeat a failed call, and the first delay in seconds, which then doubles.
 
-    Only a call that is known not to have happened is made again, except for idempotent tools.
+    Unless the tool is idempotent, only calls that certainly did not happen are repeated.
     """
 
     times: int = 0
@@ -52,19 +52,22 @@ Parameters: TypeAlias = dict[str, Json]  # a JSON Schema of type object
 
 @dataclass(frozen=True)
 class Tool:
-    """Something to await by name.
+    """A tool: a name, a description, a JSON Schema and an async function.
 
     `call(args, key)` gets validated arguments and the call's key (`run_id:step.index`, the same in
-    every attempt). It returns text, a JSON value, or an `Observation` that says everything itself.
-    `ToolError` means not done; any other exception leaves an effect in doubt. `stoppable` says that
-    cancelling the call really ends the work. `probe(args, key)` is asked, after the deadline of an
-    attempt nobody saw the end of, what became of it: an answer like a call's, or None for "it did
-    not happen". `repair(args)` may mend arguments before validation and says what it did: (new
-    arguments, words). Each is given arguments of its own, to change as it likes. `result` is a JSON
-    Schema the result must meet. A `hidden` tool is not shown but still answered. With `sub` the
-    work is done in a run of its own, which is granted at `most` so much of the budget; `call` and
-    `timeout` are not used. A tool that was made of a `function` can be called as that. Where a tool
-    depends on the others of its agent, `among(tools)` is what it becomes beside these.
+    every attempt). It returns text, a JSON value, or an `Observation`. `ToolError` means that
+    nothing was done; after any other exception the outcome of an effect is unknown. `stoppable`
+    says that cancelling the call ends its work. `result` is a JSON Schema for the result.
+
+    `probe(args, key)` is asked about an attempt without an observation, after its deadline: it
+    returns the call's result, or None for "it did not happen". `repair(args)` may correct arguments
+    before validation: it returns the new arguments and a sentence about the change. Each gets its
+    own copy of the arguments.
+
+    A `hidden` tool is in no prompt, but calls to it are answered. With `sub` the work is done in a
+    sub-run that may spend at most `most`; `call` and `timeout` are then unused. A tool made from a
+    `function` can be called like that function. `among(tools)` returns the tool to use beside the
+    agent's other tools.
     """
 
     name: str
@@ -274,9 +277,9 @@ Bound: TypeAlias = Callable[[Trajectory], str | None]
 
 
 class Left(msgspec.Struct, frozen=True, gc=False):
-    """What a run may still take before its limits end it, the landing not counted.
+    """What a run may still spend before its limits end it, without the landing.
 
-    `cost` in US dollars counts where prices are known; `depth` is how far it may hand on.
+    `cost` is in US dollars, for models with known prices; `depth` is how deep it may delegate.
     """
 
     steps: int
@@ -288,7 +291,7 @@ class Left(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def last(self) -> bool:
-        """Whether the next thought is the last but for a landing."""
+        """Whether the next thought is the last one before a landing."""
         return self.steps == 1
 
 

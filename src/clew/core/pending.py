@@ -15,11 +15,12 @@ from clew.core.trajectory import Call, Trajectory
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A call that waits for a person's ruling, and what it would be made with.
+    """A call that waits for a person's ruling, with its arguments.
 
-    `run_id` and `call` name it, `root` is the run to be resumed when it was ruled on: another than
-    `run_id` where that is a sub-run. It waits since `at` (Unix milliseconds). `seen` identifies the
-    arguments, and a call in doubt: given to `rule`, the word holds for nothing else.
+    `run_id` and `call` identify it. `root` is the run to resume after the ruling; it differs from
+    `run_id` in a sub-run. `at` is the time it began to wait (Unix milliseconds). `seen` identifies
+    the arguments and the attempts so far: passed to `rule`, it restricts the ruling to exactly
+    these.
     """
 
     run_id: str

@@ -49,7 +49,7 @@ from clew.core.trajectory import Call, Trajectory
 
 
 class Replayed(msgspec.Struct, frozen=True):
-    """A replay that came to the same end: its trajectory, and what could not be compared."""
+    """A replay without a difference: its trajectory, and what could not be compared."""
 
     trajectory: Trajectory
     passed_over: tuple[str, ...] = ()

@@ -49,7 +49,7 @@ def _same(one: dict[str, Json], other: dict[str, Json]) -> bool:
 
 
 class Call(msgspec.Struct, eq=False, gc=False):
-    """One action of a step and everything that became of it. `key` is `step.index`, from 1."""
+    """One action of a step and everything that happened to it. `key` is `step.index`, from 1."""
 
     key: str
     action: Action
@@ -59,15 +59,15 @@ class Call(msgspec.Struct, eq=False, gc=False):
     attempts: tuple[Attempt, ...] = ()
     observation: Observation | None = None
     deadline: int = 0
-    """When the last attempt must have ended, in Unix milliseconds."""
+    """The deadline of the last attempt, in Unix milliseconds."""
     again: bool = False
-    """Whether a person allowed it (once more) since the last attempt."""
+    """Whether a person has allowed the call (again) since the last attempt."""
     revised: dict[str, Json] | None = None
-    """The arguments a verdict or a person last put in the place of the model's."""
+    """The arguments by which a verdict or a person last replaced the model's."""
     revision: str = ""
-    """What the model is told of them."""
+    """What the model is told about the replaced arguments."""
     blotted: bool = False
-    """Whether those arguments held a secret, which the record does not keep."""
+    """Whether those arguments contained a secret, which the record does not keep."""
     _hash: str = ""
 
     @property
@@ -77,41 +77,41 @@ class Call(msgspec.Struct, eq=False, gc=False):
 
     @property
     def redacted(self) -> bool:
-        """Whether the arguments are not those that it is to be made with: they held a secret."""
+        """Whether the record lacks the real arguments, because they contained a secret."""
         return self.action.redacted if self.revised is None else self.blotted
 
     @property
     def hash(self) -> str:
-        """The `args_hash` of the call as it will be, or was, made."""
+        """The `args_hash` of the call as it was, or will be, made."""
         if not self._hash:
             self._hash = args_hash(self.action.name, self.args)
         return self._hash
 
     @property
     def question(self) -> str:
-        """What a person's word on it holds for: its arguments, and how often it was begun.
+        """Identifies what a ruling covers: the arguments, and the number of attempts so far.
 
-        Whether a call is to be made again is another question than whether it is to be made.
+        Whether to repeat a call is a different question from whether to make it.
         """
         return f"{self.hash}+{len(self.attempts)}" if self.in_doubt else self.hash
 
     @property
     def remarks(self) -> list[str]:
-        """What the model is told beside the observation: hints, and arguments that are not its."""
+        """What the model is told besides the observation: hints, and replaced arguments."""
         said = [hint.verdict.reason for hint in self.hints]
         if self.revised is not None and not _same(self.revised, self.action.args):
             said.append(self.revision)
         return said
 
     def revise(self, args: dict[str, Json] | None, why: str, *, redacted: bool = False) -> None:
-        """Put other arguments, if these are others, in the place of those it has."""
+        """Replace the arguments, if these differ from the current ones."""
         if args is not None and (redacted != self.redacted or not _same(args, self.args)):
             self.revised, self.blotted, self._hash = args, redacted, ""
             self.revision = f"the arguments were changed to {encode(args).decode()}{why}"
 
     @property
     def place(self) -> int:
-        """Its place in its step, from 1; 0 for a person's words."""
+        """Its position in its step, from 1; 0 for a person's message."""
         return int(self.key.partition(".")[2])
 
     @property
@@ -126,17 +126,17 @@ class Call(msgspec.Struct, eq=False, gc=False):
 
     @property
     def child(self) -> str:
-        """The run of its own that it is made in, where it has one and was begun."""
+        """The id of its sub-run, if it has one that has begun."""
         return self.attempts[-1].child if self.attempts else ""
 
     @property
     def grant(self) -> Grant | None:
-        """What its sub-run may take while it goes on: it counts as spent until the rest is back."""
+        """What its sub-run may spend; counts as spent until the observation returns the rest."""
         return self.attempts[-1].grant if self.attempts and self.observation is None else None
 
     @property
     def in_doubt(self) -> bool:
-        """Whether an effect was begun and nobody knows how it ended; a sub-run's record knows."""
+        """Whether an effect was attempted and its outcome is unknown. Never for a sub-run."""
         return bool(self.attempts) and self.observation is None and not self.child
 
 
@@ -188,14 +188,14 @@ class Totals(msgspec.Struct):
 
 
 class Step(msgspec.Struct, gc=False):
-    """A thought and everything until the next. Step 0 is what comes before the first thought."""
+    """A thought and everything until the next. Step 0 is what precedes the first thought."""
 
     number: int
     thought: Thought | None = None
     calls: tuple[Call, ...] = ()
     asides: tuple[Aside, ...] = ()
     concluded: bool = False
-    """Whether a stop has taken, or given up, its answer."""
+    """Whether a stop has accepted or abandoned its answer."""
 
     @property
     def pending(self) -> list[Call]:
@@ -206,12 +206,12 @@ class Step(msgspec.Struct, gc=False):
 
     @property
     def alone(self) -> bool:
-        """Whether nothing goes on side by side in it: of several calls, all but one are done."""
+        """Whether nothing in it runs in parallel: of several calls, all but one are done."""
         return len(self.calls) <= 1 or len(self.pending) <= 1
 
     @property
     def finish(self) -> Call | None:
-        """The first call of finish that is not refused, until a stop has taken its answer."""
+        """The first call of finish that is not refused, until a stop accepts its answer."""
         if self.concluded:
             return None
         for call in self.calls:
@@ -221,14 +221,14 @@ class Step(msgspec.Struct, gc=False):
 
     @property
     def person_spoke(self) -> bool:
-        """Whether a person has spoken since the thought."""
+        """Whether a person has sent a message since the thought."""
         if not self.asides:  # as a rule, and asked of several steps at every step
             return False
         return any(isinstance(a, Note) and a.source == "person" for a in self.asides)
 
     @property
     def answered(self) -> bool:
-        """Whether the thought answers in plain text and nobody has objected since."""
+        """Whether the thought is an answer in plain text, without an objection so far."""
         return (
             self.thought is not None
             and self.thought.answer is not None
@@ -243,7 +243,7 @@ class Step(msgspec.Struct, gc=False):
 
     @property
     def answer(self) -> Call | str | None:
-        """What waits to be concluded: an open call of finish, a text, or nothing."""
+        """The answer still to be judged: an open call of finish, a text, or None."""
         if (call := self.finish) is not None:
             return call
         return self.thought.answer if self.thought is not None and self.answered else None

@@ -57,7 +57,7 @@ __all__ = ["Aside", "Call", "Step", "Totals", "Trajectory", "args_hash", "effect
 
 
 class Trajectory:
-    """Everything a record says, folded. `add` is the only way in; the rest is for reading."""
+    """A record as an object. Only `add` changes it; everything else is for reading."""
 
     def __init__(self, run_id: str, entries: Iterable[Entry] = ()) -> None:
         self.run_id = run_id
@@ -69,31 +69,31 @@ class Trajectory:
         """The current step; step 0 before the first thought."""
         self.setting: AgentSpec | None = None
         self.total = Totals()
-        """What the whole run took."""
+        """What the whole run has spent."""
         self.spent = Totals()
-        """What it took since a person last spoke: the share that bounds look at."""
+        """What it has spent since a person last spoke, which is what limits count."""
         self.faults_in_row = 0
         self.rejected: list[str] = []
-        """What was wrong with the answers offered since a person last spoke."""
+        """The objections to answers since a person last spoke."""
         self.landing: Landing | None = None
         self.stop: Stop | None = None
         self.cancel: Cancel | None = None
         self.forks: list[Forked] = []
-        """Where the run was cut from others, the last one last; empty in a run that is no fork."""
+        """The forks it descends from, the last one last; empty for a run that is not a fork."""
         self.pending_input: list[str] = []
-        """A person's words that no model has been asked with yet, and that were not refused."""
+        """A person's messages that no model has seen yet and that were not refused."""
         self.grant: Grant | None = None
-        """What a sub-run may take in all, whatever is said to it."""
+        """The total that a sub-run may spend, whatever is said to it."""
         self.screen_notes: list[str] = []
-        """What screens remarked on the person's last words."""
+        """What screens remarked on the person's last message."""
         self.visible_goal = ""
-        """The goal as a model may see it: not, where it was refused."""
+        """The goal as a model may see it; a placeholder if it was refused."""
         self.shown: list[str] = []
-        """The tools that were shown on the way, in order: not those shown from the start."""
+        """The tools shown during the run, in order, without those shown from the start."""
         self.untainted = True
-        """Whether nothing untrusted has been observed, nor its goal made from any."""
+        """Whether nothing untrusted has been observed, in this run or for its goal."""
         self.folds: dict[str, Any] = {}
-        """What others derive and keep between steps: emptied, it changes nothing but speed."""
+        """Derived values that others keep between steps; clearing it affects only speed."""
         self._reserved: dict[str, Grant] = {}
         self._calls: dict[str, Call] = {}
         self._evidence: dict[str, Evidence] = {}
@@ -115,7 +115,7 @@ class Trajectory:
 
     @property
     def started(self) -> Started:
-        """The first entry's event. Raises `StoreError` where the record is empty."""
+        """The first event. Raises `StoreError` if the record is empty."""
         if not self.entries or not isinstance(first := self.entries[0].event, Started):
             message = f"run {self.run_id} has no beginning: its record was never started"
             raise StoreError(message)
@@ -123,13 +123,13 @@ class Trajectory:
 
     @property
     def capped(self) -> bool:
-        """Whether it was begun since sizes of arguments and observations are bounded."""
+        """Whether its schema version limits the sizes of arguments and observations."""
         first = self.entries[0].event if self.entries else None
         return isinstance(first, Started) and first.schema >= _CAPPED
 
     @property
     def goal(self) -> str:
-        """What the person first asked."""
+        """The first question."""
         return self.started.goal
 
     @property
@@ -139,17 +139,17 @@ class Trajectory:
 
     @property
     def words_key(self) -> str:
-        """Under which a person's unheard words are judged: `step.0`, as if they were a call."""
+        """The key under which unseen messages are judged: `step.0`, as if they were a call."""
         return f"{self.step.number}.0"
 
     @property
     def words(self) -> Call | None:
-        """A person's unheard words with what was said of them; None where nothing was."""
+        """The unseen messages with the verdicts on them, or None."""
         return self._calls.get(self.words_key)
 
     @property
     def trust(self) -> Trust:
-        """How far what the model writes now can be trusted: not, once it read what cannot be."""
+        """How far to trust what the model writes now: not after it has read untrusted text."""
         return "trusted" if self.untainted else "untrusted"
 
     @property
@@ -161,22 +161,22 @@ class Trajectory:
 
     @property
     def usage(self) -> Usage:
-        """What the models of the whole run took."""
+        """The usage of all model calls of the run."""
         return self.total.usage
 
     @property
     def evidence(self) -> list[Evidence]:
-        """Every piece an answer may cite, in the order it was found; the best of an id counts."""
+        """Everything an answer may cite, in the order found; for each id, the best score."""
         return list(self._evidence.values())
 
     @property
     def reserved(self) -> Grant:
-        """What open sub-runs may take together: spent, until their observations return the rest."""
+        """What open sub-runs may spend together; it counts as spent until they return the rest."""
         return sum_of(self._reserved.values()) if self._reserved else _NOTHING
 
     @property
     def held(self) -> list[Call]:
-        """What waits for a person's ruling: only the current step, or what begins it, can."""
+        """What waits for a person's ruling, in the current step."""
         current = (*self.step.calls, *([self.words] if self.words is not None else []))
         return [call for call in current if call.held]
 
@@ -194,7 +194,7 @@ class Trajectory:
         return list(self._calls.values())
 
     def add(self, entry: Entry) -> None:
-        """Take the next entry. Raises `StoreError` if it does not follow the last."""
+        """Add the next entry. Raises `StoreError` if it does not follow the last one."""
         if entry.seq != len(self.entries) + 1:
             message = f"run {self.run_id}: entry {entry.seq} cannot follow {len(self.entries)}"
             raise StoreError(message)

@@ -57,22 +57,22 @@ class AtMost(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Limits:
-    """What stops a run: a finite number for each axis, and what happens there.
+    """The limits of a run, and what happens when they are reached.
 
-    A model call is reserved before it is made, so `tokens` and `cost` are passed by one call's
-    excess at most. `depth` is how deep sub-runs may nest. A call whose arguments have more bytes of
-    JSON than `argument_bytes` is refused; of an observation `observation_bytes` stay.
+    Model calls are reserved before they are made, so `tokens` and `cost` are exceeded by at most
+    the excess of one call. `depth` limits the nesting of sub-runs. A call with more than
+    `argument_bytes` of JSON arguments is refused; of an observation `observation_bytes` are kept.
 
-    In seconds: `part_seconds` is the deadline of a guard, check, screen, probe or retrieval of your
-    own, `reply_seconds` that of one thought of a model of your own (those that ship keep deadlines
-    themselves), and `grace` what any of these, or a tool, has to end once it was stopped.
+    In seconds: `part_seconds` is the deadline of your own guard, check, screen, probe or retrieval;
+    `reply_seconds` that of one thought of your own model (models that ship have their own
+    deadlines); `grace` is the time for any of these, or a tool, to end after it was stopped.
 
-    `cost` in US dollars: None means `DEFAULT_COST` where the model's price is known, and no bound
-    on cost where it is not (tokens still bound the run).
+    `cost` is in US dollars. None means `DEFAULT_COST` if the model's price is known, else no limit
+    on cost (`tokens` still applies).
 
-    `landing` says whether a tripped bound still asks for one last thought, `no_progress` how often
-    a run may repeat itself to no avail (None: as often as it likes), and `unknown` what follows an
-    unsafe call nobody saw the end of: "tell" the model, or "hold" for a person.
+    `landing` says whether a tripped bound allows one last thought. `no_progress` limits fruitless
+    repetition (None: no limit). `unknown` says what follows an unsafe call with an unknown outcome:
+    "tell" the model, or "hold" for a person.
     """
 
     steps: int = 15
@@ -151,4 +151,4 @@ class Limits:
 
 
 RESEARCH = Limits(steps=40, tool_calls=80, seconds=1800.0)
-"""The profile for long searches."""
+"""Limits for long searches."""

@@ -102,11 +102,11 @@ def repeats(calls: list[Call], hash_: str) -> int:
 
 @dataclass(frozen=True)
 class NoProgress:
-    """A guard: a hint on the call number `hint`, a refusal from number `refuse` on.
+    """Guard against repetition: a hint on call number `hint`, a refusal from number `refuse` on.
 
-    The same of a tool that only reads, whose result is the same whatever it is asked, in the step
-    number `reworded_hint`, and from number `reworded` on. Tools named in `polling` may be called
-    with the same result as often as the limits allow.
+    `reworded_hint` and `reworded` are the step numbers for the same with a tool that only reads and
+    returns the same result whatever the arguments. Tools in `polling` may return the same result as
+    often as the limits allow.
     """
 
     hint: int = 3

@@ -37,12 +37,12 @@ Where: TypeAlias = Store | str | Path | None
 
 
 def open_store(where: str | Path | None = None) -> Store:
-    """Open the store at `where`, making it if it is missing. Raises `StoreError`.
+    """Open the store at `where`, creating it if it is missing. Raises `StoreError`.
 
-    `memory:` is a `MemoryStore`; `postgresql://…` is a `PostgresStore`, which connects when it is
-    first used; so are other stores that are installed, and any other address is refused; any other
-    path is the file of a `SqliteStore`, but for a folder or `.jsonl` file, which can only be
-    imported. None means `$CLEW_STORE`, or else the file `runs.sqlite` in the user's data folder.
+    `memory:` is a `MemoryStore`. `postgresql://…` is a `PostgresStore`, which connects when it is
+    first used. Installed packages may add schemes; any other address is refused. Any other path is
+    the file of a `SqliteStore`; folders and `.jsonl` files can only be imported. None means
+    `$CLEW_STORE`, else the file `runs.sqlite` in the user's data folder.
     """
     named = str(where or os.environ.get("CLEW_STORE") or default_place())
     if named in {"memory:", ":memory:"}:

@@ -35,7 +35,7 @@ class _Run(msgspec.Struct):
 
 
 class MemoryStore:
-    """Keeps records in this process only; closing it loses nothing, ending the process all."""
+    """Keeps records in this process. Closing it loses nothing; the end of the process loses all."""
 
     def __init__(self) -> None:
         self._runs: dict[str, _Run] = {}
@@ -129,7 +129,7 @@ class MemoryStore:
         return sum(len(line.body) + len(line.hash) for line in lines) + sum(map(len, kept))
 
     async def close(self) -> None:
-        """Nothing is held that could be let go."""
+        """Do nothing."""
 
     def _base(self, base: Base) -> Base:
         """The base as the run's that wrote its last line."""

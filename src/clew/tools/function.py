@@ -45,13 +45,12 @@ def tool(**options: Unpack[Options]) -> Callable[[Callable[..., Any]], Tool]: ..
 def tool(
     function: Callable[..., Any] | None = None, /, **options: Unpack[Options]
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
-    """Make a tool of a typed function: `@tool`, or `@tool(effect="read", timeout=5)`.
+    """Make a tool from a typed function: `@tool`, or `@tool(effect="read", timeout=5)`.
 
     Schema and descriptions come from the signature and the docstring (Google, NumPy or Sphinx
-    style). An `async` function is cancelled at its deadline; any other runs in a thread of its own,
-    which nobody can stop, so that such a call is unknown and not failed (`process_tool` can be
-    ended). A function without an effect class counts as `unsafe`. Raises `ConfigError` where
-    something is missing or has no schema.
+    style). An `async` function is cancelled at its deadline. Any other runs in a thread, which
+    nobody can stop, so at its deadline the outcome is unknown (`process_tool` can be stopped). The
+    default effect is `unsafe`. Raises `ConfigError` if something is missing or has no schema.
     """
     if function is not None:
         return as_tool(function, options)

@@ -15,8 +15,10 @@ from clew.core.interfaces import Parameters
 from clew.tools.types import described, from_json, plain, schema_of, schemas
 
 Key = NewType("Key", str)
-"""Annotate a parameter with it to be given the call's key (`run_id:step.index`, the same in every
-attempt); the model neither sees nor fills it."""
+"""Annotate a parameter with it to receive the call's key, `run_id:step.index`.
+
+The key is the same in every attempt. The model neither sees nor fills the parameter.
+"""
 
 _ABSENT: Final = object()
 _VARIADIC: Final = (

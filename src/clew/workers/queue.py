@@ -33,10 +33,11 @@ async def submit(
     run_id: str = "",
     origin: dict[str, Json] | None = None,
 ) -> str:
-    """Begin a run and leave it to a worker of the queue; return its id.
+    """Create a run in the queue and return its id; a worker executes it.
 
-    The worker needs the agent: in Python it is given it, and from the command line or an agent file
-    it can make it of the `origin`. Raises `ConfigError` where workers cannot share the store.
+    The worker needs the agent: from Python you pass it to the worker; for the command line and
+    agent files it builds it from the `origin`. Raises `ConfigError` if workers cannot share the
+    store.
     """
     if not queue:
         message = "the queue has no name: leave it out for the usual one"
@@ -48,10 +49,10 @@ async def submit(
 
 
 async def follow(run_id: str, *, store: Where = None) -> AsyncGenerator[Entry]:
-    """The entries of a run, those there are and those to come, until it has stopped.
+    """Yield the entries of a run, past and future, until it stops.
 
-    Whichever process writes them: this one only reads. A run that is held has stopped too, unless
-    the ruling waits in its inbox. Raises `StoreError` where the run is unknown.
+    It only reads, whichever process writes. A held run has stopped too, unless the ruling is in its
+    inbox. Raises `StoreError` if the run is unknown.
     """
     async with store_at(store) as place:
         so_far = Trajectory(run_id)

@@ -80,12 +80,12 @@ _POST: Final = "INSERT INTO inbox (number, body) VALUES (?, ?)"
 
 
 class SqliteStore:
-    """Keeps all runs in the SQLite file at `path`, which is made if it is missing.
+    """Keeps all runs in the SQLite file at `path`, which is created if it is missing.
 
     Several processes may have it open, and wait up to `patience` seconds for each other. Commits
-    are made on the event loop's own thread: 0.02 ms, or 0.2 ms with a barrier, against 0.45 to
-    0.6 ms through another thread. An append that has begun is carried out, whatever becomes of the
-    task that waits for it. Raises `StoreError` when the file cannot be used.
+    run on the event loop's own thread: 0.02 ms, or 0.2 ms with a barrier, against 0.45 to 0.6 ms
+    through another thread. An append that has begun completes even if the waiting task is
+    cancelled. Raises `StoreError` if the file cannot be used.
     """
 
     def __init__(self, path: Path | str, patience: float = 5.0) -> None:
@@ -224,7 +224,7 @@ class SqliteStore:
         return salvaged(self.path, self._run_alone, self._connection)
 
     async def close(self) -> None:
-        """Let go of the file; the last one to do so folds the log into it."""
+        """Release the file; the last process to do so merges the write-ahead log into it."""
         self._claims.release_all()
         with self._lock:
             self._connection.close()
