@@ -1,6 +1,6 @@
 """Evaluation: cases, scorers, matrices of configurations, and reports.
 
-The tables that compare configurations stand on the extra `eval`: `clew.evals.tables`.
+The tables that compare configurations need the extra `eval`: `clew.evals.tables`.
 """
 
 from clew.evals.agreement import Agreement, agreement

@@ -1,4 +1,4 @@
-"""How far a judge agrees with gold, beyond what chance alone would give.
+"""The agreement of a judge with gold beyond chance.
 
 Cohen's kappa, unweighted, over pass and fail (J. Cohen, A Coefficient of Agreement for Nominal
 Scales, Educational and Psychological Measurement 20(1), 1960, pages 37-46).
@@ -15,7 +15,7 @@ from clew.evals.scoring import LEAST
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The table of two yes-or-no words: how often both passed an answer, one did, none did."""
+    """How often judge and gold both passed an answer, only one of them did, or neither."""
 
     both: int = 0
     judge_only: int = 0
@@ -24,19 +24,19 @@ class Agreement:
 
     @property
     def n(self) -> int:
-        """How many answers both looked at."""
+        """The number of answers that both rated."""
         return self.both + self.judge_only + self.gold_only + self.neither
 
     @property
     def share(self) -> float | None:
-        """How often they said the same; None where there was nothing to say."""
+        """How often they agreed; None without answers."""
         return (self.both + self.neither) / self.n if self.n else None
 
     @property
     def kappa(self) -> float | None:
-        """1: they always agree; 0: as often as by chance; None where it is not defined.
+        """1: they always agree; 0: as often as by chance; None if undefined.
 
-        It is not where there is nothing, or where both gave the same word to every answer.
+        It is undefined without answers, or if both rated every answer alike.
         """
         if self.share is None:
             return None

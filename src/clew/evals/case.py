@@ -9,9 +9,9 @@ class Case(Value, frozen=True):
     """One line of a dataset.
 
     `gold` says what is right, in one of the forms of `clew.evals.golds`. `tests` says in words what
-    the case is there to find out. Cases of one `pair` count only together: each passes if all do,
-    so that a harmful request and its harmless twin cannot both be won by refusing. `extra` is what
-    an environment or a simulated model needs beside that, such as paragraphs or a script.
+    the case tests. Cases of one `pair` count only together: each passes if all do, so that refusing
+    cannot win both a harmful request and its harmless twin. `extra` is what an environment or a
+    simulated model needs, such as paragraphs or a script.
     """
 
     id: str

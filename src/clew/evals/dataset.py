@@ -23,10 +23,10 @@ class _Wrong(ValueError):  # noqa: N818 - it stays in this module: why a line is
 
 
 def read_dataset(path: str | Path) -> list[Case]:
-    """The cases of a file of JSON lines (UTF-8; empty lines are passed over).
+    """The cases of a file of JSON lines (UTF-8; empty lines are ignored).
 
-    Raises `ConfigError` with path, line and reason of the first thing that is wrong; the others are
-    notes of the error. Modules of scorers are looked for in the file's folder first.
+    Raises `ConfigError` with path, line and reason of the first error; the others are its notes.
+    Modules of scorers are looked up in the file's folder first.
     """
     place = Path(path).expanduser()
     try:

@@ -30,12 +30,13 @@ JUDGED: Final = 2_500
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is to be done, and what it may cost in US dollars.
+    """The work to do, and what it may cost in US dollars.
 
     `runs` are those of the trials to do: votes and judges have several. `most` is what their limits
-    allow (a run may pass its own by one reply), `about` a guess; for `measured` of the trials to do
-    it is the mean of those of their configuration that have ended. `unknown` are models without a
-    known price: they are in neither. `absent` are tools that golds name and no configuration has.
+    allow (a run may exceed its own by one reply). `about` is a guess, except for `measured` trials,
+    where it is the mean of finished trials of their configuration. `unknown` are models without a
+    known price, which neither figure includes. `absent` are tools that golds name and no
+    configuration has.
     """
 
     trials: int
@@ -49,7 +50,7 @@ class Estimate:
 
     @property
     def trials_done(self) -> int:
-        """The trials that have ended already."""
+        """The number of finished trials."""
         return self.trials - self.todo
 
     @property

@@ -17,13 +17,13 @@ FORMULA: Final = ("=", "+", "-", "@", "\t")
 
 
 def trials_csv(outcomes: Iterable[Outcome]) -> str:
-    """A row for each trial, with everything that is known of it."""
+    """A CSV row for each trial, with everything known about it."""
     rows = list(map(_trial, outcomes))
     return _csv(list(rows[0]) if rows else [], [list(row.values()) for row in rows])
 
 
 def table_csv(table: Table) -> str:
-    """A table; an interval has a column for each of its ends."""
+    """A table as CSV; an interval has a column for each end."""
     apart = [column.form in {"interval", "range"} for column in table.columns]
     heads: list[Json] = []
     for column, two in zip(table.columns, apart, strict=True):

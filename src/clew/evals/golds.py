@@ -141,9 +141,9 @@ def _error_text(error: msgspec.ValidationError) -> str:
 
 
 def check_gold(gold: Json, folder: str = "") -> None:
-    """Raise `ConfigError` with where and why, if an answer could not be held against the gold.
+    """Raise `ConfigError` with place and reason if no answer could be compared with the gold.
 
-    `folder` is where the modules of scorers are looked for first.
+    Modules of scorers are looked up in `folder` first.
     """
     golds = read_gold(gold)
     for each in golds:

@@ -65,7 +65,7 @@ class Rating(Value, frozen=True):
 
 
 def judging(model: Model | str) -> Agent:
-    """An agent that judges with this model; any other with `answer=Rating` will do as well."""
+    """An agent that judges with this model; you can use any other with `answer=Rating`."""
     limits = Limits(steps=3, tool_calls=1, tokens=100_000, seconds=300)
     prompt = instructions(PROMPT).replace(tell_left="never")
     return Agent(model=model, prompt=prompt, answer=Rating, limits=limits)
@@ -73,11 +73,11 @@ def judging(model: Model | str) -> Agent:
 
 @dataclass(frozen=True)
 class Judge:
-    """An agent as a judge. It passes an answer with `least` or more, where gold says nothing else.
+    """An agent as a judge. It passes an answer with a score of `least`, unless the gold says
+    otherwise.
 
-    `price` is for the estimate of an evaluation, where the dated table does not know it. Raises
-    `ConfigError` for an agent that does not answer with a `Rating`, or that could change something
-    while it judges.
+    `price` is for the estimate of an evaluation, if the price list lacks it. Raises `ConfigError`
+    for an agent that does not answer with a `Rating`, or whose tools have effects.
     """
 
     agent: Agent
@@ -98,7 +98,7 @@ class Judge:
 
     @property
     def name(self) -> str:
-        """What results say of it: its model and its cut."""
+        """Its name in results: its model and its passing score."""
         return f"{self.agent.resolved_model.name} (passes {self.least})"
 
     async def __call__(
@@ -113,9 +113,9 @@ class Judge:
         return await self._judged(judge_prompt(case, answer, record), store, run_id)
 
     async def tried(self, store: Store) -> None:
-        """Ask about a good and a bad answer, once in a store, before the judge is relied on.
+        """Ask about a good and a bad answer, once per store, before relying on the judge.
 
-        Raises `ConfigError` where it does not answer in form, or likes the bad one as much.
+        Raises `ConfigError` if it does not answer in form, or rates the bad answer as high.
         """
         good = await self._tried(GOOD, store)
         bad = await self._tried(BAD, store)
@@ -159,7 +159,7 @@ class Judge:
 
 
 def judge_prompt(case: Case, answer: Json, record: Trajectory) -> str:
-    """What a judge is asked: the question, the case's own rubric, the answer and the trace."""
+    """The judge's prompt: the question, the case's own rubric, the answer and the trace."""
     lines = ["The question:", _line("question", case.question)]
     if rubric := rubrics(case):
         lines += ["What a right answer must have:", *(_line("rubric", each) for each in rubric)]

@@ -64,7 +64,7 @@ def read_matrix(path: str | Path) -> Plan:
 
 
 def plan_of(spec: Spec, dataset: str = GOLD, *, name: str = "", judge: str = "") -> Plan:
-    """The evaluation of one agent on a dataset: "gold", "foreign", or the place of a JSONL file.
+    """The evaluation of one agent on a dataset: "gold", "foreign", or the path of a JSONL file.
 
     Raises `ConfigError` for whatever does not fit.
     """

@@ -17,10 +17,10 @@ Twins: TypeAlias = tuple[str, str, str, int, int]
 
 
 def counted(records: Sequence[Trajectory], audit: Audit | None = None) -> Counted:
-    """Count what the runs of a trial took and how they went.
+    """Count what the runs of a trial spent and how they went.
 
-    For a vote these are the records of its runs, and of its verifier where that is an agent; the
-    vote's own record is none of them. Steps are thoughts, that of a landing included.
+    For a vote, pass the records of its runs, and of its verifier if that is an agent, but not the
+    vote's own record. Steps are thoughts, including that of a landing.
     """
     asked = [call for record in records for call in record.calls]
     failed = Counter(
@@ -99,7 +99,7 @@ def paired(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """The outcomes with `passed` and `kind` set: twins pass only together.
 
     Twins are the outcomes of one pair by the same configuration and model, with the same seed and
-    repetition. Of an evaluation that is still under way, those that are there count.
+    repetition. In an unfinished evaluation, those that exist count.
     """
     right: dict[Twins, bool] = defaultdict(lambda: True)
     for each in outcomes:

@@ -28,7 +28,7 @@ arguments did not fit; its answer says what the evidence does not; the answer is
 
 
 class Mark(Value, frozen=True):
-    """What one gold says of one answer: `score` in [0, 1], `why` in a line for people."""
+    """The result of one gold for one answer: `score` in [0, 1], and `why` in a line for people."""
 
     scorer: str
     passed: bool
@@ -37,9 +37,9 @@ class Mark(Value, frozen=True):
 
 
 class Judgement(Value, frozen=True):
-    """A judge's word: 1 (useless) to 5 (right and well reasoned), and its reasons.
+    """A judge's score from 1 (useless) to 5 (right and well reasoned), and its reasons.
 
-    0 is no word: the judge was asked and gave none, and `reasons` say why.
+    0 means that the judge was asked and gave none; `reasons` say why.
     """
 
     score: int
@@ -47,14 +47,13 @@ class Judgement(Value, frozen=True):
 
 
 class Counted(Value, frozen=True):
-    """What is counted in the records of a trial; in a vote, summed over its runs.
+    """The counts of a trial's records; for a vote, summed over its runs.
 
-    `seconds` are those of work (waiting for a person does not count), for a vote from its beginning
-    to its decision, as its runs go on side by side. `faults` are replies that could not be read,
-    `repairs` those that were mended. `calls` are made calls by tool; `unknown` are calls of tools
-    that do not exist, and `bad_arguments` refused arguments, by the name asked.
-    `claims` and `supported` are those of the grounding audit; of `claims` only those that could be
-    checked are counted.
+    `seconds` are those of work (waiting for a person does not count); for a vote, from its start to
+    its decision, since its runs work in parallel. `faults` are unreadable replies, `repairs`
+    repaired ones. `calls` counts calls by tool; `unknown` are calls of tools that do not exist, and
+    `bad_arguments` refused arguments, by the requested name. `claims` and `supported` are those of
+    the audit; of `claims` only the checkable ones count.
     """
 
     steps: int = 0
@@ -74,10 +73,10 @@ class Counted(Value, frozen=True):
 class Outcome(Value, frozen=True):
     """One trial: a case answered by a configuration, with a seed, for the nth time.
 
-    `run_id` is that of its record (of the vote, where there is one) in the same file, and `runs`
-    those of all records it is made of. `right` is what its own gold says; `passed` counts its twins
-    too. `em` and `f1` are those of HotpotQA, where the gold is a text. One that is not `stopped`
-    has an open record, since its model or its environment failed: it is tried again another time.
+    `run_id` is that of its record (of the vote, if there is one) in the same file, and `runs` those
+    of all its records. `right` is the result of its own gold; `passed` includes its twins. `em` and
+    `f1` are those of HotpotQA, if the gold is a text. A trial that is not `stopped` has an open
+    record, because its model or its environment failed: it is tried again another time.
     """
 
     case: str
@@ -107,11 +106,11 @@ class Outcome(Value, frozen=True):
 
 
 class About(Value, frozen=True):
-    """What an evaluation is of, kept with its results: enough to read them by themselves.
+    """What an evaluation is about, kept with its results so that they can be read on their own.
 
     `matrix` is the text of the matrix file, `configurations` their names in its order; `cases` are
-    all that are to be answered, without their `extra`. `trials` is how many there are in all (0: as
-    many as all configurations with all models make). `begun` is in Unix milliseconds.
+    all cases, without their `extra`. `trials` is the total number (0: as many as all configurations
+    with all models make). `begun` is in Unix milliseconds.
     """
 
     name: str

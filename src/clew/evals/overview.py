@@ -1,4 +1,4 @@
-"""The table that an evaluation ends with, and that a report begins with."""
+"""The table at the end of an evaluation and at the start of a report."""
 
 from collections.abc import Iterable, Sequence
 from math import fsum
@@ -21,7 +21,7 @@ from clew.evals.table import (
 
 
 def overview(outcomes: Sequence[Outcome], about: About) -> Table:
-    """What each configuration comes to: accuracy, time, steps, calls, tokens, cost, faults."""
+    """Each configuration's accuracy, time, steps, calls, tokens, cost and faults."""
     groups = grouped(outcomes, about)
     k = min(map(repeated, groups.values()), default=0)
     every = f"pass^{k}"

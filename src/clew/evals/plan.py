@@ -38,13 +38,12 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
 @dataclass(frozen=True)
 class Configuration:
-    """A way to answer: an agent, or `votes` runs of it that vote, with a verifier or without.
+    """A way to answer: an agent, or `votes` runs of it that vote, with or without a verifier.
 
-    `model` is what reports call its model, by default the model's own name; configurations of one
-    name with several models are the same for reports. `leave_out` are tools of the world that it
-    does not get, and `examples` so many demonstrations as fit the agent with those that it gets.
-    `price` is for the estimate, where the dated table does not know it. `origin` is written into
-    its records, for those who want to make the agent again.
+    `model` is the model's name in reports, by default its own; configurations of one name with
+    several models count as one in reports. `leave_out` are tools of the world to leave out;
+    `examples` is the number of worked examples that fit the remaining tools. `price` is for the
+    estimate, if the price list lacks it. `origin` is recorded, so that the agent can be made again.
     """
 
     name: str
@@ -71,29 +70,29 @@ class Configuration:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What it is known by: its name and its model's."""
+        """Its identity: its name and its model's."""
         return self.name, self.model
 
     @property
     def verified_by(self) -> str:
-        """The verifier as the results know it."""
+        """The verifier's name in the results."""
         if is_agent(self.verifier):
             return f"{self.verifier.resolved_model.name} {self.verifier.setting.fingerprint}"
         return "" if self.verifier is None else stable_name(self.verifier)
 
     @property
     def auditor(self) -> Audits:
-        """What holds answers against the evidence: its own check, else the usual audit."""
+        """What audits its answers: its own check, else the default audit."""
         checks: Sequence[object] = self.agent.checks
         return next((check for check in checks if isinstance(check, Audits)), Grounded())
 
     def check(self, agent: Agent) -> None:
-        """Raise `ConfigError` for an agent that these votes cannot be asked of."""
+        """Raise `ConfigError` if its agent cannot vote like this."""
         if self.votes > 1:
             planned_vote(agent, self.votes, self.verifier)
 
     def inside(self, episode: Episode, seed: int = 0) -> Agent:
-        """The agent with the tools of an episode. Raises `ConfigError` where they do not fit."""
+        """The agent with the tools of an episode. Raises `ConfigError` if they do not fit."""
         there = [tool.name for tool in episode.tools]
         if missing := [name for name in self.leave_out if name not in there]:
             have = ", ".join([*(tool.name for tool in self.agent.tools), *there]) or "none"
@@ -126,7 +125,7 @@ class Trial:
 
     @property
     def run_id(self) -> str:
-        """The same in every process: begins as people would write it, ends with what is unique."""
+        """The run's id, the same in every process: a readable part, then a unique one."""
         names = (*self.configuration.key, self.case.id)
         print_ = hashlib.blake2b(encode([*names, self.seed, self.repetition]), digest_size=4)
         said = "-".join(_UNSAFE.sub("-", name).strip("-")[:40] for name in names)
@@ -134,7 +133,7 @@ class Trial:
 
     @property
     def agent_seed(self) -> int:
-        """The seed of its agent, or of the first of its votes."""
+        """The seed of its agent, or of the first run of its vote."""
         return 10_000 * self.seed + APART * (self.repetition - 1)
 
 
@@ -147,9 +146,9 @@ def wrong_seed(seed: int) -> str:
 
 @dataclass(frozen=True)
 class Plan:
-    """All trials of an evaluation; raises `ConfigError` where there are none, or two alike.
+    """All trials of an evaluation. Raises `ConfigError` if there are none, or two alike.
 
-    `matrix` is the text that says it, for the report; `libraries` are read before it begins.
+    `matrix` is the text it was read from, for the report; `libraries` are indexed before it starts.
     """
 
     name: str
@@ -194,10 +193,10 @@ class Plan:
         return [model.name for model in models if not model.priced]
 
     def trials(self, only: Sequence[str] = (), first: int | None = None) -> list[Trial]:
-        """All of them, or those of some configurations and the first cases, in their order.
+        """All trials in order, or those of some configurations and the first cases.
 
-        All that answer one case stand together, so that what is cut short can be compared.
-        Raises `ConfigError` for a configuration that there is not.
+        Trials of one case stand together, so that an incomplete evaluation can be compared. Raises
+        `ConfigError` for an unknown configuration.
         """
         names = self.names
         for name in only:
@@ -222,7 +221,7 @@ class Plan:
         return tuple(dict.fromkeys(one.name for one in self.configurations))
 
     def about(self, begun: int) -> About:
-        """What the results say of it."""
+        """Its description for the results."""
         return About(
             name=self.name,
             world=self.world.name,

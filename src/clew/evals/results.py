@@ -111,9 +111,9 @@ def plan_record(plan: Plan, begun: int) -> Kept:
 
 
 class Results:
-    """The results in the file at `path`, which must be there. Raises `ConfigError`, `StoreError`.
+    """The results in the existing file at `path`. Raises `ConfigError`, `StoreError`.
 
-    `begin` makes the file, or takes it up where it holds the same evaluation.
+    `begin` creates the file, or opens it if it holds the same evaluation.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -133,10 +133,10 @@ class Results:
 
     @classmethod
     def begin(cls, path: str | Path, now: Kept) -> Self:
-        """The results of this evaluation: new, or as far as they have come.
+        """The results of this evaluation: new, or as far as they exist.
 
-        What was begun must be as it was; there may be more of it now: configurations, models,
-        cases, seeds, repetitions. Raises `ConfigError` where the file holds anything else.
+        Everything in the file must be unchanged; configurations, models, cases, seeds and
+        repetitions may be added. Raises `ConfigError` if the file holds anything else.
         """
         place = Path(path).expanduser()
         connection = _connected(place)
@@ -155,7 +155,7 @@ class Results:
         return found
 
     def check(self, now: Kept) -> None:
-        """Raise `ConfigError` where something is not as it was when this was begun."""
+        """Raise `ConfigError` if something differs from when the evaluation began."""
         if different := differences(self.stored_plan, now):
             raise ConfigError(
                 f"{self.path} holds another evaluation: {'; '.join(different[:3])}; "
@@ -163,7 +163,7 @@ class Results:
             )
 
     def take(self, now: Kept) -> None:
-        """Take in what there is more of now. Raises `ConfigError` as `check` does."""
+        """Add what is new in the plan. Raises `ConfigError` as `check` does."""
         self.check(now)
         before = self.stored_plan
         about = msgspec.structs.replace(now.about, begun=before.about.begun)
@@ -172,17 +172,17 @@ class Results:
 
     @property
     def stored_plan(self) -> Kept:
-        """What the file says of its evaluation."""
+        """The plan as stored in the file."""
         return self._decoded(self._body(), Kept)
 
     @property
     def about(self) -> About:
-        """What the evaluation is of."""
+        """What the evaluation is about."""
         return self.stored_plan.about
 
     @property
     def rows(self) -> dict[str, Row]:
-        """The outcomes as they were added, by their run ids."""
+        """The outcomes in the order they were added, by run id."""
         rows = [
             Row(self._decoded(body, Outcome), bool(again), cost)
             for again, cost, body in self._ask(_ROWS)
@@ -190,7 +190,7 @@ class Results:
         return {row.outcome.run_id: row for row in rows}
 
     def outcomes(self) -> list[Outcome]:
-        """All outcomes in the order of the matrix, each with the word of its twins."""
+        """All outcomes in the order of the matrix, with twins taken into account."""
         about = self.about
         cases = {case.id: place for place, case in enumerate(about.cases)}
 
@@ -206,12 +206,12 @@ class Results:
         return paired(sorted((row.outcome for row in self.rows.values()), key=place))
 
     def add(self, row: Row) -> None:
-        """Keep an outcome, in the place of an earlier one; it is safe on the disk on return."""
+        """Store an outcome, replacing an earlier one; it is on disk on return."""
         outcome = row.outcome
         self._write(_ADD, outcome.run_id, row.again, row.cost, encode(outcome))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
     def _body(self) -> bytes:

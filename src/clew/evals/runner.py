@@ -62,11 +62,11 @@ Foresee: TypeAlias = Callable[[Estimate], None]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How far an evaluation has come: all outcomes that its results hold.
+    """The state of an evaluation: all outcomes in its results.
 
-    `left` trials of those asked for are not done, `failed` are outcomes whose model failed: both
-    are for the next time. `stopped` says why no further trial was begun; empty where none was left.
-    `spent` is what all trials have cost together, in US dollars, as far as prices are known.
+    `left` requested trials are not done, and `failed` outcomes had a failing model: the next time
+    tries both. `stopped` says why no further trial started; empty if none was left. `spent` is the
+    cost of all trials in US dollars, as far as prices are known.
     """
 
     about: About
@@ -78,7 +78,7 @@ class Evaluation:
 
     @property
     def complete(self) -> bool:
-        """Whether all that was asked for is done."""
+        """Whether everything requested is done."""
         return not self.left and not self.failed
 
     @property
@@ -98,12 +98,12 @@ async def evaluate(
     foresee: Foresee | None = None,
     watch: Watch | None = None,
 ) -> Evaluation:
-    """Do all trials of a plan, `at_once` at a time, or go on where the results have come to.
+    """Do all trials of a plan, `at_once` at a time, or continue from the existing results.
 
-    No trial begins once all have cost `max_cost` US dollars together, also at earlier times; those
-    under way are done. `only` names configurations, `first` says how many of the cases. Raises
-    `ConfigError` before anything is spent. After any error or a cancel it goes on where it was.
-    `foresee` is told what there is to do before it begins, `watch` of each trial that has ended.
+    No trial starts once all have cost `max_cost` US dollars together, including earlier sessions;
+    running ones finish. `only` names configurations, `first` limits the cases. Raises `ConfigError`
+    before anything is spent. After an error or a cancel, call it again to continue. `foresee` is
+    called with the estimate before the start, `watch` after each trial.
     """
     if at_once < 1:
         raise ConfigError(f"at_once is {at_once}: give 1 or more")
@@ -133,9 +133,9 @@ async def evaluate(
 async def foreseen(
     plan: Plan, results: str | Path, *, only: Sequence[str] = (), first: int | None = None
 ) -> Estimate:
-    """What `evaluate` would do and about spend, having checked all that it would check first.
+    """What `evaluate` would do and about spend, after all of its checks.
 
-    Nothing is spent, and no results are begun or changed. Raises `ConfigError`.
+    It spends nothing, and creates or changes no results. Raises `ConfigError`.
     """
     trials = plan.trials(only, first)
     absent = await ready(plan)

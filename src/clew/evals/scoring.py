@@ -56,10 +56,10 @@ LEAST: Final = 4
 
 @dataclass(frozen=True)
 class Seen:
-    """What is known of a trial when it is scored.
+    """Everything known about a trial when it is scored.
 
-    `records` are those of its runs, the one whose answer was taken first; `audit` is what the
-    evidence of that one says of the answer. `least` is the judge's cut, where a gold names none.
+    `records` are those of its runs, the one with the answer first; `audit` is the audit of that
+    answer. `least` is the judge's passing score, if a gold names none.
     """
 
     case: Case
@@ -83,13 +83,13 @@ class Seen:
 
     @property
     def fallback(self) -> bool:
-        """Whether the answer was declared beforehand."""
+        """Whether the answer is the declared fallback."""
         stop = self.records[0].stop if self.records else None
         return self.answer is not None and stop is not None and stop.fallback
 
 
 async def score(seen: Seen) -> tuple[Mark, ...]:
-    """A mark for each gold of the case. Raises `ConfigError` where a scorer of one's own fails."""
+    """A mark for each gold of the case. Raises `ConfigError` if a scorer of your own fails."""
     stated = _stated(seen)
     return tuple([await _mark(gold, stated) for gold in read_gold(seen.case.gold)])
 
@@ -100,12 +100,12 @@ def _stated(seen: Seen) -> Seen:
 
 
 def right(marks: Sequence[Mark]) -> bool:
-    """Whether all golds are met."""
+    """Whether all golds are passed."""
     return bool(marks) and all(mark.passed for mark in marks)
 
 
 def mean(marks: Sequence[Mark]) -> float:
-    """The score of all golds together."""
+    """The mean score of all golds."""
     return sum(mark.score for mark in marks) / len(marks) if marks else 0.0
 
 

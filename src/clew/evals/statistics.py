@@ -23,9 +23,9 @@ Measure: TypeAlias = Callable[[Outcome], float]
 
 
 class Share(Value, frozen=True):
-    """A share of cases, and the interval around it.
+    """A share of cases, and its interval.
 
-    `cases` are those it is of, `units` those of them that vary by themselves (a pair is one).
+    `cases` is their number, `units` the number of independent ones (a pair is one).
     """
 
     value: float
@@ -50,7 +50,7 @@ def by_case(outcomes: Iterable[Outcome], measure: Measure = passed) -> dict[str,
 
 
 def wilson(share: float, units: float) -> tuple[float, float]:
-    """The interval of Wilson (1927) around a share of so many independent cases."""
+    """The interval of Wilson (1927) around a share of this many independent cases."""
     if units <= 0:
         return 0.0, 1.0
     spread = _Z * sqrt(share * (1 - share) / units + _Z**2 / (4 * units**2))
@@ -60,7 +60,7 @@ def wilson(share: float, units: float) -> tuple[float, float]:
 
 
 def accuracy(outcomes: Sequence[Outcome], measure: Measure = passed) -> Share:
-    """The mean over cases of a measure in [0, 1]. Raises `ValueError` where there is no outcome."""
+    """The mean over cases of a measure in [0, 1]. Raises `ValueError` without outcomes."""
     cases = by_case(outcomes, measure)
     units = len(set(units_of(outcomes).values()))
     share = min(max(fmean(cases.values()), 0.0), 1.0)
@@ -73,9 +73,9 @@ def units_of(outcomes: Iterable[Outcome]) -> dict[str, str]:
 
 
 def pass_at(trials: int, passes: int, k: int) -> float:
-    """The chance that one of k trials passes, from so many passes in so many trials.
+    """The chance that at least one of k trials passes, from the passes among the trials made.
 
-    The estimator without bias of Chen et al. 2021 (arXiv 2107.03374).
+    The unbiased estimator of Chen et al. 2021 (arXiv 2107.03374).
     """
     return 1 - comb(trials - passes, _fitting(k, trials)) / comb(trials, k)
 

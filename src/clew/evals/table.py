@@ -30,16 +30,16 @@ SIMULATED: Final = "simulated:"
 
 
 class Column(Value, frozen=True):
-    """The name of a column, and how its cells are written."""
+    """The name of a column, and the format of its cells."""
 
     name: str
     form: Form = "text"
 
 
 class Table(Value, frozen=True):
-    """Cells under columns: numbers as they are, None where there is nothing to say.
+    """Cells under columns: numbers unformatted, None for an empty cell.
 
-    `note` says what the figures are of. `name` is short, for files and links.
+    `note` explains the figures. `name` is short, for files and links.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Table(Value, frozen=True):
     note: str = ""
 
     def formatted_rows(self) -> list[list[str]]:
-        """The rows as a person reads them."""
+        """The rows formatted for people."""
         return [
             [format_cell(cell, column.form) for cell, column in zip(row, self.columns, strict=True)]
             for row in self.rows

@@ -1,7 +1,7 @@
-"""The tables of a report, each from the outcomes alone.
+"""The tables of a report, each computed from the outcomes alone.
 
 A row is a configuration with a model, in the order of the matrix. Figures are means over trials
-where nothing else is said.
+unless stated otherwise.
 """
 
 from collections import Counter
@@ -46,9 +46,9 @@ __all__ = [
 
 
 def tables(outcomes: Sequence[Outcome], about: About, baseline: str = "") -> tuple[Table, ...]:
-    """All tables that have something to say.
+    """All tables that are not empty.
 
-    Raises `ConfigError` where there is no such configuration to compare with.
+    Raises `ConfigError` if there is no such configuration to compare with.
     """
     made = (
         overview(outcomes, about),
@@ -66,7 +66,7 @@ def tables(outcomes: Sequence[Outcome], about: About, baseline: str = "") -> tup
 
 
 def differences(outcomes: Sequence[Outcome], about: About, baseline: str = "") -> Table:
-    """How much better each configuration does than the baseline, with the same model and cases."""
+    """How much better each configuration is than the baseline, with the same model and cases."""
     named = baseline or next(iter(about.configurations), "")
     if baseline and baseline not in about.configurations:
         known = ", ".join(about.configurations)
@@ -151,7 +151,7 @@ def _cases(about: About) -> str:
 
 
 def repetitions(outcomes: Sequence[Outcome], about: About) -> Table:
-    """What several trials of a case come to: one of k passes (pass@k), all of k pass (pass^k)."""
+    """Several trials of a case: one of k passes (pass@k), all of k pass (pass^k)."""
     groups = grouped(outcomes, about)
     most = min(map(repeated, groups.values()), default=0)
     ks = [k for k in range(2, most + 1) if k <= 5 or k == most]
@@ -177,7 +177,7 @@ def repetitions(outcomes: Sequence[Outcome], about: About) -> Table:
 
 
 def answers(outcomes: Sequence[Outcome], about: About) -> Table:
-    """Other scores of answers, where there are any."""
+    """Other scores of answers, if there are any."""
     rows: list[tuple[Json, ...]] = []
     groups = grouped(outcomes, about)
     for group, trials in groups.items():
@@ -202,7 +202,7 @@ def answers(outcomes: Sequence[Outcome], about: About) -> Table:
 
 
 def judged(outcomes: Sequence[Outcome], about: About) -> Table:
-    """How far the judge agrees with gold, for each score that it might pass answers with."""
+    """The agreement of judge and gold, for each possible passing score."""
     rows: list[tuple[Json, ...]] = []
     for least in range(2, 6):
         found = agreed(outcomes, about.cases, least)

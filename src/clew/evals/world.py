@@ -15,24 +15,24 @@ from clew.evals.case import Case
 
 
 class Episode(Protocol):
-    """One trial's share of an environment."""
+    """The environment of one trial."""
 
     @property
     def tools(self) -> Sequence[Tool]:
-        """What the agent may do there, beside its own tools."""
+        """The tools of the environment, besides the agent's own."""
         ...
 
     @property
     def guards(self) -> Sequence[Guard]:
-        """What these tools need to be judged by, such as `KeepPlace` for `lookup`."""
+        """The guards that these tools need, such as `KeepPlace` for `lookup`."""
         ...
 
     async def catch_up(self, so_far: Trajectory) -> None:
-        """Bring the environment to where a record has come: a worker may have died on the way."""
+        """Bring the environment to the state of a record, whose worker may have died."""
         ...
 
     async def reward(self, so_far: Trajectory) -> float | None:
-        """What the run came to, in [0, 1]; None where the environment does not judge."""
+        """The score of the run in [0, 1]; None if the environment does not score."""
         ...
 
 
@@ -64,7 +64,7 @@ async def quiet(case: Case) -> AsyncGenerator[Episode]:
 
 @dataclass(frozen=True)
 class World:
-    """Cases, and how an episode for each is entered. `name` is told in reports."""
+    """Cases, and a function that enters an episode for each. Reports show `name`."""
 
     name: str
     cases: Sequence[Case]

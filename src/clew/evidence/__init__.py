@@ -1,4 +1,4 @@
-"""Evidence: what an answer says, and whether the record bears it out."""
+"""Evidence: whether the record supports what an answer says."""
 
 from clew.evidence.audit import THRESHOLD, Audit, Audited, Checked, audit
 from clew.evidence.check import CANNOT_ANSWER, Grounded, examined

@@ -1,4 +1,4 @@
-"""The audit: what of an answer its evidence bears out, claim by claim, without any model."""
+"""The audit: which claims of an answer its evidence supports, without any model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,9 +26,9 @@ THRESHOLD: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A fact of a claim: `text` at `start` in the answer, its normal form, and where it stands.
+    """A fact of a claim: `text` at `start` in the answer, its normal form, and where it was found.
 
-    `found` is None where nothing that counts says it; then `why` says more.
+    `found` is None if nothing that counts supports it; then `why` says more.
     """
 
     kind: Kind
@@ -42,7 +42,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """A claim and what came of its audit; `why` says what is wrong with it as a whole."""
+    """A claim and the result of its audit; `why` says what is wrong with it as a whole."""
 
     text: str
     start: int
@@ -54,17 +54,17 @@ class Audited:
 
     @property
     def ok(self) -> bool:
-        """Whether there is nothing to say against it."""
+        """Whether nothing is wrong with it."""
         return self.state in {"supported", "not checkable"}
 
     @property
     def missing(self) -> tuple[Checked, ...]:
-        """The facts that nothing bears out."""
+        """The facts without support."""
         return tuple(fact for fact in self.facts if fact.found is None)
 
     @property
     def problem(self) -> str:
-        """What is wrong with it, in one line for a model or a person; empty where nothing is."""
+        """What is wrong with it, in one line for a model or a person; empty if nothing is."""
         if self.ok:
             return ""
         said = " ".join(self.text.split())
@@ -75,11 +75,11 @@ class Audited:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What the evidence of a record says of an answer.
+    """The audit of an answer against the evidence of a record.
 
-    `text` is the answer as it was audited (what all offsets refer to); `searched` says whether the
-    run looked for evidence, `weak` which cited ids have a score under the `threshold`, and
-    `why` what is wrong with the answer as a whole.
+    `text` is the audited answer, to which all offsets refer. `searched` says whether the run looked
+    for evidence, `weak` lists cited ids whose score is below the `threshold`, and `why` says what
+    is wrong with the answer as a whole.
     """
 
     text: str
@@ -97,11 +97,11 @@ class Audit:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong, a line for each."""
+        """What is wrong, one line each."""
         return (*self.why, *(claim.problem for claim in self.claims if not claim.ok))
 
     def count(self, state: State) -> int:
-        """How many claims are in this state."""
+        """The number of claims in this state."""
         return sum(claim.state == state for claim in self.claims)
 
 

@@ -24,12 +24,12 @@ MOST_TOLD: Final = 8
 
 @dataclass(frozen=True)
 class Grounded:
-    """A check that refuses answers which the evidence of their record does not bear out.
+    """A check that refuses answers which the evidence of their record does not support.
 
-    `threshold`, `citations`, `scope` and `least` are those of `audit`. `entails` is a model of
-    one's own that is asked about each claim the audit lets pass and that cites something: whether
-    the cited passages mean it. Give the agent a `fallback` such as `CANNOT_ANSWER` for when its
-    tries are used up. Raises `ConfigError` for settings that there are not.
+    `threshold`, `citations`, `scope` and `least` are those of `audit`. `entails` is a model of your
+    own; it is asked whether the cited passages mean the claim, for each cited claim that passes the
+    audit. Give the agent a `fallback` such as `CANNOT_ANSWER` for when its tries are used up.
+    Raises `ConfigError` for unknown settings.
     """
 
     fallback: ClassVar[str] = CANNOT_ANSWER
@@ -89,7 +89,7 @@ class Grounded:
 
 
 async def examined(found: Audit, so_far: Trajectory, entails: Entails) -> Audit:
-    """The audit, with each cited claim that it lets pass given to an entailment model too.
+    """The audit, followed by an entailment model for each cited claim that passes it.
 
     Anything but "entails" makes the claim unsupported.
     """

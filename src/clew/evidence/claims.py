@@ -1,4 +1,4 @@
-"""An answer, taken apart into claims: its sentences, with their places and their citations."""
+"""Split an answer into claims: its sentences, with their positions and citations."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -50,9 +50,9 @@ _FRESH: Final = _set(
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of an answer and where it stands; `paragraph` numbers the block it is in.
+    """A sentence of an answer and its position; `paragraph` numbers the block it is in.
 
-    A `heading` is a line that says what follows: with # before it, or with a colon at its end.
+    A `heading` is a line that announces what follows: after #, or before a colon at its end.
     """
 
     text: str

@@ -1,7 +1,7 @@
-"""Facts: what of a text can be checked without understanding it.
+"""Facts: what can be checked in a text without understanding it.
 
-Numbers, dates, names, quotations and links, each in a normal form in which the formats of one value
-are equal. Everything here is a pure function, linear in the length of the text.
+Numbers, dates, names, quotations and links, each in a normal form in which all notations of one
+value are equal. Everything here is a pure function, linear in the length of the text.
 """
 
 import re
@@ -56,7 +56,7 @@ Value: TypeAlias = Number | Date | Name | Quotation | Link
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A checkable piece of a text: what it is, where it stands, and its value for comparing.
+    """A checkable part of a text: its kind, its position, and its value for comparison.
 
     A year is a number by its value and a date by its kind.
     """

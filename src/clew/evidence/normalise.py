@@ -14,9 +14,9 @@ MOST_ROUNDS: Final = 8
 
 
 def normalised(text: str) -> str:
-    """A text without case, punctuation, marks and articles; numbers, dates and units in one form.
+    """A text without case, punctuation, accents and articles; numbers, dates and units normalised.
 
-    "The bridge: 1,200 m." and "bridge 1.2 km" are the same. Doing it again changes nothing.
+    "The bridge: 1,200 m." and "bridge 1.2 km" give the same text. It is idempotent.
     """
     for _ in range(MOST_ROUNDS):  # pragma: no branch - no text is known that needs them all
         once = _once(text)

@@ -26,11 +26,11 @@ CONSTANTS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where a fact is borne out: in a piece of evidence, or elsewhere in the record.
+    """Where a fact was found: in evidence, or elsewhere in the record.
 
-    `offset` and `length` (in characters) refer to the text of the piece, its title or source, the
-    observation of `call`, or the question. `in_source` is where the place stands in the piece's
-    source, as far as the piece knows.
+    `offset` and `length` (in characters) refer to the text of the evidence, its title or source,
+    the observation of `call`, or the question. `in_source` is the position in the evidence's
+    source, as far as it is known.
     """
 
     where: Where

@@ -7,9 +7,9 @@ from clew.core.trajectory import Call, Trajectory
 
 
 class AlreadyDone(msgspec.Struct, frozen=True):
-    """A guard: holds a call that repeats an effect which was had after a fork's cut.
+    """A guard: holds a call that repeats a side effect from after a fork point.
 
-    The same tool with the same arguments counts. A run that is no fork has nothing to repeat.
+    A repeat is the same tool with the same arguments. It does nothing in a run that is not a fork.
     """
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:

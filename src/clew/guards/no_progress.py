@@ -170,12 +170,12 @@ class NoProgress:
 
 
 class Stuck(msgspec.Struct, frozen=True):
-    """A bound: the run lands when refused calls are insisted on.
+    """A bound: the run lands when the model insists on refused calls.
 
     That is `refused` steps in a row whose calls were all refused as repeats, or `unmade` steps in
-    which no call could be made (unknown tool, bad arguments), with none between them in which one
-    was. A refusal by a guard or a person is no want of progress: whoever tricks a model into asking
-    for what is refused shall not end the person's task with it. Of such steps `denied` are borne.
+    which no call could be made (unknown tool, bad arguments), with none made in between. Refusals
+    by a guard or a person count separately, up to `denied` steps: nobody shall end a person's task
+    by tricking a model into asking for what is refused.
     """
 
     refused: int = 2

@@ -1,8 +1,8 @@
-"""Worlds by name: benchmarks in their own file formats, and environments that are acted on.
+"""Worlds by name: benchmarks in their own file formats, and environments that an agent acts on.
 
-`hotpotqa` and `fever` read files and search; `textworld` is any text environment in the manner of
-gym, `alfworld` and `webshop` are such ones; `database` are tools over data, judged by what the
-data have become. Each module has `Options`, what a matrix file may say of it, and `world`.
+`hotpotqa` and `fever` read files and search; `textworld` is any text environment like gym,
+including `alfworld` and `webshop`; `database` has tools over data, scored by the final data. Each
+module has `Options`, which a matrix file may set, and `world`.
 """
 
 import inspect
@@ -26,10 +26,10 @@ _EXTRAS: Final = {"hotpotqa": "web", "fever": "web"}
 
 
 def world(name: str, path: str | Path = "", **options: Any) -> World:
-    """The world of that name over what lies at `path`.
+    """The world of that name, over the dataset at `path`.
 
-    `module:name` is a function of yours that gets path and options and returns a `World`. Raises
-    `ConfigError` for a name, an option, a file or a package that is not there or not right.
+    `module:name` is a function of yours that takes path and options and returns a `World`. Raises
+    `ConfigError` for a wrong or missing name, option, file or package.
     """
     if ":" in name:
         return _own(name, path, options)

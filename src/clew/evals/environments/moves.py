@@ -40,7 +40,7 @@ class Game:
         self._batch = False
 
     def begin(self) -> Seen:
-        """Start the episode. Raises `ConfigError` where it is no environment of text."""
+        """Start the episode. Raises `ConfigError` if it is not a text environment."""
         shown: Any = self.environment.reset(**self._reset)
         infos: Any = None
         match shown:
@@ -52,7 +52,7 @@ class Game:
         return Seen(self._text(shown), infos=self._infos(infos))
 
     def move(self, command: str) -> Seen:
-        """Do one thing."""
+        """Make one move."""
         found = self.environment.step([command] if self._batch else command)
         match found:
             case (shown, reward, done, infos):
@@ -72,7 +72,7 @@ class Game:
         )
 
     def close(self) -> None:
-        """Let go of it, where it can be let go of."""
+        """Close the environment, if it can be closed."""
         close = getattr(self.environment, "close", None)
         if close is not None:
             close()

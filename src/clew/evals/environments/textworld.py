@@ -79,8 +79,8 @@ def world(path: str | Path, options: Options) -> World:
 def text_world(name: str, cases: Sequence[Case], make: Make, manner: Manner = USUAL) -> World:
     """A world of text environments.
 
-    Each environment is begun once now, for the question to end with what it shows first, and anew
-    for every trial. Raises `ConfigError` where one cannot be begun.
+    Each environment starts once now, since the question ends with its first text, and again for
+    every trial. Raises `ConfigError` if one cannot start.
     """
     shared = threading.Lock()
     firsts = {case.id: _first(case, make, manner) for case in cases}

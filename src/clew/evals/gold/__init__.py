@@ -1,6 +1,6 @@
-"""The gold set: tasks over a folder of notes about a small invented world, all of it offline.
+"""The gold set: tasks over a folder of notes about a small invented world, all offline.
 
-Beside it lies a second set, `foreign`: questions over notes of thirty kinds in seven languages. The
+A second set, `foreign`, has questions over notes of thirty kinds in seven languages, because the
 offline rules were written beside the first, whose figure flatters them.
 """
 
@@ -13,10 +13,10 @@ from clew.evals.world import World
 __all__ = ["FOREIGN", "NOTES", "QUESTIONS", "TASKS", "foreign", "gold"]
 
 NOTES: Final = Path(__file__).with_name("notes")
-"""The folder of notes; an agent is given it with `docs_tools(NOTES)`, or `docs` in its file."""
+"""The folder of notes; give it to an agent with `docs_tools(NOTES)`, or `docs` in its file."""
 
 TASKS: Final = Path(__file__).with_name("tasks.jsonl")
-"""The tasks, a dataset as any other."""
+"""The tasks, as a dataset."""
 
 FOREIGN: Final = Path(__file__).with_name("foreign")
 """Notes of other kinds: minutes, recipes, logs, tables, leases, in seven languages."""
@@ -26,10 +26,10 @@ QUESTIONS: Final = Path(__file__).with_name("foreign.jsonl")
 
 
 def gold() -> World:
-    """The world "gold": the tasks, without any environment, for an agent that can search `NOTES`.
+    """The world "gold": the tasks, without an environment, for an agent that can search `NOTES`.
 
-    In its `extra` each has a `script`, what a good model does with the tools `docs`, `calc` and
-    `planner`, and in `wrong` whole answers that it might wrongly give: simulated models play them.
+    The `extra` of each has a `script` (what a good model does with `docs`, `calc` and `planner`)
+    and `wrong` (whole wrong answers); simulated models play them.
     """
     return World("gold", tuple(read_dataset(TASKS)))
 

@@ -1,9 +1,9 @@
-"""Simulated models: no language models, but scripts played with the faults of recorded ones.
+"""Simulated models: not language models, but scripts played with the faults of recorded ones.
 
-Each plays the script of the case whose question is in the prompt, in the format that the prompt
-asks for, and makes mistakes by the rates of its profile. It sees nothing but the prompt and its
-seed and keeps nothing, so a run can be cut anywhere and taken up again. What it gets right says
-nothing of any real model: what is measured with it is what the runtime makes of such replies.
+Each plays the script of the case whose question is in the prompt, in the prompt's format, and makes
+mistakes at the rates of its profile. It sees only the prompt and its seed and keeps no state, so a
+run can be cut anywhere and resumed. What it gets right says nothing about any real model; it
+measures what the runtime makes of such replies.
 """
 
 import difflib
@@ -29,16 +29,16 @@ from clew.testing.models import Move
 __all__ = ["NAMES", "PROFILES", "STUBBORN", "Fault", "Profile", "Simulated", "simulated"]
 
 NAMES: Final = tuple(profile.name for profile in PROFILES)
-"""The simulated models there are."""
+"""The names of the simulated models."""
 
 CHARACTERS: Final = 4
 """Characters that are counted as one token."""
 
 
 def simulated(name: str, cases: Iterable[Case]) -> "Simulated":
-    """The simulated model of that name, which knows the scripts of these cases.
+    """The simulated model of that name, with the scripts of these cases.
 
-    Raises `ConfigError` for a name there is not, and for a case whose script cannot be played.
+    Raises `ConfigError` for an unknown name, and for a case whose script cannot be played.
     """
     found = next((profile for profile in PROFILES if profile.name == name), None)
     if found is None:
@@ -51,7 +51,7 @@ def simulated(name: str, cases: Iterable[Case]) -> "Simulated":
 
 @dataclass(frozen=True)
 class Simulated:
-    """A model that plays scripts by their questions; `seed` decides on its mistakes.
+    """A model that plays scripts by their questions; `seed` decides its mistakes.
 
     Tokens are characters divided by four, and prices are invented.
     """
@@ -74,11 +74,11 @@ class Simulated:
         return Rates(of_input, of_output, of_input)
 
     def seeded(self, seed: int) -> "Simulated":
-        """The same with this seed."""
+        """The same model with this seed."""
         return replace(self, seed=seed)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        """The next reply. Raises `ModelError` for a question that it has no script for."""
+        """The next reply. Raises `ModelError` for a question without a script."""
         sight = look(prompt)
         if (script := self.scripts.get(sight.question)) is None:
             message = f"{self.name} has no script for this question: ask one of its cases"

@@ -19,19 +19,18 @@ are invented; its end is missing; nothing is there; text stands beside a native 
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """One simulated model. Rates are shares of replies, where nothing else is said.
+    """One simulated model. Rates are shares of replies unless stated otherwise.
 
-    Seen in recordings: `text` and `native` are its faults in the two kinds of format; of results
-    that are errors it answers a share `repeats` with the very same call, and with a share `asks` it
-    turns to the person instead of going on. `parallel` says that it makes calls that stand together
-    in its script in one native reply, `stops` that its server ends a reply at a stop sequence.
+    Seen in recordings: `text` and `native` are its faults in the two kinds of format. After an
+    error it repeats the call with the share `repeats`, and turns to the person with the share
+    `asks`. `parallel` says that it makes independent calls of its script in one native reply,
+    `stops` that its server ends a reply at a stop sequence.
 
-    Invented: `wrong` is the share of its answers that are wrong with every tool at hand, `misnamed`
-    that of replies whose first call names no tool or leaves its arguments out. Without a tool to
-    look things up it `guesses` a share of its answers, and says of the others that it cannot know.
-    Without `calc` each digit that it handles in its head goes wrong with the chance `slips`. Of
-    answers that are refused it `corrects` and `drops` shares, and insists on the rest. `price` is
-    in US dollars per million tokens of prompts and of replies.
+    Invented: `wrong` is the share of wrong answers with all tools available, `misnamed` that of
+    replies whose first call names no tool or omits its arguments. Without a tool to look things up
+    it `guesses` a share of its answers, and otherwise says that it cannot know. Without `calc` each
+    digit goes wrong with the chance `slips`. Of refused answers it `corrects` and `drops` shares,
+    and insists on the rest. `price` is in US dollars per million tokens of prompts and of replies.
     """
 
     name: str
@@ -52,9 +51,9 @@ class Profile:
 
 
 STUBBORN: Final = 0.5
-"""The share of wrong answers that a model gives to a case whatever its seed is; invented too.
+"""The share of wrong answers that do not depend on the seed; invented too.
 
-Without it every error would be outvoted by further runs, which real ones are not.
+Without it further runs would outvote every error, unlike in real models.
 """
 
 PROFILES: Final = (
@@ -135,4 +134,4 @@ PROFILES: Final = (
         price=(0.02, 0.04),
     ),
 )
-"""All of them, each with the line of the recordings that it rests on."""
+"""All profiles, each with the recordings that it is based on."""
