@@ -1,8 +1,8 @@
-"""What parts of your own are made of: for whoever writes a model, format, store, guard or scorer.
+"""The interfaces for writing parts of your own: a model, format, store, guard or scorer.
 
-A model, codec or store is whatever has the methods of its protocol, and a bound, guard or check is
-a function: nothing here is to be inherited. Beside them stand the values that they take and give,
-the events of a record, and their encoding. What every program needs is in `clew` itself.
+A model, codec or store is any object with the methods of its protocol; a bound, guard or check is a
+function. You inherit from nothing. The module also has the values that they take and return, the
+events of a record, and their encoding. `clew` itself has what every program needs.
 """
 
 from clew.codecs.interface import Codec, Describes, Parsed, PromptSpec, Shape

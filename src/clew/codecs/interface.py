@@ -23,15 +23,15 @@ class Example(msgspec.Struct, frozen=True):
 
 
 Shape: TypeAlias = Callable[[str], str]
-"""How a model is shown an observation: text to text. Pure, for it is done again in a replay."""
+"""How a model sees an observation: text to text. Pure, because a replay applies it again."""
 
 
 @dataclass(frozen=True)
 class PromptSpec:
-    """What a codec may know of the agent: the same for a whole run.
+    """What a codec may know about the agent: the same for a whole run.
 
-    `tools` are those shown from the start, in order, without `finish`, and `more` those that may be
-    shown later; `known` are all names that may be called, hidden ones included. `answer` is the
+    `tools` are those shown from the start, in order, without `finish`; `more` are those that may be
+    shown later; `known` are all names that may be called, including hidden ones. `answer` is the
     JSON Schema of the answer ({"type": "string"} for text). `thought` says whether the model is
     asked to think aloud. The view applies `shape`.
     """
@@ -58,7 +58,7 @@ class PromptSpec:
 
 
 class Parsed(msgspec.Struct, frozen=True, gc=False):
-    """A reply as a codec read it: the fields of a `Thought`, without its circumstances."""
+    """A parsed reply: the fields of a `Thought` that come from its text."""
 
     text: str = ""
     actions: tuple[Action, ...] = ()
@@ -68,7 +68,7 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
 
 
 class Codec(Protocol):
-    """How actions are written and read. Pure: no I/O, no state; `parse` never raises."""
+    """How actions are written and parsed. Pure: no I/O, no state; `parse` never raises."""
 
     @property
     def name(self) -> str:
@@ -82,37 +82,37 @@ class Codec(Protocol):
 
     @property
     def native(self) -> bool:
-        """Whether tools and calls travel in the provider's own fields."""
+        """Whether tools and calls use the provider's own fields."""
         ...
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
-        """What comes first in every prompt of a run: instructions, tools, examples, the goal."""
+        """The first parts of every prompt of a run: instructions, tools, examples, the goal."""
         ...
 
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
-        """One closed step as immutable parts: thought, calls, one result per call, asides."""
+        """One closed step as immutable parts: thought, calls, one result per call, remarks."""
         ...
 
     def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
-        """What is said anew before thought number `step`: what is left, reminders."""
+        """The reminders before thought number `step`."""
         ...
 
     def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
-        """The JSON Schema that the text of the next reply must meet; None where it is free."""
+        """The JSON Schema that the text of the next reply must meet, or None."""
         ...
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
-        """Read a reply; total and linear in its length."""
+        """Parse a reply. Accepts any text, in linear time."""
         ...
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
-        """A filter for a reply's stream: shows what counts, says when an invented tail begins."""
+        """A filter for a reply's stream: shows what counts, and says when an invented tail begins."""
         ...
 
 
 @runtime_checkable
 class Describes(Protocol):
-    """A text format that can describe further tools in the midst of a run."""
+    """A text format that can describe further tools during a run."""
 
     def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
         """Tools that can be called from here on, as immutable parts."""

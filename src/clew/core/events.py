@@ -22,7 +22,7 @@ FINISH: Final = "finish"
 """Name of the tool that ends a run."""
 
 Json: TypeAlias = Any
-"""A value that JSON can carry: None, bool, int, float, str, list or dict with str keys."""
+"""A JSON value: None, bool, int, float, str, list or dict with str keys."""
 
 Finish: TypeAlias = Literal["stop", "calls", "declined", "length", "filter", "refusal", "cut"]
 """How a reply ended: complete (`stop`, `calls`; `declined` says that the model cannot answer, and
@@ -34,7 +34,7 @@ Outcome: TypeAlias = Literal["done", "not_done", "unknown"]
 Status: TypeAlias = Literal[
     "answered", "declined", "bound", "held", "refused", "failed", "interrupted"
 ]
-"""How a run ended; `declined` is a model's own word that it cannot answer."""
+"""How a run ended; `declined` means that the model said it cannot answer."""
 Code: TypeAlias = Literal[
     "",
     "unknown_tool",
@@ -51,7 +51,7 @@ Code: TypeAlias = Literal[
     "interrupted",
     "sibling_failed",
 ]
-"""The closed list of what can be wrong with an observation; empty when nothing is."""
+"""The closed list of what can be wrong with an observation; empty if nothing is."""
 
 UNMADE: Final[frozenset[Code]] = frozenset({
     "unknown_tool", "invalid_arguments", "repeated_same_tool_call_too_many_times", "denied", "cap",
@@ -123,7 +123,7 @@ class Usage(Value, frozen=True):
 class RawCall(Value, frozen=True):
     """A call as the provider wrote it: its id, the tool's name and the arguments' text, verbatim.
 
-    `arguments` is None when the provider left the key out; in the record long ones lie in the blob
+    `arguments` is None if the provider left the key out; the record keeps long ones in the blob
     `blob`.
     """
 
@@ -142,11 +142,11 @@ class Wire(Value, frozen=True):
 
 
 class Reply(Value, frozen=True):
-    """What a model sent back, before any codec read it.
+    """What a model sent back, before any codec parses it.
 
-    `reasoning` is thinking that came as text of its own; it is kept for people and never sent back.
-    `mended` names what had to be mended so that it could be read at all. `note` is what its answer
-    is to be read with, for people: it is no part of the text, and never sent back.
+    `reasoning` is thinking that came as separate text; it is kept for people and never sent back.
+    `mended` names what had to be repaired to read it. `note` is a remark for people beside the
+    answer; it is not part of the text, and never sent back.
     """
 
     text: str = ""
@@ -167,11 +167,11 @@ class Event(
 
 
 class Action(Value, frozen=True):
-    """One thing the model wants done: a tool's name and its arguments.
+    """One call that the model asks for: a tool's name and its arguments.
 
-    `fault` says why the arguments could not be read; then `args` is empty and nothing is called.
-    In the record long arguments lie in the blob `blob`.
-    Where they held a secret they are `redacted` here: only the worker that heard them knows them.
+    `fault` says why the arguments could not be parsed; then `args` is empty and nothing is called.
+    The record keeps long arguments in the blob `blob`. If they contained a secret they are
+    `redacted` here, and only the worker that received them knows them.
     """
 
     name: str
@@ -217,9 +217,9 @@ class Image(Value, frozen=True):
 
 
 class Rates(Value, frozen=True):
-    """US dollars per million tokens of prompts, replies and what comes from the provider's cache.
+    """US dollars per million tokens of prompts, replies and the provider's cache.
 
-    By them a call is estimated before it is made; what it did cost its reply says.
+    They serve to estimate a call beforehand; its reply reports the actual cost.
     """
 
     input: float
@@ -249,9 +249,9 @@ class AgentSpec(Value, frozen=True):
 
 
 class Grant(Value, frozen=True):
-    """What a sub-run may take of its parent's budget; `depth` is how far it may hand on itself.
+    """What a sub-run may spend of its parent's budget; `depth` is how deep it may delegate.
 
-    `cost` in US dollars, None where no price is known; `seconds` of work.
+    `cost` is in US dollars, None if no price is known; `seconds` of work.
     """
 
     steps: int
@@ -273,10 +273,10 @@ class Spending(Value, frozen=True):
 class Started(Event, frozen=True):
     """The first entry of every record.
 
-    `origin` is whatever the one who started the run needs to make the same agent again; nothing in
-    the core reads it. `parent` is the call key (`run_id:step.index`) a sub-run serves, `grant` what
-    it may take, and `trust` that of its goal: untrusted, where a model wrote it after reading what
-    is. A run that stands in a `queue` is worked on by whoever serves that.
+    `origin` describes how to make the same agent again; nothing in the core reads it. `parent` is
+    the call key (`run_id:step.index`) that a sub-run serves, `grant` its budget, and `trust` that
+    of its goal: untrusted if a model wrote it after reading untrusted text. Workers of the `queue`
+    execute the run.
     """
 
     goal: str
@@ -291,9 +291,9 @@ class Started(Event, frozen=True):
 
 
 class Changed(Event, frozen=True):
-    """A person let the run go on with another setting; `what` names the differences.
+    """A person let the run continue with another setting; `what` names the differences.
 
-    `origin` takes the place of that in `Started`.
+    `origin` replaces that in `Started`.
     """
 
     setting: AgentSpec
@@ -316,12 +316,12 @@ class Done(Value, frozen=True):
 
 
 class Forked(Event, frozen=True):
-    """The first entry that a fork has of its own: all before it is shared with the run `parent`.
+    """The first own entry of a fork; it shares all entries before with the run `parent`.
 
-    `parent` is the run that made the last shared entry, and `step` the last step that was kept.
-    `what` names what was changed, `setting` and `origin` are from here on those of the fork, and
-    `done` are the effects that the cut took out of sight. The `again` entries that follow complete
-    the step: they were found in the record, or given with the fork, and are no work of its own.
+    `parent` wrote the last shared entry, and `step` is the last step kept. `what` names the
+    changes; `setting` and `origin` are the fork's from here on; `done` lists the side effects after
+    the fork point. The `again` entries that follow complete the step with entries from the record
+    or given with the fork.
     """
 
     parent: str
@@ -334,12 +334,12 @@ class Forked(Event, frozen=True):
 
 
 class Thought(Event, frozen=True):
-    """A model's reply, raw and as the codec read it.
+    """A model's reply, raw and parsed.
 
     `answer` is the text of a reply that answers without calling finish; `fault` says why the reply
-    could not be read; `repairs` name what the codec had to mend. Actions are numbered from 1 by
-    their place here. `reminders` were said anew at the end of its prompt; the tools `shown` were
-    shown in it for the first time.
+    could not be read; `repairs` names the codec's repairs. Actions are numbered from 1 by their
+    position. `reminders` are those of its prompt; the tools in `shown` were shown in it for the
+    first time.
     """
 
     reply: Reply
@@ -368,7 +368,7 @@ class Verdict(Value, frozen=True):
 
 
 class Judged(Event, frozen=True):
-    """A verdict other than a plain yes, on the call `call` (`step.index`)."""
+    """A verdict other than yes on the call `call` (`step.index`)."""
 
     call: str
     verdict: Verdict
@@ -376,11 +376,11 @@ class Judged(Event, frozen=True):
 
 
 class Ruling(Event, frozen=True):
-    """A person's word on a held or unknown call.
+    """A person's ruling on a call that is held or whose outcome is unknown.
 
-    `args` replaces the arguments. On a call in doubt, `allow` means: make it again. `hash` says
-    what was ruled on (`Call.question`): for other arguments, or once the call was begun, the word
-    does not hold; "" is for any.
+    `args` replaces the arguments. On a call with an unknown outcome, `allow` means: repeat it.
+    `hash` identifies what was ruled on (`Call.question`); the ruling does not cover other arguments
+    or a later attempt. "" covers any.
     """
 
     call: str
@@ -393,11 +393,11 @@ class Ruling(Event, frozen=True):
 
 
 class Attempt(Event, frozen=True):
-    """A call is about to be made: durable before an effect, and before every retry.
+    """A call is about to be made: on disk before an effect, and before every retry.
 
     `hash` identifies the arguments, `timeout` is in seconds from this entry's time, `number` counts
-    from 1 and `after` says why the attempt before it failed. A call that is made in a run of its
-    own names that run (`child`) and what it may take (`grant`, in the place of a timeout).
+    from 1, and `after` says why the previous attempt failed. For a sub-run, `child` is its id and
+    `grant` its budget, instead of a timeout.
     """
 
     call: str
@@ -448,14 +448,14 @@ class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
 
 
 class Note(Event, frozen=True):
-    """A word from outside the loop: a person's, a failed check's, or a late result's."""
+    """A message from outside the loop: a person's, a failed check's, or a late result's."""
 
     text: str
     source: Literal["person", "check", "late"] = "person"
 
 
 class Charged(Event, frozen=True):
-    """What a model call may have cost whose reply nobody saw: an estimate, which bounds count."""
+    """The estimated usage of a model call whose reply was lost; limits count it."""
 
     usage: Usage
     why: str = ""
@@ -468,16 +468,16 @@ class Cancel(Event, frozen=True):
 
 
 class Landing(Event, frozen=True):
-    """A bound tripped: one last thought, without calls, is due."""
+    """A bound tripped: one last thought, without calls, follows."""
 
     bound: str
     detail: str = ""
 
 
 class Stop(Event, frozen=True):
-    """The last word, with its reason; only a ruling, a person's word or a raised bound follows.
+    """The end, with its reason; only a ruling, a message or a raised limit may follow.
 
-    `fallback` marks an answer that was declared beforehand instead of found.
+    `fallback` marks a declared answer instead of a found one.
     """
 
     status: Status

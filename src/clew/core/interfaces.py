@@ -105,13 +105,13 @@ class Tool:
 
 
 class SubRun(msgspec.Struct, frozen=True):
-    """What a tool is given that works in a run of its own, named in the attempt of its call.
+    """The argument of a tool that works in a sub-run, whose id is in the attempt of its call.
 
-    The run `run_id` is to be begun in `store`, or taken up where it is there: it serves the call
-    `parent` (`run_id:step.index`) and may take no more than `grant`. The tool returns what its call
-    observes, with what was `spent`; or a verdict that holds the call while the sub-run is held.
-    With `close` it is not gone on with: it is to be ended for that reason, where it has not. Where
-    it `waited` its record must be there. `trust` is that of what its arguments were made from.
+    Create the run `run_id` in `store`, or resume it if it exists: it serves the call `parent`
+    (`run_id:step.index`) and may spend at most `grant`. The tool returns the call's observation,
+    with what was `spent`, or a verdict that holds the call while the sub-run is held. With `close`,
+    end the run for that reason instead, unless it has ended. If it `waited`, its record must exist.
+    `trust` is that of what its arguments were made from.
     """
 
     run_id: str
@@ -151,7 +151,7 @@ Calls: TypeAlias = Literal["auto", "none", "required"]
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Part:
-    """One immutable message of a prompt, in no provider's words.
+    """One immutable message of a prompt, independent of the provider.
 
     An assistant's part may carry the `calls` it made and the `wire` items only its own model reads;
     a tool's part answers the call `call_id` of the tool `name`; a user's part may show `images`.
@@ -169,12 +169,12 @@ class Part:
 
 
 class Prompt(msgspec.Struct, frozen=True, gc=False):
-    """What goes to a model: head, the steps so far, and a tail that is new every time.
+    """The input of a model: head, the steps so far, and a tail that is new each time.
 
-    `tools` are shown (empty in text formats, whose head describes them); with `calls` "none" the
-    model must not call any, with "required" it must. `stop` are sequences after which the reply
-    should end. `form` is a JSON Schema that the reply's text must meet: a model whose provider can
-    hold a reply to a schema passes it on, others leave it to the prompt's words.
+    `tools` are the shown ones (empty in text formats, whose head describes them). With `calls`
+    "none" the model must not call any, with "required" it must. The reply should end at a `stop`
+    sequence. `form` is a JSON Schema for the reply's text: a model passes it on if its provider can
+    enforce it.
     """
 
     head: tuple[Part, ...]
@@ -193,24 +193,24 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
 
 
 OnText: TypeAlias = Callable[[str], bool]
-"""Takes a piece of a reply as it arrives; True says that nothing after it is wanted."""
+"""Takes a piece of a reply as it arrives; True means that no more is wanted."""
 
 
 class Finder(Protocol):
-    """Finds, among many tools, those that a model is to be shown. What was shown stays shown."""
+    """Finds the tools that a model is to see, among many. Shown tools stay shown."""
 
     @property
     def always(self) -> Sequence[str]:
-        """The names of the tools that are shown from the start."""
+        """The names of the tools shown from the start."""
         ...
 
     def find(self, tools: Sequence[Tool], so_far: Trajectory) -> Answering[Sequence[str]]:
-        """Names of tools to show from the next thought on; the record keeps what it said."""
+        """Names of tools to show from the next thought on; the record keeps them."""
         ...
 
 
 class Model(Protocol):
-    """Whatever completes a prompt."""
+    """Anything that completes a prompt."""
 
     @property
     def name(self) -> str:
@@ -224,7 +224,7 @@ class Model(Protocol):
 
     @property
     def priced(self) -> bool:
-        """Whether replies say what they cost."""
+        """Whether replies report their cost."""
         ...
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
@@ -273,7 +273,7 @@ class Seeded(Protocol):
 # ---------------------------------------------------------------- judging
 
 Bound: TypeAlias = Callable[[Trajectory], str | None]
-"""Says why the run may not think again, or None. Its `repr` names it in the record."""
+"""Returns why the run must not think again, or None. Its `repr` names it in the record."""
 
 
 class Left(msgspec.Struct, frozen=True, gc=False):
@@ -296,40 +296,40 @@ class Left(msgspec.Struct, frozen=True, gc=False):
 
 
 Tail: TypeAlias = Callable[[Trajectory, Left], str]
-"""What is said anew at the end of each prompt; "" for nothing. Pure: a replay asks again."""
+"""Returns a reminder for the end of each prompt, or "". Pure: a replay calls it again."""
 
 Guard: TypeAlias = Callable[[Call, Trajectory], Answering[Verdict | None]]
-"""Judges one call before it is made; None is a plain yes."""
+"""Judges one call before it is made; None means yes."""
 
 Screen: TypeAlias = Callable[[str], Answering[Verdict | None]]
-"""Judges a person's words before a model sees them: deny, hold, hint (a mark); None for a yes."""
+"""Judges a person's message before a model sees it: deny, hold, hint (a mark), or None."""
 
 Check: TypeAlias = Callable[[Any, Trajectory], Answering[str | None]]
-"""Says what is wrong with a (decoded) answer, or None."""
+"""Returns what is wrong with a (decoded) answer, or None."""
 
 Entailment: TypeAlias = Literal["entails", "contradicts", "neither"]
 Entails: TypeAlias = Callable[[str, Sequence[str]], Awaitable[Entailment]]
-"""Whether passages mean what a claim says: a model of one's own, beside the audit of evidence."""
+"""Whether passages mean what a claim says: a model of your own, beside the audit."""
 
 
 @runtime_checkable
 class Audits(Protocol):
-    """A check that can also say at length what it finds, for `Result.audit`."""
+    """A check that can also report its findings in detail, for `Result.audit`."""
 
     def audit(self, answer: Any, so_far: Trajectory) -> Any:
-        """What there is to say of an answer, such as a `clew.evidence.Audit`."""
+        """The findings on an answer, such as a `clew.evidence.Audit`."""
         ...
 
 
 Scorer: TypeAlias = Callable[[Trajectory], Awaitable[float]]
-"""How good a run is, in [0, 1]."""
+"""Rates a run in [0, 1]."""
 
 
 class Listener(Protocol):
-    """Sees what happens as it happens. May look, never answer."""
+    """Observes a run as it happens. It cannot influence the run."""
 
     def token(self, text: str) -> None:
-        """A piece of the reply on its way."""
+        """A piece of the reply as it arrives."""
         ...
 
     def entry(self, entry: Entry) -> None:
@@ -341,7 +341,7 @@ class Listener(Protocol):
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
-    """An entry as stored: `body` is the event's JSON, `hash` chains the line to the one before."""
+    """An entry as stored: `body` is the event's JSON, `hash` chains the line to the previous one."""
 
     seq: int
     at: int
@@ -351,12 +351,11 @@ class Line(msgspec.Struct, frozen=True, gc=False):
 
 
 class Append(msgspec.Struct, frozen=True, gc=False):
-    """One atomic, gapless append to a run.
+    """One atomic append to a run, without gaps.
 
-    With `barrier` it is safe on the disk, with all before it, when `append` returns. `blobs` are
-    kept once per content, by hex SHA-256; `taken` are ids of inbox messages that leave the inbox in
-    the same commit. `alone` says that no other append of the run is at hand which could share the
-    commit.
+    With `barrier`, it and everything before it are on disk when `append` returns. `blobs` are kept
+    once per content, by hex SHA-256; `taken` are ids of inbox messages that the same commit
+    removes. `alone` says that no other append of the run is waiting that could share the commit.
     """
 
     run_id: str
@@ -369,14 +368,14 @@ class Append(msgspec.Struct, frozen=True, gc=False):
 
 
 class Base(msgspec.Struct, frozen=True):
-    """What a fork shares: the lines of the run `run_id` up to number `seq`, that one included."""
+    """What a fork shares: the lines of the run `run_id` up to and including number `seq`."""
 
     run_id: str
     seq: int
 
 
 class RunInfo(msgspec.Struct, frozen=True):
-    """A run in a listing: its first and last line tell goal and status.
+    """A run in a listing: its first line has the goal, its last line the status.
 
     `base` is what a fork shares; the run it names wrote the last shared line itself.
     """
@@ -389,33 +388,34 @@ class RunInfo(msgspec.Struct, frozen=True):
 
 
 class Store(Protocol):
-    """Where records lie. All methods raise `StoreError` with one line that says what to do.
+    """Keeps records. All methods raise `StoreError` with one line that says what to do.
 
-    One worker appends to a run at a time: `open` bumps the run's epoch, and an append with an older
-    one raises `FencedError`. A failed append leaves nothing behind. Reading never opens.
+    One worker appends to a run at a time: `open` increases the run's epoch, and an append with an
+    older one raises `FencedError`. A failed append leaves nothing behind. Reading never opens a
+    run.
     """
 
     async def create(self, run_id: str, base: Base | None = None) -> int:
-        """Begin an empty run and return epoch 1; the id must be new.
+        """Create an empty run and return epoch 1; the id must be new.
 
-        With `base` it begins where that ends, and its lines are the shared ones, then its own. They
-        are not copied, and nobody sees them until the run has a line of its own.
+        With `base` the run's lines are those shared with the base, then its own. Shared lines are
+        not copied, and nobody sees them until the run has a line of its own.
         """
         ...
 
     async def open(self, run_id: str) -> int:
-        """Take a run up for work: bump and return its epoch."""
+        """Open a run for work: increase and return its epoch."""
         ...
 
     async def epoch(self, run_id: str) -> int:
-        """How often a run was made or taken up: what `open` gave last, without opening it."""
+        """The current epoch, without opening the run."""
         ...
 
     async def append(self, append: Append) -> bool:
-        """Commit an append whole, or raise; lines must follow the last one stored.
+        """Commit an append as a whole, or raise; its lines must follow the last one stored.
 
-        Shielded from cancellation: it returns, or raises `StoreError`, when that is settled.
-        True says that nothing waits in the run's inbox, so that the worker need not ask.
+        Shielded from cancellation: it returns, or raises `StoreError`, when the commit is settled.
+        True means that the run's inbox is empty, so that the worker need not ask.
         """
         ...
 
@@ -428,88 +428,87 @@ class Store(Protocol):
         ...
 
     async def post(self, run_id: str, body: bytes) -> None:
-        """Put an event's JSON into the run's inbox, durably; anyone may."""
+        """Put an event's JSON into the run's inbox, on disk; anyone may."""
         ...
 
     async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
-        """What waits in the inbox: (id, event's JSON), oldest first."""
+        """The messages in the inbox: (id, event's JSON), oldest first."""
         ...
 
     async def runs(
         self, most: int = 0, after: RunInfo | None = None, status: str = ""
     ) -> list[RunInfo]:
-        """Runs that have an entry of their own, the last written first: `most` of them, or all.
+        """Runs with an entry of their own, last written first: `most` of them, or all.
 
-        `after` ended the page before. With a `status`, those whose last line is such a stop, or
-        is none (`open`). A page is not to cost more where many runs have stopped.
+        `after` is the end of the previous page. `status` selects runs whose last line is such a
+        stop, or no stop (`open`). A page must not cost more if many runs have stopped.
         """
         ...
 
     async def ids(self, part: str, most: int = 20) -> list[str]:
-        """Ids, in order, of runs with an entry that begin with a text; or else end with it."""
+        """Sorted ids of runs with an entry that begin with a text, else those that end with it."""
         ...
 
     async def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
         ...
 
 
 @runtime_checkable
 class Locks(Protocol):
-    """A store that workers share: each works on what nobody else has claimed.
+    """A store that workers share: each executes runs that nobody else has claimed.
 
-    A claim is a lock that ends with the process, or the connection, of who holds it: nothing is
-    written, so nothing can be stale. It keeps workers out of each other's way; what keeps a record
-    whole is its epoch.
+    A claim is a lock that ends with its holder's process or connection. Nothing is written, so
+    nothing can be stale. Claims keep workers apart; the epoch protects the record.
     """
 
     async def claim(self, name: str) -> bool:
-        """Take the lock called so, a run's id or a worker's name; False where another has it."""
+        """Take the lock of that name, a run's id or a worker's name; False if another has it."""
         ...
 
     async def release(self, name: str) -> None:
-        """Let go of a claim; of one that is not held, nothing."""
+        """Release a claim; do nothing if it is not held."""
         ...
 
     async def due(self) -> list[RunInfo]:
-        """Runs whose record does not end in a stop or whose inbox holds something, oldest first."""
+        """Runs whose record does not end in a stop, or whose inbox is not empty, oldest first."""
         ...
 
 
 @runtime_checkable
 class Notifies(Protocol):
-    """A store that tells at once what was written, by whatever process."""
+    """A store that notifies at once of what any process wrote."""
 
     def wakes(self) -> AbstractAsyncContextManager[AsyncIterator[str]]:
-        """Ids of runs that got lines or messages since the context began.
+        """Yield ids of runs that got lines or messages since the context began.
 
-        They are hints: one may come late, twice or never, so whoever waits looks now and then.
+        They are hints: one may come late, twice or never, so also poll now and then.
         """
         ...
 
 
 @runtime_checkable
 class Deletes(Protocol):
-    """A store that can forget."""
+    """A store that can delete runs."""
 
     async def forget(self, run_id: str) -> None:
-        """Remove a run: its lines, its inbox, and the blobs that no other run has.
+        """Delete a run: its lines, its inbox, and the blobs that no other run uses.
 
-        A run has the blobs that its appends brought. Where another process may be about to name
-        one that is not yet recorded, it may stay for a day. Raises `StoreError`, and removes
-        nothing, where the run is unknown or a fork shares its lines.
+        A run uses the blobs of its appends. If another process may be about to record a blob, the
+        blob may stay for a day. Raises `StoreError`, and deletes nothing, if the run is unknown or
+        a fork shares its lines.
         """
         ...
 
     async def size(self) -> int:
-        """Bytes in use, those that were freed and not given back to the disk left out."""
+        """The bytes in use, without those freed but not returned to the disk."""
         ...
 
 
 @runtime_checkable
 class Recovers(Protocol):
-    """A store of which the rest can be read where a part is damaged."""
+    """A store whose intact part can be read if another part is damaged."""
 
     async def salvage(self) -> tuple[Store, list[str], list[str]] | None:
-        """Where to read, all ids that are left, a line for each loss; None where it is whole."""
+        """A store to read from, the remaining ids, a line for each loss; None if it is intact."""
         ...

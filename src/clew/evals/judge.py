@@ -73,8 +73,7 @@ def judging(model: Model | str) -> Agent:
 
 @dataclass(frozen=True)
 class Judge:
-    """An agent as a judge. It passes an answer with a score of `least`, unless the gold says
-    otherwise.
+    """An agent as a judge. It passes an answer scored `least` or more, unless the gold differs.
 
     `price` is for the estimate of an evaluation, if the price list lacks it. Raises `ConfigError`
     for an agent that does not answer with a `Rating`, or whose tools have effects.
