@@ -213,7 +213,7 @@ def _check_taken(model: Model, placed: Iterable[tuple[Where, list[Tool]]]) -> No
 
 
 def tool_names() -> tuple[str, ...]:
-    """What `tools` may name: the tools that ship, and those of other packages."""
+    """The names that `tools` may contain: shipped tools, and those of other packages."""
     return ("calc", "planner", DOCS, ASK_PERSON, *names(TOOLS))
 
 

@@ -106,7 +106,7 @@ class Codec(Protocol):
         ...
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
-        """A filter for a reply's stream: shows what counts, and says when an invented tail begins."""
+        """A filter for a reply's stream: shows what counts, and detects an invented tail."""
         ...
 
 

@@ -341,7 +341,7 @@ class Listener(Protocol):
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
-    """An entry as stored: `body` is the event's JSON, `hash` chains the line to the previous one."""
+    """An entry as stored: `body` is the event's JSON, `hash` chains the line to the last one."""
 
     seq: int
     at: int
