@@ -38,6 +38,7 @@ LAYERS = {
     "core.inbox": 2,  # which words from outside may enter a record
     "core.interfaces": 2,
     "interfaces": 2,  # of the core, for whoever writes a part: here and elsewhere
+    "stores.interface": 2,  # what a store may offer beside the core's `Store`
     "stores.blobs": 2,  # how an event lies in a line and blobs
     "codecs.interface": 2,  # the door of a format
     "codecs": 3,

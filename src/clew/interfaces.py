@@ -44,21 +44,17 @@ from clew.core.interfaces import (
     Bound,
     Calls,
     Check,
-    Deletes,
     Entailment,
     Entails,
     Finder,
     Guard,
     Line,
     Listener,
-    Locks,
     Model,
-    Notifies,
     OnText,
     Parameters,
     Part,
     Prompt,
-    Recovers,
     RunInfo,
     Scorer,
     Screen,
@@ -66,6 +62,7 @@ from clew.core.interfaces import (
     SubRun,
     Tail,
 )
+from clew.stores.interface import Deletes, Locks, Notifies, Recovers
 
 __all__ = [
     "EFFECTFUL",

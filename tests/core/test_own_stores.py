@@ -8,9 +8,9 @@ import anyio
 import pytest
 
 from clew import Agent, Limits, MemoryStore, PartError, StoreError, resume, run
-from clew.core.interfaces import Deletes, Locks, Notifies
 from clew.core.journal import load
 from clew.retention import verify
+from clew.stores.interface import Deletes, Locks, Notifies
 from clew.stores.user_store import guarded
 from clew.testing.models import ScriptedModel, act, say
 from tests.core.scenarios import lookup

@@ -224,7 +224,9 @@ async def test_an_observation_that_no_record_can_hold_is_a_bad_output(wrong: Any
         return Observation(**{"content": "x", **wrong})
 
     store = MemoryStore()
-    agent = Agent(model=ScriptedModel([act("work", v=1), say("ok")]), tools=[made(work)])
+    agent = Agent(
+        model=ScriptedModel([act("work", v=1), say("ok")]), tools=[made(work, timeout=30.0)]
+    )
     await run(agent, "Work!", store=store, run_id="run")
     observation = (await read("run", store=store)).call("1.1").observation
     assert observation

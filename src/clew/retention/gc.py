@@ -9,11 +9,12 @@ from typing import Final, get_args
 
 from clew.core.errors import ConfigError, StoreError
 from clew.core.events import Status
-from clew.core.interfaces import Deletes, Locks, Store
+from clew.core.interfaces import Store
 from clew.core.journal import Clock, wall_clock
 from clew.retention.integrity import blobs_of, events
 from clew.retention.listing import Known, OnRun, Standing, Told, bases, families, known
 from clew.stores import Where, store_at
+from clew.stores.interface import Deletes, Locks
 from clew.workers.locks import claim
 
 STATUSES: Final[tuple[Standing, ...]] = (*get_args(Status), "open")

@@ -7,7 +7,8 @@ from typing import Literal, Protocol, TypeAlias
 
 from clew.core.errors import ConfigError
 from clew.core.events import SCHEMA, Started, Status, Stop, decode
-from clew.core.interfaces import Base, Line, Recovers, RunInfo, Store
+from clew.core.interfaces import Base, Line, RunInfo, Store
+from clew.stores.interface import Recovers
 
 Standing: TypeAlias = Status | Literal["open", "unreadable"]
 """How a run ended; "open" where it did not, "unreadable" where its lines tell nothing here."""

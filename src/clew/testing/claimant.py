@@ -9,8 +9,8 @@ import sys
 
 import anyio
 
-from clew.core.interfaces import Locks
 from clew.stores import open_store
+from clew.stores.interface import Locks
 
 
 async def main(*words: str) -> None:

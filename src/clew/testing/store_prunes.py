@@ -3,7 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import Final, cast
 
-from clew.core.interfaces import Base, Deletes, Store
+from clew.core.interfaces import Base, Store
+from clew.stores.interface import Deletes
 from clew.testing.expect import expect, require
 from clew.testing.store_lines import Check, Make, append, blob, bodies, numbers, refused, texts
 

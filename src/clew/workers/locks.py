@@ -13,8 +13,9 @@ import anyio
 import msgspec
 
 from clew.core.errors import ConfigError, StoreError
-from clew.core.interfaces import Locks, RunInfo, Store
+from clew.core.interfaces import RunInfo, Store
 from clew.core.trajectory import Trajectory
+from clew.stores.interface import Locks
 
 LOG: Final = logging.getLogger("clew")
 

@@ -6,9 +6,10 @@ from typing import Literal, TypeAlias
 
 from clew.core.errors import StoreError
 from clew.core.events import Started, Status, Stop, decode
-from clew.core.interfaces import Locks, RunInfo, Store
+from clew.core.interfaces import RunInfo, Store
 from clew.core.journal import load
 from clew.stores import Where, store_at
+from clew.stores.interface import Locks
 from clew.workers.locks import claim, queue_of, shared
 
 Standing: TypeAlias = Literal["waiting", "working"] | Status

@@ -9,7 +9,8 @@ from typing import Final
 import anyio
 
 from clew.core.errors import ConfigError, StoreError, one_error
-from clew.core.interfaces import Notifies, RunInfo
+from clew.core.interfaces import RunInfo
+from clew.stores.interface import Notifies
 from clew.workers.backoff import Pauses
 from clew.workers.config import WorkerConfig
 from clew.workers.locks import Shared, let_go, queue_of

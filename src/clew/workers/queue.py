@@ -12,11 +12,12 @@ from clew.concurrency.portal import twin, wait_for
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import Entry, Json
-from clew.core.interfaces import Notifies, Store
+from clew.core.interfaces import Store
 from clew.core.journal import catch_up
 from clew.core.runner import start
 from clew.core.trajectory import Trajectory
 from clew.stores import Where, store_at
+from clew.stores.interface import Notifies
 from clew.workers.config import QUEUE
 from clew.workers.locks import shared
 

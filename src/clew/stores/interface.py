@@ -1,0 +1,70 @@
+"""What a store may offer beside `clew.core.interfaces.Store`: whoever needs it asks for it.
+
+Nothing here is to be inherited: a store can do what it has the methods of.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol, runtime_checkable
+
+from clew.core.interfaces import RunInfo, Store
+
+
+@runtime_checkable
+class Locks(Protocol):
+    """A store that workers share: each executes runs that nobody else has claimed.
+
+    A claim is a lock that ends with its holder's process or connection. Nothing is written, so
+    nothing can be stale. Claims keep workers apart; the epoch protects the record.
+    """
+
+    async def claim(self, name: str) -> bool:
+        """Take the lock of that name, a run's id or a worker's name; False if another has it."""
+        ...
+
+    async def release(self, name: str) -> None:
+        """Release a claim; do nothing if it is not held."""
+        ...
+
+    async def due(self) -> list[RunInfo]:
+        """Runs whose record does not end in a stop, or whose inbox is not empty, oldest first."""
+        ...
+
+
+@runtime_checkable
+class Notifies(Protocol):
+    """A store that notifies at once of what any process wrote."""
+
+    def wakes(self) -> AbstractAsyncContextManager[AsyncIterator[str]]:
+        """Yield ids of runs that got lines or messages since the context began.
+
+        They are hints: one may come late, twice or never, so also poll now and then.
+        """
+        ...
+
+
+@runtime_checkable
+class Deletes(Protocol):
+    """A store that can delete runs."""
+
+    async def forget(self, run_id: str) -> None:
+        """Delete a run: its lines, its inbox, and the blobs that no other run uses.
+
+        A run uses the blobs of its appends. If another process may be about to record a blob, the
+        blob may stay for a day. Raises `StoreError`, and deletes nothing, if the run is unknown or
+        a fork shares its lines.
+        """
+        ...
+
+    async def size(self) -> int:
+        """The bytes in use, without those freed but not returned to the disk."""
+        ...
+
+
+@runtime_checkable
+class Recovers(Protocol):
+    """A store whose intact part can be read if another part is damaged."""
+
+    async def salvage(self) -> tuple[Store, list[str], list[str]] | None:
+        """A store to read from, the remaining ids, a line for each loss; None if it is intact."""
+        ...
