@@ -1,8 +1,7 @@
-"""Models: whatever completes a prompt. `resolve("provider:model")` finds one by its name.
+"""Models: `resolve("provider:model")` finds one by name.
 
-By hand they are made by `clew.models.openai.chat`, `.responses` and `.completions`, by
-`clew.models.anthropic.messages` and `clew.models.gemini.model`; each stands on its extra. Which
-models there are says `clew.models.catalog`.
+To create one yourself use `clew.models.openai.chat`, `.responses` or `.completions`,
+`clew.models.anthropic.messages` or `clew.models.gemini.model`; each needs its extra.
 """
 
 from clew.models.http.rate_limit import Rate

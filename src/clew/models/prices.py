@@ -42,11 +42,11 @@ _OTHER: Final = re.compile(
 
 
 class Price(msgspec.Struct, frozen=True):
-    """US dollars per million tokens; `cached` (None: like `input`) is for those read from a cache.
+    """US dollars per million tokens; `cached` is for tokens read from a cache (None: like `input`).
 
-    `written` (None: like `input`) is for those written to it. Where a prompt has more than `long`
-    tokens, all that it took is charged by the tariff `beyond`; without one its input costs twice
-    and its output one and a half times as much (the tariff of OpenAI and Google for long prompts).
+    `written` is for tokens written to it (None: like `input`). A prompt of more than `long` tokens
+    is charged by the tariff `beyond`; without one its input costs twice and its output one and a
+    half times as much (the tariff of OpenAI and Google for long prompts).
     """
 
     input: float
@@ -63,7 +63,7 @@ class Price(msgspec.Struct, frozen=True):
                 raise ConfigError(f"a price of {each:g}: give US dollars per million tokens")
 
     def cost(self, usage: Usage) -> float:
-        """What the tokens of one reply cost, in US dollars."""
+        """The cost of one reply's tokens in US dollars."""
         long = self.long is not None and usage.input > self.long
         if long and self.beyond is not None:
             return self.beyond.cost(usage)
@@ -78,7 +78,7 @@ class Price(msgspec.Struct, frozen=True):
 
     @property
     def rates(self) -> Rates:
-        """What a token of a prompt that is not long costs, to estimate a call by."""
+        """The price of a token of a prompt that is not long, to estimate a call."""
         return Rates(self.input, self.output, self.input if self.cached is None else self.cached)
 
 

@@ -16,18 +16,17 @@ def bearer_request(variable: str, key: str) -> tuple[str, dict[str, str]]:
 
 
 class Provider(msgspec.Struct, frozen=True):
-    """Where a provider is, and what makes a model of it.
+    """The address of a provider, and what makes a model of it.
 
-    Its entry point in the group `clew.models` has its `name`, or another that it goes by. `make` is
-    the function that makes a model, as module:name, and `library` what that needs: the module, and
-    the `extra` that brings it. `base_url` is its address (empty: it has none that all share),
-    `address` the environment variable that overrides it, `key` the one that holds the key (empty:
-    it needs none) and `model` a model of it to begin with (empty: ask the server). `more` are the
-    variables of further options of `make`, by the option. `first` is a variable that goes before
-    `key` where both are set, `last` one that holds the key where neither is. `formats` are other
-    functions, by what is written behind the name: `NAME-responses`. `rank` is its place in lists,
-    and where `clew.models.default_model` looks for keys; a server that is `probed` is found by it
-    where it runs on this machine.
+    Its entry point in the group `clew.models` is its `name` or an alias. `make` names the function
+    that makes a model, as module:name, and `library` what that needs: the module, and the `extra`
+    that installs it. `base_url` is its address (empty: none that all users share), `address` the
+    environment variable that overrides it, `key` the one with the key (empty: it needs none), and
+    `model` an example (empty: ask the server). `more` maps further options of `make` to their
+    variables. `first` is a variable that takes precedence over `key`, `last` one used if neither is
+    set. `formats` are other functions, by the suffix of the name: `NAME-responses`. `rank` is its
+    position in lists, and in the search for keys by `clew.models.resolve.default`, which also finds
+    a `probed` server running on this machine.
     """
 
     name: str
@@ -47,6 +46,6 @@ class Provider(msgspec.Struct, frozen=True):
     list_request: ListRequest = bearer_request
 
     def variable(self, env: Mapping[str, str]) -> str:
-        """The variable that holds the key in this environment, or would."""
+        """The environment variable of the key in this environment."""
         names = (self.first, self.key, self.last)
         return next((name for name in names if name and env.get(name)), self.key)

@@ -25,9 +25,9 @@ OFFLINE: Final = "offline"
 
 
 class ProviderInfo(msgspec.Struct, frozen=True):
-    """What is there of a provider: its extra, a key in the environment (never the key itself).
+    """What is set up for a provider: its extra, and whether it has a key (never the key).
 
-    `key` names the variable and is empty where none is needed.
+    `key` names the variable; it is empty if none is needed.
     """
 
     name: str
@@ -55,7 +55,7 @@ class ProviderInfo(msgspec.Struct, frozen=True):
 
     @property
     def usable(self) -> bool:
-        """Whether `resolve` would make a model of it (a local server may still not be running)."""
+        """Whether `resolve` could make a model of it (a local server may still not be running)."""
         return self.installed and bool(self.base_url) and (self.key_set or not self.key)
 
 
@@ -180,7 +180,7 @@ def _common(env: Mapping[str, str]) -> dict[str, Any]:
 
 
 def available(env: Mapping[str, str]) -> list[ProviderInfo]:
-    """All providers, and what is there of them."""
+    """All providers, and what is installed and set for them."""
     return [
         ProviderInfo(
             name=name,

@@ -1,8 +1,8 @@
-"""Spans for OpenTelemetry, by its conventions for generative AI: read from a run's entries.
+"""Spans for OpenTelemetry from a run's entries, by its conventions for generative AI.
 
-As a run happens, `Spans` is its listener; `export` does the same for a record that is there. Times
-are those of the record. Needs the extra `otel`; where spans go is up to the program's own set-up of
-OpenTelemetry, as for all of its spans.
+`Spans` is a listener for a running run; `export` does the same for an existing record. Times are
+those of the record. Needs the extra `otel`; the program's own set-up of OpenTelemetry decides where
+spans go.
 """
 
 import time
@@ -89,7 +89,7 @@ class Spans:
         content: bool = False,
     ) -> None:
         self.ended = 0
-        """How many spans there were."""
+        """The number of spans."""
         self._run_id = run_id
         self._tracer = trace.get_tracer("clew") if tracer is None else tracer
         self._content = content
@@ -122,10 +122,10 @@ class Spans:
         self.close(time.time_ns() // 1_000_000, type(error).__qualname__ if error else "")
 
     def token(self, text: str) -> None:
-        """What is on its way is no span."""
+        """Ignore the pieces of a reply."""
 
     def entry(self, entry: Entry) -> None:
-        """Take what was recorded next."""
+        """Take the next recorded entry."""
         self._learn(entry)
         if self._agent is None:
             self._agent = self._begin(entry.at if self._since is None else self._since)
@@ -285,9 +285,9 @@ class Spans:
 
 
 def export(record: Trajectory, *, tracer: Tracer | None = None, content: bool = False) -> int:
-    """Make the spans of a record, of each of its invocations a trace; how many there were.
+    """Make the spans of a record, one trace for each invocation; returns their number.
 
-    Of a fork, those of the entries that are its own.
+    For a fork, only those of its own entries.
     """
     forked = [entry.seq for entry in record.entries if isinstance(entry.event, Forked)]
     own = forked[-1] - 1 if forked else 0

@@ -1,9 +1,9 @@
-"""What becomes of records in the long run: forgotten, kept elsewhere, brought back, verified.
+"""Manage records: delete, export, import, verify.
 
-- `gc` forgets runs by age, size and status.
-- `export_runs` writes runs into an archive, one file of JSON lines, from any store, also from a
-  damaged one; `import_runs` brings them into any store.
-- `verify` says of each run whether it is what was written.
+- `gc` deletes runs by age, size and status.
+- `export_runs` writes runs from any store, even a damaged one, into an archive, one file of JSON
+  lines; `import_runs` reads them into any store.
+- `verify` checks whether each run is what was written.
 
 Each has a sync twin, as in `clew`.
 """

@@ -20,7 +20,7 @@ from clew.support.private_files import opener
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written, how many bytes, and what could not be: runs, and what else is lost."""
+    """What was exported, its size in bytes, and what could not be: runs, and other losses."""
 
     runs: tuple[str, ...]
     bytes: int
@@ -34,12 +34,11 @@ async def export_runs(
     store: Where = None,
     on_run: OnRun | None = None,
 ) -> Exported:
-    """Write these runs, all by default, into an archive: a new file, or a binary stream.
+    """Export these runs, by default all, into an archive: a new file, or a binary stream.
 
-    With them go the bases of forks, the roots of sub-runs and all their sub-runs. What cannot be
-    read, or is not what was written, is left out and named, here and in the archive. The file is
-    there when it is whole.
-    Raises `ConfigError` where it is there already.
+    The bases of forks, the roots of sub-runs and all their sub-runs are included. Runs that cannot
+    be read or verified are left out and named, here and in the archive. The file appears once it is
+    complete. Raises `ConfigError` if it exists.
     """
     async with store_at(store) as place:
         listing = await listed(place, thorough=run_ids is None)

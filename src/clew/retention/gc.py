@@ -1,4 +1,4 @@
-"""Forgetting runs by age, size and status: `clew records gc`."""
+"""Delete runs by age, size and status: `clew records gc`."""
 
 import heapq
 from collections import Counter
@@ -18,20 +18,20 @@ from clew.stores.interface import Deletes, Locks
 from clew.workers.locks import claim
 
 STATUSES: Final[tuple[Standing, ...]] = (*get_args(Status), "open")
-"""What runs may be chosen by."""
+"""The statuses by which runs can be chosen."""
 
 STOPPED: Final[tuple[Standing, ...]] = tuple(s for s in STATUSES if s not in {"held", "open"})
-"""Those that nobody is at work on and that wait for nobody: what is chosen by default."""
+"""The default: runs on which nobody works and that wait for nobody."""
 
 OVERHEAD: Final = 32  # bytes of a line beside its body and hash, about
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What was removed (or would be, in a dry run), how many bytes, and what had to stay.
+    """What was deleted (or would be, in a dry run), its size in bytes, and what was kept.
 
-    `kept` are runs that were chosen and are still needed; `failed` those that the store did not let
-    go. Sub-runs go, and stay, with their root and are named only where they went.
+    `kept` are chosen runs that are still needed; `failed` those that the store could not delete.
+    Sub-runs go, and stay, with their root; they are named only if they were deleted.
     """
 
     removed: tuple[str, ...]

@@ -20,10 +20,10 @@ MOST_EPOCHS: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What came, what was there already with the same entries, and what could not come.
+    """What was imported, what was there already with the same entries, and what was not imported.
 
-    `whole` says that the archive was there to its end, with as many runs as were put in; `missing`
-    is what its writer could not read.
+    `whole` says that the archive is complete, with all its runs; `missing` is what its writer could
+    not read.
     """
 
     runs: tuple[str, ...]
@@ -39,12 +39,12 @@ async def import_runs(
     store: Where = None,
     on_run: Callable[[int, str], None] | None = None,
 ) -> Imported:
-    """Bring the runs of an archive into the store, each in one append, with its id and hashes.
+    """Import the runs of an archive, each in one append, with its id and hashes.
 
-    A folder of JSON lines, in which clew once kept runs, or a file in it, is taken as well. Each
-    run is verified before. One that is there with the same entries is done already, so that an
-    import that was interrupted is made again; one that is there with others is refused, and the
-    rest comes all the same. The next worker of a run gets an epoch that no entry has.
+    It also accepts a folder of JSON lines of an earlier version, or a file in it. Each run is
+    verified first. A run that is there with the same entries is skipped, so you can repeat an
+    interrupted import; one that is there with different entries is refused, and the others are
+    imported. The next worker of a run gets an epoch that no entry has.
     """
     async with aclosing(_sections(source)) as sections:
         return await _bring_all(sections, store, on_run)

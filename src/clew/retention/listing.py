@@ -19,7 +19,7 @@ OnRun: TypeAlias = Callable[[int, int, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A run and what is to be said of it; `run_id` is "" where it is about the whole store."""
+    """A run and a remark on it; `run_id` is "" for a remark on the whole store."""
 
     run_id: str
     why: str

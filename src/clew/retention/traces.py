@@ -48,9 +48,9 @@ def trace_entry(record: Trajectory, entry: Entry, step: int) -> Iterator[dict[st
 
 
 def read_trace(lines: Iterable[str | bytes]) -> Trajectory:
-    """The run that a trace tells, as it was recorded.
+    """The run in a trace, as it was recorded.
 
-    Raises `StoreError` where a line is none, or not all lines of the record are there.
+    Raises `StoreError` if a line is invalid, or lines of the record are missing.
     """
     entries: list[Entry] = []
     run_id = ""

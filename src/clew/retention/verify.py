@@ -1,4 +1,4 @@
-"""Whether each run is what was written: `clew records verify`."""
+"""Check whether each run is what was written: `clew records verify`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,11 @@ EMPTY: Final = "it has no entry: it was cut off, or its worker died before the f
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was found of a run: how many good entries it begins with, and the hash of the last.
+    """The result of verifying a run: how many entries are good, and the hash of the last of them.
 
-    `wrong` says what is the matter with entry `seq`, the first that is not what was written (0
-    where no entry can be named); it is "" where all is well, and `newer` where the run can only be
-    verified by a later clew. With an expected hash, `expected` is the number of the entry that
-    has it, or 0 where none has.
+    `wrong` says what is wrong with entry `seq`, the first that is not what was written (0 if no
+    entry can be named). It is "" if all is well, and `newer` if only a later clew can verify the
+    run. With an expected hash, `expected` is the number of the entry that has it, or 0.
     """
 
     run_id: str
@@ -34,7 +33,7 @@ class Checked:
 
     @property
     def ok(self) -> bool:
-        """Whether the run is whole, and has the expected hash if there is one."""
+        """Whether the run is intact, and has the expected hash if one was given."""
         return not self.wrong and self.expected != 0
 
 

@@ -1,4 +1,4 @@
-"""Trust: what a person's words are looked through for before a model sees them."""
+"""Screens: judge a person's messages before a model sees them."""
 
 from typing import Final
 
@@ -18,4 +18,4 @@ __all__ = [
 INJECTIONS: Final = Injections()
 INJECTIONS_ASK: Final = Injections("ask")
 INJECTIONS_MARK: Final = Injections("mark")
-"""As agent files name them."""
+"""The names of these screens in agent files."""

@@ -35,10 +35,9 @@ _KINDS: Final[dict[Then, Literal["deny", "hold", "hint"]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What was found: the rule, the words as they were read, and where they stand in the text.
+    """A match: the rule, the words as decoded, and their position in the text.
 
-    `start` and `end` count the characters of the text as given; `how` names what had to be undone
-    to read it.
+    `start` and `end` count the characters of the original text; `how` names the decodings.
     """
 
     rule: str
@@ -58,7 +57,7 @@ class Match:
 
 
 def find(text: str) -> Match | None:
-    """The first known attack in the text; None where there is none, or it is only spoken of."""
+    """The first known attack in the text; None if there is none, or it is only mentioned."""
     for forms in undone(text):
         views = [context(form) for form in forms]
         spoken_of: list[tuple[int, int]] = []

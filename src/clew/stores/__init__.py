@@ -1,4 +1,4 @@
-"""Where records lie: memory, an SQLite file (the default), PostgreSQL."""
+"""Stores keep records: in memory, in an SQLite file (the default), in PostgreSQL."""
 
 import importlib
 import os
@@ -67,7 +67,7 @@ async def store_at(where: Where) -> AsyncGenerator[Store]:
 
 
 def store_file(named: str) -> Path:
-    """The file of the SQLite store that is named so.
+    """The file of the SQLite store at this place.
 
     Raises `StoreError` for a folder or a `.jsonl` file: these can only be imported.
     """
@@ -95,7 +95,7 @@ def _store_at(address: str, scheme: str) -> Store:
 
 
 def default_place() -> Path:
-    """The user's own store, where the platform keeps such data."""
+    """The user's own store, in the platform's folder for such data."""
     dirs = importlib.import_module("platformdirs")  # dear to import, and most name their store
     folder: Path = dirs.user_data_path("clew", appauthor=False)
     return folder / "runs.sqlite"

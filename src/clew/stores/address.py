@@ -16,13 +16,13 @@ _SECRET: Final = frozenset({"password", "sslpassword", "oauth_client_secret"})
 
 
 def is_address(named: str) -> bool:
-    """Whether a place is a store of some kind that is installed, and no path."""
+    """Whether a place is the address of an installed kind of store, and not a path."""
     scheme = scheme_of(named)
     return bool(scheme) and scheme.removesuffix("://") in names(STORES)
 
 
 def scheme_of(named: str) -> str:
-    """What an address of anything begins with, such as `https://`; "" for a path."""
+    """The scheme of an address, such as `https://`; "" for a path."""
     found = _ADDRESS.match(named)
     return found[0] if found else ""
 
@@ -39,7 +39,7 @@ def without_password(named: str) -> str:
 
 
 def has_password(named: str) -> bool:
-    """Whether a place is an address with a password, or any other secret, in it."""
+    """Whether a place is an address that contains a password or another secret."""
     if not is_address(named):
         return False
     parts = split_address(named)

@@ -1,7 +1,6 @@
-"""How runs are listed, in pages and by how they stand, and found by a part of their ids.
+"""List runs in pages and by status, and find them by a part of their ids.
 
-A store that reads all its runs anyway, one of your own perhaps, needs no more than `page` and
-`matching`.
+A store of your own that reads all its runs anyway needs only `page` and `matching`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +28,7 @@ _stop: Final = msgspec.json.Decoder(_Stop)
 
 
 def status_of(body: bytes) -> str:
-    """How a run stands whose last line this is: `open`, or the status of its stop."""
+    """The status of a run whose last line this is: `open`, or the status of its stop."""
     if not stops(body):
         return OPEN
     try:
@@ -41,7 +40,7 @@ def status_of(body: bytes) -> str:
 def page(
     infos: Iterable[RunInfo], most: int = 0, after: RunInfo | None = None, status: str = ""
 ) -> list[RunInfo]:
-    """Of all runs, in their order, what `Store.runs` is asked for."""
+    """The result of `Store.runs`, from all runs in their order."""
     found = list(infos)
     if after is not None:
         place = next((at for at, info in enumerate(found) if info.run_id == after.run_id), None)
@@ -55,7 +54,7 @@ def page(
 
 
 def matching(ids: Iterable[str], part: str, most: int) -> list[str]:
-    """Of all ids, what `Store.ids` is asked for."""
+    """The result of `Store.ids`, from all ids."""
     known: Sequence[str] = sorted(ids)
     begin = [run_id for run_id in known if run_id.startswith(part)]
     return (begin or [run_id for run_id in known if run_id.endswith(part)])[:most]

@@ -1,4 +1,4 @@
-"""What a store refuses or cannot do, in the same words whichever store it is."""
+"""Errors of stores, with the same messages in every store."""
 
 import errno
 import os
@@ -37,7 +37,7 @@ LOCKED: Final = "is kept locked by another process: end the one that hangs, then
 
 
 def unknown_run(run_id: str) -> RunNotFoundError:
-    """Nobody created this run here."""
+    """There is no such run in this store."""
     return RunNotFoundError(
         f"there is no run {run_id!r} in this store: check the id, or name another store"
     )
@@ -49,7 +49,7 @@ def known_run(run_id: str) -> RunExistsError:
 
 
 def no_base(base: Base, head: int) -> StoreError:
-    """The run to begin from does not have that line."""
+    """The base of a fork does not have that line."""
     return StoreError(
         f"run {base.run_id!r} has lines 1 to {head} and cannot be forked after line {base.seq}: "
         "fork it after one of them"
@@ -57,7 +57,7 @@ def no_base(base: Base, head: int) -> StoreError:
 
 
 def lost_base(run_id: str, base: Base) -> StoreDamagedError:
-    """The run that a fork shares its beginning with is gone, or has lost lines."""
+    """The run with which a fork shares its start is gone, or has lost lines."""
     return StoreDamagedError(
         f"run {run_id!r} shares lines 1 to {base.seq} with run {base.run_id!r}, which are not in "
         "this store: restore that run from a copy"
@@ -65,7 +65,7 @@ def lost_base(run_id: str, base: Base) -> StoreDamagedError:
 
 
 def still_shared(run_id: str, fork: str) -> StoreError:
-    """A run is to be forgotten whose lines a fork has too."""
+    """A run cannot be deleted because a fork shares its lines."""
     return StoreError(
         f"run {run_id!r} cannot be forgotten: its fork {fork!r} shares its lines, so forget that "
         "one first"
@@ -78,7 +78,7 @@ def missing_blob(digest: str) -> StoreError:
 
 
 def refusal(append: Append, epoch: int, head: int) -> StoreError | None:
-    """Say why a run at `epoch` whose last line is number `head` cannot take it, or None."""
+    """Why a run at `epoch` whose last line is number `head` must refuse the append, or None."""
     if append.epoch != epoch:
         return FencedError(
             f"run {append.run_id!r} was taken up by another worker (epoch {epoch}, here "
@@ -94,7 +94,7 @@ def refusal(append: Append, epoch: int, head: int) -> StoreError | None:
 
 
 def failed(place: object, error: OSError) -> StoreError:
-    """Say what to do about the operating system's refusal to read or write at `place`."""
+    """Say what to do if the operating system refuses to read or write at `place`."""
     if error.errno in _FULL:
         return StoreError(f"{place} {NO_ROOM}")
     if error.errno in _CLOSED:
@@ -106,7 +106,7 @@ def failed(place: object, error: OSError) -> StoreError:
 
 
 def gone(place: object) -> StoreUnreachableError:
-    """The file was removed, or another put in its place, while it was in use."""
+    """The file was removed or replaced while it was in use."""
     return StoreUnreachableError(
         f"{place} was removed or replaced while it was in use, and what is written now would be "
         "lost: put it back and resume, or ask anew"
@@ -114,7 +114,7 @@ def gone(place: object) -> StoreUnreachableError:
 
 
 def newer(place: object, version: int, known: int) -> StoreNewerError:
-    """The store was written by a later clew than this one."""
+    """A later clew than this one wrote the store."""
     return StoreNewerError(
         f"{place} was written by a newer clew (store version {version}, this one knows {known}): "
         "upgrade clew"

@@ -1,4 +1,4 @@
-"""Strategies: ways to use runs to answer a task."""
+"""Strategies: use several runs for one task."""
 
 from clew.strategies.decision import Ballot, Choice, Count, Decision, How, certain, decide
 from clew.strategies.normalise import normalise

@@ -8,7 +8,7 @@ from clew.core.trajectory import Trajectory
 from clew.strategies.normalise import normalise
 
 How: TypeAlias = Literal["agreement", "verifier", "majority", "tie", "none"]
-"""How a vote was decided; "tie" is a majority that others equal, and "none" is no answer at all."""
+"""How a vote was decided; "tie" is a majority that others equal, and "none" means no answer."""
 
 Ended: TypeAlias = Literal[
     "answered", "declined", "bound", "held", "refused", "failed", "interrupted", "open", "not begun"
@@ -17,10 +17,9 @@ Ended: TypeAlias = Literal[
 
 
 class Ballot(Value, frozen=True):
-    """How one run of a vote ended, as the vote's record has it.
+    """The end of one run of a vote, as recorded by the vote.
 
-    `form` is the answer as it is compared, and empty where there is none. A declared fallback is
-    none.
+    `form` is the normalised answer, empty if there is none; a declared fallback does not count.
     """
 
     run: int
@@ -41,7 +40,7 @@ class Choice(Value, frozen=True):
 
 
 class Count(Value, frozen=True):
-    """One answer, in the words of the first run that gave it, and the runs that gave it."""
+    """One answer, in the words of the first run that gave it, and the numbers of its runs."""
 
     answer: Json
     runs: tuple[int, ...]
@@ -49,7 +48,7 @@ class Count(Value, frozen=True):
 
 
 class Decision(Value, frozen=True):
-    """Which run's answer is that of all, how that came, and the counts, the most votes first."""
+    """The chosen run, how it was chosen, and the counts, most votes first."""
 
     how: How
     run: int = 0
@@ -105,9 +104,9 @@ def certain(ballots: Iterable[Ballot], k: int) -> bool:
 
 
 def decide(ballots: Sequence[Ballot], k: int, choice: Choice | None = None) -> Decision:
-    """All alike; else the verifier's choice, if it is one; else the most votes.
+    """Decide by agreement, else by the verifier's choice, else by the most votes.
 
-    Of answers with equally many votes, that of the run with the lowest number is taken.
+    On a tie, the answer of the run with the lowest number is taken.
     """
     found = counts(ballots)
     if not found:

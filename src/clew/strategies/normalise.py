@@ -1,7 +1,7 @@
-"""Answers in the form in which they are compared: what only looks different is the same.
+"""Normalise answers for comparison, so that different notations of one answer are equal.
 
-Texts lose case, punctuation, articles and citations, and their numbers, dates and units are put
-into one format. Answers of other types are compared as the values they are.
+Texts lose case, punctuation, articles and citations, and their numbers, dates and units are brought
+into one format. Answers of other types are compared as values.
 """
 
 import re

@@ -11,7 +11,7 @@ from clew.guards.limits import Limits
 from clew.strategies.decision import Choice
 
 Verify: TypeAlias = Callable[[str, Mapping[int, Trajectory]], Choice | Awaitable[Choice]]
-"""Chooses among runs, by their numbers, what answers the question best; `def` or `async def`."""
+"""Chooses the run that answers the question best, by number; `def` or `async def`."""
 Verifier: TypeAlias = Agent | Verify
 
 PROMPT: Final = (
@@ -28,7 +28,7 @@ OBSERVED: Final = 2_000
 
 
 def verifying(model: Model | str) -> Agent:
-    """An agent that verifies with this model; any other agent without tools will do as well."""
+    """An agent that verifies with this model; you can use any other agent without tools."""
     return Agent(model=model, prompt=PROMPT, answer=Choice, limits=Limits(steps=4))
 
 

@@ -1,7 +1,7 @@
-"""Self-consistency: several runs of one agent answer the same question, and their answers decide.
+"""Self-consistency: several runs of one agent answer the same question, and the answers decide.
 
-Wang et al., arXiv 2203.11171, over whole runs with tools. The record of the vote says what it was
-decided from; each run has a record of its own.
+Wang et al., arXiv 2203.11171, over whole runs with tools. The vote's record contains what it was
+decided from; each run has its own record.
 """
 
 from dataclasses import dataclass, replace
@@ -39,12 +39,12 @@ from clew.strategies.verifier import Verifier
 
 @dataclass(frozen=True, slots=True)
 class Vote(Generic[A_co]):
-    """What the runs came to together.
+    """The result of a vote.
 
     `result` is that of the whole: its id is the vote's, its usage and steps are sums, its evidence
-    and audit are those of the run whose answer was taken. `how` it was decided, `words` say it;
-    `counts` are the answers with the numbers of the runs that gave them, `runs` how each ended, and
-    `chosen` is the number of the run whose answer it is (0: none). `choice` is the verifier's word.
+    and audit those of the chosen run. `how` it was decided, `words` say in a sentence. `counts` are
+    the answers with the numbers of their runs, `runs` how each ended, and `chosen` is the number of
+    the chosen run (0: none). `choice` is the verifier's.
     """
 
     result: Result[A_co]
@@ -170,9 +170,9 @@ def _least(verifier: Agent, part: Limits) -> Limits:
 
 
 def agent_of(agent: Agent, record: Trajectory, of: Trajectory | None = None) -> Agent:
-    """The agent whose record this is, for a replay: that of a vote, or of one of the runs `of` it.
+    """The agent for replaying a vote's record, or that of one of the runs `of` it.
 
-    `agent` is the one the vote was begun with, before its limits were divided.
+    `agent` is the one with which the vote began, before its limits were divided.
     """
     if of is None:
         params, tools = vote_settings(record), record.started.setting.tools
@@ -243,7 +243,7 @@ async def _open_vote(
 
 
 async def vote_status(agent: Agent[A_co], run_id: str, *, store: Where = None) -> Vote[A_co]:
-    """How a vote stands by its records, whether it has ended or not; nothing is taken up."""
+    """The state of a vote by its records, without continuing anything."""
     async with store_at(store) as place:
         return await _read(agent, await load(place, run_id), place)
 

@@ -1,6 +1,6 @@
-"""For your own tests: models that play a script, well or badly.
+"""For your tests: models that play a script, with or without mistakes.
 
-`clew.testing.contracts` proves stores, formats and models of your own; `clew.testing.servers` has
+`clew.testing.contracts` tests stores, formats and models of your own; `clew.testing.servers` has
 local servers that answer as providers do.
 """
 

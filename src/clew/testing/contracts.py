@@ -1,6 +1,6 @@
-"""Contracts: what any model, format or store has to do, as checks that say what it does not.
+"""Contract tests for models, formats and stores.
 
-Each is to be awaited with what opens a new one; `check_codec` is called with the codec itself.
+Await each with a function that opens a new one; call `check_codec` with the codec itself.
 """
 
 from clew.testing.codec_contract import check_codec

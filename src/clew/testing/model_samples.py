@@ -17,8 +17,8 @@ from clew.testing.model_script import Fail, Say, Stall
 Script: TypeAlias = Sequence[Say | Fail | Stall]
 """What a model says, one entry for each completion, in order.
 
-The entry that is due is also told by the prompt: the first for a prompt without a thought, the
-second for one with one.
+The prompt also determines the entry: the first for a prompt without a thought, the second for one
+with one thought.
 """
 
 
@@ -31,8 +31,8 @@ def as_it_is(name: str) -> str:
 class Maker:
     """Opens models to test.
 
-    `alias` is how the provider is told the name of a tool, where it does not take every name: the
-    script's calls are made by it.
+    `alias` translates a tool's name for a provider that does not accept every name; the script's
+    calls use it.
     """
 
     open: Callable[[Script], AbstractAsyncContextManager[Model]]

@@ -36,7 +36,7 @@ class Say:
 
 @dataclass(frozen=True)
 class Fail:
-    """An error in the service's own form."""
+    """An error in the service's own format."""
 
     status: int
     message: str = "scripted error"
@@ -47,7 +47,7 @@ class Fail:
 
 @dataclass(frozen=True)
 class Send:
-    """Bytes as they are, whatever was asked for."""
+    """Raw bytes, whatever was requested."""
 
     body: bytes
     content_type: str = "application/json"
@@ -69,7 +69,7 @@ class Drop:
 
 @dataclass(frozen=True)
 class Stall:
-    """No answer for as long as the server runs; `at` bytes of the body of `of` come before."""
+    """No answer for as long as the server runs; `at` bytes of the body of `of` come first."""
 
     of: "Say | Send | None" = None
     at: int = 0

@@ -38,7 +38,7 @@ USAGE: Final = Usage(input=10, output=5, cost=0.0)
 
 @dataclass(frozen=True)
 class Move:
-    """What a scripted model does in one step, in no format: think, act, or answer in plain text."""
+    """What a scripted model does in one step, in any format: think, act, or answer in text."""
 
     thought: str = ""
     actions: tuple[Action, ...] = ()
@@ -69,11 +69,12 @@ UNREADABLE: Final = (native.UNREADABLE, wording.UNREADABLE)
 """How complaints about unreadable replies begin."""
 
 Line: TypeAlias = Move | Reply | str | Callable[[Prompt], "Move | Reply | str"]
-"""A line of a script: a move, a raw reply, raw text, or a function of the prompt that gives one."""
+"""A line of a script: a move, a raw reply, raw text, or a function from the prompt to one of these.
+"""
 
 
 def place(prompt: Prompt) -> int:
-    """How many thoughts the prompt already holds; of an empty one only the complaint is there."""
+    """The number of thoughts in the prompt; an empty one shows only as the complaint about it."""
     before, found = "", 0
     for part in prompt.parts:
         unsaid = part.role == "user" and before != "assistant"
@@ -84,9 +85,9 @@ def place(prompt: Prompt) -> int:
 
 @dataclass(frozen=True)
 class ScriptedModel:
-    """Says what its script says, line by line; at its end it raises `ModelError`.
+    """Replies with its script, line by line; at the end it raises `ModelError`.
 
-    Moves are written in the format of `codec`, which needs the agent's `tools` where the format
+    Moves are written in the format of `codec`, which needs the agent's `tools` if the format
     depends on them.
     """
 
@@ -131,7 +132,7 @@ class ScriptedModel:
         return PromptSpec("", tuple(self.tools), finish_tool(schema), schema, known)
 
     def written(self, move: Move, number: int) -> Reply:
-        """A move in the words of the format."""
+        """A move written in the format."""
         thought = Thought(
             Reply(), Fingerprints("", "", "", ""), move.thought, move.actions, move.answer
         )
@@ -149,9 +150,9 @@ class ScriptedModel:
 
 
 def recorded(record: Trajectory) -> ScriptedModel:
-    """A model that says again what the models of a record said, thought by thought.
+    """A model that repeats the replies of a record, thought by thought.
 
-    For a run that is to be played once more with real tools; `clew.replay` needs no model at all.
+    Use it to run again with real tools; `clew.replay` needs no model at all.
     """
     replies = [step.thought.reply for step in record if step.thought is not None]
     setting = record.started.setting
@@ -202,10 +203,10 @@ TEXT_FAULTS: Final[tuple[Fault, ...]] = (
 
 @dataclass(frozen=True)
 class FaultyModel:
-    """Plays a script of moves and injects, by seed, the faults that were seen in real models.
+    """Plays a script and injects, by seed, the faults that were seen in real models.
 
-    At each place `rate` is the chance of a fault instead of the line that is due; the script goes
-    on after it. The same seed gives the same faults at the same places, also after a resume.
+    In each place `rate` is the chance of a fault instead of the next line, which then follows. The
+    same seed gives the same faults in the same places, also after a resume.
     """
 
     scripted: ScriptedModel
@@ -239,7 +240,7 @@ class FaultyModel:
         return chance.choice(self.faults) if chance.random() < self.rate else None
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        """The line that is due, or a fault in its place."""
+        """The next line, or a fault in its place."""
         index = place(prompt)
         due = sum(self.fault(before) is None for before in range(index))
         fault = self.fault(index)

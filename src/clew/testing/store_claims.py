@@ -27,7 +27,7 @@ PATIENCE: Final = 60.0
 
 
 async def check_claims(make: Callable[[], Awaitable[Make]]) -> None:
-    """Run all of them that take `make`; `make` gives one over a new place for each check."""
+    """Run all checks that take `make`; `make` gives a new place for each."""
     for check in CLAIMS:
         await check(await make())
 

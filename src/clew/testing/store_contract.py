@@ -33,7 +33,7 @@ __all__ = [
 
 
 async def check_store(make: Callable[[], Awaitable[Make]]) -> None:
-    """Run the whole contract; `make` gives a `Make` over a new place for each check."""
+    """Run the whole contract; for each check, `make` returns what opens stores in a new place."""
     for check in CONTRACT:
         await check(await make())
 

@@ -12,7 +12,7 @@ __all__ = ["AT_ONCE", "PRUNES", "check_prunes"]
 
 
 async def check_prunes(make: Callable[[], Awaitable[Make]]) -> None:
-    """Run what holds for every store that can forget; `make` is that of `check_store`."""
+    """Run the checks for every store that can delete; `make` is that of `check_store`."""
     for check in PRUNES:
         await check(await make())
 
@@ -140,7 +140,7 @@ PRUNES: Final[tuple[Check, ...]] = (
     a_blob_that_comes_back_is_there,
     the_size_follows_what_is_there,
 )
-"""What every store that can forget must do."""
+"""Checks for every store that can delete."""
 
 AT_ONCE: Final[tuple[Check, ...]] = (*PRUNES, a_blob_goes_with_its_last_run)
-"""The same for one whose blobs go at once, not when they are a day old."""
+"""The same for a store that deletes blobs immediately, not after a day."""

@@ -1,4 +1,4 @@
-"""The tools that ship, and what makes tools of programs and of functions in a process of their own.
+"""The tools that ship, and functions that make tools of programs and of functions in processes.
 
 `clew.toolbox.docs` searches documents, `clew.toolbox.web` the web.
 """

@@ -63,7 +63,7 @@ def answered(call: Call, answer: str, by: str = "") -> Ruling:
 class HoldQuestions:
     """A guard that holds questions to a person, and refuses all but the first `most`.
 
-    They are counted from the person's last word on. An answer the model wrote itself is refused.
+    The count restarts when the person writes. An answer written by the model itself is refused.
     """
 
     most: int = 3

@@ -1,4 +1,4 @@
-"""The tool `planner`: `plan` for the tools of an agent, and for no others."""
+"""The tool `planner`: makes a plan with the tools of its agent."""
 
 from collections.abc import Sequence
 from typing import Any, Final, cast

@@ -1,6 +1,6 @@
-"""Tools: functions as tools, and tools as others publish them.
+"""Tools: functions as tools, and published definitions as tools.
 
-Those that ship are in `clew.toolbox`; which of many a model is shown, `clew.tools.retrieval` finds.
+`clew.toolbox` has the tools that ship; `clew.tools.retrieval` finds those to show among many.
 """
 
 from clew.concurrency.threads import threads_at_work

@@ -36,9 +36,8 @@ _READ: Final = frozenset({"type", "name", "description", *_FORMS})
 class Published(msgspec.Struct, frozen=True):
     """A published definition as a tool.
 
-    `name` is the name it was published by; `renamed` has the published name of each argument whose
-    name no provider would take; `changes` says in a line each what was read otherwise than it was
-    written.
+    `name` is its published name; `renamed` has the published names of renamed arguments; `changes`
+    lists each deviation from the definition in one line.
     """
 
     tool: Tool
@@ -58,10 +57,9 @@ def published(
     """Make a tool of each definition; `call` performs them all.
 
     A definition is a name, a description and a JSON Schema, in the form of OpenAI, Anthropic or
-    MCP. The schema is read as `usable` reads it. Names that no provider would take are made
-    legal, each unlike the others, and `call` gets them as they were published. Arguments that the
-    schema does not name are refused, unless it says that there may be others. Raises `ConfigError`
-    for a definition that cannot be used.
+    MCP. `usable` reads the schema. Names that no provider accepts are changed to unique legal ones,
+    and `call` gets the published ones. Arguments that the schema does not name are refused, unless
+    it allows additional ones. Raises `ConfigError` for an unusable definition.
     """
     known = [_fields(each) for each in definitions]
     names = [name for name, _ in known]

@@ -172,16 +172,16 @@ def process_tool(**options: Unpack[ProcessOptions]) -> Callable[[Callable[..., A
 def process_tool(
     target: str | Callable[..., Any] | None = None, /, **options: Unpack[ProcessOptions]
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
-    """Make a tool of a module's function that runs in a process of its own, anew for every call.
+    """Make a tool of a module's function that runs in a new process for every call.
 
     `@process_tool(timeout=5)` on a function of a module, or `process_tool("module:function")`.
     Options are those of `@tool`, `cpu` and `memory`. `timeout` (30 s) counts from the start of the
-    process, which takes some tenths of a second; then it is ended with its children, as when it
-    breaks a limit, and when the worker dies. (`Tool.timeout` is a few seconds more, to end it in.)
-    The process inherits folder and `sys.path`, and of the environment no more than Python needs
-    (`running.ENVIRONMENT`) and the variables named in `env`. Raises `ConfigError` for what has no
-    name in a module (a lambda, a function in a function, a bound method, anything in `__main__`),
-    for limits that this system cannot hold it to, and where `@tool` would.
+    process, which takes some tenths of a second. After it, or when a limit is exceeded or the
+    worker dies, the process is ended with its children. (`Tool.timeout` is a few seconds longer, to
+    end it in.) The process inherits folder and `sys.path`, and of the environment only what Python
+    needs (`running.ENVIRONMENT`) and the variables named in `env`. Raises `ConfigError` for what
+    has no name in a module (a lambda, a nested function, a bound method, anything in `__main__`),
+    for limits that this system cannot enforce, and where `@tool` would.
     """
     if target is None:
         return functools.partial(_make_tool, options)

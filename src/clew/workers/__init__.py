@@ -1,9 +1,8 @@
-"""Workers: processes that advance the runs of a queue until they are done.
+"""Workers: processes that execute the runs of a queue.
 
-`work` is a worker, and `WorkerConfig` says how it is to work. Its driver carries the runs: this
-process, DBOS, or Ray. A driver keeps no log of its own. What is due, what was done and what waits
-for a person stands in the records; a driver that is killed, or replaced by another kind, takes up
-what they say.
+`work` is a worker, and `WorkerConfig` configures it. Its driver executes the runs: this process,
+DBOS, or Ray. A driver keeps no log of its own, because the records contain everything. So a driver
+that is killed, or replaced by another kind, continues from them.
 """
 
 from clew.workers.broken_runs import is_set_aside

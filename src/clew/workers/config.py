@@ -16,7 +16,7 @@ from clew.support.wings import WORKERS, require
 from clew.workers.run_one import Agents
 
 QUEUE: Final = "default"
-"""The queue of a run that is submitted without naming one."""
+"""The default queue of submitted runs."""
 
 What: TypeAlias = Literal["serving", "taken", "ended", "left", "lost", "refused", "failed"]
 """The kinds of events: a worker serves; it took a run up; the run stopped; it was left for others
@@ -25,9 +25,9 @@ where its step ended; another worker has it now; its agent is not here; its mode
 
 
 class WorkerEvent(msgspec.Struct, frozen=True):
-    """Something that a worker did, with the run `run_id` if there is one; `text` says it in words.
+    """Something that a worker did, with the run `run_id` if there is one; `text` describes it.
 
-    Of a run that ended, `text` is the status of its stop.
+    For a run that ended, `text` is the status of its stop.
     """
 
     what: What
@@ -51,45 +51,46 @@ def _own_name() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerConfig:
-    """How a worker is to work. The fields are the options of `clew worker`.
+    """The configuration of a worker. The fields are the options of `clew worker`.
 
-    Raises `ConfigError` for what can only be a mistake.
+    Raises `ConfigError` for obvious mistakes.
     """
 
     store: Where = field(default=None, repr=False)  # there may be a password in it
-    """Where the runs lie: a store, or what `open_store` takes."""
+    """Where the runs are kept: a store, or what `open_store` takes."""
 
     agents: Agents | Sequence[Agent | str] = ()
-    """The agents that this worker has: agents, agent files, or `module:name` of an agent or of a
-    function that makes one. Or a function from a record to its agent, which raises `ConfigError`
-    where it has none.
+    """The worker's agents: agents, agent files, or `module:name` of an agent or its factory.
+
+    Or a function from a record to its agent, which raises `ConfigError` if it has none.
     """
 
     only: bool = False
-    """Work for no agents but those. Without it, the worker also makes agents of what the user's
-    own records say, where they were begun by `clew` or from an agent file.
+    """Use only those agents. By default the worker also builds agents from the user's own records.
+
+    That works for records that `clew` or an agent file began.
     """
 
     trust_origin: bool = False
-    """Also make agents of what records say that somebody else began."""
+    """Also build agents from records that somebody else began."""
 
     queue: str = QUEUE
-    """The queue whose runs are worked on."""
+    """The queue to serve."""
 
     at_once: int = 8
-    """How many runs are worked on at the same time."""
+    """The number of concurrent runs."""
 
     name: str = field(default_factory=_own_name)
-    """The worker's name, of which there is one at a store."""
+    """The worker's name, unique for the store."""
 
     until_idle: bool = False
-    """End when nothing is left to do here."""
+    """End when nothing is left to do."""
 
     take_over: bool = False
-    """At the start, also take the runs that other workers have, which are fenced off."""
+    """At the start, also take the runs of other workers, which are fenced off."""
 
     driver: "str | Driver" = "local"
-    """What carries the runs: the name of an installed driver, or a `Driver`."""
+    """What executes the runs: the name of an installed driver, or a `Driver`."""
 
     def __post_init__(self) -> None:
         """Refuse what can only be a mistake."""
@@ -102,19 +103,19 @@ class WorkerConfig:
 
 
 class Driver(Protocol):
-    """What carries the runs of a queue. It keeps no log: the records say all that it needs.
+    """Executes the runs of a queue. It keeps no log: the records contain all that it needs.
 
-    An entry point of the group `clew.workers` names one for `clew worker --driver`: an object, or
-    a module with the function `serve`.
+    An entry point of the group `clew.workers` names one for `clew worker --driver`: an object, or a
+    module with the function `serve`.
     """
 
     async def serve(
         self, config: WorkerConfig, on_event: OnWorkerEvent, leaving: anyio.Event, /
     ) -> None:
-        """Work on the due runs of the queue `config.queue` of the store `config.store`.
+        """Execute the due runs of the queue `config.queue` of the store `config.store`.
 
-        Return when `leaving` was set and every run at hand was left where its step ends, or, with
-        `config.until_idle`, when nothing is left to do here. Cancelled, break off. Raises
+        Return when `leaving` was set and every current run has finished its step, or, with
+        `config.until_idle`, when nothing is left to do. When cancelled, abort at once. Raises
         `ConfigError` and `StoreError`.
         """
         ...

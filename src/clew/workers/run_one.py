@@ -31,7 +31,7 @@ from clew.workers.locks import Shared, let_go
 LOG: Final = logging.getLogger("clew")
 
 Agents: TypeAlias = Callable[[Trajectory], Awaitable[Agent]]
-"""Finds the agent that a run was begun with. Raises `ConfigError` where this worker has none."""
+"""Finds the agent with which a run began. Raises `ConfigError` if this worker has none."""
 
 Leaving: TypeAlias = Callable[[], bool]
 """Whether the worker was told to leave."""

@@ -50,7 +50,7 @@ _WORDS: Final = re.compile(r"([\d_]+) (requests|tokens)(?:, (?:and )?| and )?")
 
 @dataclass(frozen=True)
 class Rate:
-    """So many requests and tokens (in and out) at most in any `seconds`; None means any number."""
+    """At most this many requests and tokens (in and out) in any `seconds`; None means no limit."""
 
     requests: int | None = None
     tokens: int | None = None

@@ -1,4 +1,4 @@
-"""Models that go on with a text, behind `POST /completions`: base models, for text formats."""
+"""Models that continue a text, behind `POST /completions`: base models, for text formats."""
 
 import re
 from collections.abc import Mapping
@@ -54,11 +54,10 @@ def openai_completions(
 ) -> Endpoint:
     """A model of a completions server, as `provider:model`. It needs a text format.
 
-    The prompt goes out as one text, without the marks of any chat template: this is for models that
-    were not taught any. A reply is at most 1024 tokens long unless `max_tokens` says otherwise. The
-    arguments are those of `openai_chat`.
+    The prompt is one text without the marks of any chat template. A reply has at most 1024 tokens
+    unless `max_tokens` says otherwise. The arguments are those of `openai_chat`.
 
-    Raises `ConfigError` where address, key or parameters cannot be right.
+    Raises `ConfigError` if address, key or parameters cannot be right.
     """
     return openai_endpoint(
         CompletionsApi(provider, model, dict(settings.get("params") or {})),

@@ -55,10 +55,10 @@ def openai_responses(
 ) -> Endpoint:
     """A model of a server of the Responses API, as `provider:model`.
 
-    Nothing is stored there: each request has the whole conversation in it, and what the model
-    thought goes back to it encrypted. The arguments are those of `openai_chat`.
+    Nothing is stored there: each request has the whole conversation, and the model's reasoning goes
+    back to it encrypted. The arguments are those of `openai_chat`.
 
-    Raises `ConfigError` where address, key or parameters cannot be right.
+    Raises `ConfigError` if address, key or parameters cannot be right.
     """
     return openai_endpoint(
         ResponsesApi(provider, model, dict(settings.get("params") or {})),

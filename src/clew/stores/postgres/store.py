@@ -107,13 +107,13 @@ class _Begin:
 
 @dataclass(slots=True)
 class PostgresStore:
-    """Keeps all runs in the database at `address`, in a schema that is made if it is missing.
+    """Keeps all runs in the database at `address`, in a schema that is created if it is missing.
 
-    `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=clew&patience=10`, where anything may be
-    left out that libpq finds elsewhere. A server that is away is waited for, up to `patience`
-    seconds, and what was under way is then carried out: nothing twice, nothing lost. An instance
-    belongs to the event loop that first uses it, until it is closed. Raises `StoreError` when the
-    database cannot be used; none of its texts holds a password.
+    `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=clew&patience=10`; you may omit whatever
+    libpq finds elsewhere. It waits up to `patience` seconds for an absent server, and then
+    completes what was under way: nothing twice, nothing lost. An instance belongs to the event loop
+    that first uses it, until it is closed. Raises `StoreError` if the database cannot be used; no
+    message contains a password.
     """
 
     address: str = field(repr=False)
@@ -255,7 +255,7 @@ class PostgresStore:
         return int(rows[0][0])
 
     async def close(self) -> None:
-        """Let go of the connections, and with them of the claims."""
+        """Close the connections, which releases the claims."""
         found = self._here()
         self._opened = None
         if found is not None:

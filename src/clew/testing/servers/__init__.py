@@ -1,6 +1,6 @@
-"""Local servers that speak as providers do, from a script, so that a real client can talk to them.
+"""Local servers that answer from a script as providers do, for tests with a real client.
 
-A turn of a script is in no provider's words: `Say`, `Send`, `Fail`, `Cut`, `Drop` or `Stall`.
+The turns of a script are independent of providers: `Say`, `Send`, `Fail`, `Cut`, `Drop` or `Stall`.
 """
 
 from clew.testing.servers.anthropic_server import AnthropicServer

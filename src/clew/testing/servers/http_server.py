@@ -43,7 +43,7 @@ JSON: Final = {"content-type": "application/json"}
 
 @dataclass(frozen=True)
 class Seen:
-    """A request as it came: `body` is decoded (None where it is no JSON), `raw` is not.
+    """A request as received: `body` is decoded (None if it is not JSON), `raw` is not.
 
     `path` is unquoted and without the query; header names are in lower case.
     """
@@ -57,7 +57,7 @@ class Seen:
 
 
 class Form(Protocol):
-    """One kind of completion at a service: what is refused, and how what is said is written."""
+    """One kind of completion of a service: what it refuses, and how it writes replies."""
 
     def refuse(self, seen: Seen) -> Fail | None:
         """The error for a request that the real service would refuse."""
@@ -77,7 +77,7 @@ class Form(Protocol):
 
 
 class Service(Protocol):
-    """What one provider's server is."""
+    """The server of one provider."""
 
     @property
     def root(self) -> str:
@@ -90,7 +90,7 @@ class Service(Protocol):
         ...
 
     def find(self, seen: Seen) -> Form | Send | Fail:
-        """The form behind the path; or what else is there, which uses up no entry of the script."""
+        """The form for the path; or another answer, which uses up no entry of the script."""
         ...
 
     def error(self, fail: Fail) -> bytes:

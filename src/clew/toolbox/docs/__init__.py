@@ -1,4 +1,4 @@
-"""The tools `docs` and `docs_read`: full-text search over a folder of one's own documents."""
+"""The tools `docs` and `docs_read`: full-text search over a folder of your documents."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -37,12 +37,12 @@ def docs_tools(
     index: str | Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> tuple[Tool, Tool]:
-    """The tools `docs` and `docs_read` over a folder, or over a `Library` (which has its index).
+    """The tools `docs` and `docs_read` over a folder, or over a `Library`.
 
-    The folder is indexed at the first call, in a worker thread; `Library.load` beforehand does it
-    where it can be watched. A call that is cancelled stops it after the file at hand, and the next
-    goes on there. A doc_id (`doc_12`) names its passage as long as the file is unchanged and the
-    index is kept. Raises `ConfigError` if there is no such folder.
+    The folder is indexed at the first call, in a worker thread; call `Library.load` beforehand to
+    watch it. Cancelling a call stops indexing after the current file, and the next call continues.
+    A doc_id (`doc_12`) names its passage as long as the file is unchanged and the index is kept.
+    Raises `ConfigError` if there is no such folder.
     """
     library = (
         folder

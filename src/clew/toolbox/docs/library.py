@@ -23,10 +23,10 @@ path is empty."""
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What of a folder can be searched.
+    """What in a folder can be searched.
 
-    `skipped` are (path, why it is not searched) and `notes` (path, what was guessed to read it);
-    `note` says where the index is if it could not be where it belongs. `complete` is False when
+    `skipped` are pairs of path and reason, `notes` pairs of path and what was guessed to read it;
+    `note` says where the index is if it could not be in its usual place. `complete` is False if
     indexing was stopped before the last file.
     """
 
@@ -41,10 +41,10 @@ class IndexReport:
 class Library:
     """The documents under a folder: text, Markdown, HTML and PDF, at any depth.
 
-    The index lies in the file `index`, by default under the user's cache folder, and holds the
-    text. A file is read again when its size, time or content changed; hidden files and folders,
-    symbolic links, `node_modules`, `venv` and `__pycache__` are passed over. Any thread may call;
-    calls wait for each other. Raises `ConfigError` if there is no such folder.
+    The index is the file `index`, by default in the user's cache folder, and contains the text. A
+    file is read again if its size, time or content changed. Hidden files and folders, symbolic
+    links, `node_modules`, `venv` and `__pycache__` are skipped. It is thread-safe; calls wait for
+    each other. Raises `ConfigError` if there is no such folder.
     """
 
     def __init__(
@@ -67,9 +67,9 @@ class Library:
         self._report: IndexReport | None = None
 
     def load(self, stop: threading.Event | None = None) -> IndexReport:
-        """Bring the index up to date. What is done when `stop` is set is kept for the next time.
+        """Update the index. What is done when `stop` is set is kept for the next time.
 
-        Raises `ConfigError` when the index can no longer be written.
+        Raises `ConfigError` if the index can no longer be written.
         """
         with self._lock:
             return self._load(stop or threading.Event())

@@ -17,7 +17,7 @@ _COLUMNS: Final = "passages.id, title, offset, text, path"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A passage: `text` is what stands at `offset` (in characters) of the text of `path`."""
+    """A passage: `text` begins at `offset` (in characters) in the text of `path`."""
 
     doc_id: str
     title: str

@@ -1,7 +1,7 @@
 """Tools that search and read the web: extra `web`.
 
-A source of results is a `Source`, and `search_tool` makes a tool of it. All of them go out through
-a `Reach`, which connects to public addresses only.
+A source of results is a `Source`, and `search_tool` makes a tool of it. All of them connect through
+a `Reach`, which reaches public addresses only.
 """
 
 from clew.core.interfaces import Tool
@@ -62,7 +62,7 @@ __all__ = [
 
 
 def wiki_search(reach: Reach | None = None) -> Tool:
-    """Searches Wikipedia, in English where a call names no other language."""
+    """Searches Wikipedia, in English unless a call names another language."""
     return search_tool(wikipedia(), reach)
 
 
@@ -72,7 +72,7 @@ def serper_search(reach: Reach | None = None) -> Tool:
 
 
 def baidu_search(reach: Reach | None = None) -> Tool:
-    """Searches with Baidu, as long as it wants to see no person."""
+    """Searches with Baidu, unless it asks for a captcha."""
     return search_tool(baidu(), reach)
 
 
@@ -97,5 +97,5 @@ def paper_search(reach: Reach | None = None) -> Tool:
 
 
 def paper_lookup(reach: Reach | None = None) -> Tool:
-    """The paper's `lookup`, in the page that was found last."""
+    """The paper's `lookup`, in the page found last."""
     return paper_tools(reach=reach)[1]

@@ -14,10 +14,10 @@ JSON_TYPES: Final = ("application/json",)
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for: a GET, or a POST of `json` where that is given.
+    """A request: a GET, or a POST of `json` if that is given.
 
-    `types` are the beginnings of the content types that are read (none: all). `headers` may hold a
-    key: they go to the first server only, and no further with a redirect to another.
+    `types` are prefixes of the accepted content types (none: all). `headers` may contain a key:
+    they go to the first server only, not to another after a redirect.
     """
 
     url: str
@@ -29,7 +29,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came: `url` is where it came from after all redirects; header names in lower case."""
+    """A response: `url` is its address after all redirects; header names are in lower case."""
 
     url: str
     body: bytes = b""
@@ -38,7 +38,7 @@ class Answer:
 
     @property
     def type(self) -> str:
-        """Such as "text/html", without parameters; "" where the server does not say."""
+        """For example "text/html", without parameters; "" if the server does not say."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     def json(self) -> Any:

@@ -1,6 +1,6 @@
-"""Baidu, which has no public API: its page of results is read, and what else comes is told apart.
+"""Baidu has no public API, so its result page is read.
 
-Baidu asks programs for a captcha as it likes. Nothing here tries to get round that.
+Baidu asks programs for captchas at will. Nothing here tries to get round that.
 """
 
 from collections.abc import Iterator

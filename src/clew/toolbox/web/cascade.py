@@ -37,10 +37,9 @@ class Failed(NamedTuple):
 
 
 def usual_sources() -> tuple[Source, ...]:
-    """Serper, Brave, Tavily and SearXNG where they are configured, then Wikipedia, then Baidu.
+    """Serper, Brave, Tavily and SearXNG if they are configured, then Wikipedia, then Baidu.
 
-    Baidu has no API and asks programs for a captcha as it likes: who has no key, and has not named
-    it, is answered by Wikipedia first.
+    Baidu comes last because it has no API and asks programs for captchas.
     """
     keyed = (serper(), brave(), tavily(), searxng())
     return (*(source for source in keyed if source.configured), wikipedia(), baidu())
@@ -52,11 +51,11 @@ def web_search(
     at_once: bool = False,
     reach: Reach | None = None,
 ) -> Tool:
-    """The tool. It is the only one that goes on to another source by itself.
+    """The tool `web_search`, the only one that falls back to another source.
 
-    Without `sources` those that the environment configures are asked, looked up at each call. One
-    is asked after another, until one finds something; `at_once` asks all, which is quicker and
-    costs what all of them cost, and ranks what they found by score. Raises `ConfigError`.
+    Without `sources` it uses those that the environment configures, looked up at each call. It asks
+    one after another until one finds something; `at_once` asks all, which is faster, costs what all
+    of them cost, and ranks results by score. Raises `ConfigError`.
     """
     if sources is not None and not sources:
         message = "web_search has no source: name one, or leave them out for the usual ones"

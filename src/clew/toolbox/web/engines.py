@@ -42,7 +42,7 @@ class _Serper(msgspec.Struct, rename="camel"):
 
 
 def serper(url: str = SERPER) -> Source:
-    """Google's results by serper.dev."""
+    """Google's results through serper.dev."""
 
     def request(query: Query, key: str) -> Request:
         body = {"q": query.text, "num": query.limit}
@@ -180,7 +180,7 @@ class _Searx(msgspec.Struct):
 
 
 def searxng(url: str = "") -> Source:
-    """A SearXNG of one's own: `url` is its address, or the variable SEARXNG_BASE_URL has it."""
+    """Your SearXNG instance: `url` is its address, or the variable SEARXNG_BASE_URL has it."""
 
     def request(query: Query, key: str) -> Request:
         params = {"q": query.text, "format": "json"}

@@ -28,7 +28,7 @@ _DESCRIPTION: Final = (
 
 
 def fetch_page(reach: Reach | None = None) -> Tool:
-    """The tool. It keeps to robots.txt, and asks only public addresses but for those allowed."""
+    """The tool `fetch_page`. It obeys robots.txt, and reaches only public and allowed addresses."""
     out = reach or reach_of_environment()
 
     async def call(args: dict[str, Json], key: str) -> Any:

@@ -38,7 +38,7 @@ SEARCH: Final = "search"
 LOOKUP: Final = "lookup"
 
 Find: TypeAlias = Callable[[str], Awaitable[Article | Sequence[str]]]
-"""From a title to the article, or to similar titles where there is none."""
+"""From a title to the article, or to similar titles if there is none."""
 
 _SIMILAR: Final = 5
 _NEAR: Final = 0.6
@@ -55,8 +55,8 @@ def paper_tools(
 ) -> tuple[Tool, Tool]:
     """The tools `search` and `lookup`; give the agent the guard `KeepPlace()` with them.
 
-    `over` are texts by their titles (a text may come as its sentences), a function of one's own, or
-    None for Wikipedia as it is now.
+    `over` is a mapping from titles to texts (or lists of sentences), a function, or None for
+    today's Wikipedia.
     """
     out = reach or reach_of_environment()
     seconds, prefix = out.seconds + SLACK, "wiki"
@@ -213,9 +213,9 @@ class _Found(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class KeepPlace:
-    """A guard that writes into `lookup` what was searched last, and which sentence is next.
+    """A guard that adds to `lookup` which article was searched last, and which sentence is next.
 
-    What the model says itself stays as it is.
+    It keeps the arguments that the model wrote.
     """
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:

@@ -37,14 +37,14 @@ _WAIT: Final = 0.5
 
 @dataclass(frozen=True)
 class Reach:
-    """How the web is asked.
+    """How requests to the web are made.
 
-    `allow` are hosts (or `host:port`) that may have private addresses: an intranet's, a test's.
-    `contact` (a mail address or a page) goes into the user agent, as many sites wish; `agent`
-    takes the place of the user agent whole. A request with its redirects and repetitions takes at
-    most `seconds`, and at most `most` bytes of an answer are read, unpacked. At most `hops`
-    redirects are followed. A busy or failing server is asked up to `tries` times, after the wait
-    that it asks for. Raises `ConfigError`.
+    `allow` lists hosts (or `host:port`) that may have private addresses: an intranet's, a test's.
+    `contact` (a mail address or a page) is added to the user agent, as many sites ask; `agent`
+    replaces the whole user agent. A request with its redirects and retries takes at most `seconds`;
+    at most `most` bytes of a response are read, unpacked, and at most `hops` redirects followed. A
+    busy or failing server is asked up to `tries` times, after the delay that it asks for. Raises
+    `ConfigError`.
     """
 
     allow: tuple[str, ...] = ()
@@ -66,11 +66,11 @@ class Reach:
 
     @property
     def user_agent(self) -> str:
-        """What servers are told that we are."""
+        """The user agent sent to servers."""
         return self.agent or f"{PRODUCT} ({self.contact or 'an agent of a person; no contact set'})"
 
     async def ask(self, request: Request, may_go: MayGo | None = None) -> Answer:
-        """Ask, and give what came, whatever its status. Raises `Trouble`."""
+        """Send a request and return the response, whatever its status. Raises `Trouble`."""
         first = read_url(request.url)
         if request.params:
             first = first.copy_merge_params(dict(request.params))
@@ -129,7 +129,7 @@ class Reach:
 
 
 def reach_of_environment() -> Reach:
-    """The usual way out: hosts and contact from `CLEW_WEB_HOSTS` and `CLEW_WEB_CONTACT`."""
+    """The default `Reach`, with `CLEW_WEB_HOSTS` and `CLEW_WEB_CONTACT`."""
     hosts = os.environ.get(HOSTS, "").replace(",", " ").split()
     return Reach(allow=tuple(hosts), contact=os.environ.get(CONTACT, ""))
 

@@ -28,7 +28,7 @@ _TRACKS: Final = re.compile(r"utm_\w+|gclid|fbclid|msclkid|spm", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Something found. `score` is None where its source gives none in [0, 1].
+    """A search result. `score` is None if its source gives none in [0, 1].
 
     `offset` is where `snippet` begins in the text of the page, in characters, if that is known.
     """
@@ -42,7 +42,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A hit as it is shown, and cited by its `doc_id`."""
+    """A result as shown, cited by its `doc_id`."""
 
     doc_id: str
     score: float

@@ -1,4 +1,4 @@
-"""How much of a query a text holds: the score of what sources give without one of their own."""
+"""How much of a query a text contains: the score for sources that give none."""
 
 import unicodedata
 from typing import Final

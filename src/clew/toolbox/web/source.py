@@ -27,7 +27,7 @@ _NOTHING: Final = "nothing found: try fewer or other words, or the names alone"
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is searched for: at most `limit` results, in `language` ("en") if one is said."""
+    """A query: at most `limit` results, in `language` ("en") if one is given."""
 
     text: str
     limit: int = 5
@@ -40,13 +40,13 @@ def _as_usual(answer: Answer) -> Trouble | None:
 
 @dataclass(frozen=True)
 class Source:
-    """Where results come from: its tool is `NAME_search`, its ids begin with `prefix`.
+    """A source of search results: its tool is `NAME_search`, its ids begin with `prefix`.
 
-    `request(query, key)` says what to ask, `read(answer)` what was found, best first.
-    `trouble(answer)` knows what the source's own refusals mean. The key is the value of the
-    environment variable `key` at each call (empty: none is needed); if it is `secret` it is kept
-    out of what comes back. `languages` says that `Query.language` is understood. `about` is what
-    the model should know of it. The server that is asked may be a private one: a person chose it.
+    `request(query, key)` makes the request, `read(answer)` returns the results, best first, and
+    `trouble(answer)` interprets the source's own errors. The key is the value of the environment
+    variable `key` at each call (empty: none is needed); a `secret` key is removed from results.
+    `languages` says that `Query.language` works. `about` is for the model. The server may have a
+    private address, since a person chose it.
     """
 
     name: str
@@ -62,12 +62,12 @@ class Source:
 
     @property
     def configured(self) -> bool:
-        """Whether it needs no key, or the key is there."""
+        """Whether it needs no key, or the key is set."""
         return not self.key or bool(os.environ.get(self.key))
 
 
 def search_tool(source: Source, reach: Reach | None = None) -> Tool:
-    """The tool that searches this source, and no other. Raises `ConfigError`."""
+    """The tool that searches only this source. Raises `ConfigError`."""
     out = reach or reach_of_environment()
 
     async def call(args: dict[str, Json], key: str) -> Any:
@@ -133,7 +133,7 @@ def query_of(args: dict[str, Json]) -> Query:
 
 
 async def search(source: Source, query: Query, reach: Reach) -> list[Piece]:
-    """What the source finds, without what it may have said of the key. Raises `Trouble`."""
+    """The source's results, without any trace of the key. Raises `Trouble`."""
     key = find_key(source)
     request = source.request(query, key)
     url = read_url(request.url)

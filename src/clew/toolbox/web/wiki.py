@@ -25,7 +25,7 @@ _ALWAYS: Final = {
 
 
 class Article(NamedTuple):
-    """A page of a wiki as plain text; headings stand in lines such as `== Life ==`."""
+    """A page of a wiki as plain text; headings are lines such as `== Life ==`."""
 
     title: str
     url: str
@@ -63,7 +63,7 @@ class _Wiki(msgspec.Struct):
 
 
 def wikipedia(language: str = LANGUAGE, api: str = WIKIPEDIA) -> Source:
-    """Wikipedia in `language`, or the one a call asks for; each result is an article's beginning.
+    """Wikipedia in `language`, or that of the call; each result is the start of an article.
 
     `api` is the address of another wiki's `api.php`; `{language}` in it stands for the language.
     """

@@ -1,4 +1,4 @@
-"""Which of many tools a model is shown: those that fit what is to be done, found anew each step."""
+"""Which of many tools a model is shown: those that fit the task, searched anew at each step."""
 
 import threading
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ __all__ = ["Embed", "Lasting", "Retrieval", "search_texts"]
 class Retrieval:
     """Shows the tools named in `always`, and before each thought the best `k` of all others.
 
-    They are found by their words and, with `embed`, by meaning too: "minilm" for the model of the
-    extra `embeddings`, or any function from texts to vectors. What was shown stays shown, until
-    `most` tools are; whatever is not shown can be called all the same. Raises `ConfigError` for
-    numbers below 1 and for an embedding that is not there.
+    It ranks by words and, with `embed`, by meaning too: "minilm" for the model of the extra
+    `embeddings`, or any function from texts to vectors. Shown tools stay shown, up to `most`; tools
+    that are not shown can be called too. Raises `ConfigError` for numbers below 1 and for a missing
+    embedding.
     """
 
     k: int = 10
@@ -54,7 +54,7 @@ class Retrieval:
         return f"Retrieval(k={self.k}, always={[*self.always]}, embed={told}, most={self.most})"
 
     async def find(self, tools: Sequence[Tool], so_far: Trajectory) -> list[str]:
-        """Those of the best `k` for the run as it stands that are not shown yet."""
+        """The best `k` for the run's current state that are not shown yet."""
         room = self.most - len(self.always) - len(so_far.shown)
         if room < 1 or not tools:
             return []
@@ -66,7 +66,7 @@ class Retrieval:
     def rank(self, tools: Sequence[Tool], texts: Sequence[str]) -> list[str]:
         """The names of the tools, best first for these texts.
 
-        The index is made at the first call and kept as long as the tools are the same.
+        The index is built at the first call and kept as long as the tools are the same.
         """
         given = tuple(tools)
         with self._lock:
@@ -80,9 +80,9 @@ class Retrieval:
 
 
 def search_texts(so_far: Trajectory) -> list[str]:
-    """What tools are to be found for: the goal, a person's last word, the last thought.
+    """The query: the goal, a person's last message, the last thought, names of unknown tools.
 
-    So are names of tools that the last step called and that do not exist.
+    The unknown tools are those that the last step called.
     """
     words = [
         aside.text

@@ -36,9 +36,9 @@ _LOG.addHandler(logging.NullHandler())  # or DBOS would write to the terminal by
 
 
 def version_of(agents: Iterable[Agent], *, recorded: bool = False) -> str:
-    """The version of a worker that has these agents: the same for all workers that have the same.
+    """The version of a worker with these agents: the same for all workers with the same agents.
 
-    `recorded` says that it makes others from what records say.
+    `recorded` says that it also builds agents from records.
     """
     prints = sorted(agent.setting.fingerprint for agent in agents)
     digest = hashlib.blake2b(" ".join(prints).encode(), digest_size=6).hexdigest()
@@ -47,12 +47,12 @@ def version_of(agents: Iterable[Agent], *, recorded: bool = False) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DbosDriver:
-    """Workers that share the queues of DBOS, whose tables lie in the database of the store.
+    """Workers that share the queues of DBOS, whose tables are in the store's database.
 
-    Each has up to `config.at_once` runs at hand, and all of them `together` (None: no limit): DBOS
-    keeps both for the queue, as the worker that began last said. Runs are handed to workers of the
-    same `version`, which is made of their agents unless it is given; other workers that have the
-    agent take those for which they have room.
+    Each has up to `config.at_once` runs, and all of them `together` (None: no limit). DBOS stores
+    both with the queue, and the last worker to start sets them. Runs go to workers of the same
+    `version`, which is made from their agents unless you set it; other workers with the agent take
+    those for which they have room.
     """
 
     together: int | None = None

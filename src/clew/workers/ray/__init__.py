@@ -1,4 +1,4 @@
-"""Workers over Ray: actors, on one machine or many, that do nothing but carry runs."""
+"""Workers over Ray: actors, on one machine or many, that execute runs."""
 
 from clew.support.extras import missing_extra
 

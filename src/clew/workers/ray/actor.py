@@ -46,12 +46,12 @@ class ActorConfig(msgspec.Struct, frozen=True):
 
 
 class End(msgspec.Struct, frozen=True):
-    """How a run left its actor: what `Result` says, with the answer as it stands in the record.
+    """How a run left its actor: like a `Result`, with the answer as recorded.
 
-    `open` says that its record has not come to a stop, and how that is: its model or its store
-    "failed" (the status is that, as `batch` has it, and the reason is the error), its agent is not
-    there ("refused"), it was "left" where its step ended, or another worker has it ("lost").
-    `entries` are those of its record, and `moved` says whether it got on before it failed.
+    `open` says why its record has no stop: its model or its store "failed" (then so is the status,
+    as in `batch`, and the reason is the error), its agent is missing ("refused"), it was "left"
+    after a step, or another worker has it ("lost"). `entries` counts those of its record, and
+    `moved` says whether it made progress before it failed.
     """
 
     run_id: str
@@ -67,7 +67,7 @@ class End(msgspec.Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        """Whether the question was answered, neither bound nor held nor refused."""
+        """Whether the question was answered: not at a limit, held, declined or refused."""
         return self.status == "answered"
 
 

@@ -28,11 +28,12 @@ from clew.workers.worker import Worker
 
 @dataclass(frozen=True, slots=True)
 class RayDriver:
-    """Has the runs of a queue carried by actors; one is told of each run that is due and free.
+    """Executes the runs of a queue with actors, each run that is due and free by one of them.
 
-    There are so many `actors`, by default `$CLEW_RAY_ACTORS` or 2, in the Ray cluster at `address`,
-    by default `$RAY_ADDRESS` or one that is started here and ends with the worker. `options` go to
-    Ray with each actor (`resources`, `runtime_env`, …). Agents are named: each actor makes them.
+    There are `actors` actors, by default `$CLEW_RAY_ACTORS` or 2, in the Ray cluster at `address`,
+    by default `$RAY_ADDRESS`, or one that starts here and ends with the worker. `options` go to Ray
+    with each actor (`resources`, `runtime_env`, …). Agents are named, because each actor makes its
+    own.
     """
 
     actors: int | None = None

@@ -1,4 +1,4 @@
-"""Fan-out: many runs through the actors of one program, their ends handed out as they come."""
+"""Fan-out: run many goals through the actors of one program, and yield the ends as they come."""
 
 import os
 import time
@@ -22,9 +22,9 @@ from clew.workers.ray.crew import Cast, crew
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a fan-out has come: how many runs are done, of how many (None: nobody knows).
+    """The progress of a fan-out: how many runs are done, of how many (None: unknown).
 
-    `rate` is runs a second since the first was sent; `statuses` counts how they ended.
+    `rate` is runs per second since the first was sent; `statuses` counts how they ended.
     """
 
     done: int
