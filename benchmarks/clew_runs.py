@@ -11,8 +11,8 @@ a model in this process that takes 200 ms; `sync` and `async` are one step with 
 import asyncio
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -42,8 +42,8 @@ from benchmarks.script import (
     proof_in,
     thought,
 )
-from clew.core.events import Effect, Json, RawCall, Reply, Usage, encode
-from clew.core.interfaces import Model, OnText, Prompt
+from clew.core.events import Effect, RawCall, Reply, Usage, encode
+from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
 from clew.models.http.endpoint import Endpoint
 from clew.models.resolve import resolve
 
@@ -55,9 +55,7 @@ class Local:
     """The server's side of the script, in this process."""
 
     seconds: float
-    name: str = "local:bench"
-    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    priced: bool = False
+    info = ModelInfo("local:bench")
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next reply, after `seconds`."""
@@ -127,7 +125,7 @@ def served(provider: str, url: str) -> Endpoint:
     base_url = url.removesuffix("/v1") if provider == "google" else url  # it adds the version
     model = resolve(f"{provider}:bench", env={}, base_url=base_url, api_key="none")
     if not isinstance(model, Endpoint):
-        raise TypeError(f"{model.name} is no model behind HTTP")
+        raise TypeError(f"{model.info.name} is no model behind HTTP")
     return model
 
 

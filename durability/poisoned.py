@@ -17,7 +17,7 @@ import msgspec
 
 from clew import Agent, open_store, tool, workers
 from clew.core.events import Reply, Verdict
-from clew.core.interfaces import OnText, Prompt, Store
+from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
 from clew.core.journal import load
 from clew.core.runner import start
 from clew.core.trajectory import Call, Trajectory
@@ -131,9 +131,7 @@ async def check(answer: Any, so_far: Trajectory) -> str | None:
 class Model:
     """Works some steps, then answers; it finds the poison in its prompt."""
 
-    name: str = "scripted:poisoned"
-    priced: bool = True
-    params: dict[str, Any] = field(default_factory=dict[str, Any])
+    info = ModelInfo("scripted:poisoned", priced=True)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """Take a while, then reply."""

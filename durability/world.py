@@ -9,13 +9,13 @@ import random
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import anyio
 
 from clew import Agent, Key, Tool, tool
 from clew.core.events import Json, Reply
-from clew.core.interfaces import Model, OnText, Prompt
+from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, finish
 
 STEPS: Final = 10
@@ -66,16 +66,8 @@ class Paced:
     seconds: float
 
     @property
-    def name(self) -> str:
-        return self.inner.name
-
-    @property
-    def params(self) -> Any:
-        return self.inner.params
-
-    @property
-    def priced(self) -> bool:
-        return self.inner.priced
+    def info(self) -> ModelInfo:
+        return self.inner.info
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """Wait, so that runs which began together part, then reply."""

@@ -1,4 +1,4 @@
-"""A provider is one class with `complete`: here, anything that turns text into text.
+"""A provider is one class with `info` and `complete`: here, anything that turns text into text.
 
 A function that continues a text (a model in process, say) is enough for a text format, in which
 actions are written as lines of text. Prints:
@@ -8,21 +8,19 @@ actions are written as lines of text. Prints:
     answered: Warsaw
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from clew import Agent, MemoryStore, Usage, read_sync, run_sync, tool
-from clew.interfaces import Json, OnText, Prompt, Reply
+from clew.interfaces import ModelInfo, OnText, Prompt, Reply
 
 
 @dataclass(frozen=True)
 class TextModel:
-    """A model that continues a text; what it cost is not known, so `priced` is False."""
+    """A model that continues a text; what it cost is not known."""
 
     go_on: Callable[[str], str]
-    name: str = "mine:text"
-    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    priced: bool = False
+    info = ModelInfo("mine:text")
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """Send the parts as one text. `on_text` is given whatever has arrived."""

@@ -116,7 +116,7 @@ def _task(args: dict[str, Json]) -> str:
 def _most(agent: Agent) -> Grant:
     """The agent's own limits: more is never granted. Cost None: somebody's price is not known."""
     below = [tool.most for tool in agent.tools if tool.most is not None]
-    priced = agent.resolved_model.priced and all(most.cost is not None for most in below)
+    priced = agent.resolved_model.info.priced and all(most.cost is not None for most in below)
     most = agent.limits.allowance
     return most if priced else msgspec.structs.replace(most, cost=None)
 

@@ -11,7 +11,7 @@ from clew.codecs.interface import Codec, Describes, Example
 from clew.context import DEMONSTRATIONS, Instructions
 from clew.core.errors import ConfigError, described
 from clew.core.events import FINISH
-from clew.core.interfaces import Finder, Model, Tool
+from clew.core.interfaces import Finder, Model, ModelInfo, Tool
 from clew.core.parts import PASSED, short_repr
 from clew.guards.limits import Limits
 from clew.tools.function import tool
@@ -174,9 +174,7 @@ def check_model(model: Model | str) -> None:
     if isinstance(model, str):
         return
     wanted: Mapping[str, Callable[[object], bool]] = {
-        "name": lambda value: isinstance(value, str),
-        "params": lambda value: isinstance(value, Mapping),
-        "priced": lambda value: isinstance(value, bool),
+        "info": lambda value: isinstance(value, ModelInfo),
         "complete": callable,
     }
     _check_door("model", model, wanted, 'name one ("provider:model"), or see clew.interfaces.Model')

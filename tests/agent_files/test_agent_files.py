@@ -167,7 +167,9 @@ async def test_an_agent_of_another_file_is_a_tool(tmp_path: Path) -> None:
     assert stand_ins(spec, below, None, partial(bare, asked, model))[0].tools != ()
     inner = agent.by_name["clerk"].sub
     assert isinstance(inner, Delegation)
-    assert inner.agent.resolved_model.name.startswith("offline")  # that of the file that names it
+    assert inner.agent.resolved_model.info.name.startswith(
+        "offline"
+    )  # that of the file that names it
 
 
 def test_files_that_lead_round_in_a_circle_are_refused(tmp_path: Path) -> None:
@@ -243,7 +245,7 @@ def test_a_text_format_and_grounded_answers_are_set_up(tmp_path: Path) -> None:
 
 def test_a_model_given_by_name_takes_the_place_of_the_files(tmp_path: Path) -> None:
     file = written(tmp_path, 'model = "opnai:not-this-one"\n')
-    assert load_agent(file, model="offline").agent.resolved_model.name == "offline"
+    assert load_agent(file, model="offline").agent.resolved_model.info.name == "offline"
 
 
 async def test_a_server_is_reached_as_the_file_says(

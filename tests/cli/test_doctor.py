@@ -74,7 +74,12 @@ def test_findings_of_the_same_word_share_a_line() -> None:
 
 def test_every_extra_is_looked_for() -> None:
     project = tomllib.loads(PROJECT.read_text())["project"]
-    assert {*EXTRAS} == project["optional-dependencies"].keys() - {"bench", "dev", "docs", "mutants"}
+    assert {*EXTRAS} == project["optional-dependencies"].keys() - {
+        "bench",
+        "dev",
+        "docs",
+        "mutants",
+    }
 
 
 def test_a_store_of_another_kind_is_named_without_its_password() -> None:

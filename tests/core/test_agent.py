@@ -1,8 +1,7 @@
 """The agent: parts that do not fit are refused before the first model call."""
 
 import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import anyio
@@ -28,7 +27,7 @@ from clew import (
 )
 from clew.core.agent import changes
 from clew.core.events import Json, Reply, Started, Stop
-from clew.core.interfaces import OnText, Prompt
+from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.core.journal import Journal
 from clew.core.loop import run as go
 from clew.core.parts import stable_name
@@ -49,9 +48,7 @@ MODEL = ScriptedModel([say("ok")])
 class Unpriced:
     """A model whose price nobody knows."""
 
-    name: str = "unpriced:1"
-    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    priced: bool = False
+    info = ModelInfo("unpriced:1")
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """Always the same."""
@@ -470,23 +467,13 @@ def test_a_model_that_can_say_what_it_cannot_take_is_asked_beforehand() -> None:
 class Dice:
     """A model that says its seed."""
 
-    seed: int = -1
-    name: str = "dice"
-    priced: bool = True
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"seed": self.seed}
-
-    def seeded(self, seed: int) -> "Dice":
-        return Dice(seed)
+    info = ModelInfo("dice", priced=True)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        return Reply(f"{self.seed}", usage=Usage(cost=0.0))
+        return Reply(f"{prompt.seed}", usage=Usage(cost=0.0))
 
 
 async def test_a_model_that_takes_a_seed_has_that_of_its_agent() -> None:
     agent = Agent(model=Dice(), seed=7)
     assert (await run(agent, "Throw.", store=MemoryStore())).answer == "7"
     assert (await run(agent.replace(seed=8), "Throw.", store=MemoryStore())).answer == "8"
-    assert agent.setting.params == {"seed": 7}

@@ -22,7 +22,7 @@ class Interrupted:
     """A model during whose first thought a person leaves a word in the inbox."""
 
     def __init__(self, model: Model, store: MemoryStore) -> None:
-        self.name, self.params, self.priced = model.name, model.params, model.priced
+        self.info = model.info
         self._model, self._store = model, store
         self._words = ["In years, please."]
 

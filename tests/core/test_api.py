@@ -4,8 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +38,8 @@ from clew import (
     stream_sync,
     tool,
 )
-from clew.core.events import Cancel, Json, Reply, Started, Stop, Thought
-from clew.core.interfaces import OnText, Prompt
+from clew.core.events import Cancel, Reply, Started, Stop, Thought
+from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.core.journal import Journal
 from clew.core.loop import run as go
 from clew.core.runner import start
@@ -167,9 +166,7 @@ class Waiting:
     """A model that thinks until it is stopped."""
 
     thinking: anyio.Event
-    name: str = "waiting:1"
-    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    priced: bool = True
+    info = ModelInfo("waiting:1", priced=True)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """Never come to an end."""

@@ -45,7 +45,7 @@ from clew.core.events import (
     Thought,
     Usage,
 )
-from clew.core.interfaces import Prompt, Rated
+from clew.core.interfaces import Prompt
 from clew.core.journal import Journal
 from clew.core.loop import advance
 from clew.core.loop import run as go
@@ -245,10 +245,9 @@ class TestCost:
 
     def test_models_behind_http_tell_their_rates(self) -> None:
         with_price = openai_chat("m", api_key="k", prices={"m": Price(1.0, 2.0, 0.5)})
-        assert isinstance(with_price, Rated)
-        assert with_price.rates == Rates(1.0, 2.0, 0.5)
-        assert openai_chat("m", api_key="k").rates is None
-        assert FaultyModel(ScriptedModel([], rates=Rates(1, 2, 1))).rates == Rates(1, 2, 1)
+        assert with_price.info.rates == Rates(1.0, 2.0, 0.5)
+        assert openai_chat("m", api_key="k").info.rates is None
+        assert FaultyModel(ScriptedModel([], rates=Rates(1, 2, 1))).info.rates == Rates(1, 2, 1)
 
     def test_rates_are_no_part_of_what_an_agent_is(self) -> None:
         rated = PLAIN.replace(model=ScriptedModel(SCRIPT, rates=Rates(1, 2, 1)))

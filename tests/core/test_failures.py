@@ -28,7 +28,7 @@ from clew.codecs import Native
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.context import Variant
 from clew.core.events import Entry, Reply, Thought
-from clew.core.interfaces import OnText, Prompt
+from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
@@ -292,9 +292,7 @@ class Awaited:
 @dataclass(frozen=True)
 class ThinkingPart:
     part: Part
-    name: str = "own:model"
-    params: Mapping[str, Any] = field(default_factory=dict)
-    priced: bool = False
+    info = ModelInfo("own:model")
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Any:
         found = await self.part.later(prompt)

@@ -84,7 +84,7 @@ class Counted:
     """A model whose completions are counted."""
 
     def __init__(self, model: Any, world: World) -> None:
-        self.name, self.params, self.priced = model.name, model.params, model.priced
+        self.info = model.info
         self._model, self._world = model, world
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:

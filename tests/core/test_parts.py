@@ -27,7 +27,7 @@ from clew.api import run, run_sync
 from clew.codecs import Native
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.core.events import Note, Observation, Reply, Started
-from clew.core.interfaces import OnText, Prompt
+from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.replay import replay
@@ -369,12 +369,12 @@ class Mute(Nameless):
 
 
 class Half:
-    name = "half"
+    info, name = ModelInfo("half"), "half"
 
 
 class Shy:
     @property
-    def name(self) -> str:
+    def info(self) -> ModelInfo:
         raise KeyError("x")
 
 
@@ -430,9 +430,12 @@ class OddFormat:
         ({"codec": Half()}, "the format .* has stop = None"),
         ({"codec": OddFormat()}, "the format odd/1 failed when the agent was made: KeyError: 'x'"),
         ({"retrieval": Half()}, "the retrieval .* has always = None"),
-        ({"model": Half()}, r"the model .* has params = None .*: name one \(\"provider:model\"\)"),
+        (
+            {"model": Half()},
+            r"the model .* has complete = None .*: name one \(\"provider:model\"\)",
+        ),
         ({"model": ScriptedModel}, "the model ScriptedModel is a class: give an instance"),
-        ({"model": Shy()}, "name of the model failed when the agent was made: KeyError: 'x'"),
+        ({"model": Shy()}, "info of the model failed when the agent was made: KeyError: 'x'"),
     ],
 )
 def test_what_cannot_work_is_refused_when_the_agent_is_made(said: Any, why: str) -> None:

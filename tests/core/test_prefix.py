@@ -1,9 +1,8 @@
 """Each request begins with the whole of the one before, and costs the same however long the run."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -15,7 +14,7 @@ from clew.context import Instructions
 from clew.context.prompt_parts import Parts, joined
 from clew.context.view import RESTATE_CHARS
 from clew.core.events import Json, RawCall, Reply, Usage
-from clew.core.interfaces import OnText, Part, Prompt
+from clew.core.interfaces import ModelInfo, OnText, Part, Prompt
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
@@ -115,9 +114,7 @@ class Counting:
     It has the official client's adapter write each prompt.
     """
 
-    name = "scripted:counting"
-    priced = False
-    params: Mapping[str, Json] = MappingProxyType({})
+    info = ModelInfo("scripted:counting")
 
     def __init__(self, make: Any, at: Sequence[int], usage: Usage) -> None:
         self.writer = make("m", base_url="http://127.0.0.1:9/v1", api_key="k")
@@ -130,7 +127,7 @@ class Counting:
         self._made += event in {"call", "c_call"}
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        self.writer.check(prompt)
+        self.writer.info.validate(prompt)
         self.asked += 1
         if self._made:
             sys.setprofile(None)

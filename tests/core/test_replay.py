@@ -43,7 +43,7 @@ class NoModel:
     """A model that must not be called."""
 
     def __init__(self, like: Any) -> None:
-        self.name, self.params, self.priced = like.name, like.params, like.priced
+        self.info = like.info
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Any:
         message = "a replay called the model"

@@ -55,7 +55,7 @@ class Watched:
     def __init__(self, *said: str, written: bool = False) -> None:
         self.asked: list[str] = []
         self._script = ScriptedModel([text if written else say(text) for text in said])
-        self.name, self.params, self.priced = self._script.name, self._script.params, True
+        self.info = self._script.info
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Any:
         parts = (*prompt.head, *prompt.parts, *prompt.tail)

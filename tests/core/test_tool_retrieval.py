@@ -1,7 +1,7 @@
 """Of many tools those are shown that fit; what was shown stays so, and the record says it all."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -30,7 +30,7 @@ from clew.codecs import Paper
 from clew.context.view import plain
 from clew.core.agent import changes
 from clew.core.events import Entry, Fingerprints, Observation, Reply, Started, Thought
-from clew.core.interfaces import Prompt
+from clew.core.interfaces import ModelInfo, Prompt
 from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.tools.retrieval import Retrieval
@@ -362,7 +362,11 @@ async def test_a_finder_that_makes_up_names_is_told() -> None:
 
 async def test_a_model_that_cannot_take_a_tool_says_so_before_it_is_shown() -> None:
     class Picky(ScriptedModel):
-        def check(self, prompt: Prompt) -> None:
+        @property
+        def info(self) -> ModelInfo:
+            return replace(super().info, validate=self.validate)
+
+        def validate(self, prompt: Prompt) -> None:
             if any(tool.name == TOOLS[-1].name for tool in prompt.tools):
                 raise ConfigError("that one I cannot take")
 

@@ -233,12 +233,12 @@ def test_votes_and_judges_have_models_of_their_own(tmp_path: Path) -> None:
     (one,) = plan.configurations
     assert one.votes == 3
     assert isinstance(one.verifier, Agent)
-    assert one.verifier.resolved_model.name == "vllm:b"
+    assert one.verifier.resolved_model.info.name == "vllm:b"
     assert one.origin["votes"] == {"k": 3, "verifier": "vllm:b"}
     assert one.price
     assert one.price.input == 1.0
     assert plan.judge
-    assert (plan.judge.agent.resolved_model.name, plan.judge.least) == ("vllm:c", 3)
+    assert (plan.judge.agent.resolved_model.info.name, plan.judge.least) == ("vllm:c", 3)
 
 
 HEAD = 'dataset = "sums.jsonl"\nmodels = ["offline"]\n'

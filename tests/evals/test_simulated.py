@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from clew import (
     Agent,
@@ -22,7 +23,7 @@ from clew.codecs import by_name, names
 from clew.context import demonstrations
 from clew.context.view import first_prompt
 from clew.core.events import Action, Json, Reply
-from clew.core.interfaces import Model, OnText, Prompt, Tool
+from clew.core.interfaces import Model, ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Trajectory
 from clew.evals.case import Case
 from clew.evals.simulated import NAMES, PROFILES, Profile, Simulated, simulated
@@ -216,7 +217,9 @@ async def test_longer_numbers_go_wrong_more_often() -> None:
     async def slipped(each: Case, right: str) -> int:
         agent = Agent(model=model)
         prompt = first_prompt(agent.format, agent.brief, each.question)
-        texts = [(await model.seeded(seed).complete(prompt)).text for seed in range(200)]
+        texts = [
+            (await model.complete(structs.replace(prompt, seed=seed))).text for seed in range(200)
+        ]
         return 200 - texts.count(right)
 
     few, many = await slipped(short, "It is 56."), await slipped(SUM, "It is 9,449,772,114,007.")
@@ -249,11 +252,8 @@ class Cut:
     made: list[int] = field(default_factory=list[int])
 
     @property
-    def name(self) -> str:
-        return self.model.name
-
-    params = property(lambda self: self.model.params)
-    priced = True
+    def info(self) -> ModelInfo:
+        return self.model.info
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         if len(self.made) == self.most:
@@ -329,7 +329,10 @@ async def test_faults_are_as_frequent_as_declared(
     model = simulated(profile.name, CASES)
     agent = Agent(model=model, tools=tools, codec=codec)
     prompt = first_prompt(agent.format, agent.brief, LOOK_UP.question)
-    seen = [kinds(await model.seeded(seed).complete(prompt), codec) for seed in range(SEEDS)]
+    seen = [
+        kinds(await model.complete(structs.replace(prompt, seed=seed)), codec)
+        for seed in range(SEEDS)
+    ]
     rates = profile.native if codec == "native" else profile.text
     declared = {str(kind): rate for kind, rate in rates.items()}
     if "finish form" in declared:  # this reply is no answer

@@ -1,7 +1,7 @@
 """Evaluations carried out: what is paid, what is kept, what is refused."""
 
 import sqlite3
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from clew import Agent, ConfigError, ModelError, StoreError, api, rule, tool
-from clew.core.events import Json, Reply, Usage, Verdict, encode
-from clew.core.interfaces import Guard, OnText, Prompt, Tool
+from clew.core.events import Reply, Usage, Verdict, encode
+from clew.core.interfaces import Guard, ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Call, Trajectory
 from clew.evals.case import Case
 from clew.evals.judge import Judge, judging
@@ -46,9 +46,7 @@ class Adder:
     asked: list[str] = field(default_factory=list[str])
     fails: set[str] = field(default_factory=set[str])
     calls: str = "add"
-    name: str = "adder:test"
-    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    priced: bool = True
+    info = ModelInfo("adder:test", priced=True)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         question = prompt.head[-1].text
@@ -59,7 +57,7 @@ class Adder:
         self.asked.append(f"c{number} {place(prompt) + 1}")
         said = next((part.text for part in prompt.parts if part.role == "tool"), "")
         lines = [act(self.calls, to=int(number)), say(said)]
-        scripted = ScriptedModel(lines, tools=[add], usage=PAID, name=self.name)
+        scripted = ScriptedModel(lines, tools=[add], usage=PAID, name=self.info.name)
         return await scripted.complete(prompt, on_text)
 
 
@@ -233,16 +231,10 @@ async def test_an_evaluation_may_grow(tmp_path: Path) -> None:
 class Seeds:
     """A model that answers with its seed."""
 
-    seed: int = -1
-    name: str = "seeds:test"
-    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    priced: bool = True
-
-    def seeded(self, seed: int) -> "Seeds":
-        return Seeds(seed)
+    info = ModelInfo("seeds:test", priced=True)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        return await ScriptedModel([say(str(self.seed))]).complete(prompt, on_text)
+        return await ScriptedModel([say(str(prompt.seed))]).complete(prompt, on_text)
 
 
 async def test_no_two_runs_of_one_case_have_one_seed(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ async def test_usage_cost_and_model_are_what_the_server_says(streamed: bool) -> 
     used = Usage(1000, 100, 600, 40, written=300)
     asked = Say("Ok.", usage=used, model="scripted-20260101")
     async with over([asked], prices={"scripted": price}) as (model, _, _):
-        assert model.priced
+        assert model.info.priced
         reply = await model.complete(ask(), watcher(streamed=streamed))
     assert reply.model == "scripted-20260101"
     cost = (100 * 1.0 + 600 * 0.5 + 300 * 2.0 + 100 * 10.0) / 1_000_000

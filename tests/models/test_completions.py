@@ -83,7 +83,7 @@ async def test_a_part_is_encoded_once() -> None:
 def test_any_text_arrives_as_it_is(texts: list[str]) -> None:
     model = openai_completions("m", api_key=KEY)
     prompt = Prompt((), [Part("user", text) for text in texts])
-    model.check(prompt)
+    model.info.validate(prompt)
     sent = b'"' + b"".join(part.encoded["completions"] for part in prompt) + b'"'
     assert httpx2.Response(200, content=sent).json() == "".join(f"{text}\n" for text in texts)
 
@@ -99,7 +99,7 @@ def test_native_calls_are_refused_before_the_first_request() -> None:
     with pytest.raises(ConfigError, match=r"openai-completions:base only goes on .* codec='paper'"):
         Agent(model=model, tools=[add], codec="native")
     with pytest.raises(ConfigError, match="only goes on with text"):
-        model.check(ask(tools=(tool("search"),)))
+        model.info.validate(ask(tools=(tool("search"),)))
     Agent(model=model, tools=[add], codec="paper")
 
 

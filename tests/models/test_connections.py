@@ -291,7 +291,7 @@ async def test_openrouter_gets_its_settings_and_its_reasoning_back(streamed: boo
     ],
 )
 def test_other_formats_are_asked_for_behind_the_name(name: str, key: str, model: str) -> None:
-    assert resolve(name, env={key: KEY}).name == model
+    assert resolve(name, env={key: KEY}).info.name == model
 
 
 @pytest.mark.parametrize(

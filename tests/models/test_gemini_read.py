@@ -95,7 +95,7 @@ async def test_how_it_ended(said: Say, finish: str, text: str) -> None:
 async def test_usage_cost_and_model_are_what_the_server_says(streamed: bool) -> None:
     said = Say("Ok.", usage=Usage(1000, 100, 600, 40), model="gemini-3-test-001")
     async with over([said], prices={MODEL: Price(1.0, 10.0, 0.5)}) as (model, _, _):
-        assert model.priced
+        assert model.info.priced
         answer = await model.complete(ask(), watcher(streamed=streamed))
     assert answer.model == "gemini-3-test-001"
     cost = (400 * 1.0 + 600 * 0.5 + 100 * 10.0) / 1_000_000
@@ -111,7 +111,7 @@ async def test_what_a_provider_side_tool_read_counts_as_input() -> None:
 @BOTH
 async def test_usage_that_did_not_come_is_estimated_and_says_so(streamed: bool) -> None:
     async with over([Say("Twelve signs", usage={})]) as (model, server, _):
-        assert not model.priced
+        assert not model.info.priced
         answer = await model.complete(ask(), watcher(streamed=streamed))
     assert answer.usage.estimated
     assert answer.usage.output == 3

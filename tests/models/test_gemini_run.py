@@ -90,8 +90,8 @@ def test_the_name_finds_the_model_its_key_and_its_address() -> None:
     with GeminiServer([Say("Ok.")]) as server:
         env = {"GOOGLE_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": server.base_url}
         model = resolve("gemini:gemini-2.5-pro", env=env)
-    assert model.name == "google:gemini-2.5-pro"
-    assert model.priced
+    assert model.info.name == "google:gemini-2.5-pro"
+    assert model.info.priced
 
 
 @pytest.mark.parametrize(

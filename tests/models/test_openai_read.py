@@ -74,7 +74,7 @@ async def test_usage_cost_and_model_are_what_the_server_says(streamed: bool) -> 
     said = Say("Ok.", usage=usage, model="scripted-2026-01-01")
     prices = {"scripted": Price(1.0, 10.0, 0.5)}
     async with over([said], prices=prices) as (model, _, _):
-        assert model.priced
+        assert model.info.priced
         reply = await model.complete(ask(), watcher(streamed=streamed))
     assert reply.model == "scripted-2026-01-01"
     cost = (400 * 1.0 + 600 * 0.5 + 100 * 10.0) / 1_000_000
@@ -84,7 +84,7 @@ async def test_usage_cost_and_model_are_what_the_server_says(streamed: bool) -> 
 @BOTH
 async def test_usage_that_did_not_come_is_estimated_and_says_so(streamed: bool) -> None:
     async with over([Say("Twelve signs", usage={})]) as (model, server, _):
-        assert not model.priced
+        assert not model.info.priced
         reply = await model.complete(ask(), watcher(streamed=streamed))
     assert reply.usage.estimated
     assert reply.usage.cost is None

@@ -413,6 +413,6 @@ async def test_other_providers_do_not_learn_whose_account_it_is(
     monkeypatch.setenv("OPENAI_PROJECT_ID", "project-1")
     for provider, expected in (("openai", "org-1"), ("acme", None)):
         async with over([OK], provider=provider) as (model, server, _):
-            assert model.name == f"{provider}:scripted"
+            assert model.info.name == f"{provider}:scripted"
             await model.complete(ask())
             assert server.requests[0].headers.get("openai-organization") == expected

@@ -29,7 +29,7 @@ async def test_a_name_becomes_a_model_that_answers() -> None:
         prices = {"gpt-4.1-mini": Price(1.0, 1.0)}
         model = resolve("openai:gpt-4.1-mini", env=env, params={"seed": 1}, prices=prices)
         assert isinstance(model, Endpoint)
-        assert (model.name, model.params, model.priced) == (
+        assert (model.info.name, model.info.params, model.info.priced) == (
             "openai:gpt-4.1-mini",
             {"seed": 1},
             True,
@@ -51,14 +51,14 @@ async def test_a_local_model_needs_no_key_and_may_have_a_colon_in_its_name() -> 
 
 def test_the_environment_of_the_process_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MISTRAL_API_KEY", KEY)
-    assert resolve("mistral:mistral-large-latest").name == "mistral:mistral-large-latest"
+    assert resolve("mistral:mistral-large-latest").info.name == "mistral:mistral-large-latest"
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    assert resolve("openai:local").name == "openai:local"
+    assert resolve("openai:local").info.name == "openai:local"
     with pytest.raises(ConfigError, match="no key: set the environment variable OPENAI_API_KEY"):
         openai_chat("m")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    assert openai_chat("m").name == "openai:m"
+    assert openai_chat("m").info.name == "openai:m"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ async def test_anthropics_key_may_be_in_either_variable(env: Mapping[str, str]) 
         found = dict(env) | {"ANTHROPIC_BASE_URL": server.base_url}
         model = resolve("anthropic:claude-haiku-4-5", env=found)
         assert isinstance(model, Endpoint)
-        assert model.priced
+        assert model.info.priced
         assert (await model.complete(ask())).text == "Ok."
         await model.close()
     (info,) = [each for each in available(env) if each.name == "anthropic"]
@@ -83,7 +83,9 @@ async def test_anthropics_key_may_be_in_either_variable(env: Mapping[str, str]) 
 
 
 def test_other_names_of_a_provider() -> None:
-    assert resolve("qwen:qwen-plus", env={"DASHSCOPE_API_KEY": KEY}).name == "dashscope:qwen-plus"
+    assert (
+        resolve("qwen:qwen-plus", env={"DASHSCOPE_API_KEY": KEY}).info.name == "dashscope:qwen-plus"
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,7 +132,9 @@ def test_a_key_that_is_missing_is_named_for_every_provider(name: str) -> None:
 def test_rate_and_timeout_come_from_the_environment() -> None:
     env = {"CLEW_RATE": "7 requests", "CLEW_TIMEOUT": "20"}
     kept = resolve("ollama:paced", env=env)  # a line lasts as long as its models
-    assert pace_of(kept.name, providers()["ollama"].base_url, "", None).rate == Rate(requests=7)
+    assert pace_of(kept.info.name, providers()["ollama"].base_url, "", None).rate == Rate(
+        requests=7
+    )
     for wrong, said in (
         ({"CLEW_RATE": "fast"}, "'fast' is no rate: write '60 requests, 100000 tokens'"),
         ({"CLEW_TIMEOUT": "soon"}, "CLEW_TIMEOUT is 'soon': give a number of seconds"),
@@ -140,7 +144,7 @@ def test_rate_and_timeout_come_from_the_environment() -> None:
 
 
 def test_offline_is_a_model_without_a_key() -> None:
-    assert resolve("offline", env={}).name == "offline"
+    assert resolve("offline", env={}).info.name == "offline"
 
 
 def test_a_source_that_is_not_installed_says_so(

@@ -19,6 +19,7 @@ from opentelemetry.trace import SpanKind, Tracer
 from clew import Agent, Limits, MemoryStore, ModelError, Retry, fork, read, resume, run, tool
 from clew import otel as package
 from clew.core.errors import ClewError
+from clew.core.interfaces import ModelInfo
 from clew.otel import Spans, export
 from clew.otel.send import send
 from clew.testing.models import ScriptedModel, act, acts, finish, say
@@ -225,7 +226,7 @@ async def test_who_knows_nothing_of_the_run_before_tells_what_there_is() -> None
 
 async def test_an_open_run_ends_where_its_record_does() -> None:
     class Broken:
-        name, priced, params = "openai:gpt", False, {"temperature": 0.5, "stop": "x", "odd": {}}
+        info = ModelInfo("openai:gpt", {"temperature": 0.5, "stop": "x", "odd": {}})
 
         async def complete(self, prompt: object, on_text: object = None) -> Any:
             raise ModelError("no")

@@ -1,6 +1,6 @@
 """What the tests of votes are made of: models that answer by the run, a tape of what is written."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,8 +9,8 @@ import anyio
 import anyio.lowlevel
 
 from clew import Agent, MemoryStore, tool
-from clew.core.events import Json, Reply
-from clew.core.interfaces import Append, Base, Line, OnText, Prompt, RunInfo
+from clew.core.events import Reply
+from clew.core.interfaces import Append, Base, Line, ModelInfo, OnText, Prompt, RunInfo
 from clew.strategies import Vote, vote
 from clew.testing.models import Line as Said
 from clew.testing.models import ScriptedModel, act, place, say
@@ -51,9 +51,7 @@ class Voters:
     """A completion waits until so many wait together."""
     paid: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     meetings: int = 0
-    name: str = "voters:test"
-    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    priced: bool = True
+    info = ModelInfo("voters:test", priced=True)
     _waiting: int = 0
     _met: anyio.Event | None = None
 

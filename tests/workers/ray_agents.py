@@ -4,15 +4,14 @@ Effects are written to the file that `$LEDGER` names, a line for each time one h
 """
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 
 from clew import Agent, Key, tool
-from clew.core.events import Json, Reply
-from clew.core.interfaces import OnText, Prompt, Tool
+from clew.core.events import Reply
+from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
 from clew.testing.models import Move, ScriptedModel, act, finish, place
 
 
@@ -62,16 +61,16 @@ class Clerk:
 
     tools: tuple[Tool, ...]
     delay: float
-    name: str = "scripted:clerk"
-    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    priced: bool = True
+    info = ModelInfo("scripted:clerk", priced=True)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next line."""
         await anyio.sleep(self.delay)
         goal = prompt.head[-1].text.strip().splitlines()[-1]
         script = self._script(goal)
-        return ScriptedModel(script, tools=self.tools, name=self.name).reply(prompt, place(prompt))
+        return ScriptedModel(script, tools=self.tools, name=self.info.name).reply(
+            prompt, place(prompt)
+        )
 
     def _script(self, goal: str) -> list[Move]:
         if len(self.tools) == 1:

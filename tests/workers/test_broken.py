@@ -11,8 +11,8 @@ import pytest
 from typing_extensions import override
 
 from clew import Agent, ClewError, MemoryStore, ModelError, Verdict, cancel, delegate, resume, tool
-from clew.core.events import Charged, Json, Note, Reply, encode
-from clew.core.interfaces import OnText, Prompt, Store
+from clew.core.events import Charged, Note, Reply, encode
+from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
 from clew.core.journal import load
 from clew.core.runner import start
 from clew.core.trajectory import Trajectory
@@ -169,10 +169,7 @@ async def test_a_run_whose_bound_breaks_its_workers_is_set_aside_too() -> None:
 class Away:
     """A model whose provider is down."""
 
-    name, priced = "away:model", False
-
-    def __init__(self) -> None:
-        self.params: dict[str, Json] = {}
+    info = ModelInfo("away:model")
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """Fail, as a provider does after all tries."""

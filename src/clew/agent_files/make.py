@@ -17,7 +17,7 @@ from clew.codecs import by_name
 from clew.context import Instructions
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
-from clew.core.interfaces import Check, Choosy, Guard, Model, Part, Prompt, Screen, Tool
+from clew.core.interfaces import Check, Guard, Model, Part, Prompt, Screen, Tool
 from clew.guards.limits import Limits
 from clew.models.http.rate_limit import read_rate
 from clew.models.prices import Price
@@ -96,7 +96,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
     fields["limits"] = spec.limits.limits
     if spec.limits.cost is not None:
         with part("limits", "cost"):
-            fields["limits"].bounds(priced=thinker.priced)
+            fields["limits"].bounds(priced=thinker.info.priced)
     with part("format"):
         native = by_name(spec.format or "native").native
     if native:
@@ -206,10 +206,9 @@ def _check_names(placed: Iterable[tuple[Where, list[Tool]]]) -> None:
 
 def _check_taken(model: Model, placed: Iterable[tuple[Where, list[Tool]]]) -> None:
     """Find the tool that the model cannot be asked with, so as to say where it is named."""
-    if isinstance(model, Choosy):
-        for path, tools in placed:
-            with part(*path):
-                model.check(Prompt((Part("user", "?"),), (), tools=tuple(tools)))
+    for path, tools in placed:
+        with part(*path):
+            model.info.validate(Prompt((Part("user", "?"),), (), tools=tuple(tools)))
 
 
 def tool_names() -> tuple[str, ...]:
@@ -318,7 +317,8 @@ def _prompt(words: str | Words) -> str | Instructions:
     if isinstance(words, str):
         return words
     said: dict[str, Any] = msgspec.structs.asdict(words)
-    return Instructions(**{**said, "examples": 0})  # they are found once the tools are there
+    said["examples"] = 0  # they are found once the tools are there
+    return Instructions(**said)
 
 
 def _settings(spec: Spec) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The agent of the command line: made from options, and made again from a record's origin."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,7 @@ from clew.agent_files import (
     with_model,
 )
 from clew.cli.screen import Screen, tell_model
-from clew.interfaces import AgentSpec, Json, OnText, Prompt, Reply
+from clew.interfaces import AgentSpec, Json, ModelInfo, OnText, Prompt, Reply
 from clew.toolbox.docs import Library
 
 VOTES: Final = "votes"
@@ -136,14 +136,12 @@ async def assemble(spec: Spec, screen: Screen) -> Assembled:
 class StandIn:
     """The model of a replay: it has the recorded name and parameters, and is never asked."""
 
-    name: str
-    priced: bool
-    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    info: ModelInfo
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """Nobody asks: the recorded replies are used."""
         del prompt, on_text
-        message = f"{self.name} is only replayed here"
+        message = f"{self.info.name} is only replayed here"
         raise ModelError(message)
 
 
@@ -151,4 +149,4 @@ def stand_in(setting: AgentSpec) -> StandIn:
     """What the record says of its model; that it was priced shows in the bound on its cost."""
     bounds: list[str] = setting.parts.get("bounds", [])
     priced = any(bound.startswith("Cost(") for bound in bounds)
-    return StandIn(setting.model, priced, setting.params)
+    return StandIn(ModelInfo(setting.model, setting.params, priced=priced))

@@ -146,13 +146,14 @@ class View:
     """Renders one run for one agent's codec. Feed it the same trajectory as it grows."""
 
     def __init__(
-        self, codec: Codec, brief: PromptSpec, goal: str, params: Mapping[str, Json]
+        self, codec: Codec, brief: PromptSpec, goal: str, params: Mapping[str, Json], seed: int = 0
     ) -> None:
         self._codec = codec
         self.brief = brief
         self.goal = goal
         self._head = codec.head(brief, goal)
         self._params = dict(params)
+        self._seed = seed
         self._head_print = digest(*map(plain, self._head))
         self._params_print = digest(self._params, codec.stop)
         self._shown = _Shown(codec, brief, ())
@@ -186,7 +187,7 @@ class View:
         stop = self._codec.stop
         parts = (*self._parts, *more) if more else self._parts
         tools = self._shown.declared
-        return Prompt(self._head, parts, tail, tools, calls, stop, form), prints
+        return Prompt(self._head, parts, tail, tools, calls, stop, form, self._seed), prints
 
     def _restated(self, last: _Rendered) -> list[str]:
         """What the person last asked, where so much follows that it might be lost sight of."""
@@ -253,10 +254,10 @@ def _step(so_far: Trajectory, number: int) -> Step:
 
 
 def view_of(
-    so_far: Trajectory, codec: Codec, brief: PromptSpec, params: Mapping[str, Json]
+    so_far: Trajectory, codec: Codec, brief: PromptSpec, params: Mapping[str, Json], seed: int
 ) -> View:
     """The run's view, kept between steps; made anew whenever it is not there."""
     view, goal = so_far.folds.get("view"), goal_of(so_far)
     if not isinstance(view, View) or view.brief is not brief or view.goal != goal:
-        view = so_far.folds["view"] = View(codec, brief, goal, params)
+        view = so_far.folds["view"] = View(codec, brief, goal, params, seed)
     return view

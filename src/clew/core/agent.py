@@ -19,14 +19,11 @@ from clew.core.events import AgentSpec, Json
 from clew.core.interfaces import (
     Bound,
     Check,
-    Choosy,
     Finder,
     Guard,
     Model,
     Parameters,
-    Rated,
     Screen,
-    Seeded,
     Tool,
 )
 from clew.core.parts import PASSED, Patience, ask, broken, names_of, stable_name, text_from, wrong
@@ -115,23 +112,21 @@ class Agent(Generic[A_co]):
         check_number("tries", self.tries, least=0)
         check_number("seed", self.seed)
         check_json("fallback", self.fallback)
-        check_json("the model's params", dict(self.resolved_model.params))
+        check_json("the model's params", dict(self.resolved_model.info.params))
         if self.retrieval is not None:
             check_retrieval(self.retrieval, self.tools, self.format)
         with fitting(f"the format {self.format.name}"):
             _ = first_prompt(self.format, self.brief)
         _ = (self.setting, self.all_bounds, self.warnings, self._validators)
-        if isinstance(self.resolved_model, Choosy):
-            self.resolved_model.check(first_prompt(self.format, self.brief))
-            if more := self.brief.more:
-                self.resolved_model.check(
-                    first_prompt(self.format, replace(self.brief, tools=more))
-                )
+        validate = self.resolved_model.info.validate
+        validate(first_prompt(self.format, self.brief))
+        if more := self.brief.more:
+            validate(first_prompt(self.format, replace(self.brief, tools=more)))
 
     def __repr__(self) -> str:
         """Its model, its format and its tools; `setting` has all of it."""
         tools = ", ".join(tool.name for tool in self.tools) or "none"
-        return f"<Agent {self.resolved_model.name}, {self.format.name}, tools: {tools}>"
+        return f"<Agent {self.resolved_model.info.name}, {self.format.name}, tools: {tools}>"
 
     def __new__(cls, *args: Any, **given: Any) -> Self:
         """Raise `ConfigError` for a setting that an agent does not have: the name may be near."""
@@ -150,9 +145,8 @@ class Agent(Generic[A_co]):
 
     @cached_property
     def resolved_model(self) -> Model:
-        """The model object; if it takes a seed, it has the agent's."""
-        model = resolve(self.model) if isinstance(self.model, str) else self.model
-        return model.seeded(self.seed) if isinstance(model, Seeded) else model
+        """The model itself, where it was given by name."""
+        return resolve(self.model) if isinstance(self.model, str) else self.model
 
     @cached_property
     def format(self) -> Codec:
@@ -169,7 +163,9 @@ class Agent(Generic[A_co]):
     def variant(self) -> Variant | None:
         """The first variant that fits the model and the format, or None."""
         return matching(
-            self.instructions.variants, self.resolved_model.name, native=_codec(self.codec).native
+            self.instructions.variants,
+            self.resolved_model.info.name,
+            native=_codec(self.codec).native,
         )
 
     @cached_property
@@ -199,8 +195,8 @@ class Agent(Generic[A_co]):
 
     @cached_property
     def all_bounds(self) -> tuple[Bound, ...]:
-        """The bounds of the limits, and the user's own."""
-        return (*self.limits.bounds(priced=self.resolved_model.priced), *self.bounds)
+        """The bounds of the limits and the user's own."""
+        return (*self.limits.bounds(priced=self.resolved_model.info.priced), *self.bounds)
 
     @cached_property
     def all_guards(self) -> tuple[Guard, ...]:
@@ -222,8 +218,8 @@ class Agent(Generic[A_co]):
     def budget(self) -> Budget:
         """What its runs may spend, and what is known beforehand about its model calls."""
         model, first = self.resolved_model, first_prompt(self.format, self.brief)
-        estimate = CallEstimate(opening(first), most_answered(model.params), self.brief.shape)
-        return Budget(self.limits.allowance, model.priced, self.limits.landing, estimate)
+        estimate = CallEstimate(opening(first), most_answered(model.info.params), self.brief.shape)
+        return Budget(self.limits.allowance, model.info.priced, self.limits.landing, estimate)
 
     def tripped_bound(self, so_far: Trajectory) -> str | None:
         """The reason of the first bound that is reached, or that the next thought would exceed."""
@@ -315,9 +311,9 @@ class Agent(Generic[A_co]):
             "unknown": self.limits.unknown,
             **self._seldom,
         }
-        params = dict(self.resolved_model.params)
+        params = dict(self.resolved_model.info.params)
         named = (
-            self.resolved_model.name,
+            self.resolved_model.info.name,
             self.format.name,
             self.brief.prompt,
             params,
@@ -325,9 +321,8 @@ class Agent(Generic[A_co]):
             parts,
         )
         shape = "" if self.brief.shape is None else stable_name(self.brief.shape)
-        rates = self.resolved_model.rates if isinstance(self.resolved_model, Rated) else None
         brief = brief_document(self.brief, shape)
-        return AgentSpec(digest(*named), *named, brief, rates=rates)
+        return AgentSpec(digest(*named), *named, brief, rates=self.resolved_model.info.rates)
 
     @property
     def _seldom(self) -> dict[str, Json]:

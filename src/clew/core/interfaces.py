@@ -173,7 +173,7 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
     `tools` are the shown ones (empty in text formats, whose head describes them). With `calls`
     "none" the model must not call any, with "required" it must. The reply should end at a `stop`
     sequence. `form` is a JSON Schema for the reply's text: a model passes it on if its provider can
-    enforce it.
+    enforce it. `seed` is the agent's, for a model whose replies follow from the prompt and a seed.
     """
 
     head: tuple[Part, ...]
@@ -183,6 +183,7 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
     calls: Calls = "auto"
     stop: tuple[str, ...] = ()
     form: Parameters | None = None
+    seed: int = 0
 
     def __iter__(self) -> Iterator[Part]:
         """All parts in order."""
@@ -208,64 +209,39 @@ class Finder(Protocol):
         ...
 
 
+def _takes_all(prompt: Prompt) -> None:
+    """Find nothing wrong with a prompt."""
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What is known of a model beforehand; all but its name may be left out.
+
+    `name` is `provider:model`, `params` are sampling parameters, as recorded. A `priced` model says
+    with each reply what it cost; `rates`, in US dollars per million tokens, say it beforehand, so
+    that calls can be reserved. An `unmetered` one takes no tokens of anybody, as rules do: nothing
+    is charged for a reply that was lost. `validate` raises `ConfigError` for a prompt (its tools,
+    stop sequences or form) that the model cannot be asked with.
+    """
+
+    name: str
+    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    priced: bool = False
+    rates: Rates | None = None
+    unmetered: bool = False
+    validate: Callable[[Prompt], None] = field(default=_takes_all, repr=False, compare=False)
+
+
 class Model(Protocol):
     """Anything that completes a prompt."""
 
     @property
-    def name(self) -> str:
-        """`provider:model`."""
-        ...
-
-    @property
-    def params(self) -> Mapping[str, Json]:
-        """Sampling parameters, as recorded."""
-        ...
-
-    @property
-    def priced(self) -> bool:
-        """Whether replies report their cost."""
+    def info(self) -> ModelInfo:
+        """Its name, and what is known of it beforehand."""
         ...
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """Complete the prompt; with `on_text`, stream. Raises `ModelError` after its retries."""
-        ...
-
-
-@runtime_checkable
-class Choosy(Protocol):
-    """A model that can say beforehand what it cannot take; most take whatever they are given."""
-
-    def check(self, prompt: Prompt) -> None:
-        """Raise `ConfigError` for tools, stop sequences or a form that it cannot be asked with."""
-        ...
-
-
-@runtime_checkable
-class Rated(Protocol):
-    """A model that can say beforehand what its tokens cost, so that calls can be reserved."""
-
-    @property
-    def rates(self) -> Rates | None:
-        """US dollars per million tokens; None where they are not known."""
-        ...
-
-
-@runtime_checkable
-class Unmetered(Protocol):
-    """A model that may take no tokens of anybody, such as rules do."""
-
-    @property
-    def unmetered(self) -> bool:
-        """Whether it takes none: then nothing is charged for a reply that was lost."""
-        ...
-
-
-@runtime_checkable
-class Seeded(Protocol):
-    """A model whose replies follow from the prompt and a seed: its agent gives it its own."""
-
-    def seeded(self, seed: int) -> Model:
-        """The same model with this seed."""
         ...
 
 

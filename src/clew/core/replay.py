@@ -8,7 +8,7 @@ rulings, the clock and every interruption come from it too. No call leaves the p
 loop derives is compared with the record, byte by byte; the first difference ends the replay.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import dropwhile, takewhile
 from operator import attrgetter
@@ -40,7 +40,7 @@ from clew.core.events import (
     encode,
 )
 from clew.core.execute import NOT_KEPT
-from clew.core.interfaces import OnText, Prompt, Store, SubRun, Tool
+from clew.core.interfaces import ModelInfo, OnText, Prompt, Store, SubRun, Tool
 from clew.core.journal import Journal
 from clew.core.loop import run
 from clew.core.redaction import marked_as
@@ -266,7 +266,7 @@ def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
     model, finder = agent.resolved_model, agent.retrieval
     given = agent.named_guards[: len(agent.guards)]
     return agent.replace(
-        model=_RecordedModel(model.name, model.params, model.priced, journal),
+        model=_RecordedModel(model.info, journal),
         tools=[_recorded_tool(tool, journal) for tool in agent.tools],
         guards=[_RecordedJudge(name, journal) for name, _ in given],
         retrieval=None if finder is None else _RecordedFinder(finder.always, journal),
@@ -278,9 +278,7 @@ def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
 class _RecordedModel(msgspec.Struct, frozen=True):
     """Gives the recorded replies, in their order."""
 
-    name: str
-    params: Mapping[str, Json]
-    priced: bool
+    info: ModelInfo
     journal: _Replaying
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:

@@ -20,7 +20,7 @@ from clew.core.events import (
     Trust,
     Usage,
 )
-from clew.core.interfaces import Listener, Store, Unmetered
+from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load, new_run_id
 from clew.core.loop import run
 from clew.core.moves import next_move
@@ -196,8 +196,7 @@ def _pays_next(agent: Agent, so_far: Trajectory, *, other: bool = False) -> bool
 
     Where the agent is an `other`, its bounds say nothing of what the one before it did.
     """
-    model = agent.resolved_model
-    if isinstance(model, Unmetered) and model.unmetered:
+    if agent.resolved_model.info.unmetered:
         return False
     move = next_move(agent, so_far, screened=so_far.words is None)
     return move.kind == "think" or (other and move.kind == "land")

@@ -32,7 +32,8 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought:
     new = await agent.discover_tools(so_far)
     calls: Calls = "none" if landing else "auto"
     with using(who := f"the format {agent.format.name}"):
-        view = view_of(so_far, agent.format, agent.brief, agent.resolved_model.params)
+        params = agent.resolved_model.info.params
+        view = view_of(so_far, agent.format, agent.brief, params, agent.seed)
         prompt, prints = view.prompt(so_far, said, calls, new)
         hear = None if journal.listener is None else agent.format.stream_filter(journal.token)
     reply = await _reply(agent, prompt, hear)
@@ -104,7 +105,7 @@ async def _reply(agent: Agent, prompt: Prompt, hear: OnText | None) -> Reply:
         raise _failed(agent, error) from error
     if isinstance(reply, Reply):
         return _received(agent, reply)
-    message = f"the model {model.name} gave {short_repr(reply)}, which is no Reply: mend it"
+    message = f"the model {model.info.name} gave {short_repr(reply)}, which is no Reply: mend it"
     raise ModelError(message)
 
 
@@ -113,11 +114,9 @@ async def _watched(agent: Agent, work: Awaitable[Any]) -> Any:
     seconds = agent.limits.reply_seconds
     ended = await settle(work, seconds, agent.limits.grace)
     if ended.late:
-        message = (
-            f"the model {agent.resolved_model.name} gave no reply in {seconds:g} s: resume the "
-            "run, or raise the limit reply_seconds"
-        )
-        raise ModelError(message)
+        name = agent.resolved_model.info.name
+        message = f"the model {name} gave no reply in {seconds:g} s: resume the run, or raise the "
+        raise ModelError(f"{message}limit reply_seconds")
     if isinstance(ended.error, PASSED):
         raise ended.error
     if ended.error is not None:
@@ -130,7 +129,7 @@ def _failed(agent: Agent, error: BaseException) -> ModelError | PartError:
 
     Where its server is away it may come back, so workers try again. A mistake stays one.
     """
-    model = f"the model {agent.resolved_model.name}"
+    model = f"the model {agent.resolved_model.info.name}"
     if not isinstance(error, (OSError, anyio.get_cancelled_exc_class())):
         return broken(model, error)
     return ModelError(f"{model} failed: {described(error)}; mend it and resume the run")
@@ -159,7 +158,5 @@ def _mended(reply: Reply) -> Reply:
 
 
 def _untrue(agent: Agent, error: Exception) -> ModelError:
-    message = (
-        f"the model {agent.resolved_model.name} gave no true Reply: {message_of(error)}; mend it"
-    )
-    return ModelError(message)
+    name = agent.resolved_model.info.name
+    return ModelError(f"the model {name} gave no true Reply: {message_of(error)}; mend it")

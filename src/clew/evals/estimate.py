@@ -85,7 +85,7 @@ def estimate(
     asked: list[Configuration | Judge] = [*plan.configurations]
     if judge is not None:
         asked.append(judge)
-    unknown = [one.agent.resolved_model.name for one in asked if tariff(one) is None]
+    unknown = [one.agent.resolved_model.info.name for one in asked if tariff(one) is None]
     return Estimate(
         trials=len(trials),
         todo=len(todo),
@@ -100,9 +100,9 @@ def estimate(
 
 def tariff(one: Configuration | Judge) -> Price | None:
     """What its model costs; None where that is not known."""
-    if not one.agent.resolved_model.priced:
+    if not one.agent.resolved_model.info.priced:
         return None
-    provider, _, model = one.agent.resolved_model.name.partition(":")
+    provider, _, model = one.agent.resolved_model.info.name.partition(":")
     return one.price or price(provider, model)
 
 
@@ -126,7 +126,7 @@ def _means(rows: Mapping[str, Row]) -> dict[tuple[str, str], float]:
 
 def _most(agent: Agent, each: Price | None) -> float:
     """What the limits of a run, or of a whole vote, allow."""
-    if not agent.resolved_model.priced or each == FREE:
+    if not agent.resolved_model.info.priced or each == FREE:
         return 0.0
     return agent.limits.most_cost
 

@@ -98,7 +98,7 @@ class Judge:
     @property
     def name(self) -> str:
         """Its name in results: its model and its passing score."""
-        return f"{self.agent.resolved_model.name} (passes {self.least})"
+        return f"{self.agent.resolved_model.info.name} (passes {self.least})"
 
     async def __call__(
         self, case: Case, answer: Json, record: Trajectory, store: Store, run_id: str

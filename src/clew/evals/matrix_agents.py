@@ -239,10 +239,12 @@ def _where(varied: Varied, place: int, base: Spec, model: str, error: PartError)
 
 def _price(agent: Agent, spec: Spec) -> Price | None:
     """What the model really costs, as the spec or the table has it."""
-    if agent.resolved_model.name == OFFLINE or agent.resolved_model.name.startswith(SIMULATED):
+    if agent.resolved_model.info.name == OFFLINE or agent.resolved_model.info.name.startswith(
+        SIMULATED
+    ):
         return FREE
     said = {name: Price(one.input, one.output, one.cached) for name, one in spec.prices.items()}
-    provider, _, name = agent.resolved_model.name.partition(":")
+    provider, _, name = agent.resolved_model.info.name.partition(":")
     return price(provider, name, said)
 
 

@@ -59,7 +59,7 @@ class Configuration:
     def __post_init__(self) -> None:
         """Raise `ConfigError` for what no vote can be."""
         if not self.model:
-            object.__setattr__(self, "model", self.agent.resolved_model.name)
+            object.__setattr__(self, "model", self.agent.resolved_model.info.name)
         if not self.name.strip():
             raise ConfigError("a configuration has no name: give it one")
         if type(self.votes) is not int or not 1 <= self.votes <= APART:
@@ -77,7 +77,7 @@ class Configuration:
     def verified_by(self) -> str:
         """The verifier's name in the results."""
         if is_agent(self.verifier):
-            return f"{self.verifier.resolved_model.name} {self.verifier.setting.fingerprint}"
+            return f"{self.verifier.resolved_model.info.name} {self.verifier.setting.fingerprint}"
         return "" if self.verifier is None else stable_name(self.verifier)
 
     @property
@@ -190,7 +190,7 @@ class Plan:
         agents += [one.verifier for one in self.configurations if is_agent(one.verifier)]
         agents += [] if self.judge is None else [self.judge.agent]
         models = [one.resolved_model for one in agents]
-        return [model.name for model in models if not model.priced]
+        return [model.info.name for model in models if not model.info.priced]
 
     def trials(self, only: Sequence[str] = (), first: int | None = None) -> list[Trial]:
         """All trials in order, or those of some configurations and the first cases.

@@ -14,7 +14,7 @@ from clew.context import Instructions
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Json, RawCall, Reply, Wire, encode
-from clew.core.interfaces import OnText, Prompt, Tool
+from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
 from clew.strategies.decision import Ballot, Choice, Decision, candidates, counts, decide
@@ -60,9 +60,11 @@ class Ballots:
 
     k: int
     params: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    name: str = NAME
-    priced: bool = True
-    unmetered: bool = True
+
+    @property
+    def info(self) -> ModelInfo:
+        """A policy takes no tokens of anybody."""
+        return ModelInfo(NAME, self.params, priced=True, unmetered=True)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next thought of the vote."""
@@ -84,14 +86,14 @@ class Ballots:
 
     def _decided(self, ballots: Sequence[Ballot], decision: Decision) -> Reply:
         """The chosen run's answer; without one there is nothing to say, and the vote has none."""
-        wire = Wire("clew", self.name, msgspec.to_builtins(decision))
+        wire = Wire("clew", NAME, msgspec.to_builtins(decision))
         chosen = next((each for each in ballots if each.run == decision.run), None)
         if chosen is None:
-            return Reply(wire=wire, model=self.name)
+            return Reply(wire=wire, model=NAME)
         return self._reply(decision.words, _call(FINISH, {"answer": chosen.answer}), wire=wire)
 
     def _reply(self, text: str, *calls: RawCall, wire: Wire | None = None) -> Reply:
-        return Reply(text, calls, "calls", model=self.name, wire=wire)
+        return Reply(text, calls, "calls", model=NAME, wire=wire)
 
 
 def _call(name: str, args: dict[str, Json]) -> RawCall:

@@ -146,7 +146,7 @@ def _payers(k: int, verifier: Verifier | None) -> int:
 
 def share(whole: Limits, k: int, payers: int, agent: Agent) -> Limits:
     """One run's part: what is spent is divided, steps and time are those of the whole."""
-    cost = whole.most_cost if agent.resolved_model.priced else whole.cost
+    cost = whole.most_cost if agent.resolved_model.info.priced else whole.cost
     calls = {"tool_calls": whole.tool_calls}
     calls |= {f"calls_per_tool[{name}]": most for name, most in whole.calls_per_tool.items()}
     for name, number in (*calls.items(), ("tokens", whole.tokens)):
@@ -228,11 +228,11 @@ async def _open_vote(
         if not run_id:
             raise
     so_far = await load(store, run_id)
-    if (was := vote_settings(so_far)) != own.resolved_model.params or so_far.goal != goal:
+    if (was := vote_settings(so_far)) != own.resolved_model.info.params or so_far.goal != goal:
         named = [
             name
-            for name in own.resolved_model.params
-            if was.get(name) != own.resolved_model.params[name]
+            for name in own.resolved_model.info.params
+            if was.get(name) != own.resolved_model.info.params[name]
         ]
         message = f"vote {run_id} was begun with another {(named or ['question'])[0]}: vote anew"
         raise ConfigError(message)

@@ -80,10 +80,12 @@ async def check_model(maker: Maker) -> None:
 async def it_says_what_it_is(maker: Maker) -> None:
     """The record names it, its parameters, and whether its replies say what they cost."""
     async with maker.open([Say(WORDS)]) as model:
-        require(model.name and model.name.isprintable(), f"its name is {model.name!r}")
-        params = dict(model.params)
+        require(
+            model.info.name and model.info.name.isprintable(), f"its name is {model.info.name!r}"
+        )
+        params = dict(model.info.params)
         expect(msgspec.json.decode(encode(params)), params, "its parameters, read from JSON")
-        expect(model.priced in {True, False}, True, "priced is a bool")
+        expect(model.info.priced in {True, False}, True, "priced is a bool")
 
 
 async def a_reply_can_be_recorded(maker: Maker) -> None:
@@ -96,7 +98,8 @@ async def a_reply_can_be_recorded(maker: Maker) -> None:
         expect(decode(encode(thought)), thought, "the thought, as a record gives it back")
         require(reply.model, "a reply must name the model that gave it")
         known = reply.usage.cost is not None
-        expect(known, model.priced, f"a price is given by a model whose priced is {model.priced}")
+        priced = model.info.priced
+        expect(known, priced, f"a price is given by a model whose priced is {priced}")
         if reply.wire is not None:
             require(reply.wire.provider and reply.wire.model, "wire items must name their model")
 
@@ -226,7 +229,9 @@ async def a_refusal_is_a_model_error(maker: Maker) -> None:
             except ModelError as error:
                 told = str(error)
                 require("we do not serve sphinxes" in told, f"the reason is missing: {told}")
-                require(model.name in told and "\n" not in told, f"one line, with the name: {told}")
+                require(
+                    model.info.name in told and "\n" not in told, f"one line, with the name: {told}"
+                )
             else:
                 raise AssertionError("ModelError expected, nothing raised")
 

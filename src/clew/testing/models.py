@@ -5,6 +5,7 @@ part, or one complaint, for each thought so far), so a run can be cut anywhere a
 same model.
 """
 
+import dataclasses
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +30,7 @@ from clew.core.events import (
     Usage,
     encode,
 )
-from clew.core.interfaces import OnText, Prompt, Tool
+from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.tools.finish import answer_schema, finish_tool
 
@@ -100,6 +101,11 @@ class ScriptedModel:
     params: Mapping[str, Json] = field(default_factory=dict[str, Json])
     priced: bool = True
     rates: Rates | None = None
+
+    @property
+    def info(self) -> ModelInfo:
+        """As it was told."""
+        return ModelInfo(self.name, self.params, priced=self.priced, rates=self.rates)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next line as a reply; its text is streamed word by word, as long as it is wanted."""
@@ -215,24 +221,9 @@ class FaultyModel:
     faults: tuple[Fault, ...] = NATIVE_FAULTS
 
     @property
-    def name(self) -> str:
-        """Its name says that it is faulty."""
-        return f"faulty:{self.seed}"
-
-    @property
-    def params(self) -> Mapping[str, Json]:
-        """The scripted model's."""
-        return self.scripted.params
-
-    @property
-    def priced(self) -> bool:
-        """Like the scripted model."""
-        return self.scripted.priced
-
-    @property
-    def rates(self) -> Rates | None:
-        """The scripted model's too."""
-        return self.scripted.rates
+    def info(self) -> ModelInfo:
+        """That of the scripted model; its name says that it is faulty."""
+        return dataclasses.replace(self.scripted.info, name=f"faulty:{self.seed}")
 
     def fault(self, index: int) -> Fault | None:
         """The fault at a place, or None."""

@@ -15,8 +15,8 @@ import msgspec
 
 from clew.codecs import by_name
 from clew.core.errors import ConfigError, ModelError
-from clew.core.events import Fingerprints, Json, Rates, RawCall, Reply, Thought, Usage, encode
-from clew.core.interfaces import OnText, Prompt
+from clew.core.events import Fingerprints, Rates, RawCall, Reply, Thought, Usage, encode
+from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.core.trajectory import Call, Step
 from clew.evals.case import Case
 from clew.evals.simulated.faults import drawn, spoiled, stopped
@@ -51,45 +51,36 @@ def simulated(name: str, cases: Iterable[Case]) -> "Simulated":
 
 @dataclass(frozen=True)
 class Simulated:
-    """A model that plays scripts by their questions; `seed` decides its mistakes.
+    """A model that plays scripts by their questions; the seed decides its mistakes.
 
     Tokens are characters divided by four, and prices are invented.
     """
 
     profile: Profile
     scripts: Mapping[str, Script] = field(repr=False)
-    seed: int = 0
-    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    priced: bool = True
 
     @property
-    def name(self) -> str:
-        """Says that it is simulated."""
-        return f"simulated:{self.profile.name}"
-
-    @property
-    def rates(self) -> Rates:
-        """The invented prices."""
+    def info(self) -> ModelInfo:
+        """Says that it is simulated; its prices are invented."""
         of_input, of_output = self.profile.price
-        return Rates(of_input, of_output, of_input)
-
-    def seeded(self, seed: int) -> "Simulated":
-        """The same model with this seed."""
-        return replace(self, seed=seed)
+        rates = Rates(of_input, of_output, of_input)
+        return ModelInfo(f"simulated:{self.profile.name}", priced=True, rates=rates)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next reply. Raises `ModelError` for a question without a script."""
         sight = look(prompt)
         if (script := self.scripts.get(sight.question)) is None:
-            message = f"{self.name} has no script for this question: ask one of its cases"
+            message = f"{self.info.name} has no script for this question: ask one of its cases"
             raise ModelError(message)
-        luck = Luck(self.name, script.case, self.seed)
+        luck = Luck(self.info.name, script.case, prompt.seed)
         reply = self._reply(Player(self.profile, script, sight, luck), luck)
         if self.profile.stops:
             reply = stopped(reply, prompt.stop)
         if on_text is not None:
             on_text(reply.text)
-        return msgspec.structs.replace(reply, usage=self._usage(prompt, reply), model=self.name)
+        return msgspec.structs.replace(
+            reply, usage=self._usage(prompt, reply), model=self.info.name
+        )
 
     def _reply(self, player: Player, luck: Luck) -> Reply:
         """The player's move in the words of the format, with the fault that is drawn for it."""

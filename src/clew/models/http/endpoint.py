@@ -21,7 +21,7 @@ import msgspec
 
 from clew.core.errors import ModelError
 from clew.core.events import Json, Reply
-from clew.core.interfaces import OnText, Prompt, Retry
+from clew.core.interfaces import ModelInfo, OnText, Prompt, Retry
 from clew.models.http.failures import (
     BadReplyError,
     LostError,
@@ -157,30 +157,29 @@ class Endpoint:
         self, api: Api, source: Source, connect: Callable[[], Carrier], settings: Settings
     ) -> None:
         check_settings(settings)
-        self.name = f"{api.provider}:{api.model}"
-        self.params = api.params
         self._api = api
         self._source = source
         self._connect = connect
         self._price = price(api.provider, api.model, settings.get("prices"))
-        self.rates = None if self._price is None else self._price.rates
+        self.info = ModelInfo(
+            f"{api.provider}:{api.model}",
+            api.params,
+            priced=self._price is not None,
+            rates=None if self._price is None else self._price.rates,
+            validate=self._validate,
+        )
         self._timeout = settings.get("timeout", TIMEOUT)
         self._retries = settings.get("retries", RETRIES)
         self._patience = settings.get("patience", PATIENCE)
         self._total = max(settings.get("total", TOTAL), self._timeout)
         self._pace = pace_of(
-            self.name, source.base_url, source.key, read_rate(settings.get("rate"))
+            self.info.name, source.base_url, source.key, read_rate(settings.get("rate"))
         )
         self._sleep = settings.get("sleep", anyio.sleep)
         self._made: tuple[object, Carrier] | None = None
-        self._left_out = LeftOut(self.name, api.said)
+        self._left_out = LeftOut(self.info.name, api.said)
 
-    @property
-    def priced(self) -> bool:
-        """Whether replies say what they cost."""
-        return self._price is not None
-
-    def check(self, prompt: Prompt) -> None:
+    def _validate(self, prompt: Prompt) -> None:
         """Raise `ConfigError` where the prompt has what the provider cannot take."""
         self._api.body(prompt, stream=False, without=frozenset())
 
@@ -228,21 +227,23 @@ class Endpoint:
                     raise problem from error
                 self._pace.refuse(ask.ticket, problem, self._retries, self._patience)
             except (SilentError, httpx2.TimeoutException) as error:
-                raise Again(f"{self.name} did not answer within {self._timeout:g} s") from error
+                raise Again(
+                    f"{self.info.name} did not answer within {self._timeout:g} s"
+                ) from error
             except (LostError, httpx2.HTTPError) as error:
                 why = self._source.tell(repr(error.__cause__ or error))
                 raise Again(
-                    f"{self.name}: no connection to {self._source.base_url}, or it was lost "
+                    f"{self.info.name}: no connection to {self._source.base_url}, or it was lost "
                     f"({why}); see that the address is right and the server runs"
                 ) from error
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 why = self._source.tell(error)
                 raise Again(
-                    f"{self.name}: {self._source.base_url} sent no proper reply ({why}); see that "
-                    f"the address is {self._api.hint}"
+                    f"{self.info.name}: {self._source.base_url} sent no proper reply ({why}); see "
+                    f"that the address is {self._api.hint}"
                 ) from error
             except BadReplyError as error:
-                raise Again(f"{self.name} {self._source.tell(error)}") from error
+                raise Again(f"{self.info.name} {self._source.tell(error)}") from error
 
     async def _within(self, ask: Ask, content: bytes) -> Reply:
         """Make the request in the time that the completion has left."""
@@ -258,7 +259,9 @@ class Endpoint:
         raise self._overdue()
 
     def _overdue(self) -> ModelError:
-        return ModelError(f"{self.name} did not answer within {self._total:g} s, over all tries")
+        return ModelError(
+            f"{self.info.name} did not answer within {self._total:g} s, over all tries"
+        )
 
     async def _plain(self, ask: Ask, content: bytes) -> Reply:
         data = await self._carrier().send(self._api.path(stream=False), content)
@@ -286,7 +289,7 @@ class Endpoint:
                 name_repairs(draft.reply(len(content)), ask), finish="cut"
             )
             ask.cut = priced(cut, self._price)
-        raise Again(f"{self.name} broke off its reply ({self._source.tell(why)})")
+        raise Again(f"{self.info.name} broke off its reply ({self._source.tell(why)})")
 
     async def _read(self, incoming: Incoming, draft: Draft, ask: Ask) -> bool:
         """Take what the stream brings; whether it came to its end, or nothing more is wanted."""

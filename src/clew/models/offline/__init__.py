@@ -1,8 +1,8 @@
 """The model `offline`: fixed rules for English questions, which see nothing but the prompt."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -10,7 +10,7 @@ import msgspec
 
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Finish, Json, RawCall, Reply, Usage, encode
-from clew.core.interfaces import OnText, Part, Prompt
+from clew.core.interfaces import ModelInfo, OnText, Part, Prompt
 from clew.core.trajectory import WITHHELD
 from clew.models.offline import english
 
@@ -58,10 +58,7 @@ class _Found(NamedTuple):
 class OfflineModel:
     """Looks things up and calculates by fixed rules; replies cost nothing."""
 
-    name: str = "offline"
-    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    priced: bool = True
-    unmetered: bool = True
+    info = ModelInfo("offline", priced=True, unmetered=True)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next move; with `on_text`, its text in one piece."""
@@ -81,14 +78,19 @@ class OfflineModel:
         )
         ended: Finish = "calls" if calls else "declined" if found.value is None else "stop"
         answers = ended != "calls" or any(tool == FINISH for tool, _ in wanted)
-        return Reply(text, calls, ended, Usage(cost=0.0), self.name, note=SIGNED if answers else "")
+        return Reply(
+            text, calls, ended, Usage(cost=0.0), self.info.name, note=SIGNED if answers else ""
+        )
 
 
 def offline_model(model: str = "", **options: Any) -> OfflineModel:
     """The offline rules, as their entry point makes them."""
     if model:
         raise ConfigError(f"there is no model offline:{model}: write offline")
-    return OfflineModel(**options)
+    if options:
+        word = next(iter(options))
+        raise ConfigError(f"the offline rules have no {word}: leave it out")
+    return OfflineModel()
 
 
 def _asks(part: Part) -> bool:
