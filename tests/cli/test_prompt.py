@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew import Agent, Image, Limits, Variant, run_sync, tool
+from clew import Agent, Image, Instructions, Limits, Variant, run_sync, tool
 from clew.context import PROMPT
 from clew.core.events import Reply, Wire
 from clew.testing.models import ScriptedModel, act, finish, say
@@ -97,7 +97,7 @@ def backwards(text: str) -> str:
 
 def test_what_cannot_be_made_again_is_said() -> None:
     own = Variant(name="own", match=("scripted:*",), shape=backwards)
-    run_id = program(variants=(own,))
+    run_id = program(prompt=Instructions(variants=(own,)))
     shown = clew("show", run_id, "--prompt")
     assert shown.code == 0
     assert f"in run {run_id}: NOT exactly what was sent: the steps cannot be made" in shown.out

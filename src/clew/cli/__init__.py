@@ -26,66 +26,64 @@ usable.
 
 COMMANDS: Final[dict[str, tuple[Entry, ...]]] = {
     "Ask": (
-        Entry("ask", "Answer a question, on record."),
-        Entry("chat", "Ask, and ask on in the same record."),
-        Entry("resume", "Go on with a run."),
-        Entry("fork", "Begin a new run with another's first steps."),
-        Entry("init", "Write an agent file to begin with."),
+        Entry("ask", "Answer a question."),
+        Entry("chat", "Ask questions and follow-ups in one run."),
+        Entry("resume", "Continue a run."),
+        Entry("fork", "Start a new run from another's first steps."),
+        Entry("init", "Write a starter agent file."),
     ),
-    "Read what happened": (
-        Entry("runs", "List the runs."),
-        Entry("show", "Show a record: readable, JSON, Markdown."),
-        Entry("diff", "Say where two runs part, and how they differ."),
-        Entry("replay", "Run a record again without a single call."),
+    "Inspect": (
+        Entry("runs", "List runs."),
+        Entry("show", "Show a run: as text, JSON or Markdown."),
+        Entry("diff", "Compare two runs."),
+        Entry("replay", "Run a record again without making any call."),
     ),
-    "Leave it to workers": (
+    "Run in the background": (
         Entry("submit", "Leave a question to a worker."),
-        Entry("worker", "Work on submitted runs."),
+        Entry("worker", "Execute submitted runs."),
     ),
-    "Keep and check": (
+    "Manage": (
         Entry(
             "approvals",
-            "Allow or refuse what waits for a person.",
+            "Allow or reject calls that wait for a person.",
             commands=(
-                Entry(
-                    "list", "List what waits; with -i, rule on one after the other.", "approvals"
-                ),
+                Entry("list", "List held calls; with -i, decide on each.", "approvals"),
                 Entry("allow", "Allow a held call.", "rulings"),
-                Entry("reject", "Refuse a held call.", "rulings"),
+                Entry("reject", "Reject a held call.", "rulings"),
             ),
             default="list",
         ),
         Entry(
             "records",
-            "Export, import, verify and forget runs.",
+            "Export, import, verify and delete runs.",
             commands=(
-                Entry("export", "Write runs into an archive, or send one as spans."),
-                Entry("import", "Bring in the runs of an archive.", "importer"),
-                Entry("verify", "Say whether records are what was written."),
-                Entry("gc", "Forget old runs."),
+                Entry("export", "Write runs to an archive, or send one as spans."),
+                Entry("import", "Import the runs of an archive.", "importer"),
+                Entry("verify", "Check that records are intact."),
+                Entry("gc", "Delete old runs."),
             ),
         ),
         Entry(
             "eval",
             "Evaluate agents on a dataset.",
             commands=(
-                Entry("run", "Answer every case with every configuration.", "eval_run"),
-                Entry("report", "Show what an evaluation came to.", "eval_report"),
+                Entry("run", "Run every case with every configuration.", "eval_run"),
+                Entry("report", "Show the results of an evaluation.", "eval_report"),
             ),
         ),
     ),
-    "See what is here": (
+    "Set up": (
         Entry(
             "doctor",
-            "Say what is usable here; list models and tools.",
+            "Check the installation; list models and tools.",
             commands=(
                 Entry("check", "Versions, store, extras, providers, servers.", "doctor"),
-                Entry("models", "List the models."),
-                Entry("tools", "List the tools."),
+                Entry("models", "List models."),
+                Entry("tools", "List tools."),
             ),
             default="check",
         ),
-        Entry("completion", "Print what makes the shell complete."),
+        Entry("completion", "Print a shell completion script."),
     ),
 }
 """All commands, in the order in which somebody new wants them; each is imported when it is used."""
@@ -100,9 +98,9 @@ COMMANDS: Final[dict[str, tuple[Entry, ...]]] = {
 @click.version_option(__version__, prog_name="clew", message="%(prog)s %(version)s")
 @click.pass_obj
 def main(shell: Shell) -> None:
-    """Answer questions by thinking, acting with tools and reading what they return.
+    """Answer questions with a model that thinks and calls tools.
 
-    Everything that happens is on record: resume it, show it, replay it, fork it.
+    Every run is recorded: resume it, show it, replay it, fork it.
     """
     speak(shell)
     shell.env_file = read_env()

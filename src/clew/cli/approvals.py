@@ -20,15 +20,15 @@ from clew.workers import queue_of
 
 
 @click.command("list")
-@click.option("--interactive", "-i", is_flag=True, help="Ask about one after the other.")
+@click.option("--interactive", "-i", is_flag=True, help="Ask you about each.")
 @STORE
 @JSON
 @DEBUG
 def list_approvals(store: str | None, *, interactive: bool, as_json: bool) -> int:
-    """List every call that waits for a ruling, in all runs of the store: what waits longest first.
+    """List the calls that wait for approval in all runs of the store, the oldest first.
 
-    With each: why, since when, what it would be made with, and the commands that rule on it. With
-    -i each is shown, and you allow it, edit its arguments, refuse it or leave it.
+    For each it shows the arguments, why it waits, since when, and the commands to decide on it.
+    With -i it asks you about each: allow it, edit its arguments, reject it, or leave it.
     """
     if interactive and as_json:
         message = "give --interactive or --json, not both"

@@ -24,7 +24,7 @@ Examples:
   clew ask "…" --votes 3 --verifier openai:gpt-4.1
   echo "What is 2**64?" | clew ask - --json
 \b
-Exit codes: 0 answered, 2 usage, 3 stopped at a bound, 4 held for a ruling,
+Exit codes: 0 answered, 2 usage, 3 stopped at a limit, 4 waits for approval,
 5 failed, 6 refused, 7 declined, 130 interrupted.
 """
 
@@ -35,13 +35,13 @@ Exit codes: 0 answered, 2 usage, 3 stopped at a bound, 4 held for a ruling,
     "--votes",
     metavar="K",
     type=click.IntRange(min=1),
-    help="Let K runs answer at once under the limits of one, and decide among their answers.",
+    help="Let K runs share the limits of one, and decide among their answers.",
 )
 @click.option(
     "--verifier",
     metavar="NAME",
     shell_complete=completers.models,
-    help="With --votes: the model that chooses where the answers differ.  [default: most votes]",
+    help="With --votes: the model that decides if answers differ.  [default: most votes]",
 )
 @agent_options
 @STORE
@@ -60,9 +60,9 @@ def ask(
     quiet: bool,
     **given: Json,
 ) -> int:
-    """Answer QUESTION by thinking, acting and observing, all of it on record.
+    """Answer QUESTION, and record every thought, call and observation.
 
-    With - as the question it is read from stdin.
+    If QUESTION is -, it is read from stdin.
     """
     wanted, wish = options(given), _wish(votes, verifier, log_dir)
     work = partial(_ask, question, wanted, wish, store=store, log_dir=log_dir)

@@ -65,7 +65,7 @@ class Session:
 
 
 @click.command()
-@click.option("--resume", "earlier", metavar="RUN", default="", help="Go on with an earlier run.")
+@click.option("--resume", "earlier", metavar="RUN", default="", help="Continue an earlier run.")
 @TRUST_ORIGIN
 @agent_options
 @STORE
@@ -80,7 +80,7 @@ def chat(
     trust_origin: bool,
     **given: Json,
 ) -> int:
-    """Ask, and ask on: follow-ups continue the same record. /help says what else there is."""
+    """Ask questions and follow-ups in one run. Type /help for the commands."""
     screen = Screen(console(), debug=shell.debug)
     with asyncio.Runner() as runner:  # one loop for all turns: connections belong to a loop
         session = runner.run(_open(earlier, store, screen, given, trusted=trust_origin))

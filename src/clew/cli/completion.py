@@ -19,7 +19,7 @@ from clew.cli.options import DEBUG
 PROGRAM: Final = "clew"
 
 EPILOG = """\b
-Install it once, then begin a new shell:
+Install it once, then start a new shell:
   clew completion bash > ~/.local/share/bash-completion/completions/clew
   clew completion zsh > "${fpath[1]}/_clew"
   clew completion fish > ~/.config/fish/completions/clew.fish
@@ -72,7 +72,7 @@ add_completion_class(Bash)
 @DEBUG
 @click.pass_context
 def completion(context: click.Context, shell: str) -> int:
-    """Print a script for SHELL, which then completes commands, options, runs, models and tools."""
+    """Print a script that completes commands, options, runs, models and tools in SHELL."""
     kind = get_completion_class(shell)
     if kind is None:
         message = f"nothing completes for {shell} here: update click"

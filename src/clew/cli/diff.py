@@ -28,7 +28,7 @@ ROWS: Final = ("status", "model", "format", "steps", "calls", "tokens", "cost", 
 @JSON
 @DEBUG
 def diff_runs(left: str, right: str, store: str | None, *, as_json: bool) -> int:
-    """Say where two runs part, and how answer, steps, calls, tokens and cost differ.
+    """Compare two runs: where they part, and how answer, steps, calls, tokens and cost differ.
 
     LEFT and RIGHT are runs: an id, its beginning or end, or `last`.
     """

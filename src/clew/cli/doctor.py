@@ -65,7 +65,7 @@ class Finding:
 @DEBUG
 @click.pass_obj
 def check(shell: Shell, /, store: str | None, *, as_json: bool) -> int:
-    """Say what is usable here: versions, store, extras, providers and servers, default model."""
+    """Check what is usable here: versions, store, extras, providers, servers, default model."""
     findings = anyio.run(partial(_examine, store, shell.env_file))
     if as_json:
         click.echo(json_text([msgspec.to_builtins(finding) for finding in findings]))

@@ -12,19 +12,21 @@ from clew.cli.options import DEBUG, JSON
 
 @click.command()
 @click.argument("results", type=click.Path())
-@click.option("--html", metavar="FILE", type=click.Path(), help="Write it as one page of HTML.")
-@click.option("--csv", metavar="FILE", type=click.Path(), help="Write a row for each trial.")
+@click.option("--html", metavar="FILE", type=click.Path(), help="Write the report as an HTML page.")
+@click.option(
+    "--csv", metavar="FILE", type=click.Path(), help="Write a row for each trial, as CSV."
+)
 @click.option(
     "--tables",
     metavar="FOLDER",
     type=click.Path(),
-    help="Write each table there, as CSV.",
+    help="Write each table to a CSV file there.",
 )
 @click.option(
     "--baseline",
     metavar="NAME",
     default="",
-    help="The configuration that the others are compared with.  [default: the first]",
+    help="The configuration to compare the others with.  [default: the first]",
 )
 @JSON
 @DEBUG
@@ -37,9 +39,9 @@ def report(
     *,
     as_json: bool,
 ) -> int:
-    """Show the tables of RESULTS, a file that `clew eval run` made, and what failed alike.
+    """Show the tables of RESULTS, a file that `clew eval run` wrote, and group similar failures.
 
-    An evaluation that is still under way can be looked at too. Needs the extra `eval`.
+    The evaluation may still be running. Needs the extra `eval`.
     """
     if html is not None and csv is not None and Path(html).absolute() == Path(csv).absolute():
         message = f"--html and --csv would both be written to {html}: name two files."

@@ -87,24 +87,33 @@ class Wanted:
     "--results",
     metavar="FILE",
     type=click.Path(),
-    help="Where records and results lie (SQLite).  [default: NAME.sqlite in the working folder]",
+    help="The SQLite file for records and results.  [default: NAME.sqlite in this folder]",
 )
 @click.option(
-    "--at-once", metavar="N", type=int, default=8, show_default=True, help="Trials at a time."
+    "--at-once",
+    metavar="N",
+    type=int,
+    default=8,
+    show_default=True,
+    help="Run up to N trials at a time.",
 )
 @click.option(
     "--max-cost",
     metavar="USD",
     type=float,
-    help="Begin no trial once all have cost so much together.  [default: 5]",
+    help="Start no further trial once all have cost this much.  [default: 5]",
 )
-@click.option("--only", metavar="NAME", multiple=True, help="Only this configuration (repeatable).")
-@click.option("--first", metavar="N", type=int, help="Only the first N cases.")
-@click.option("--judge", metavar="NAME", help="The model that judges answers, without a matrix.")
-@click.option("--check", is_flag=True, help="Read, check and estimate; spend nothing.")
+@click.option(
+    "--only", metavar="NAME", multiple=True, help="Run only this configuration. Repeatable."
+)
+@click.option("--first", metavar="N", type=int, help="Run only the first N cases.")
+@click.option(
+    "--judge", metavar="NAME", help="The model that judges answers; only without a matrix file."
+)
+@click.option("--check", is_flag=True, help="Check the input and estimate the cost; run nothing.")
 @trial_options
 @JSON
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing while it goes on.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 @DEBUG
 def run_evaluation(
     target: str | None,
@@ -120,11 +129,11 @@ def run_evaluation(
     quiet: bool,
     **given: Json,
 ) -> int:
-    """Answer every case with every configuration of a matrix file, and score the answers.
+    """Run every case with every configuration of a matrix file, and score the answers.
 
-    Without a matrix the agent of the options answers the questions of DATA.jsonl, or those of a set
-    that ships (gold, if none is named). What has ended is kept: the same command goes on after a
-    kill, and pays nothing twice.
+    Without a matrix file, the agent of the options answers the questions of DATA.jsonl or of a data
+    set that ships (default: gold). Results are kept: after an interruption the same command
+    continues, and pays for nothing twice.
     """
     said = {name: value for name, value in given.items() if value is not None}
     wanted = Wanted(target, judge, results, at_once, max_cost, only, first, said)

@@ -25,28 +25,28 @@ from clew.retention import Exported, export_runs
     metavar="FILE",
     callback=named,
     type=click.Path(),
-    help="Write the runs, all by default, into this new file; - is stdout.",
+    help="Write the runs (default: all) to this new file; - is stdout.",
 )
 @click.option("--otel", is_flag=True, help="Send RUN as OpenTelemetry spans, over OTLP/HTTP.")
 @click.option(
     "--endpoint",
     metavar="URL",
     default="",
-    help="Where a collector takes them.  [default: $OTEL_EXPORTER_OTLP_ENDPOINT, "
+    help="The address of the collector.  [default: $OTEL_EXPORTER_OTLP_ENDPOINT, "
     "or http://localhost:4318/v1/traces]",
 )
-@click.option("--content", is_flag=True, help="Spans with texts, arguments and results.")
+@click.option("--content", is_flag=True, help="Put texts, arguments and results into the spans.")
 @STORE
 @DEBUG
 def export(
     runs: tuple[str, ...], archive: str | None, endpoint: str, store: str | None,
     *, otel: bool, content: bool,
 ) -> int:  # fmt: skip
-    """Write runs into an archive for `clew records import`, or send one as spans.
+    """Write runs to an archive for `clew records import`, or send one run as spans.
 
-    An archive has the runs whole and verified, with the bases of forks and with sub-runs. What
-    cannot be read, as in a damaged store, is left out and named. Spans are one for each invocation,
-    reply and call, with the times of the record; they need the extra `otel`.
+    An archive contains verified runs, with their sub-runs and the runs they were forked from. Runs
+    that cannot be read are left out and named. There is a span for each invocation, reply and call,
+    with the times of the record; spans need the extra `otel`.
     """
     if otel == (archive is not None):
         message = "say what is to become of it: --archive FILE or --otel"

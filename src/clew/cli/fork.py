@@ -27,9 +27,13 @@ Examples:
 @click.command(cls=RecordCommand, epilog=EPILOG)
 @RUN
 @click.option(
-    "--at", metavar="K", type=int, required=True, help="So many steps are shared; 0 is none."
+    "--at",
+    metavar="K",
+    type=int,
+    required=True,
+    help="Keep the first K steps; 0 keeps only the question.",
 )
-@settings_option(" Also what call N of step K observed (observation.K.N=TEXT, or =@FILE).")
+@settings_option(" Or replace what call N of step K returned (observation.K.N=TEXT, or =@FILE).")
 @SAY
 @TRUST_ORIGIN
 @STORE
@@ -47,10 +51,10 @@ def fork(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Begin a new run with the first K steps of RUN, and go on with it.
+    """Start a new run from the first K steps of RUN, and continue it.
 
-    RUN is an id, its beginning or end, or `last`; it stays as it is. Its steps are shared, and no
-    call of them is made again. The agent is that of the record; --set changes it.
+    RUN is an id, its beginning or end, or `last`; it does not change. No call of the kept steps is
+    made again. The agent is made from the record; --set changes it.
     """
     work = partial(_fork, run, at, settings, say, store, trusted=trust_origin)
     return show_run(work, as_json=as_json, quiet=quiet)

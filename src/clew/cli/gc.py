@@ -48,17 +48,17 @@ class Amount(click.ParamType):  # type: ignore[type-arg]  # generic only since c
 @click.command()
 @click.option(
     "--older", metavar="AGE", type=Amount(SECONDS, "30d, 12h or 2w"),
-    help="Only runs last written to so long ago (30d, 12h, 2w).",
+    help="Only runs last written to longer ago than this (30d, 12h, 2w).",
 )  # fmt: skip
 @click.option(
     "--keep-under", metavar="SIZE", type=Amount(BYTES, "2GB or 500MB"),
-    help="Only as many as it takes until the store has this size (2GB, 500MB), the oldest first.",
+    help="Only until the store is this small (2GB, 500MB), the oldest runs first.",
 )  # fmt: skip
 @click.option(
     "--status", multiple=True, type=click.Choice(STATUSES),
-    help="Only runs that ended so; several are allowed.  [default: all but held and open]",
+    help="Only runs with this status. Repeatable.  [default: all but held and open]",
 )  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Say what would go, and let it stay.")
+@click.option("--dry-run", is_flag=True, help="Show what would be deleted, and delete nothing.")
 @STORE
 @JSON
 @DEBUG
@@ -66,11 +66,11 @@ def gc(
     older: float | None, keep_under: float | None, status: tuple[str, ...], store: str | None,
     *, dry_run: bool, as_json: bool,
 ) -> int:  # fmt: skip
-    """Forget runs for good: all conditions that are given must hold, and one must be given.
+    """Delete runs for good: those that meet all conditions given. At least one is required.
 
-    Held and open runs go only where --status names them. A run stays while a fork that stays
-    shares its lines, while a worker has claimed it, or while a message waits for it. Sub-runs go
-    with their root.
+    Held and open runs are deleted only if --status names them. A run is kept while a fork that is
+    kept shares its entries, while a worker has it, or while a message waits for it. Sub-runs are
+    deleted with their root.
     """
     if older is None and keep_under is None and not status:
         message = "say which runs may go: --older AGE, --keep-under SIZE or --status STATUS"

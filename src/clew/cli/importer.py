@@ -30,13 +30,12 @@ FOREIGN = (
 @JSON
 @DEBUG
 def import_command(file: str, store: str | None, *, as_json: bool) -> int:
-    """Bring the runs of an archive into the store: FILE, or - for stdin.
+    """Import the runs of an archive into the store: FILE, or - for stdin.
 
-    A folder of JSON lines, in which earlier versions kept runs, is taken as well: FOLDER, or
-    FOLDER/RUN.jsonl for one of them.
-    Ids and hashes stay. Each run is verified first. One that is there with the same entries is done
-    already; one that is there with others is refused, and the rest comes. An import that was
-    interrupted is simply made again.
+    It also takes a folder of JSON lines, in which earlier versions kept runs: FOLDER, or
+    FOLDER/RUN.jsonl for one run. Each run is verified and keeps its id and hashes. A run that the
+    store already has is skipped; if its entries differ, it is refused, and the others are imported.
+    After an interruption, run the import again.
     """
     done, foreign = anyio.run(partial(_import, file, store))
     if as_json:

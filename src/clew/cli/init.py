@@ -14,9 +14,9 @@ from clew.cli.options import DEBUG
 @click.argument("file", default="agent.toml", type=click.Path())
 @DEBUG
 def init(file: str) -> int:
-    """Write a commented agent file to FILE (agent.toml), which must not be there yet.
+    """Write a commented agent file to FILE (default: agent.toml), which must not exist yet.
 
-    It works as it is; every further key stands in it as a comment.
+    The file works as it is, and lists all other keys as comments.
     """
     try:
         with Path(file).open("x", encoding="utf-8") as opened:

@@ -41,11 +41,11 @@ class Listed:
 @JSON
 @DEBUG
 def models(provider: str, *, as_json: bool) -> int:
-    """List the models of PROVIDER, or of all, by the names that --model takes.
+    """List the models of PROVIDER (default: all) by the names that --model takes.
 
-    Servers on this machine, and those whose key is set, are asked what they have; of the others
-    those are named whose price is known. What can be used here comes first. Prices are US dollars
-    for a million tokens.
+    Servers on this machine, and those whose key is set, are asked for their models; for the others
+    the list has the models with a known price. Usable models come first. Prices are US dollars per
+    million tokens.
     """
     found = anyio.run(partial(_list, provider))
     if as_json:

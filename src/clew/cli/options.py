@@ -110,57 +110,61 @@ def _flag(*names: str, about: str, **more: Any) -> Callable[[F], F]:
 QUESTION: Final = click.argument("question", callback=_question)
 RUN: Final = click.argument("run", shell_complete=completers.runs)
 SAY: Final = click.option(
-    "--say", metavar="TEXT", callback=_word, help="A further word: the run answers to it."
+    "--say", metavar="TEXT", callback=_word, help="A further message from you."
 )
 STORE: Final = click.option(
     "--store",
     callback=_place,
     metavar="PLACE",
-    help="Where records lie: a file (SQLite) or postgresql://….  [default: "
+    help="Where runs are stored: an SQLite file or postgresql://….  [default: "
     "$CLEW_STORE, or a file in your data folder]",
 )
 DEBUG: Final = _flag(
     "--debug",
-    about="Show everything: whole observations, progress, tracebacks.",
+    about="Show everything: full observations, progress, tracebacks.",
     expose_value=False,
     callback=_debug,
 )
-JSON: Final = _flag("--json", "as_json", about="One JSON document on stdout, for programs.")
-QUIET: Final = _flag("--quiet", "-q", about="Show only the end: answer, sources, cost.")
+JSON: Final = _flag("--json", "as_json", about="Print one JSON document, for programs.")
+QUIET: Final = _flag("--quiet", "-q", about="Show only the result: answer, sources, cost.")
 TRUST_ORIGIN: Final = _flag(
     "--trust-origin",
-    about="Make what the record names (programs, modules, servers) although you did not begin it.",
+    about="Use what the record names (programs, modules, servers) although somebody else began it.",
 )
 LOG_DIR: Final = _file(
     "--log-dir",
     "FOLDER",
-    "Write trace.jsonl, run.log, chat.md and chat.jsonl there, in a folder for each run.",
+    "Write trace.jsonl, run.log, chat.md and chat.jsonl to a folder for each run there.",
 )
 AGENT: Final = _file(
-    "--agent", "FILE", "An agent file (TOML; `clew init` writes one); other options go over it."
+    "--agent", "FILE", "An agent file (TOML; `clew init` writes one); other options override it."
 )
 QUEUE: Final = _name(
     "--queue",
     "NAME",
-    f"The queue it stands in, or that is served.  [default: {DEFAULT}]",
+    f"The queue.  [default: {DEFAULT}]",
     default=DEFAULT,
 )
 AT_ONCE: Final = click.option(
     "--at-once", metavar="N", type=click.IntRange(min=1), default=8,
-    help="So many runs at a time.  [default: 8]",
+    help="Execute up to N runs at a time.  [default: 8]",
 )  # fmt: skip
 
-_COST: Final = _number("--max-cost", "USD", "US dollars at most.")
+_COST: Final = _number("--max-cost", "USD", "Limit: US dollars.")
 _AGENT: Final = (
     AGENT,
     _name(
         "--model",
         "NAME",
-        "provider:model (`clew doctor models` lists them), or offline.  [default: what "
-        "`clew doctor` finds first]",
+        "provider:model (`clew doctor models` lists them), or offline.  [default: the first "
+        "that `clew doctor` finds]",
         shell_complete=completers.models,
     ),
-    _file("--docs", "FOLDER", "Search the text, Markdown, HTML and PDF files of this folder."),
+    _file(
+        "--docs",
+        "FOLDER",
+        "Let the model search the text, Markdown, HTML and PDF files in this folder.",
+    ),
     click.option(
         "--tools",
         callback=_names,
@@ -172,31 +176,29 @@ _AGENT: Final = (
     _name(
         "--format",
         "NAME",
-        "How the model writes its actions: native, paper, labelled …  [default: native]",
+        "How the model writes its calls: native, paper, labelled …  [default: native]",
         shell_complete=completers.formats,
     ),
     _flag(
         "--no-screen",
-        about="Do not look for attacks on the model's instructions in what you say.",
+        about="Do not check your words for prompt injection.",
         default=None,
     ),
-    _most("--max-steps", "Thoughts at most.  [default: 15]"),
-    _most("--max-tokens", "Model tokens at most, in and out."),
+    _most("--max-steps", "Limit: steps.  [default: 15]"),
+    _most("--max-tokens", "Limit: model tokens, in and out."),
     _COST,
-    _number("--max-seconds", "S", "Seconds of work at most."),
+    _number("--max-seconds", "S", "Limit: seconds of work."),
     _number("--temperature", "T", "Sampling temperature."),
-    _flag(
-        "--grounded", about="Refuse answers that what was found does not bear out.", default=None
-    ),
+    _flag("--grounded", about="Reject answers that the evidence does not support.", default=None),
     _flag(
         "--references",
-        about="Cite by number, with the list at the end of the answer's text.",
+        about="Cite by number, and end the answer with the list of references.",
         default=None,
     ),
     click.option(
         "--unknown",
         type=click.Choice(["tell", "hold"]),
-        help="After a call whose effect is unknown: tell the model, or hold for you.  "
+        help="When it is unknown whether a call took effect: tell the model, or hold it for you.  "
         "[default: tell]",
     ),
 )

@@ -24,10 +24,10 @@ from clew.strategies import agent_of
 @STORE
 @DEBUG
 def replay(run: str, settings: Settings, store: str | None) -> int:
-    """Run the record of RUN again without a single call, and compare.
+    """Run the record of RUN again without making any call, and compare.
 
-    Needs no key: model and tools answer from the record. The first difference is told with step and
-    field, and the exit code is 5.
+    Model and tools answer from the record, so no key is needed. At the first difference it prints
+    step and field, and exits with 5.
     """
     replayed = anyio.run(partial(_replay, run, store, settings.agent))
     so_far = replayed.trajectory

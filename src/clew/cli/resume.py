@@ -30,12 +30,12 @@ Examples:
 @SAY
 @settings_option()
 @click.option(
-    "--accept-change", is_flag=True, help="Go on although the agent differs from the record's."
+    "--accept-change", is_flag=True, help="Continue although the agent differs from the record's."
 )
 @click.option(
     "--take-over",
     is_flag=True,
-    help="Go on although a worker has the run, which may hang: it is fenced off.",
+    help="Take the run from a worker that hangs, which can add nothing more to it.",
 )
 @TRUST_ORIGIN
 @STORE
@@ -56,12 +56,11 @@ def resume(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Go on with RUN: after a crash, Ctrl-C, a ruling, or with a further word.
+    """Continue RUN: after a crash, Ctrl-C or an approval, or with a further message.
 
-    RUN is an id, its beginning or end, or `last`. The agent is made again from the record; --set
-    changes it, and then --accept-change is needed. A run that has ended and is given nothing new
-    shows its result again. What somebody else began is refused until you trust what its record
-    names.
+    RUN is an id, its beginning or end, or `last`. The agent is made from the record; --set changes
+    it, and then --accept-change is needed. A run that has ended shows its result again, unless it
+    gets something new. A run that somebody else began is refused, unless you --trust-origin.
     """
     work = partial(
         _resume, run, say, settings.agent, store or agent_store(settings.agent),

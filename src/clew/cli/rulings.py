@@ -36,19 +36,19 @@ class Word:
 @click.command()
 @RUN
 @click.argument("call", default="")
-@click.option("--edit", metavar="JSON", default="", help="Make the call with these arguments.")
+@click.option("--edit", metavar="JSON", default="", help="Change the arguments.")
 @click.option("--answer", metavar="TEXT", default="", help="Answer a question of ask_person.")
-@click.option("--why", metavar="TEXT", default="", help="A reason, for the record.")
-@click.option("--yes", "-y", is_flag=True, help="Show the call, and do not ask.")
+@click.option("--why", metavar="TEXT", default="", help="The reason, for the record.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @STORE
 @DEBUG
 def allow(
     run: str, call: str, edit: str, answer: str, why: str, store: str | None, *, yes: bool
 ) -> int:
-    """Allow a held call of RUN (or, where its effect is unknown, to make it again).
+    """Allow a held call of RUN (or a second attempt, if it is unknown whether it took effect).
 
-    The call is shown, and you are asked. CALL is its number, such as 2.1; it may be left out where
-    only one waits, and RUN may be `last` where only one run does. Then `clew resume`.
+    It shows the call and asks for confirmation. CALL is its number, such as 2.1; leave it out if
+    only one call waits. RUN may be `last` if only one run waits. Continue with `clew resume`.
     """
     if edit and answer:
         message = "give --edit or --answer, not both"
@@ -60,13 +60,14 @@ def allow(
 @click.command()
 @RUN
 @click.argument("call", default="")
-@click.option("--why", metavar="TEXT", default="", help="A reason; the model is told.")
+@click.option("--why", metavar="TEXT", default="", help="The reason; the model sees it.")
 @STORE
 @DEBUG
 def reject(run: str, call: str, why: str, store: str | None) -> int:
-    """Refuse a held call of RUN (or leave an unknown one as it is).
+    """Reject a held call of RUN (or a second attempt at it).
 
-    CALL is its number, such as 2.1; it may be left out where only one waits. Then `clew resume`.
+    CALL is its number, such as 2.1; leave it out if only one call waits. Continue with `clew
+    resume`.
     """
     return _rule(run, Word(allow=False, call=call, why=why), store, yes=True)
 

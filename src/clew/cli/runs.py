@@ -28,21 +28,23 @@ GOAL = 60
     default=20,
     type=click.IntRange(min=0),
     metavar="N",
-    help="So many runs.  [default: 20; 0: all]",
+    help="Show N runs; 0 shows all.  [default: 20]",
 )
-@click.option("--broken", is_flag=True, help="Those that were set aside, and how to go on.")
-@click.option("--watch", "watching", is_flag=True, help="Show how they stand, until Ctrl-C.")
+@click.option(
+    "--broken", is_flag=True, help="Show only runs that were set aside, and how to continue them."
+)
+@click.option("--watch", "watching", is_flag=True, help="Show their status until Ctrl-C.")
 @STORE
 @JSON
 @DEBUG
 def runs(most: int, store: str | None, *, broken: bool, watching: bool, as_json: bool) -> int:
-    """List the runs, the last written first: id, time, status, entries, question.
+    """List runs, the latest first: id, time, status, entries, question.
 
-    With --watch, how they stand: waiting for a worker, working, held, answered …; a table that is
-    kept up to date, or, where no terminal shows it, a line for each change.
+    With --watch, a table of their status (waiting for a worker, working, held, answered …), kept up
+    to date; without a terminal, a line for each change.
 
-    With --broken, those that broke their workers again and again, and were set aside: why, and the
-    command that goes on with them.
+    With --broken, the runs that crashed their workers repeatedly and were set aside: why, and the
+    command that continues them.
     """
     if broken and watching:
         message = "--broken and --watch exclude each other: give one of them."

@@ -25,8 +25,8 @@ FIELDS: Final = [AGENT, *(name for name in Spec.__struct_fields__ if name not in
 """The keys of an agent file that say what an agent is, and the file itself."""
 
 HELP: Final = (
-    "Change the agent by a key of agent files (limits.steps=9, model=NAME), or make it from "
-    "another file (agent=FILE). Several are allowed."
+    "Change a key of the agent, as in agent files (limits.steps=9, model=NAME), or use another "
+    "agent file (agent=FILE). Repeatable."
 )
 
 

@@ -30,20 +30,20 @@ from clew.workers import queue_of
 
 @click.command()
 @RUN
-@click.option("--json", "form", flag_value="json", help="One JSON document.")
+@click.option("--json", "form", flag_value="json", help="Print one JSON document.")
 @click.option(
-    "--jsonl", "form", flag_value="jsonl", help="A line of JSON for each entry and action."
+    "--jsonl", "form", flag_value="jsonl", help="Print a line of JSON for each entry and action."
 )
-@click.option("--md", "form", flag_value="md", help="Markdown, for people.")
-@click.option("--audit", is_flag=True, help="The answer, held against the evidence claim by claim.")
+@click.option("--md", "form", flag_value="md", help="Print Markdown.")
+@click.option("--audit", is_flag=True, help="Check each claim of the answer against the evidence.")
 @click.option(
     "--threshold",
     metavar="T",
     type=click.FloatRange(0, 1),
-    help="With --audit: the score that evidence must have.  [default: 0.5]",
+    help="With --audit: the score that evidence needs.  [default: 0.5]",
 )
-@click.option("--prompt", is_flag=True, help="The prompt of a thought, as it was sent.")
-@click.option("--step", metavar="K", type=int, help="Which thought's prompt.  [default: the last]")
+@click.option("--prompt", is_flag=True, help="Show the prompt of a step, as it was sent.")
+@click.option("--step", metavar="K", type=int, help="With --prompt: the step.  [default: the last]")
 @STORE
 @DEBUG
 def show(
@@ -56,7 +56,7 @@ def show(
     prompt: bool,
     audit: bool,
 ) -> int:
-    """Show the whole record of RUN: an id, its beginning or end, or `last`."""
+    """Show the record of RUN: an id, its beginning or end, or `last`."""
     if audit:
         if prompt or step is not None or form not in {None, "json"}:
             raise click.UsageError("--audit goes with --json and --threshold only.")

@@ -25,14 +25,14 @@ Examples:
   clew submit "Who keeps the lighthouse?" --docs ~/notes --wait
   clew submit "…" --queue nightly
 \b
-It prints the run's id. `clew worker` works on it, here or elsewhere.
+It prints the run's id. `clew worker` executes the run, here or elsewhere.
 """
 
 
 @click.command("submit", epilog=EPILOG)
 @QUESTION
 @QUEUE
-@click.option("--wait", is_flag=True, help="Show the run as a worker carries it, to its end.")
+@click.option("--wait", is_flag=True, help="Show the run while a worker executes it, to its end.")
 @agent_options
 @STORE
 @JSON
@@ -48,10 +48,10 @@ def submit_command(
     quiet: bool,
     **given: Json,
 ) -> int:
-    """Begin a run for QUESTION and leave it to whoever serves the queue.
+    """Create a run for QUESTION, and leave it to the workers of the queue.
 
-    With - as the question it is read from stdin. With --wait the exit codes are those of `clew
-    ask`; Ctrl-C then only ends the waiting.
+    If QUESTION is -, it is read from stdin. With --wait the exit codes are those of `clew ask`;
+    Ctrl-C then ends only the waiting.
     """
     wanted = options(given)
     with watching(as_json=as_json, quiet=quiet) as screen:

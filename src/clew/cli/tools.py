@@ -20,14 +20,16 @@ from clew.toolbox.docs import Library
 
 
 @click.command()
-@click.option("--tools", metavar="NAMES", help="Only these: names, or module:name of your own.")
+@click.option(
+    "--tools", metavar="NAMES", help="List only these: names, or module:name of your own."
+)
 @AGENT
 @JSON
 @DEBUG
 def tools(*, as_json: bool, **given: Json) -> int:
-    """List the tools: what each does to the world (its effect), its arguments, what it is for.
+    """List tools: the effect of each, its arguments, and what it is for.
 
-    `docs` and `docs_read` come with --docs FOLDER; the others are named in --tools.
+    --docs FOLDER adds `docs` and `docs_read`; name the others in --tools.
     """
     wanted = options(given) if any(given.values()) else Spec(tools=_usable())
     listed = DOCS in wanted.named_tools

@@ -27,7 +27,10 @@ _HASH: Final = re.compile(r"[0-9a-fA-F]{32}")
 @click.command()
 @click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=completers.runs)
 @click.option(
-    "--expect", metavar="HASH", default="", help="Whether RUN ends with this hash, or had it once."
+    "--expect",
+    metavar="HASH",
+    default="",
+    help="Check that RUN has this hash, at its end or before.",
 )
 @STORE
 @JSON
@@ -35,8 +38,8 @@ _HASH: Final = re.compile(r"[0-9a-fA-F]{32}")
 def verify(runs: tuple[str, ...], expect: str, store: str | None, *, as_json: bool) -> int:
     """Verify these runs, all by default: hashes, numbers, epochs, blobs, bases and sub-runs.
 
-    Each run is told with its last hash. Keep that elsewhere, and --expect says later whether
-    anything was cut off at the end, which no record can say of itself.
+    It prints the last hash of each run. Keep that elsewhere: with --expect you can check later that
+    nothing was cut off at the end, which a record alone cannot show.
     """
     if expect and not _HASH.fullmatch(expect):
         message = (

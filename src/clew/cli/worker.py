@@ -26,9 +26,9 @@ Examples:
   clew worker --agent support.toml --queue support --at-once 4
   clew worker --until-idle
 \b
-Ctrl-C, or SIGTERM, lets each run end its step and leaves it to other workers;
-a second Ctrl-C breaks off. Exit codes: 0, 2 usage, 5 with --until-idle where
-a run could not be carried, 130 broken off.
+On Ctrl-C or SIGTERM it finishes the current step of each run, then releases
+it; a second Ctrl-C stops at once. Exit codes: 0, 2 usage, 5 if a run failed
+with --until-idle, 130 stopped at once.
 """
 
 
@@ -39,25 +39,24 @@ a run could not be carried, 130 broken off.
     metavar="AGENT",
     multiple=True,
     type=click.Path(),
-    help="An agent file, or module:name; may be given several times. Others are made from your"
-    " own records.",
+    help="An agent file, or module:name. Repeatable. Other agents are made from your own records.",
 )
-@click.option("--only", is_flag=True, help="Work for no agents but those of --agent.")
+@click.option("--only", is_flag=True, help="Use no agents but those of --agent.")
 @TRUST_ORIGIN
 @QUEUE
 @AT_ONCE
-@click.option("--name", metavar="NAME", help="What it is called.  [default: machine and process]")
-@click.option("--until-idle", is_flag=True, help="End when nothing is left to do.")
+@click.option("--name", metavar="NAME", help="The worker's name.  [default: machine and process]")
+@click.option("--until-idle", is_flag=True, help="Exit when nothing is left to do.")
 @click.option(
     "--take-over",
     is_flag=True,
-    help="At the start, also take the runs that other workers have, which may hang.",
+    help="At the start, take the runs of other workers, for example of one that hangs.",
 )
 @click.option(
     "--driver",
     type=click.Choice(names(WORKERS)),
     default="local",
-    help="What carries the runs.  [default: local, which is this process]",
+    help="What executes the runs.  [default: local, which is this process]",
 )
 @STORE
 @JSON
@@ -71,10 +70,10 @@ def worker(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Work on the runs of a queue, each until it stops, is held, or this worker is told to leave.
+    """Execute the runs of a queue.
 
-    Several workers may serve one store. What one leaves, or had when it was killed, others take up.
-    A run whose agent a worker does not have it leaves alone, and says so.
+    Several workers may share a store. Runs of a worker that stops or is killed are continued by
+    others. A worker skips runs whose agent it does not have, and says so.
     """
     if only and not agents:
         message = "--only leaves no agents: name some with --agent."
