@@ -33,7 +33,7 @@ from clew.compare import Difference, diff
 from clew.context import PROMPT, VARIANTS, Instructions, Variant, demonstrations
 from clew.context.rendered_prompt import RenderedPrompt
 from clew.core.agent import Agent
-from clew.core.approvals import Held, cancel, cancel_sync, held, held_sync, rule, rule_sync
+from clew.core.approvals import cancel, cancel_sync, held, held_sync, rule, rule_sync
 from clew.core.errors import (
     ClewError,
     ConfigError,
@@ -54,6 +54,7 @@ from clew.core.events import Entry, Evidence, Image, Observation, Usage, Verdict
 from clew.core.fork import fork, fork_sync
 from clew.core.interfaces import Left, Retry, Tool
 from clew.core.journal import new_run_id
+from clew.core.pending import Held
 from clew.core.replay import Replayed
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.guards import NoProgress

@@ -16,19 +16,6 @@ from clew.core.runner import has_begun, secrets
 from clew.core.trajectory import Call, Trajectory
 from clew.stores import Where, store_at
 
-__all__ = [
-    "Held",
-    "cancel",
-    "cancel_sync",
-    "held",
-    "held_sync",
-    "root_of",
-    "rule",
-    "rule_sync",
-    "word_on",
-]
-
-
 LOG: Final = logging.getLogger("clew")
 
 

@@ -73,14 +73,11 @@ class Account(NamedTuple):
         if most.cost is not None:  # subtracted in this order, as in the grants of earlier records
             cost = most.cost - took.usage.known_cost - took.lost.known_cost - (reserved.cost or 0.0)
             cost = max(0.0, cost)
-        return Grant(
-            max(0, most.steps - took.steps - reserved.steps),
-            max(0, most.tool_calls - took.tool_calls - reserved.tool_calls),
-            max(0, most.tokens - took.tokens - reserved.tokens),
-            max(0.0, most.seconds - took.seconds),
-            cost,
-            most.depth,
-        )
+        steps = max(0, most.steps - took.steps - reserved.steps)
+        tool_calls = max(0, most.tool_calls - took.tool_calls - reserved.tool_calls)
+        tokens = max(0, most.tokens - took.tokens - reserved.tokens)
+        seconds = max(0.0, most.seconds - took.seconds)
+        return Grant(steps, tool_calls, tokens, seconds, cost, most.depth)
 
     def tripped(self, estimate: Usage = _NOTHING) -> Allowance | None:
         """What would be passed if so much more were taken."""
@@ -90,10 +87,6 @@ class Account(NamedTuple):
         if not self.priced or most.cost is None or took.cost + estimate.known_cost <= most.cost:
             return None
         return Allowance(f"{self.name}cost", most.cost, took.cost)
-
-    def fits(self, estimate: Usage) -> bool:
-        """Whether what is left holds so much more."""
-        return self.tripped(estimate) is None
 
     def used_up(self) -> str | None:
         """What nothing is left of, as a reason to stop."""
@@ -170,7 +163,7 @@ class Budget(msgspec.Struct, frozen=True):
         if not self.landing or not _reserves(so_far):
             return self.landing
         call = self.estimate.next_call(so_far)
-        return all(account.fits(call) for account in self.accounts(so_far))
+        return all(account.tripped(call) is None for account in self.accounts(so_far))
 
     def expected(self, so_far: Trajectory) -> Usage:
         """What the next call is expected to take."""

@@ -192,23 +192,21 @@ async def judge_words(agent: Agent, so_far: Trajectory) -> list[AnyEvent]:
 
 async def judge_answer(agent: Agent, so_far: Trajectory, value: Json) -> str | None:
     """What is wrong with an answer, by its type and the agent's checks; None if nothing is."""
-    for check in agent.checks or [_no_check]:
+    for check in agent.checks or (None,):
         try:
             answer: Any = agent.decode(copied(value))  # anew for each: one may change it
         except ValueError as error:
             return message_of(error)
         except Exception as error:
             raise broken("the answer's type", error) from error
+        if check is None:
+            break
         who = f"the check {stable_name(check)}"
         problem = await ask(who, agent.patience, check, answer, so_far)
         if problem is None:
             continue
         return text_from(who, problem, "what is wrong with the answer, or None")
     return None
-
-
-def _no_check(answer: Any, so_far: Trajectory) -> None:
-    """Nothing is wrong with an answer of its type."""
 
 
 def _unknown(agent: Agent, so_far: Trajectory, action: Action) -> str:
