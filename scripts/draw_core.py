@@ -12,8 +12,8 @@ ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "clew" / "core"
 PICTURE = ROOT / "docs" / "images" / "core.svg"
 FIRST = (  # the files of the first reading, in docs/architecture.md
-    "events", "trajectory", "journal", "interfaces", "agent", "moves", "loop", "thought", "policy",
-    "execute", "observations", "runner",
+    "events", "trajectory", "journal", "moves", "loop", "thought", "policy", "execute",
+    "observations", "runner",
 )  # fmt: skip
 WIDTH, HEIGHT, GAP_X, GAP_Y, EDGE = 118, 30, 16, 34, 20
 STYLE = """
