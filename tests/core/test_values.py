@@ -13,8 +13,8 @@ import clew.core
 from clew.core import events
 from clew.core.events import Usage
 
-# The fold of a record fills these as it goes; a Part is only frozen in word, for speed.
-OPEN = {"Call", "Totals", "Step", "Part"}
+# The fold of a record fills these as it goes.
+OPEN = {"Call", "Totals", "Step"}
 
 
 def values() -> Iterator[type]:
