@@ -19,11 +19,11 @@ PAGE: Final = 4096
 FLIPS: Final = 400
 
 TEXT: Final = """\
-{runs} runs lie in an SQLite file. First each page of it is overwritten in turn with random bytes,
-then single bytes are changed at random places; each time on a fresh copy. Every run has to be read
-as it was written, or be named as lost or as other than it was (`clew records verify`). Then what
-is left is exported and imported into a new store, where it has to be the same. A changed byte may
-lie where nothing is kept: then all is as it was.
+An SQLite file contains {runs} runs. First each page in turn is overwritten with random bytes, then
+single bytes at random places are changed, each time on a fresh copy. Every run must be read as it
+was written, or be reported as lost or changed (`clew records verify`). What is left is exported and
+imported into a new store, where it must be the same. A changed byte may be in unused space; then
+nothing has changed.
 """
 
 

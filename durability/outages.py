@@ -35,13 +35,12 @@ FROZEN: Final = 40
 PATIENCE: Final = 90.0
 
 FREEZE: Final = """\
-A worker with runs in hand is stopped (`SIGSTOP`), as a machine that sleeps or a container that is
-paused would be. Its connections and locks stay, so a second worker is started that takes over what
-others have claimed (`take_over`), and brings all runs to their end. Then the first goes on
-(`SIGCONT`). Its next append fails; what matters is that nothing of it gets into a record. What it
-was about to do to the world it can still do: no store can keep it from that. Such an effect may
-come late, and where the tool has a probe, which had found nothing until the deadline, a second
-time, under the same key.
+A working worker is stopped (`SIGSTOP`), like a sleeping machine or a paused container. Its
+connections and locks stay, so a second worker takes over the claimed runs (`take_over`) and
+finishes all of them. Then the first one continues (`SIGCONT`). Its next append fails, and nothing
+of it must get into a record. No store can keep it from an effect that it was about to cause: such
+an effect may come late. If the tool has a probe that had found nothing by the deadline, the effect
+may come a second time, under the same key.
 """
 
 RESTART: Final = """\
@@ -53,9 +52,9 @@ ROOM: Final = 256 * 1024
 """Bytes that what the tools do and the workers tell needs less than, and what they record more."""
 
 FULL: Final = """\
-The workers may write no file beyond its first {room} KiB (`RLIMIT_FSIZE`), which is what a full
-disk is to them, from a moment in the middle of the work on; {seconds:.0f} seconds later they may
-again. No worker is started anew.
+In the middle of the work, the workers may suddenly write no file beyond its first {room} KiB
+(`RLIMIT_FSIZE`), which looks like a full disk to them. {seconds:.0f} seconds later they may write
+again. No worker is restarted.
 """
 
 

@@ -37,14 +37,14 @@ WITHIN: Final = 120.0
 """Seconds in which all runs are to end."""
 
 TEXT: Final = """\
-{runs} runs lie in an SQLite file, and {workers} workers take {at_once} at once. In one of five runs
-a part does what it must not: the tool, a guard, a bound, a check or the model raises an error
-(also `SystemExit`, `KeyboardInterrupt`, a `BaseException` of its own, and one whose `__str__`
-exits); a tool blocks its thread for an hour, or starts a thread that never ends; the tool, a guard
-or the model ends the process (`os._exit`, `kill -9`). What raises, or blocks, is to end no worker.
-What ends the process cannot but end it: then another worker is started, as a supervisor does, and
-such a run is to take up to {deaths} of them ({most} openings in a row that come to nothing, behind
-the one in which it last got on), and then be set aside. All others are to be answered.
+An SQLite file contains {runs} runs, and {workers} workers take {at_once} at once. In one of five
+runs a part misbehaves. The tool, a guard, a bound, a check or the model raises an error (also
+`SystemExit`, `KeyboardInterrupt`, a `BaseException` of its own, and one whose `__str__` exits); a
+tool blocks its thread for an hour, or starts a thread that never ends; the tool, a guard or the
+model ends the process (`os._exit`, `kill -9`). Raising or blocking must end no worker. After the
+end of a process another worker is started, as a supervisor does. Such a run may end up to {deaths}
+workers ({most} attempts in a row without progress, after the last one with progress), and must then
+be set aside. All other runs must be answered.
 """
 
 

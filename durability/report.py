@@ -16,13 +16,13 @@ PAGE: Final[Path] = ROOT / "docs" / "durability.md"
 MACHINE: Final = "Measured on {cores} cores, Linux {system}, Python {python}, SQLite {sqlite}.\n"
 
 INTRODUCTION: Final = """\
-# Durability: killed, frozen, torn, and what is left
+# Durability: killed, frozen and damaged
 
-`make durability` writes this page, and fails where a figure misses its aim. Nothing in it is
-simulated but the model, which is a script in the process: the workers are processes that are really
-killed, the stores are real files and a real PostgreSQL, and effects are counted in a file that no
-worker of clew owns. What the contract is that this holds clew to: [record.md](record.md). A short
-form of every part is among the tests (`tests/durability/`).
+`make durability` writes this page, and fails if a figure misses its aim. It tests the
+[contract of the record](record.md). Only the model is simulated, by a script in the process: the
+workers are real processes that are killed, the stores are real files and a real PostgreSQL, and
+effects are counted in a file outside of clew. The tests contain a short version of every part
+(`tests/durability/`).
 """
 
 

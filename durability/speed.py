@@ -24,20 +24,20 @@ from recordings.part import Figure, Part
 from tests.postgres import postgres
 
 COST: Final = """\
-The same runs ({runs} of {steps} steps, one after the other, a model and tools that take no time)
-on each store and through each driver, in one process, {times} times in turn; the least of each
-counts. CPU is that of the process: what the PostgreSQL server takes is in the wall only. A step has
+The same runs ({runs} of {steps} steps, one after the other, with a model and tools that take no
+time) on each store and through each driver, in one process, {times} times in turn; the minimum
+counts. CPU is that of the process; the PostgreSQL server's is only in the wall time. A step has
 {effects} effects on average, each of which waits for the disk twice. DBOS hands out {at_once} runs
-at once, since it asks for work ten times a second; its wall is therefore left out. What a step
-costs through Ray is with the ten thousand runs.
+at once, since it polls ten times a second; its wall time is therefore left out. The cost of a step
+through Ray is with the ten thousand runs.
 """
 
 FAST: Final = """\
-Runs that wait in the queue, worked on by worker processes which have {few} and {many} runs in hand
-together; a reply takes {model:.0f} ms, tools take no time. Counted from the first run that was
-taken up to the last that ended; the better of {times} times, in turn. All stores wait for the disk
-at every barrier (SQLite: `FULL`). SQLite has one writer at a time, and two processes wait for each
-other: one worker is what to judge it by.
+Queued runs, executed by worker processes with {few} and {many} concurrent runs together; a reply
+takes {model:.0f} ms, tools take no time. Measured from the first run taken to the last one ended;
+the better of {times} times, in turn. All stores wait for the disk at every barrier (SQLite:
+`FULL`). SQLite has one writer at a time, so that two processes wait for each other: judge it by one
+worker.
 """
 
 RECOVERY: Final = """\

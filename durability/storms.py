@@ -15,12 +15,12 @@ RUNS = 200
 KILLS = 30
 
 TEXT = """\
-{runs} runs of {steps} steps each, worked on by {workers} worker processes, of which one is killed
-with `kill -9` again and again, at moments and of a choice that come from a seeded generator, and
-replaced. Every run calls an `unsafe` tool, an `idempotent` one, an `unsafe` one with a probe and a
-`pure` one, some of them two in a step; each effect is a line that is appended to a file outside the
-store. The model is a script in the process, read off the record. Afterwards every record is read
-and held against that file, its hashes are chained again, and it is replayed. {also}
+{workers} worker processes execute {runs} runs of {steps} steps each. Again and again one of them is
+killed with `kill -9` and replaced; a seeded generator chooses the worker and the moment. Every run
+calls an `unsafe` tool, an `idempotent` one, an `unsafe` one with a probe and a `pure` one, some of
+them two in a step. Each effect appends a line to a file outside the store. The model is a script in
+the process. Afterwards every record is compared with that file, its chain of hashes is checked, and
+it is replayed. {also}
 """
 
 

@@ -26,15 +26,15 @@ GROWTH: Final = 32 * 1024 * 1024
 """Bytes by which the program that fans out may grow from the first tenth of the runs to the end."""
 
 STORM: Final = """\
-The same runs, carried by four actors on two nodes of a Ray cluster, in a network of its own on this
+The same runs, executed by four actors on two nodes of a Ray cluster, in a separate network on this
 machine. Actors are killed with `kill -9` at random moments, and in the middle one of the two nodes
-with everything on it. Ray puts up new actors and tells them again what it told the old ones.
+with everything on it. Ray starts new actors and repeats the tasks of the old ones.
 """
 
 MANY: Final = """\
 {runs:,} runs of three steps through two actors, at most 64 of them in flight, on one SQLite file.
 The answers are compared with those of the same runs in one process, without Ray. Memory is that of
-the program that fans out; the first {start:.0f} s, in which Ray starts, are not in the rate.
+the fan-out program; the rate excludes the first {start:.0f} s, in which Ray starts.
 """
 
 

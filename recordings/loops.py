@@ -26,18 +26,18 @@ PRECISION: Final = 0.95
 """Of the runs that are disturbed."""
 
 TEXT: Final = """\
-Every recorded run of every file, whatever its format: a scripted model makes the recorded calls
-and goes on with them whatever it is told, the tools give what was observed, a person speaks where
-one spoke. All settings are the defaults, except that the limits are high and no landing is asked
-for, so that nothing but the detector ends a run early. A reply that could not be read counts as a
-call, with the reply as its argument and the environment's complaint as its result; the call that
-ends a run counts as none.
+Every recorded run of every file, whatever its format. A scripted model makes the recorded calls
+whatever it is told, the tools return the recorded observations, and the person's messages come
+where they came. All settings are the defaults, except that the limits are high and there is no
+landing, so that only the detector ends a run early. An unreadable reply counts as a call, with the
+reply as its argument and the environment's complaint as its result; the call that ends a run does
+not count.
 
-A run is in a loop, by the detector's own notion, where the recording alone says so: a round of 1
-to 10 calls stands 5 times or more one after the other, with the same names, arguments and results,
-and no word of a person between. It is stopped if the last call of round 5 is not made any more,
-nor anything of the loop after it. Successful is what the recording marks as such (exact match,
-reward 1, success, all runs of gold calls); where it has no measure, a run counts among the others.
+A run is in a loop if the recording alone shows one, by the detector's definition: 1 to 10 calls
+repeated 5 times or more in a row, with the same names, arguments and results, and no message of a
+person in between. The loop is stopped if neither the last call of round 5 nor anything of the loop
+after it is made. A run is successful if the recording marks it so (exact match, reward 1, success,
+all runs of gold calls); without such a measure it counts among the others.
 """
 
 LIMITS: Final = clew.Limits(

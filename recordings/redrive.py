@@ -17,24 +17,23 @@ ON_DISK: Final = 20
 """Every so-manieth run is made once more with its record in an SQLite file."""
 
 TEXT: Final = f"""\
-Every recorded run goes through the ordinary `clew.run`: a scripted model gives the recorded replies
-as they came, the tools give the recorded observations, and nothing but the original's own bounds
-stands around the loop: its number of steps, no landing, no no-progress guard, and no bound on
-unreadable replies. Answers are compared after HotpotQA's normalisation (lower case, no punctuation,
-no articles), which all these sources use; calls by name and argument, to the letter but for case
-and outer blanks; observations to the letter. The tools hand out the very observations that are
-compared: that they come back says that nothing on the way changes them, and says nothing about
-whether they are right. No Wikipedia of those days and no shop is here to ask. A success is counted
-anew from clew's own answer and the gold. In WebShop only the shop could say: its recorded word
-counts where it was asked for the same, call by call.
+Every recorded run goes through the ordinary `clew.run`. A scripted model gives the recorded
+replies, the tools give the recorded observations, and only the original's own limits apply: its
+number of steps, no landing, no no-progress guard, and no limit on unreadable replies. Answers are
+compared after HotpotQA's normalisation (lower case, no punctuation, no articles), which all these
+sources use; calls by name and argument, literally except for case and outer blanks; observations
+literally. Since the tools return the recorded observations, an equal observation shows that clew
+does not change it, not that it is right: there is no Wikipedia of those days and no shop here to
+ask. Successes are counted from clew's own answer and the gold. In WebShop only the shop could tell:
+its recorded verdict counts if it was asked for the same, call by call.
 
-- **FEVER** (ReAct's notebook): 7 steps, then an empty answer. Where the original could not read a
-  reply it asked once more within the step; clew says so to the model, so the second reply is a
-  step of its own.
+- **FEVER** (ReAct's notebook): 7 steps, then an empty answer. If the original could not read a
+  reply it asked again within the step; clew tells the model, so the second reply is a separate
+  step.
 - **WebShop** (ReAct's notebook): `think[...]` is a tool that is answered `OK.`. Of the 15 actions
-  the first is the reset, so 14 replies. No answer ends a run: a bound does, once the shop took
-  `click[Buy Now]`. How much of the episode its prompt still held does not matter here, since the
-  replies are given.
+  the first is the reset, so 14 replies. No answer ends a run: a bound does, once the shop accepted
+  `click[Buy Now]`. How much of the episode its prompt still contained does not matter here, since
+  the replies are given.
 - **FireAct**: 11 steps; only runs that finished were written down.
 - **Reflexion**: 6 steps; two model calls a step, for the thought and for the action. They are
   joined into one reply behind the labels in which their two prompts ended: `Thought n:` and the
@@ -42,9 +41,9 @@ counts where it was asked for the same, call by call.
   than {PROMPT_TOKENS:,} tokens: a bound of this program's own stands for that, with
   {CHARACTERS} characters for a token, since its tokenizer is not at hand.
 
-What is not as recorded is listed with its reason. A reason is found by comparing the two calls,
-or by the plain words of the reply, as above: where they say what clew made of it, the recording
-took something else. Where neither fits, the run counts as unexplained and the part fails.
+Differences are listed with their reason. A reason is found by comparing the two calls, or by the
+plain words of the reply, as above: if they say what clew read, the recording took something else.
+If neither fits, the run counts as unexplained and the part fails.
 """
 
 

@@ -12,11 +12,11 @@ MOST_MISSES: Final = 500
 """So many misses of a part are listed; the rest are counted."""
 
 INTRODUCTION: Final = """\
-# Evidence: held against what real models wrote
+# Evidence: tested against recordings of real models
 
-`make evidence` writes this page, and fails where a figure misses its aim. It needs recordings of
-real models, which are not part of the project: `CLEW_RECORDINGS` names their folder. What they
-are is said with each part. A clone without them tests the same code on fixtures of its own.
+`make evidence` writes this page, and fails if a figure misses its aim. It needs recordings of real
+models, which are not part of the project: `CLEW_RECORDINGS` names their folder, and each part below
+describes its own. Without them, the tests run the same code on small fixtures.
 """
 
 

@@ -37,21 +37,20 @@ LIMITS: Final = clew.Limits(
 
 TEXT: Final = """\
 Multi-turn tasks with gold calls (files, tickets, trades, travel, a car, messages), each call with
-what the real simulators observed. A scripted model makes the gold calls, one a step, with a text
-after each round; the person's words are follow-ups (`resume(say=…)`). The world is stateful: it
-knows how far it is, gives the next observation only to the call that is due, and anything else
-makes it say so; its state is a hash over all calls and observations so far. Each run is replayed
-(the world must not move at all), and forked at every step with nothing changed, while the world
-is put back to the state of that step: it must end with the same observations and in the same
-state. This is done with tools that are said to `read`, and with `unsafe` ones: there each call
-that the first run had made after the place of the fork is to be held for a person, who allows it.
-Functions that are recorded as handed in later are there from the start, those that are recorded
-as left out are not. A run with a gold call that its own definitions forbid, by a reader without
-clew's, cannot be followed and is listed.
+the observation of the real simulators. A scripted model makes the gold calls, one per step, with a
+text after each round; the person's messages are follow-ups (`resume(say=…)`). The world is
+stateful: it gives the next observation only to the call that is due, and objects to any other; its
+state is a hash over all calls and observations so far. Each run is replayed (the world must not
+move at all), and forked at every step without a change, with the world reset to the state of that
+step: it must end with the same observations and in the same state. This is done with tools declared
+as `read`, and as `unsafe`: then each call that the first run made after the fork point must be held
+for a person, who allows it. Functions recorded as added later exist from the start; those recorded
+as left out do not. A run with a gold call that its own definitions forbid, by an independent
+reader, cannot be followed and is listed.
 
-This world hands out the very observations that are compared: it shows that calls reach it in the
-right order, once, and with the right arguments, and that nothing changes what it says. It cannot
-show that what it says is right.
+Since this world returns the recorded observations, it shows that calls reach it in the right order,
+once, and with the right arguments, and that nothing changes its observations. It cannot show that
+they are right.
 """
 
 

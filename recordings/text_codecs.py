@@ -17,29 +17,28 @@ from recordings.text_formats import FORMATS, Format, Said, Turn, comparable, pla
 LEAST: Final = 0.999
 
 TEXT: Final = """\
-Every reply of the text formats, as it was recorded, is read by clew's codec and held against the
-thought (without its label) and the action that were recorded with it, up to blanks at their ends
-and the case of a tool's name. FEVER, WebShop, FireAct and Reflexion are `paper`; WebShop writes its
-thoughts as calls, `think[...]`, and its prompt ended in `Action:`, which is put back. Reflexion's
-original asked its model twice a step: its two replies are read as one, each behind the label that
-its prompt ended in (`Thought 2:`, `Action 2:`). MedAgent's protocol and the two of the
+clew's codec parses every recorded reply of the text formats. The result is compared with the
+recorded thought (without its label) and action, ignoring blanks at their ends and the case of a
+tool's name. FEVER, WebShop, FireAct and Reflexion are `paper`. WebShop writes its thoughts as
+calls, `think[...]`, and its prompt ended in `Action:`, which is put back. Reflexion's original
+asked its model twice per step: the two replies are read as one, each after the label at the end of
+its prompt (`Thought 2:`, `Action 2:`). MedAgent's protocol and the two of the
 software-engineering runs are declared dialects of `Commands`: `GET {url}`, `POST {url}` with JSON
 below it, `FINISH([{answer}])`; and a block of code, or `<command>`, that ends the reply.
 
-*Unread* are the turns for which no action was recorded, or one flagged as unclean, or one whose
-argument holds a further call (`Search[a], Search[b]` was looked up as one title by Reflexion's
-original). There the reading is right if it is the first call that the reply plainly holds, found
-without any codec: the name of a tool and its bracket or address at the start of a line, or behind
-a label; and if there is none, a fault. Where the words leave it open (a bracket that is never
-closed, a label amid prose), a fault is right as well. Each of them is listed with what clew makes
-of it.
+*Unread* are turns without a recorded action, with one flagged as unclean, or with one whose
+argument contains a further call (Reflexion's original looked `Search[a], Search[b]` up as one
+title). There the right reading is the first call that the reply plainly contains, found without any
+codec: the name of a tool and its bracket or address at the start of a line, or after a label. If
+there is none, a fault is right; if the words leave it open (a bracket that is never closed, a label
+amid prose), a fault is right too. Each of them is listed with clew's reading.
 
-*Recorded otherwise* are the turns whose recorded call is not what the reply plainly says, or is
-one of several ways to take it, while clew's reading is right by the same rule: they measure the
-recording, are listed, and count neither way.
+*Recorded otherwise* are turns whose recorded call is not what the reply plainly says, or only one
+way to read it, while clew's reading is right by the same rule. They measure the recording, are
+listed, and count neither way.
 
-*Written by the model* means that the name of the tool's form and every text of the arguments stand
-in the reply. Runs whose calls came in the provider's own fields are no text and are left out.
+*Written by the model* means that the reply contains the name of the tool's form and every text of
+the arguments. Runs whose calls came in the provider's own fields are not text and are left out.
 """
 
 _UNCLEAN: Final = frozenset({"original_parse_failure", "action_not_clean", "invalid_post_json"})
