@@ -21,13 +21,13 @@ LIBRARIES: Final = (
 )
 
 INTRODUCTION: Final = (
-    "What the runtime itself costs, always as a ratio to something measured beside it in the same "
-    "run. `make bench` measures it and writes this page."
+    "What clew itself costs, as a ratio to something measured beside it in the same run. "
+    "`make bench` measures it and writes this page."
 )
 READING: Final = (
-    "Figures are medians over alternating repetitions, each client in a fresh process; in brackets "
-    "the least and the most. A machine with other work on it moves single repetitions by half: "
-    "compare medians, and do not compare milliseconds between machines."
+    "Figures are medians over alternating repetitions, each client in a fresh process; minimum and "
+    "maximum are in brackets. Other work on the machine moves single repetitions by half: compare "
+    "medians, and do not compare milliseconds between machines."
 )
 
 TITLES: Final = {
@@ -44,104 +44,101 @@ METHOD: Final = {
     "a": (
         "Sequential runs with observations of 2 kB against a local server of Chat Completions. "
         "The bare loop keeps nothing; clew records every step in an SQLite file. CPU is that of "
-        "the client's process; making the client, the agent and the store is not counted, nor is a "
-        "first run of two steps. The first rows have the tool as README has it: a plain `def`, "
-        "which clew calls in a thread, once as one that reads, and once with the effect that "
-        "stands where none is named, *unsafe*. The bare loop calls the same function directly, "
-        "and holds its event loop meanwhile; beside it stands one that calls it with "
-        "`asyncio.to_thread`. For the unsafe one it makes the two FULL commits of each call too, "
-        "before and after it, with bare SQLite. A call in a thread takes two changes of thread, "
-        "the lock of the interpreter, and where the function is not done in 0.1 ms the wake-up of "
-        "the event loop through its pipe; after a wait for the model all of it is cold. "
-        "The rows below have tools that are called on the event loop. With an unsafe tool "
-        "each step has two commits with `synchronous=FULL`; what bare SQLite takes for as many, of "
-        "the same sizes, is measured in the same repetition and subtracted, in three ways. Alone, "
-        "each two after a wait of 2 ms: as a run waits for its model, which takes longer. In the "
-        "bare loop: it makes them too, before and after each call, and what it takes without them "
-        "is taken off. Alone, back to back: one after the other without a pause. The same commit "
-        "takes two to three times as much CPU where the process waited before it, with clew or "
-        "without, and a run always waits before it: the first two ways say what is clew's own, the "
-        "third gives the commits less than they take in any run."
+        "the client's process, without making the client, the agent and the store, and without a "
+        "first run of two steps. In the first rows the tool is a plain `def`, which clew calls in "
+        "a thread: once declared as `read`, and once without a declared effect, so *unsafe*. The "
+        "bare loop calls the same function directly, and blocks its event loop meanwhile; another "
+        "one calls it with `asyncio.to_thread`. For the unsafe tool the bare loop also makes the "
+        "two FULL commits of each call, before and after it, with bare SQLite. A call in a thread "
+        "takes two changes of thread, the lock of the interpreter, and, if the function takes over "
+        "0.1 ms, the wake-up of the event loop through its pipe; after a wait for the model all of "
+        "it is cold. The rows below have tools that are called on the event loop. With an unsafe "
+        "tool each step has two commits with `synchronous=FULL`. The time of bare SQLite for as "
+        "many commits of the same sizes is measured in the same repetition and subtracted, in "
+        "three ways. Alone, each two after a wait of 2 ms: as a run waits for its model, which "
+        "takes longer. In the bare loop: it makes them too, before and after each call, and its "
+        "time without them is subtracted. Alone, back to back: without a pause. The same commit "
+        "takes two to three times as much CPU if the process waited before it, with or without "
+        "clew, and a run always waits before it. So the first two ways give clew's own share; the "
+        "third allows less for the commits than they take in any run."
     ),
     "b": (
-        "Size of the file after a checkpoint, less that of an empty store, by steps and by the "
-        "1,000 bytes of the observation. Thought, arguments, usage, fingerprints and hashes are "
-        "in it too."
+        "Size of the file after a checkpoint, minus that of an empty store, divided by the steps "
+        "and by the 1,000 bytes of the observation. It includes thought, arguments, usage, "
+        "fingerprints and hashes."
     ),
-    "c": "Fresh processes, `python -c 'import clew'` less `python -c pass`.",
+    "c": "Fresh processes, `python -c 'import clew'` minus `python -c pass`.",
     "d": (
         "The model in the process takes 200 ms, so the ideal is 200 ms for each reply; the server "
         "takes 200 ms too. All runs share one SQLite file. The loop with `client.post` has as "
-        "many connections. Memory is the peak of the process over that before the runs began."
+        "many connections. Memory is the peak of the process minus that before the runs began."
     ),
     "e": (
         "Wall time of a whole run: two thoughts, of a model over HTTP or of one in the process, "
         "and one step of calls. A sync call runs in a thread."
     ),
     "f": (
-        "As the first table: over a bare httpx2 + json loop that speaks the same format, with the "
-        "same work and limits. The models do not think, so that nothing is signed or encrypted. "
-        "The comparison rows are the loop through the official client, over the bare one: with "
-        "bytes both ways where the client has a door for them (OpenAI's and Anthropic's `post`), "
-        "else as its documentation shows it (Google's, with typed contents). clew sends bytes "
-        "through all of them; through Google's by way of the connections that it is given."
+        "As the first table: over a bare httpx2 + json loop with the same format, work and limits. "
+        "The models do not think, so that nothing is signed or encrypted. The comparison rows are "
+        "the loop through the official client, over the bare one: with bytes both ways if the "
+        "client allows it (OpenAI's and Anthropic's `post`), else as its documentation shows it "
+        "(Google's, with typed contents). clew sends bytes through all of them; through Google's "
+        "by way of the connections that it is given."
     ),
     "g": (
-        "Two thoughts and one call of a plain `def` that reads, against the local server, with a "
-        "listener. The store, the client and the agent are there, and a run was made before. "
-        "Before the first request clew makes the run's record: one transaction for its head and "
-        "one for its first line; then it looks into its inbox and writes the prompt. That takes "
-        "0.15 ms where runs follow each other without a pause, and 0.4 ms after a wait for a "
-        "model, when nothing of it is in the processor's caches. The comparison rows say what the "
-        "official client adds. The run's end is a FULL commit. Medians of 60 runs in each process; "
-        "the loops count to their first event."
+        "Two thoughts and one call of a plain `def` declared as `read`, against the local server, "
+        "with a listener. The store, the client and the agent exist, and one run was made before. "
+        "Before the first request clew creates the run's record (one transaction for its head and "
+        "one for its first line), checks its inbox and writes the prompt. That takes 0.15 ms if "
+        "runs follow each other without a pause, and 0.4 ms after a wait for a model, with cold "
+        "processor caches. The comparison rows show what the official client adds. The run's end "
+        "is a FULL commit. Medians of 60 runs in each process; the loops count to their first "
+        "event."
     ),
 }
 
 REASONS: Final = {
     "Gemini": (
-        "The client has no door for bytes. Given a body of its own and an empty reply, it still "
-        "makes typed parameters of the one and a typed response of the other, and goes through "
-        "its machinery for retries: that is about a third more than the bare loop before clew "
-        "does anything. Writing requests and reading replies is a fiftieth of a step; the rest is "
-        "the run's record, as with Chat Completions."
+        "The client does not accept bytes. Even with its own body and an empty reply, it makes "
+        "typed parameters and a typed response, and goes through its machinery for retries: about "
+        "a third more than the bare loop before clew does anything. Writing requests and reading "
+        "replies is a fiftieth of a step; the rest is the run's record, as with Chat Completions."
     ),
     "OpenAI Responses": (
-        "The official client alone takes what the comparison row says. Writing requests and "
+        "The comparison row shows the share of the official client. Writing requests and "
         "reading replies is a fiftieth of a step; the rest is the run's record, as with Chat "
         "Completions."
     ),
     "Anthropic": (
-        "The official client alone takes what the comparison row says. Writing requests, with "
+        "The comparison row shows the share of the official client. Writing requests, with "
         "their marks for the cache, and reading replies is a fiftieth of a step; the rest is the "
         "run's record, as with Chat Completions."
     ),
     "steps, `def` that reads": (
-        "The official client alone takes what the comparison row says; the rest is the run's "
+        "The comparison row shows the share of the official client; the rest is the run's "
         "record, two commits a step and three a run, and the change to a thread and back."
     ),
     "steps, `def`, unsafe": (
-        "The official client alone takes what the comparison row says. The rest is the run's "
+        "The comparison row shows the share of the official client. The rest is the run's "
         "record: its commits beside the two FULL ones write more tables than those of the bare "
         "loop do."
     ),
     "steps, on the event loop, plain": (
-        "The official client alone takes what the comparison row says; the rest is the run's "
-        "record: two commits a step and three a run. In a "
-        "process that was idle while it waited for the model this takes two to three times what "
-        "it takes when it is done without a pause."
+        "The comparison row shows the share of the official client; the rest is the run's "
+        "record: two commits a step and three a run. In a process that was idle while it waited "
+        "for the model they take two to three times as long as without a pause."
     ),
     "steps, on the event loop, unsafe": (
-        "As with a read tool, and one more event a step (the attempt). Back to back, the commits "
-        "are given less than they take in any run, with clew or without."
+        "As with a read tool, and one more event per step (the attempt). The row measured back to "
+        "back allows less for the commits than they take in any run, with or without clew."
     ),
     "steps, on the event loop, streamed": (
         "Every event of a stream is decoded and shown as it comes."
     ),
     "import": "Half is clew's own modules, the rest anyio, msgspec and the schema validator.",
     "model in the process: wall": (
-        "The runs wait for their models at the same time and then work at the same time, so that "
-        "the wall time is the ideal and half or more of the CPU, which other work on the machine "
+        "The runs wait for their models at the same time and then work at the same time, so the "
+        "wall time is the ideal plus half or more of the CPU time, which other work on the machine "
         "stretches."
     ),
     "calls of 250 ms": "Starting threads, and commits, on a machine with other work on it.",
