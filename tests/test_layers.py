@@ -29,8 +29,8 @@ LAYERS = {
     "core.errors": 0,
     "core.events": 0,
     "support": 0,  # half characters, private files, extras, the table of wings
-    "core.parts": 1,  # how every part that is a user's own is called
-    "core.redaction": 1,  # known secrets are blotted out of events
+    "support.parts": 1,  # how every part that is a user's own is called
+    "support.redaction": 1,  # known secrets are blotted out of events
     "core.steps": 1,  # what a trajectory is made of
     "core.trajectory": 1,
     "citations": 2,  # what an answer cites

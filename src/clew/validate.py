@@ -12,8 +12,8 @@ from clew.context import DEMONSTRATIONS, Instructions
 from clew.core.errors import ConfigError, described
 from clew.core.events import FINISH
 from clew.core.interfaces import Finder, Model, ModelInfo, Tool
-from clew.core.parts import PASSED, short_repr
 from clew.guards.limits import Limits
+from clew.support.parts import PASSED, short_repr
 from clew.tools.function import tool
 from clew.tools.schema import checked, problems
 

@@ -30,7 +30,6 @@ from clew.core.events import Json, Reply, Started, Stop
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.core.journal import Journal
 from clew.core.loop import run as go
-from clew.core.parts import stable_name
 from clew.core.trajectory import Call, Trajectory, effects
 from clew.guards import NoProgress
 from clew.guards.caps import Caps
@@ -38,6 +37,7 @@ from clew.guards.limits import AtMost
 from clew.models.anthropic.messages import anthropic_messages
 from clew.result import result
 from clew.stores import MemoryStore
+from clew.support.parts import stable_name
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.core.scenarios import TOOLS, Point, add, lookup
 

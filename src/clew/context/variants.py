@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from clew.codecs.interface import Codec, Shape
 from clew.core.errors import ConfigError
 from clew.core.interfaces import Tool
-from clew.core.parts import stable_name
+from clew.support.parts import stable_name
 
 Wording: TypeAlias = Mapping[str, str] | Callable[[Tool], str]
 """Other descriptions of tools: by name, or as a function of the tool."""

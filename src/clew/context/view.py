@@ -15,8 +15,8 @@ from clew.context.chat_tokens import are_shown, goal_of, harmless
 from clew.context.prompt_parts import Parts
 from clew.core.events import FINISH, Fingerprints, Json, Note, encode
 from clew.core.interfaces import Calls, Parameters, Part, Prompt
-from clew.core.parts import shaped_text
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
+from clew.support.parts import shaped_text
 
 RESTATE_CHARS: Final = 24_000
 """After so much since a person's words were last said, the prompt's tail says them again.

@@ -26,12 +26,21 @@ from clew.core.interfaces import (
     Screen,
     Tool,
 )
-from clew.core.parts import PASSED, Patience, ask, broken, names_of, stable_name, text_from, wrong
 from clew.core.trajectory import Trajectory
 from clew.guards import AlreadyDone, NoProgress
 from clew.guards.caps import Caps
 from clew.guards.limits import Limits
 from clew.models.resolve import resolve
+from clew.support.parts import (
+    PASSED,
+    Patience,
+    ask,
+    broken,
+    names_of,
+    stable_name,
+    text_from,
+    wrong,
+)
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
 from clew.tools.schema import compile_schema, schema_hash, shown_problems
 from clew.tools.types import check_json

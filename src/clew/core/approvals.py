@@ -11,10 +11,10 @@ from clew.core.inbox import words_in
 from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.pending import Held, ancestors, held_here, waits_below
-from clew.core.redaction import Redaction
-from clew.core.runner import has_begun, secrets
+from clew.core.runner import has_begun
 from clew.core.trajectory import Call, Trajectory
 from clew.stores import Where, store_at
+from clew.support.redaction import Redaction, secrets
 
 LOG: Final = logging.getLogger("clew")
 

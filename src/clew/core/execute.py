@@ -19,9 +19,9 @@ from clew.core.events import EFFECTFUL, Attempt, Json, Judged, Observation, Outc
 from clew.core.interfaces import LATE, RECORD, Tool
 from clew.core.journal import Journal
 from clew.core.observations import failed, observed, refusal, traced, trust_of
-from clew.core.parts import ask, copied, text_of
 from clew.core.subruns import hand_on
 from clew.core.trajectory import Call
+from clew.support.parts import ask, copied, text_of
 
 IN_DOUBT: Final = (
     "{tool} was begun, but nobody saw how it ended: it may or may not have happened. "

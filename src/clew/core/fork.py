@@ -27,11 +27,12 @@ from clew.core.events import (
 from clew.core.interfaces import Base, Listener, Store
 from clew.core.journal import Journal, load, new_run_id
 from clew.core.observations import refusal, replaced
-from clew.core.runner import drive, redact, secrets
+from clew.core.runner import drive
 from clew.core.trajectory import Call, Step, Trajectory, effects
 from clew.result import Result
 from clew.stores import Where, store_at
 from clew.stores.seal import sealed
+from clew.support.redaction import redact, secrets
 
 
 async def fork(

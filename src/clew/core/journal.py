@@ -40,9 +40,9 @@ from clew.core.events import (
 )
 from clew.core.inbox import admitted
 from clew.core.interfaces import Append, Base, Line, Listener, Store
-from clew.core.redaction import Redaction
 from clew.core.trajectory import Call, Trajectory
 from clew.stores.blobs import lay_out, whole_thought, without_blobs
+from clew.support.redaction import Redaction
 
 LOG: Final = logging.getLogger("clew")
 LOG.addHandler(logging.NullHandler())  # whether anything is shown is up to the program

@@ -25,8 +25,8 @@ from clew.core.events import (
     encode,
 )
 from clew.core.interfaces import Tool
-from clew.core.parts import short_repr
 from clew.core.trajectory import Call, Step, Trajectory
+from clew.support.parts import short_repr
 from clew.tools.types import plain
 
 DETAIL_CHARS: Final = 8_000

@@ -21,8 +21,8 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Tool
 from clew.core.observations import refusal
-from clew.core.parts import ask, broken, copied, of_kind, stable_name, text_from, using, wrong
 from clew.core.trajectory import Call, Step, Trajectory
+from clew.support.parts import ask, broken, copied, of_kind, stable_name, text_from, using, wrong
 from clew.tools.schema import example, nearest
 from clew.tools.types import plain
 

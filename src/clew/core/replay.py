@@ -43,9 +43,9 @@ from clew.core.execute import NOT_KEPT
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store, SubRun, Tool
 from clew.core.journal import Journal
 from clew.core.loop import run
-from clew.core.redaction import marked_as
 from clew.core.steps import first_args_hash
 from clew.core.trajectory import Call, Trajectory
+from clew.support.redaction import marked_as
 
 
 class Replayed(msgspec.Struct, frozen=True):

@@ -1,9 +1,6 @@
-"""Runs opened, driven and left: where a record lies, whose agent it is, what it must hide."""
+"""Runs opened, driven and left: whose agent it is, and what a worker that leaves may have cost."""
 
-import os
-import re
-from functools import lru_cache
-from typing import Final, TypeVar
+from typing import Final
 
 from clew.codecs import same_format
 from clew.core.agent import A_co, Agent, changes
@@ -25,46 +22,14 @@ from clew.core.journal import Journal, load, new_run_id
 from clew.core.loop import run
 from clew.core.moves import next_move
 from clew.core.pending import ancestors
-from clew.core.redaction import Redaction
 from clew.core.trajectory import Trajectory
 from clew.result import Result, whole_result
 from clew.stores.seal import sealed
-
-T = TypeVar("T")
-
-SECRET_NAMES: Final = re.compile(
-    r"(?:^|.*_)(?:API_?KEY|(?:SECRET|ACCESS|PRIVATE|ACCOUNT)_?KEY|AUTH|TOKEN|SECRET|PASSWORD|PASSWD|PASS"
-    r"|PASSPHRASE|CREDENTIALS)$|^PGPASSWORD$|.*_KEY_SECRET$|^AWS_SECRET_ACCESS_KEY$",
-    re.IGNORECASE,
-)
-"""Names of variables whose values are secrets; so are passwords in addresses, of any name."""
-
-_PASSWORD: Final = re.compile(r"://[^\s/:@]*:([^\s/@]+)@")
-
+from clew.support.redaction import redact, secrets
 
 LOST: Final = "a worker may have asked for a thought, and nobody saw the reply"
 LEFT: Final = "the worker left between two steps: nothing was asked"
 FAILED: Final = "the model, or the store, failed the worker"
-
-
-@lru_cache(maxsize=1024)
-def _keeps_secret(name: str) -> bool:
-    return SECRET_NAMES.match(name) is not None
-
-
-def secrets() -> tuple[str, ...]:
-    """Values of the environment that must not get into a record: keys, tokens, passwords."""
-    values: list[str] = []
-    for name, text in os.environ.items():  # in one pass: every run begins with it
-        if _keeps_secret(name):
-            values.append(text)
-        values += _PASSWORD.findall(text) if "://" in text else ()
-    return tuple(value for value in values if len(value) > 7)
-
-
-def redact(value: T) -> T:
-    """The value as a record has it: without the secrets of the environment."""
-    return Redaction(secrets()).cleaned(value)
 
 
 async def has_begun(store: Store, run_id: str) -> bool:

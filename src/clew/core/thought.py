@@ -16,8 +16,8 @@ from clew.core.errors import ModelError, PartError, described, message_of
 from clew.core.events import FINISH, Action, Reply, Thought, encode
 from clew.core.interfaces import Calls, OnText, Prompt
 from clew.core.journal import Journal
-from clew.core.parts import PASSED, broken, of_kind, short_repr, using
 from clew.core.trajectory import Trajectory
+from clew.support.parts import PASSED, broken, of_kind, short_repr, using
 from clew.support.surrogates import HALF, mended
 
 

@@ -15,7 +15,6 @@ from clew.core.agent import Agent, is_agent
 from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Audits
-from clew.core.parts import stable_name
 from clew.evals.case import Case
 from clew.evals.golds import needs_judge, needs_reward
 from clew.evals.judge import Judge
@@ -25,6 +24,7 @@ from clew.evidence import Grounded
 from clew.models.prices import Price
 from clew.strategies import Verifier
 from clew.strategies.vote import plan as planned_vote
+from clew.support.parts import stable_name
 from clew.toolbox.docs import Library
 
 APART: Final = 100

@@ -12,7 +12,7 @@ import anyio
 
 from clew.core.errors import ClewError
 from clew.core.interfaces import Line, RunInfo, Store
-from clew.core.parts import broken, of_kind
+from clew.support.parts import broken, of_kind
 
 _GIVES: Final[Mapping[str, tuple[type[Any], str]]] = {
     **dict.fromkeys(("create", "open", "epoch", "size"), (int, "a whole number")),

@@ -13,13 +13,13 @@ from clew.core.events import Json, Verdict
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
-from clew.core.parts import Patience, ask, of_kind, stable_name, using
 from clew.core.pending import interrupt
 from clew.core.runner import drive, has_begun, start_or_take_up
 from clew.core.trajectory import Trajectory
 from clew.strategies.ballots import RUN, ballots_in
 from clew.strategies.decision import Ballot, Choice, ballot, certain
 from clew.strategies.verifier import Verify, verifier_prompt
+from clew.support.parts import Patience, ask, of_kind, stable_name, using
 
 Watch: TypeAlias = Callable[[int], Listener | None]
 """Who watches run number n of a vote; 0 is the verifier's."""

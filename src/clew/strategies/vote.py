@@ -17,7 +17,6 @@ from clew.core.events import EFFECTFUL, Changed, Json, Usage
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
-from clew.core.parts import stable_name
 from clew.core.runner import has_begun, start, take_up
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
@@ -35,6 +34,7 @@ from clew.strategies.ballots import (
 from clew.strategies.decision import Ballot, Choice, Count, Decision, How, ballot
 from clew.strategies.round import Round, Watch, member, run_id_of
 from clew.strategies.verifier import Verifier
+from clew.support.parts import stable_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from clew.concurrency.tasks import Threaded
 from clew.core.errors import ConfigError, described
 from clew.core.events import Effect, Json, Observation, Trust
 from clew.core.interfaces import LATE, Parameters, Retry, Tool
-from clew.core.parts import text_of
+from clew.support.parts import text_of
 from clew.tools.schema import checked
 from clew.tools.signature import Key, Signature, read, returned, unfit
 

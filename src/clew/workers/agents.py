@@ -19,8 +19,9 @@ from clew.agent_files.imports import imported
 from clew.core.agent import Agent, is_agent
 from clew.core.errors import ConfigError
 from clew.core.events import AgentSpec, Json, encode
-from clew.core.runner import changes_to_accept, redact
+from clew.core.runner import changes_to_accept
 from clew.core.trajectory import Trajectory
+from clew.support.redaction import redact
 from clew.workers.config import WorkerConfig
 from clew.workers.run_one import Agents
 

@@ -3,9 +3,11 @@
 import base64
 import json
 import logging
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, Final, TypeVar, cast
 from urllib.parse import quote, quote_plus
 
@@ -42,7 +44,31 @@ _MARKS: Final = (
 
 _SHAPED: Final = re.compile(_SHAPES.encode(), re.IGNORECASE)
 
+SECRET_NAMES: Final = re.compile(
+    r"(?:^|.*_)(?:API_?KEY|(?:SECRET|ACCESS|PRIVATE|ACCOUNT)_?KEY|AUTH|TOKEN|SECRET|PASSWORD|PASSWD|PASS"
+    r"|PASSPHRASE|CREDENTIALS)$|^PGPASSWORD$|.*_KEY_SECRET$|^AWS_SECRET_ACCESS_KEY$",
+    re.IGNORECASE,
+)
+"""Names of variables whose values are secrets; so are passwords in addresses, of any name."""
+
+_PASSWORD: Final = re.compile(r"://[^\s/:@]*:([^\s/@]+)@")
+
 T = TypeVar("T")
+
+
+@lru_cache(maxsize=1024)
+def _keeps_secret(name: str) -> bool:
+    return SECRET_NAMES.match(name) is not None
+
+
+def secrets() -> tuple[str, ...]:
+    """Values of the environment that must not get into a record: keys, tokens, passwords."""
+    values: list[str] = []
+    for name, text in os.environ.items():  # in one pass: every run begins with it
+        if _keeps_secret(name):
+            values.append(text)
+        values += _PASSWORD.findall(text) if "://" in text else ()
+    return tuple(value for value in values if len(value) > 7)
 
 
 def _encoded(secret: str) -> Iterator[str]:
@@ -133,6 +159,11 @@ class Redaction:
             fields = {name: self._clean(getattr(value, name)) for name in value.__struct_fields__}
             return msgspec.structs.replace(value, **fields)
         return value
+
+
+def redact(value: T) -> T:
+    """The value as a record has it: without the secrets of the environment."""
+    return Redaction(secrets()).cleaned(value)
 
 
 def marked_as(old: Thought, new: Thought) -> Thought:
