@@ -83,7 +83,7 @@ def check(driven: Driven, checked: Checked) -> None:
 
 def _rejected(driven: Driven, reply: Reply, checked: Checked) -> str:
     """Why a reply that the harness refused is not taken as it is; empty ones are to be faults."""
-    read = driven.agent.format.parse(driven.agent.brief, reply)
+    read = driven.agent.resolved_codec.parse(driven.agent.brief, reply)
     if not reply.calls and not reply.text:
         checked.empty += 1
         checked.faults += bool(read.fault)

@@ -238,7 +238,7 @@ def test_a_text_format_and_grounded_answers_are_set_up(tmp_path: Path) -> None:
     agent, _ = load_agent(written(tmp_path, text))
     assert agent.checks == [Grounded()]
     assert agent.fallback == CANNOT_ANSWER
-    text = 'format = "json"\nchecks = ["own_parts:short"]\n[grounded]\nthreshold = 0.5'
+    text = 'codec = "json"\nchecks = ["own_parts:short"]\n[grounded]\nthreshold = 0.5'
     agent, _ = load_agent(written(tmp_path, text), model=ScriptedModel([]))
     assert repr(agent.checks[0]) == repr(Grounded(0.5))
 
@@ -290,7 +290,7 @@ WRONG: list[tuple[str, int, str]] = [
     ('model = "offline"\nmodle = "x"', 2, "unknown key 'modle': did you mean 'model'?"),
     ("landing = false", 1, "unknown key 'landing': did you mean 'limits.landing'?"),
     ("[limits]\nsteps = 3\nstep = 4", 3, "unknown key 'step' in limits: did you mean 'steps'?"),
-    ("zzz = 1", 1, "unknown key 'zzz': known are model, format, prompt"),
+    ("zzz = 1", 1, "unknown key 'zzz': known are model, codec, prompt"),
     ('file = "x"', 1, "unknown key 'file'"),
     ('\n\n[limits]\nsteps = "three"', 4, "limits.steps: expected int, got str"),
     ('model = "offline"\n[limits]\nsteps = 0', 3, "limit steps is 0: give a finite number over 0"),
@@ -316,8 +316,8 @@ WRONG: list[tuple[str, int, str]] = [
     ('model = "offline"\nprompt.examples = 7', 2, "demonstrations"),
     ("tools = []", 1, "no model is named"),
     ('model = "opnai:gpt-4.1"', 1, "did you mean openai"),
-    ('model = "offline"\nformat = "papr"', 2, "papr"),
-    ('model = "offline"\nformat = "paper"', 2, "native format only"),
+    ('model = "offline"\ncodec = "papr"', 2, "papr"),
+    ('model = "offline"\ncodec = "paper"', 2, "native format only"),
     ('model = "offline"\n[params]\ntemperature = 1', 2, "no temperature"),
     ('model = "offline"\n[connection]\ntimeout = 3', 2, "no timeout"),
     ('model = "vllm:m"\n[connection]\nbase_url = "${ABSENT_HERE}"', 3, "ABSENT_HERE, which is not"),

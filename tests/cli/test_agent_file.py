@@ -42,7 +42,7 @@ def test_the_record_keeps_what_the_file_said(tmp_path: Path) -> None:
     (place / "parts.py").write_text(PARTS)
     file = place / "my.toml"
     file.write_text(FILE)
-    asked = clew("ask", "What is 6 * 7?", "--agent", str(file), "--max-steps", "5", "--json")
+    asked = clew("ask", "What is 6 * 7?", "--agent", str(file), "--steps", "5", "--json")
     assert asked.document["answer"].startswith("6 * 7 = 42")
     store = str(place / "here.sqlite")  # which the file named
     shown = clew("show", "last", "--store", store, "--json").document

@@ -103,7 +103,7 @@ SIGNED = "answered by clew's offline rules, not by a language model"
         ("What is 17 * 23?", [], "answered"),
         ("When was Mary Shelley born?", [], "answered"),
         ("When was Mary Shelley born?", ["--votes", "2"], "answered"),
-        ("What is 17 * 23?", ["--max-steps", "1"], "bound"),
+        ("What is 17 * 23?", ["--steps", "1"], "bound"),
         ("When did Mary Shelley sell the house?", [], "declined"),
         ("hello", [], "answered"),
     ],
@@ -160,7 +160,7 @@ def test_the_format_of_the_actions_can_be_chosen(format_: str) -> None:
         ],
     }
     with OpenAIServer([Say(reply) for reply in replies[format_]]) as server:
-        options = ("--model", "openai:test", "--format", format_, "--json")
+        options = ("--model", "openai:test", "--codec", format_, "--json")
         done = clew("ask", "What is 6*7?", *options, env=with_model(server))
     assert (done.code, done.document["answer"]) == (0, "42")
 
@@ -168,7 +168,7 @@ def test_the_format_of_the_actions_can_be_chosen(format_: str) -> None:
 def test_a_bound_ends_with_the_best_answer_and_code_3() -> None:
     script = [Say(calls=[("calc", '{"expression": "1+1"}')]), Say("Perhaps 2.")]
     with OpenAIServer(script) as server:
-        options = ("--model", "openai:test", "--max-steps", "1")
+        options = ("--model", "openai:test", "--steps", "1")
         done = clew("ask", "What is 1+1?", *options, env=with_model(server))
     assert done.code == 3
     assert "Answer: Perhaps 2." in done.out

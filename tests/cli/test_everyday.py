@@ -54,17 +54,17 @@ def completed(*lines: str) -> list[list[str]]:
 def test_bash_completes() -> None:
     found = completed(
         "clew a",
-        "clew ask --max-s",
+        "clew ask --st",
         "clew ask --model off",
         "clew ask --model openai:gpt-4.1-",
         "clew ask --model openai",
         "clew ask --tools calc,pl",
-        "clew ask --format lab",
+        "clew ask --codec lab",
         "clew doctor models mis",
         "clew show ",
     )
     assert {"ask", "approvals"} <= set(found[0])
-    assert found[1:3] == [["--max-steps", "--max-seconds"], ["offline"]]
+    assert found[1:3] == [["--steps", "--store"], ["offline"]]
     # Bash takes a colon for the end of a word, and replaces only what follows it.
     assert found[3] == ["gpt-4.1-mini", "gpt-4.1-nano"]
     assert "openai:gpt-4.1-mini" in found[4]

@@ -100,12 +100,12 @@ def test_settings_are_read_as_what_they_are(run_id: str) -> None:
     Path("prompt.txt").write_text("Be brief.")
     clew(
         "fork", run_id, "--at", "0", "--set", "prompt=@prompt.txt", "--set", "limits.steps=7",
-        "--set", "limits.tool_calls=5", "--set", "limits.landing=false", "--set", "format=native",
+        "--set", "limits.tool_calls=5", "--set", "limits.landing=false", "--set", "codec=native",
     )  # fmt: skip
     entries = clew("show", "last", "--json").document["entries"]
     (forked,) = [entry for entry in entries if entry["event"] == "forked"]
     spec = forked["origin"]["cli"]
-    assert (spec["prompt"], spec["format"]) == ("Be brief.", "native")
+    assert (spec["prompt"], spec["codec"]) == ("Be brief.", "native")
     assert spec["limits"] == {"steps": 7, "tool_calls": 5, "landing": False}
     clew("fork", "last", "--at", "1", "--set", "limits.tool_calls=null")
     entries = clew("show", "last", "--json").document["entries"]
@@ -126,7 +126,7 @@ def test_a_word_may_follow(run_id: str) -> None:
         ("model", "--set model: write KEY=VALUE"),
         ("modell=x", "--set modell: there is no such key: did you mean model?"),
         ("qqq=x", "--set qqq: there is no such key: there are agent, model, "),
-        ("max-steps=9", "--set max-steps: there is no such key: did you mean limits.steps?"),
+        ("steps=9", "--set steps: there is no such key: did you mean limits.steps?"),
         (
             "temperatur=1",
             "--set temperatur: there is no such key: did you mean params.temperature?",

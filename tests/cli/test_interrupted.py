@@ -127,7 +127,7 @@ def test_nobody_reads_a_run_which_goes_on_to_its_end(form: list[str]) -> None:
         assert unread(*ASK, *form, **with_model(server)) == (0, "")
     assert Path("paid").read_text() == "Ann\nBob\n"
     assert "Stop: answered" in clew("show", "last").out
-    bound = unread("ask", "What is 2+3?", "--model", "offline", "--max-steps", "1", *form)
+    bound = unread("ask", "What is 2+3?", "--model", "offline", "--steps", "1", *form)
     assert bound == (3, "")
 
 

@@ -135,7 +135,7 @@ def test_a_value_is_taken_away_and_names_stand_between_commas(run_id: str) -> No
     [
         ("resume", "limit.steps=9", "--set limit.steps: there is no such key: did you mean limits"),
         ("resume", "limits.steps=x", "--set does not fit an agent: limits.steps: expected int"),
-        ("replay", "max-steps=9", "--set max-steps: there is no such key: did you mean limits.ste"),
+        ("replay", "steps=9", "--set steps: there is no such key: did you mean limits.ste"),
         ("replay", "agent=no.toml", "the agent file no.toml cannot be read (No such file"),
         ("resume", "observation.1.1=x", "--set observation.1.1: another observation makes a fork"),
     ],
@@ -151,7 +151,7 @@ def test_a_setting_that_does_not_fit_is_told(
 
 @pytest.mark.parametrize("command", ["resume", "replay", "fork"])
 def test_who_has_a_record_is_told_how_its_agent_is_changed(run_id: str, command: str) -> None:
-    for option, key in (("--model", "model"), ("--max-cost", "limits.cost"), ("--agent", "agent")):
+    for option, key in (("--model", "model"), ("--cost", "limits.cost"), ("--agent", "agent")):
         done = clew(command, run_id, option, "1")
         told = f"No such option {option}: write --set {key}=VALUE. Try: clew {command} --help\n"
         assert (done.code, done.err) == (2, f"clew: {told}")

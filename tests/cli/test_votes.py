@@ -199,7 +199,7 @@ def test_a_model_that_cannot_be_reached_leaves_the_vote_open_and_says_what_it_to
         (["--votes", "0"], "0 is not in the range x>=1"),
         (["--votes", "3", "--log-dir", "logs"], "a log folder is for one run"),
         (["--votes", "3", "--tools", "own:pay"], "3 runs would each do what pay does"),
-        (["--votes", "3", "--max-tokens", "2"], "limit tokens is 2, too few for 3 runs"),
+        (["--votes", "3", "--tokens", "2"], "limit tokens is 2, too few for 3 runs"),
         (["--votes", "3", "--verifier", "nobody:x"], "nobody"),
     ],
 )

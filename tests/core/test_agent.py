@@ -460,7 +460,7 @@ def test_a_model_that_can_say_what_it_cannot_take_is_asked_beforehand() -> None:
     strange = Tool("strange", "Odd.", odd, lambda args, key: anyio.sleep(0))
     with pytest.raises(ConfigError, match=r"'strange' has the property 'a b'"):
         Agent(model=model, tools=[strange])
-    assert Agent(model=model, tools=[strange], codec="paper").format.name == "paper/2"
+    assert Agent(model=model, tools=[strange], codec="paper").resolved_codec.name == "paper/2"
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,7 @@ def test_what_is_neither_a_number_nor_examples_is_told(count: Any) -> None:
 def test_an_agent_file_asks_by_number(tmp_path: Path) -> None:
     file = tmp_path / "paper.toml"
     file.write_text(
-        'model = "vllm:m"\nformat = "paper"\ntools = ["search", "lookup"]\nprompt.examples = 2'
+        'model = "vllm:m"\ncodec = "paper"\ntools = ["search", "lookup"]\nprompt.examples = 2'
     )
     assert used(load_agent(file).agent) == {"search", FINISH}
     file.write_text('model = "offline"\ntools = ["fetch_page"]\nprompt.examples = 2')

@@ -50,7 +50,7 @@ def named(name: str, *script: Line) -> ScriptedModel:
 
 
 def head(agent: Agent) -> str:
-    return "\n".join(part.text for part in agent.format.head(agent.brief, "What?"))
+    return "\n".join(part.text for part in agent.resolved_codec.head(agent.brief, "What?"))
 
 
 # ------------------------------------------------------------------------------ the form of a reply
@@ -270,7 +270,7 @@ def test_one_pattern_in_the_place_of_several_is_refused() -> None:
 def test_a_users_own_variant_comes_first_and_what_the_agent_says_comes_before_it() -> None:
     model = named("scripted:gpt-x")
     agent = Agent(model=model, prompt=PROMPT.replace(variants=(OWN, *VARIANTS)))
-    assert agent.format.name == "paper/2"
+    assert agent.resolved_codec.name == "paper/2"
     assert not agent.brief.thought
     assert (
         agent.setting.prompt
@@ -280,7 +280,7 @@ def test_a_users_own_variant_comes_first_and_what_the_agent_says_comes_before_it
     )
     mine = Instructions("I decide.", ("Mine.",), variants=(OWN,), thought=True)
     explicit = agent.replace(codec="native", prompt=mine)
-    assert explicit.format.name == "native/2"
+    assert explicit.resolved_codec.name == "native/2"
     assert explicit.brief.thought
     assert explicit.setting.prompt == "I decide.\n- Mine.\n- Be brief."
     assert explicit.replace(prompt=mine.replace(verbatim=True)).setting.prompt == mine.text
@@ -289,7 +289,7 @@ def test_a_users_own_variant_comes_first_and_what_the_agent_says_comes_before_it
     other = PROMPT.replace(variants=(replace(OWN, persona="", codec=None, thought=None),))
     usual = agent.replace(prompt=other)
     assert usual.setting.prompt == f"{PROMPT.text}\n- Be brief."
-    assert (usual.format.name, usual.brief.thought) == ("native/2", True)
+    assert (usual.resolved_codec.name, usual.brief.thought) == ("native/2", True)
 
 
 def shouting(tool: Tool) -> str:

@@ -42,7 +42,7 @@ async def test_the_prompt_only_grows_between_head_and_tail(
 ) -> None:
     agent = scenario.agent(tmp_path)
     journal = await start(agent, scenario.goal, MemoryStore())
-    view = View(agent.format, agent.brief, scenario.goal, agent.resolved_model.info.params)
+    view = View(agent.resolved_codec, agent.brief, scenario.goal, agent.resolved_model.info.params)
     before = b"["
     while journal.trajectory.stop is None:
         await advance(agent, journal)

@@ -30,7 +30,7 @@ def test_every_configuration_is_tried_with_every_model_that_it_fits(plan: Plan) 
     assert {one.agent.brief.thought for one in plan.configurations} == {True, False}
     prompts = {one.agent.brief.prompt for one in plan.configurations}
     assert len(prompts) == 2
-    formats = {one.agent.format.name.partition("/")[0] for one in plan.configurations}
+    formats = {one.agent.resolved_codec.name.partition("/")[0] for one in plan.configurations}
     assert formats == {"native", *FORMATS}
 
 

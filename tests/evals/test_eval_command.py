@@ -94,7 +94,7 @@ def test_trials_that_wait_for_a_person_are_told(capsys: pytest.CaptureFixture[st
     ("given", "error", "told"),
     [
         ({"target": "sums.txt"}, click.UsageError, "is no matrix file"),
-        ({"target": "sums.toml", "given": {"max_steps": 3}}, click.UsageError, "leave --max-steps"),
+        ({"target": "sums.toml", "given": {"steps": 3}}, click.UsageError, "leave --steps"),
         ({"target": "sums.toml", "judge": "offline"}, click.UsageError, "leave --judge out"),
         ({"target": "none.jsonl"}, ConfigError, "none.jsonl cannot be read"),
         ({"only": ("x",)}, ConfigError, "no configuration 'x'"),

@@ -104,7 +104,7 @@ def test_a_configuration_may_be_for_some_of_the_models_only(tmp_path: Path) -> N
         [[configurations]]
         name = "paper"
         models = ["simulated:strong"]
-        set.format = "paper"
+        set.codec = "paper"
         [[configurations]]
         name = "native"
         """,
@@ -283,7 +283,7 @@ ONE = HEAD + '[[configurations]]\nname = "a"\n'
         (ONE + 'set.tools = ["calk"]\n', 5, "no tool 'calk'"),
         (ONE + 'set.docs = "nowhere"\n', 5, "there is no folder"),
         (ONE + 'set.model = "offline"\n', 5, "model is not set here: models are named in `models`"),
-        (ONE + 'set.format = "paper"\n', 5, "offline rules act in the native format only"),
+        (ONE + 'set.codec = "paper"\n', 5, "offline rules act in the native format only"),
         (ONE + "tries = 3\n", 5, "unknown key 'tries'"),
         (ONE + 'models = ["vllm:x"]\n', 5, "vllm:x is none of the models of the matrix"),
         (ONE + "votes = 0\n", 5, "votes is 0"),

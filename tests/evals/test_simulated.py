@@ -216,7 +216,7 @@ async def test_longer_numbers_go_wrong_more_often() -> None:
 
     async def slipped(each: Case, right: str) -> int:
         agent = Agent(model=model)
-        prompt = first_prompt(agent.format, agent.brief, each.question)
+        prompt = first_prompt(agent.resolved_codec, agent.brief, each.question)
         texts = [
             (await model.complete(structs.replace(prompt, seed=seed))).text for seed in range(200)
         ]
@@ -328,7 +328,7 @@ async def test_faults_are_as_frequent_as_declared(
 ) -> None:
     model = simulated(profile.name, CASES)
     agent = Agent(model=model, tools=tools, codec=codec)
-    prompt = first_prompt(agent.format, agent.brief, LOOK_UP.question)
+    prompt = first_prompt(agent.resolved_codec, agent.brief, LOOK_UP.question)
     seen = [
         kinds(await model.complete(structs.replace(prompt, seed=seed)), codec)
         for seed in range(SEEDS)

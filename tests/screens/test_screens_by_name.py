@@ -51,7 +51,7 @@ def test_the_command_line_refuses_attacks_and_goes_on_after_another_word() -> No
     assert again.code == 0, again.err
     assert again.document["answer"].startswith("2 + 2 = 4")
     assert clew("replay", refused.document["run_id"]).code == 0
-    assert clew("ask", ATTACK, "--model", "offline", "--no-screen", "--json").code != 6
+    assert clew("ask", ATTACK, "--model", "offline", "--screens", "", "--json").code != 6
 
 
 def test_held_words_are_ruled_on_with_approve() -> None:

@@ -83,7 +83,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
     fields: dict[str, Any] = {
         "model": thinker,
         "tools": found,
-        "codec": spec.format or None,
+        "codec": spec.codec or None,
         "screens": [_screen(spec, name) for name in spec.screens],
         "retrieval": _retrieval(spec, found),
         "guards": _guards(spec),
@@ -97,8 +97,8 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
     if spec.limits.cost is not None:
         with part("limits", "cost"):
             fields["limits"].bounds(priced=thinker.info.priced)
-    with part("format"):
-        native = by_name(spec.format or "native").native
+    with part("codec"):
+        native = by_name(spec.codec or "native").native
     if native:
         _check_taken(thinker, placed)
     if spec.prompt is not None:
@@ -147,9 +147,9 @@ def make_model(spec: Spec) -> Model:
 
 
 def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
-    with part("format"):
-        if spec.format and not by_name(spec.format).native:
-            message = "the offline rules act in the native format only: leave the format out"
+    with part("codec"):
+        if spec.codec and not by_name(spec.codec).native:
+            message = "the offline rules act in the native format only: leave the codec out"
             raise ConfigError(message)
     with part("params" if spec.params else "connection"):
         if settings:

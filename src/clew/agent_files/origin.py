@@ -15,14 +15,15 @@ from clew.models.resolve import default_model
 ORIGIN: Final = "cli"
 """The key of the spec in `Started.origin`."""
 
-MOVED: Final = (
-    ("limits", "landing"),
-    ("limits", "unknown"),
-    ("prompt", "examples"),
-    ("prompt", "thought"),
-    ("prompt", "tell_left"),
-)
-"""Keys that stood by themselves in earlier records, behind the tables they are in now."""
+MOVED: Final = {
+    "format": ("codec",),
+    "landing": ("limits", "landing"),
+    "unknown": ("limits", "unknown"),
+    "examples": ("prompt", "examples"),
+    "thought": ("prompt", "thought"),
+    "tell_left": ("prompt", "tell_left"),
+}
+"""Keys of earlier records, and where what they say stands now."""
 
 
 def origin(spec: Spec) -> dict[str, Json]:
@@ -57,9 +58,9 @@ def _moved(said: dict[str, Json]) -> dict[str, Json]:
     now = deepcopy(said)
     if isinstance(table := now.get("prompt"), dict):  # what was left out was none
         now["prompt"] = {"constraints": [], **table}
-    for path in MOVED:
-        if path[-1] in now:
-            put(now, path, now.pop(path[-1]))
+    for name, path in MOVED.items():
+        if name in now:
+            put(now, path, now.pop(name))
     return now
 
 

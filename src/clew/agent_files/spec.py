@@ -163,7 +163,7 @@ class Spec(Part, frozen=True):
     """
 
     model: str = ""
-    format: str = ""
+    codec: str = ""
     prompt: str | Words | None = None
     docs: str = ""
     store: str = ""

@@ -12,7 +12,7 @@ TEMPLATE: Final = """\
 model = "offline"
 
 # How the model writes its actions: native, paper, labelled, json.
-# format = "native"
+# codec = "native"
 
 # A folder of text, Markdown, HTML and PDF to search and cite.
 # docs = "notes"

@@ -28,14 +28,14 @@ VOTES: Final = "votes"
 """Key of what a vote is made of, in `Started.origin`."""
 
 KEYS: Final[Mapping[str, str]] = {
-    "max_steps": "limits.steps",
-    "max_tokens": "limits.tokens",
-    "max_cost": "limits.cost",
-    "max_seconds": "limits.seconds",
+    "steps": "limits.steps",
+    "tokens": "limits.tokens",
+    "cost": "limits.cost",
+    "seconds": "limits.seconds",
     "temperature": "params.temperature",
     "unknown": "limits.unknown",
 }
-"""Options by the keys of agent files that they set, where those are others."""
+"""Options by the keys of agent files that they set, where those stand in a table."""
 
 LISTS: Final = ("tools", "screens", "guards", "bounds", "checks")
 """Keys whose value is several names, which a command line writes between commas."""
@@ -51,10 +51,7 @@ def options(given: Mapping[str, Json]) -> Spec:
 
 def option_keys(given: Mapping[str, Json]) -> dict[str, Json]:
     """What the options say, by the keys of agent files."""
-    keys = {KEYS.get(name, name): value for name, value in given.items() if value is not None}
-    if keys.pop("no_screen", None):
-        keys["screens"] = ()
-    return keys
+    return {KEYS.get(name, name): value for name, value in given.items() if value is not None}
 
 
 def changed(keys: Mapping[str, Json], before: Spec, said_by: str = "--set") -> Spec:

@@ -20,7 +20,7 @@ EPILOG = """\b
 Examples:
   clew ask "What is 17 * 23?"
   clew ask "Who keeps the lighthouse?" --docs ~/notes
-  clew ask "…" --model openai:gpt-4.1-mini --max-cost 0.05
+  clew ask "…" --model openai:gpt-4.1-mini --cost 0.05
   clew ask "…" --votes 3 --verifier openai:gpt-4.1
   echo "What is 2**64?" | clew ask - --json
 \b

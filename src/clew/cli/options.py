@@ -150,7 +150,7 @@ AT_ONCE: Final = click.option(
     help="Execute up to N runs at a time.  [default: 8]",
 )  # fmt: skip
 
-_COST: Final = _number("--max-cost", "USD", "Limit: US dollars.")
+_COST: Final = _number("--cost", "USD", "Limit: US dollars.")
 _AGENT: Final = (
     AGENT,
     _name(
@@ -174,20 +174,21 @@ _AGENT: Final = (
         "[default: calc,planner]",
     ),
     _name(
-        "--format",
+        "--codec",
         "NAME",
         "How the model writes its calls: native, paper, labelled …  [default: native]",
         shell_complete=completers.formats,
     ),
-    _flag(
-        "--no-screen",
-        about="Do not check your words for prompt injection.",
-        default=None,
+    click.option(
+        "--screens",
+        callback=_names,
+        metavar="NAMES",
+        help="What checks your words for prompt injection; '' for nothing.  [default: injections]",
     ),
-    _most("--max-steps", "Limit: steps.  [default: 15]"),
-    _most("--max-tokens", "Limit: model tokens, in and out."),
+    _most("--steps", "Limit: steps.  [default: 15]"),
+    _most("--tokens", "Limit: model tokens, in and out."),
     _COST,
-    _number("--max-seconds", "S", "Limit: seconds of work."),
+    _number("--seconds", "S", "Limit: seconds of work."),
     _number("--temperature", "T", "Sampling temperature."),
     _flag("--grounded", about="Reject answers that the evidence does not support.", default=None),
     _flag(

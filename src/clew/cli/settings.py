@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 AGENT: Final = "agent"
 OBSERVATION: Final = "observation."
-TEXTS: Final = frozenset({AGENT, "model", "format", "docs", "tools", "prompt", "answer"})
+TEXTS: Final = frozenset({AGENT, "model", "codec", "docs", "tools", "prompt", "answer"})
 """Keys whose value is text, also where it looks like a number."""
 FIELDS: Final = [AGENT, *(name for name in Spec.__struct_fields__ if name not in {"store", "file"})]
 """The keys of an agent file that say what an agent is, and the file itself."""
@@ -47,7 +47,7 @@ class RecordCommand(click.Command):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             name = error.option_name.removeprefix("--").replace("-", "_")
-            key = "screens" if name == "no_screen" else KEYS.get(name, name)
+            key = KEYS.get(name, name)
             if key.partition(".")[0] not in FIELDS:
                 raise
             message = f"No such option {error.option_name}: write --set {key}=VALUE."
@@ -90,7 +90,7 @@ def read_settings(settings: Sequence[str]) -> Settings:
 
 
 def _hint(key: str) -> str:
-    """The key that may be meant, which an option may call otherwise (`max_steps`)."""
+    """The key that may be meant, of which an option may say only the end (`steps`)."""
     name = key.removeprefix("--").replace("-", "_")
     near = difflib.get_close_matches(name, [*FIELDS, *KEYS, "observation"], n=1)
     if near:

@@ -123,19 +123,21 @@ class Agent(Generic[A_co]):
         check_json("fallback", self.fallback)
         check_json("the model's params", dict(self.resolved_model.info.params))
         if self.retrieval is not None:
-            check_retrieval(self.retrieval, self.tools, self.format)
-        with fitting(f"the format {self.format.name}"):
-            _ = first_prompt(self.format, self.brief)
+            check_retrieval(self.retrieval, self.tools, self.resolved_codec)
+        with fitting(f"the format {self.resolved_codec.name}"):
+            _ = first_prompt(self.resolved_codec, self.brief)
         _ = (self.setting, self.all_bounds, self.warnings, self._validators)
         validate = self.resolved_model.info.validate
-        validate(first_prompt(self.format, self.brief))
+        validate(first_prompt(self.resolved_codec, self.brief))
         if more := self.brief.more:
-            validate(first_prompt(self.format, replace(self.brief, tools=more)))
+            validate(first_prompt(self.resolved_codec, replace(self.brief, tools=more)))
 
     def __repr__(self) -> str:
         """Its model, its format and its tools; `setting` has all of it."""
         tools = ", ".join(tool.name for tool in self.tools) or "none"
-        return f"<Agent {self.resolved_model.info.name}, {self.format.name}, tools: {tools}>"
+        return (
+            f"<Agent {self.resolved_model.info.name}, {self.resolved_codec.name}, tools: {tools}>"
+        )
 
     def __new__(cls, *args: Any, **given: Any) -> Self:
         """Raise `ConfigError` for a setting that an agent does not have: the name may be near."""
@@ -158,7 +160,7 @@ class Agent(Generic[A_co]):
         return resolve(self.model) if isinstance(self.model, str) else self.model
 
     @cached_property
-    def format(self) -> Codec:
+    def resolved_codec(self) -> Codec:
         """The format: the agent's own, else its variant's, else native."""
         varied = None if self.variant is None else self.variant.codec
         return _codec(varied if self.codec is None else self.codec)
@@ -226,7 +228,7 @@ class Agent(Generic[A_co]):
     @cached_property
     def budget(self) -> Budget:
         """What its runs may spend, and what is known beforehand about its model calls."""
-        model, first = self.resolved_model, first_prompt(self.format, self.brief)
+        model, first = self.resolved_model, first_prompt(self.resolved_codec, self.brief)
         estimate = CallEstimate(opening(first), most_answered(model.info.params), self.brief.shape)
         return Budget(self.limits.allowance, model.info.priced, self.limits.landing, estimate)
 
@@ -323,7 +325,7 @@ class Agent(Generic[A_co]):
         params = dict(self.resolved_model.info.params)
         named = (
             self.resolved_model.info.name,
-            self.format.name,
+            self.resolved_codec.name,
             self.brief.prompt,
             params,
             tools,

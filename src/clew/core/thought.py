@@ -31,11 +31,13 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought:
     said = reminders(agent.instructions, so_far, agent.budget.left(so_far))
     new = await agent.discover_tools(so_far)
     calls: Calls = "none" if landing else "auto"
-    with using(who := f"the format {agent.format.name}"):
+    with using(who := f"the format {agent.resolved_codec.name}"):
         params = agent.resolved_model.info.params
-        view = view_of(so_far, agent.format, agent.brief, params, agent.seed)
+        view = view_of(so_far, agent.resolved_codec, agent.brief, params, agent.seed)
         prompt, prints = view.prompt(so_far, said, calls, new)
-        hear = None if journal.listener is None else agent.format.stream_filter(journal.token)
+        hear = (
+            None if journal.listener is None else agent.resolved_codec.stream_filter(journal.token)
+        )
     reply = await _reply(agent, prompt, hear)
     parsed = _read(agent, so_far, reply, who)
     if landing and any(action.name != FINISH for action in parsed.actions):
@@ -66,13 +68,13 @@ def _parsed(agent: Agent, so_far: Trajectory, reply: Reply, who: str) -> Parsed:
     """The reply as its codec reads it; what can be no answer is a fault instead of one."""
     if reply.finish == "declined":  # nothing in such a text is a call
         return Parsed(answer=reply.text)
-    found = agent.format.parse(agent.brief, reply)
+    found = agent.resolved_codec.parse(agent.brief, reply)
     parsed = of_kind(who, found, Parsed, "what it read (clew.interfaces.Parsed)")
     if reply.mended:
         repairs = tuple(dict.fromkeys([*reply.mended, *parsed.repairs]))
         parsed = msgspec.structs.replace(parsed, repairs=repairs)
     if parsed.answer is not None:
-        why = no_answer(agent.format, agent.brief, so_far, parsed.answer)
+        why = no_answer(agent.resolved_codec, agent.brief, so_far, parsed.answer)
         return Parsed(text=parsed.answer, fault=why) if why else parsed
     if not any(action.name == FINISH for action in parsed.actions):
         return parsed
@@ -87,7 +89,7 @@ def _finished(agent: Agent, so_far: Trajectory, action: Action) -> Action:
     answer = action.args.get("answer")
     if action.name != FINISH or action.fault or not isinstance(answer, str):
         return action
-    why = no_answer(agent.format, agent.brief, so_far, answer)
+    why = no_answer(agent.resolved_codec, agent.brief, so_far, answer)
     return Action(FINISH, fault=why) if why else action
 
 

@@ -108,7 +108,7 @@ def tariff(one: Configuration | Judge) -> Price | None:
 
 def head(agent: Agent) -> int:
     """The tokens that every prompt of an agent begins with, roughly."""
-    prompt = first_prompt(agent.format, agent.brief)
+    prompt = first_prompt(agent.resolved_codec, agent.brief)
     parts: Sequence[Part] = prompt.head
     told = sum(len(part.text) for part in parts)
     told += sum(len(tool.description) + len(encode(tool.parameters)) for tool in prompt.tools)

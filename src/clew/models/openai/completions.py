@@ -104,7 +104,7 @@ class CompletionsApi:
         if prompt.tools:
             raise ConfigError(
                 f"{self.provider}:{self.model} only goes on with text, it has no native calls: "
-                "choose a text format, such as codec='paper' (--format paper)"
+                "choose a text format, such as codec='paper' (--codec paper)"
             )
         key = "completions"  # the same text for every model of this kind
         texts: list[bytes] = []
