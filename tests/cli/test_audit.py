@@ -29,7 +29,7 @@ def test_an_answer_from_documents_is_borne_out() -> None:
     asked = clew("ask", QUESTION, "--docs", library(), "--grounded", "--json")
     assert asked.document["status"] == "answered"
     shown = clew("show", "last", "--audit").out
-    assert "(answered): the answer is borne out" in shown
+    assert "(answered): the answer is supported" in shown
     assert "  + date '30 August 1797' in [doc_" in shown
     document = clew("show", "last", "--audit", "--json").document
     assert (document["ok"], document["problems"]) == (True, [])
@@ -40,7 +40,7 @@ def test_an_answer_from_documents_is_borne_out() -> None:
 def test_what_is_not_borne_out_is_shown_with_its_reason() -> None:
     run_id = record(act("look"), say("She was born in 1799 [doc_1]. She had 77 cats [doc_2]. Yes."))
     shown = clew("show", run_id, "--audit", "--store", "runs.sqlite").out
-    assert "the answer is not borne out" in shown
+    assert "the answer is not supported" in shown
     assert "Unsupported: She was born in 1799 [doc_1].\n  - date '1799' does not stand in" in shown
     assert "[doc_2] is weak evidence" in shown
     assert "Not checkable: Yes." in shown
@@ -56,7 +56,7 @@ def test_of_a_fallback_the_last_offer_is_shown() -> None:
     for last in (finish(wrong), say(wrong)):
         run_id = record(act("look"), last, checks=checks, tries=0, fallback=CANNOT_ANSWER)
         shown = clew("show", run_id, "--audit", "--store", "runs.sqlite").out
-        assert "(failed): the answer is not borne out" in shown
+        assert "(failed): the answer is not supported" in shown
         assert "Unsupported: She was born in 1799" in shown
 
 

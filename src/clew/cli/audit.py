@@ -51,7 +51,7 @@ def document(record: Trajectory, found: Audit) -> dict[str, Json]:
 def tell(record: Trajectory, found: Audit) -> None:
     """The claims with their state, what was found where, and the references."""
     out = console()
-    verdict = "borne out" if found.ok else "not borne out"
+    verdict = "supported" if found.ok else "not supported"
     put(out, Shown("Run", f"{record.run_id} ({status(record)}): the answer is {verdict}", "bold"))
     for why in found.why:
         put(out, Shown("Answer", inert(why), "red"))

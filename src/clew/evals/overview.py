@@ -50,7 +50,7 @@ def overview(outcomes: Sequence[Outcome], about: About) -> Table:
         f"({LEVEL:.0%}; a pair counts as one case). Time is the median; "
         "steps, calls, tokens, cost and faults are means per trial.",
         f"{every} is the chance that {k} trials of a case all pass." if k > 1 else "",
-        "Grounded is the share of claims that could be checked and are borne out.",
+        "Grounded is the share of checkable claims that the evidence supports.",
         "What is counted in a vote is the sum over its runs." if _votes(outcomes) else "",
         "Cost is without the judge's." if about.judge else "",
         unfinished(outcomes, about),
