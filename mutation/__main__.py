@@ -17,8 +17,9 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,8 +39,10 @@ WORDS: Final = {
     "killed": "a test failed",
     "unfit": "the tests could not begin",
     "timed out": "a test hung and was ended",
+    "unseen": "no quick test noticed, others were not run yet",
     "survived": "no test noticed",
 }
+ALIVE: Final = ("unseen", "survived")
 
 
 def main() -> None:
@@ -58,8 +61,9 @@ def main() -> None:
     name = f"{digest(core)}-{chosen.seed}"
     whole = digest([path for path in files() if path.suffix == ".py"])
     mutants = list(sample(ROOT / TARGET, chosen.seed, chosen.sample))
-    results = Results(BUILD / f"{name}.jsonl", whole)
-    left = [mutant for mutant in mutants if mutant.key not in results.known]
+    reasons = explained()
+    results = Results(BUILD / f"{name}.jsonl", whole, reasons)
+    left = [mutant for mutant in mutants if results.leave(mutant, reasons)]
     print(f"{len(mutants)} mutants of {TARGET} (commit {commit()}, seed {chosen.seed})", flush=True)
     if left:
         sandboxes = [Sandbox(BUILD / f"tree-{number}") for number in range(chosen.jobs)]
@@ -71,7 +75,7 @@ def main() -> None:
             try_all(left, usual, sandboxes, results)
         except KeyboardInterrupt:
             print("\nstopped: the same command goes on from here")
-    tell(mutants, results.known, listed=chosen.all)
+    tell(mutants, results.known, reasons, listed=chosen.all)
 
 
 def commit() -> str:
@@ -82,21 +86,36 @@ def commit() -> str:
     ).stdout.strip()
 
 
+@dataclass(frozen=True)
+class Work:
+    """A mutant that is being tried."""
+
+    mutant: Mutant
+    sandbox: Sandbox
+    stack: contextlib.ExitStack  # closed, the sandbox is as it was
+    began: float
+    more: bool  # whether there are tests that it was not put to yet
+
+
 class Results:
     """A line for each mutant that was tried; the last one counts."""
 
-    def __init__(self, path: Path, whole: str) -> None:
+    def __init__(self, path: Path, whole: str, reasons: Mapping[Key, str]) -> None:
         self.path = path
         self.whole = whole  # what tests and code outside the core were then
         self.known: dict[Key, Outcome] = {}
-        reasons = explained()
         for line in path.read_text().splitlines() if path.exists() else ():
             with contextlib.suppress(ValueError):  # a line half written
                 result = json.loads(line)
                 key = tuple(result["key"])
                 again = result["whole"] != whole and key not in reasons
-                if result["outcome"] != "survived" or not again:
+                if result["outcome"] not in ALIVE or not again:
                     self.known[key] = result
+
+    def leave(self, mutant: Mutant, reasons: Mapping[Key, str]) -> bool:
+        """Whether there is anything left to be tried."""
+        result = self.known.get(mutant.key)
+        return result is None or (result["outcome"] == "unseen" and mutant.key not in reasons)
 
     def add(self, mutant: Mutant, outcome: str, by: str, seconds: float) -> None:
         """Write one down."""
@@ -110,35 +129,41 @@ class Results:
 def try_all(
     mutants: Iterable[Mutant], usual: Baseline, sandboxes: Sequence[Sandbox], results: Results
 ) -> None:
-    """Put each to its tests, as many at once as there are sandboxes."""
-    waiting, free = list(reversed(list(mutants))), list(sandboxes)
-    at_work: dict[int, tuple[Mutant, Sandbox, contextlib.ExitStack, float]] = {}
-    count = Counter[str]()
+    """Put each to its tests, as many at once as there are sandboxes; to dear tests at the end."""
+    waiting = deque(mutants)
+    free, count = list(sandboxes), Counter[str]()
+    at_work: dict[int, Work] = {}
     try:
         while waiting or at_work:
             while waiting and free:
-                mutant, sandbox, stack = waiting.pop(), free.pop(), contextlib.ExitStack()
+                mutant, sandbox, stack = waiting.popleft(), free.pop(), contextlib.ExitStack()
+                cheap, dear = usual.tests_of(mutant)
+                further = mutant.key in results.known
+                tests, dear = (dear, {}) if further else (cheap, dear)
                 stack.enter_context(sandbox.holding(mutant))
-                pid = fork(sandbox, sandbox.folder.name, usual.tests_of(mutant), measured=False)
-                at_work[pid] = (mutant, sandbox, stack, time.monotonic())
+                pid = fork(sandbox, sandbox.folder.name, tests, measured=False)
+                at_work[pid] = Work(mutant, sandbox, stack, time.monotonic(), more=bool(dear))
             # Left unreaped until it is known which: `ended` takes its children along.
             found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
             if found is None or found.si_pid not in at_work:
                 continue
             code, pid = ended(found.si_pid)
-            mutant, sandbox, stack, began = at_work.pop(pid)
-            stack.close()
-            outcome, by = judged(code, sandbox)
-            results.add(mutant, outcome, by, time.monotonic() - began)
-            free.append(sandbox)
+            work = at_work.pop(pid)
+            work.stack.close()
+            free.append(work.sandbox)
+            outcome, by = judged(code, work.sandbox)
+            if outcome == "survived" and work.more:
+                outcome = "unseen"
+                waiting.append(work.mutant)
+            results.add(work.mutant, outcome, by, time.monotonic() - work.began)
             count[outcome] += 1
-            print(f"{count.total()}/{count.total() + len(waiting) + len(at_work)}", end=" ")
+            print(f"{len(waiting) + len(at_work)} left:", end=" ")
             print(*(f"{word} {number}" for word, number in sorted(count.items())), flush=True)
     finally:
-        for pid, (_, _, stack, _) in at_work.items():
+        for pid, work in at_work.items():
             os.killpg(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
-            stack.close()
+            work.stack.close()
 
 
 def judged(code: int, sandbox: Sandbox) -> tuple[str, str]:
@@ -156,18 +181,23 @@ def judged(code: int, sandbox: Sandbox) -> tuple[str, str]:
     return ("killed" if code == 1 and by else "unfit"), by
 
 
-def tell(mutants: Sequence[Mutant], known: Mapping[Key, Outcome], *, listed: bool) -> None:
+def tell(
+    mutants: Sequence[Mutant],
+    known: Mapping[Key, Outcome],
+    reasons: Mapping[Key, str],
+    *,
+    listed: bool,
+) -> None:
     """Print the figures, and what survived; exit with 1 below the aim."""
-    reasons = explained()
     tried = [mutant for mutant in mutants if mutant.key in known]
     by_outcome: dict[str, list[Mutant]] = {word: [] for word in WORDS}
     for mutant in tried:
         by_outcome[known[mutant.key]["outcome"]].append(mutant)
-    survivors = by_outcome["survived"]
+    survivors = [mutant for word in ALIVE for mutant in by_outcome[word]]
     open_ones = [mutant for mutant in survivors if mutant.key not in reasons]
     if listed:
         for mutant in tried:
-            if (result := known[mutant.key])["outcome"] != "survived":
+            if (result := known[mutant.key])["outcome"] not in ALIVE:
                 show(mutant, f"{result['outcome']} {result['by']}")
     for mutant in survivors:
         if mutant.key in reasons:

@@ -35,6 +35,7 @@ TESTS: Final = Path("tests/core")
 TO_START: Final = 120.0  # seconds for imports and the collection of tests
 LEAST: Final = 20.0  # seconds for any test, and so many times what it took unchanged:
 SLOWER: Final = 20
+CHEAP: Final = 8.0  # seconds of tests for a mutant, before all others have had theirs
 MEMORY: Final = 4 << 30  # bytes, for a mutant that asks for ever more
 
 
@@ -213,8 +214,8 @@ class Baseline:
     data: coverage.CoverageData
     folder: Path  # of the sandbox in which it was measured
 
-    def tests_of(self, mutant: Mutant) -> dict[str, float]:
-        """The tests that may see it, quick ones first.
+    def tests_of(self, mutant: Mutant) -> tuple[dict[str, float], dict[str, float]]:
+        """The tests that may see it, quick ones first: those within `CHEAP`, and the others.
 
         All tests, where it is in what runs on import, or where no test runs it in its own process.
         """
@@ -224,7 +225,11 @@ class Baseline:
             found = {name for line in mutant.lines for name in by_line.get(line, ())}
         names = (found & self.took.keys()) or self.took.keys()
         order = sorted(names, key=lambda name: (self.took[name], name))
-        return {name: self.took[name] for name in order}
+        cheap, dear, total = dict[str, float](), dict[str, float](), 0.0
+        for name in order:
+            total += self.took[name]
+            (cheap if total < CHEAP else dear)[name] = self.took[name]
+        return (cheap, dear) if cheap else (dear, cheap)
 
     @cache  # noqa: B019 - there is one of it
     def _by_line(self, path: str) -> Mapping[int, Sequence[str]]:

@@ -1,0 +1,75 @@
+"""What a run does next, step by step, until there is nothing more."""
+
+from typing import Any
+
+import pytest
+
+from clew import Agent, Limits, MemoryStore, Trajectory, Verdict, cancel, tool
+from clew.core.events import Stop
+from clew.core.loop import advance
+from clew.core.moves import Move, next_move
+from clew.core.runner import start
+from clew.testing.models import ScriptedModel, act, say
+
+
+@tool(effect="pure")
+def look() -> str:
+    """Look."""
+    return "seen"
+
+
+async def moves(agent: Agent, *, cancelled: bool = False) -> tuple[list[Move], Stop]:
+    """What came next each time, and how the run stopped."""
+    store, found = MemoryStore(), list[Move]()
+    journal = await start(agent, "Look!", store, run_id="r")
+    if cancelled:
+        await cancel("r", why="enough", store=store)
+        await journal.receive()
+    while (stop := journal.trajectory.stop) is None:
+        found.append(next_move(agent, journal.trajectory))
+        await advance(agent, journal)
+    found.append(next_move(agent, journal.trajectory))
+    return found, stop
+
+
+def scripted(*script: Any, **parts: Any) -> Agent:
+    return Agent(model=ScriptedModel(script), tools=[look], **parts)
+
+
+async def never(answer: Any, so_far: Trajectory) -> str:
+    return "look again"
+
+
+async def refuse(words: str) -> Verdict:
+    return Verdict("deny", "not such words")
+
+
+@pytest.mark.parametrize(
+    ("agent", "kinds", "status"),
+    [
+        (scripted(act("look"), say("ok")), "think act think conclude done", "answered"),
+        (
+            scripted(act("look"), say("ok"), limits=Limits(steps=1)),
+            "think act land think conclude done",
+            "bound",
+        ),
+        (
+            scripted(say("a"), say("b"), checks=[never], tries=1, fallback="none"),
+            "think conclude think conclude give_up done",
+            "failed",
+        ),
+        (scripted(screens=[refuse]), "screen done", "refused"),
+    ],
+    ids=lambda part: part if isinstance(part, str) else "",
+)
+async def test_what_is_next(agent: Agent, kinds: str, status: str) -> None:
+    found, stop = await moves(agent)
+    assert ([move.kind for move in found], stop.status) == (kinds.split(), status)
+
+
+async def test_why_it_is_next_is_said_where_a_person_or_a_bound_wants_it() -> None:
+    found, stop = await moves(scripted(), cancelled=True)
+    assert found == [Move("interrupt", "enough"), Move("done")]
+    assert (stop.status, stop.reason) == ("interrupted", "enough")
+    found, _ = await moves(scripted(act("look"), say("ok"), limits=Limits(steps=1)))
+    assert [move for move in found if move.why] == [Move("land", "steps: 1 of 1 used")]
