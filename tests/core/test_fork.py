@@ -30,7 +30,17 @@ from clew import (
     run_sync,
 )
 from clew.codecs import by_name
-from clew.core.events import AnyEvent, Done, Fingerprints, Forked, Note, Reply, Thought, decode
+from clew.core.events import (
+    AnyEvent,
+    Done,
+    Fingerprints,
+    Forked,
+    Note,
+    Reply,
+    Thought,
+    decode,
+    encode,
+)
 from clew.core.fork import DONE_CHARS, find_fork_point, start_fork
 from clew.core.interfaces import Append, OnText, Prompt, Store
 from clew.core.journal import Journal, load
@@ -38,6 +48,7 @@ from clew.core.loop import run as go
 from clew.core.runner import start
 from clew.stores.blobs import BLOB_BYTES
 from clew.testing.models import ScriptedModel, act, acts, finish, say
+from tests.core.family import hold_letters, letters
 from tests.core.play import copy, play
 from tests.core.scenarios import (
     SCENARIOS,
@@ -680,3 +691,27 @@ async def test_every_run_is_forked_at_every_step_and_replayed(
         replayed = await replay(without_world(agent), found.run_id, store=store)
         assert replayed.trajectory.entries == entries
     assert Ledger(tmp_path / "effects").lines() == before, "what would happen twice is held"
+
+
+async def test_a_word_between_two_observations_is_kept_behind_one_that_is_changed() -> None:
+    done: list[tuple[str, str]] = []
+    script = [acts(act("lookup", key="first"), act("send", text="x")), say("done")]
+    agent = Agent(
+        model=ScriptedModel([*script, say("so be it")]),
+        tools=[lookup, letters(done)],
+        guards=[hold_letters],
+    )
+    store = MemoryStore()
+    await run(agent, "Write!", store=store, run_id="r")
+    await store.post("r", encode(Note("Take care.")))
+    await rule("r", "1.2", allow=True, store=store)
+    assert (await resume(agent, "r", store=store)).answer == "done"
+    changed = {"1.1": "another"}
+    found = await fork(agent, "r", at=1, observations=changed, store=store, new_id="f")
+    step = (await load(store, "f")).steps[0]
+    assert [call.observation.text for call in step.calls if call.observation] == [
+        "another",
+        "sent x",
+    ]
+    notes = [e.event.text for e in (await load(store, "f")).entries if isinstance(e.event, Note)]
+    assert (found.answer, notes, len(done)) == ("done", ["Take care."], 1)

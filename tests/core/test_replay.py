@@ -177,7 +177,7 @@ async def test_a_record_that_goes_on_where_the_loop_stops(tmp_path: Path) -> Non
     longer = with_entries(record, *record.entries, record.entries[1])
     step, field, message = await divergence(by_name("plain answer").agent(tmp_path), longer)
     assert (step, field) == (2, "event")
-    assert "the record goes on" in message
+    assert message == "step 2, event: the loop stops here, the record goes on"
 
 
 async def test_a_record_that_does_not_think_where_the_loop_does(tmp_path: Path) -> None:
