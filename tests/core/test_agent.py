@@ -99,6 +99,38 @@ def test_a_cost_limit_without_a_known_price_is_refused() -> None:
     assert any(repr(bound) == "Cost(most=1.0)" for bound in Agent(model=MODEL).all_bounds)
 
 
+def test_a_plain_agent_is_named_in_records_as_it_always_was() -> None:
+    """Or every run that was begun before would have to be taken up with another agent."""
+    parts = dict(Agent(model=MODEL).setting.parts)
+    assert parts.pop("bounds") == [
+        "Faults(most=3)",
+        "Steps(most=15)",
+        "ToolCalls(most=30)",
+        "Tokens(most=1000000)",
+        "Seconds(most=600.0)",
+        "Cost(most=1.0)",
+        "Stuck(refused=2, unmade=6)",
+    ]
+    assert parts.pop("guards") == [
+        "NoProgress(hint=3, refuse=5, polling=frozenset())",
+        "Caps(total=30, per_step=16, per_tool={})",
+    ]
+    assert parts.pop("limits") == (
+        "Limits(steps=15, tool_calls=30, calls_per_step=16, calls_per_tool={}, "
+        "tokens=1000000, cost=None, seconds=600.0, faults=3)"
+    )
+    assert parts == {
+        "answer": {"type": "string"},
+        "checks": [],
+        "examples": 0,
+        "fallback": None,
+        "landing": True,
+        "thought": True,
+        "tries": 2,
+        "unknown": "tell",
+    }
+
+
 def test_settings_name_what_changed() -> None:
     one = Agent(model=MODEL, tools=TOOLS)
     other = one.replace(prompt="Other", tools=TOOLS[1:], limits=Limits(steps=3))

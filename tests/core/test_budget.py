@@ -26,7 +26,7 @@ from clew import (
 )
 from clew import replay as play_again
 from clew.context.call_estimate import ANSWER, CallEstimate, most_answered
-from clew.core.budget import LEAST, Budget
+from clew.core.budget import LEAST, Budget, limit_reminders
 from clew.core.events import (
     SCHEMA,
     Action,
@@ -45,7 +45,7 @@ from clew.core.events import (
     Thought,
     Usage,
 )
-from clew.core.interfaces import Prompt
+from clew.core.interfaces import Left, Prompt
 from clew.core.journal import Journal
 from clew.core.loop import advance
 from clew.core.loop import run as go
@@ -587,3 +587,18 @@ def tokens(spent: Totals) -> int:
 
 def dollars(spent: Totals) -> float:
     return (spent.usage.cost or 0.0) + (spent.lost.cost or 0.0)
+
+
+@pytest.mark.parametrize(
+    ("steps", "calls", "lines"),
+    [
+        (4, 4, []),
+        (3, 4, ["3 steps are left."]),
+        (4, 3, ["3 tool calls are left."]),
+        (1, 0, ["This is the last step: finish now.", "0 tool calls are left."]),
+    ],
+)
+def test_the_model_is_reminded_of_what_is_left_from_where_it_is_near(
+    steps: int, calls: int, lines: list[str]
+) -> None:
+    assert limit_reminders(Left(steps, calls, 1_000, 60.0), near=3) == lines

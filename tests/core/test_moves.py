@@ -65,6 +65,7 @@ async def refuse(words: str) -> Verdict:
 async def test_what_is_next(agent: Agent, kinds: str, status: str) -> None:
     found, stop = await moves(agent)
     assert ([move.kind for move in found], stop.status) == (kinds.split(), status)
+    assert stop.fallback is ("give_up" in kinds)
 
 
 async def test_why_it_is_next_is_said_where_a_person_or_a_bound_wants_it() -> None:

@@ -27,6 +27,7 @@ from clew.api import run, run_sync
 from clew.codecs import Native
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.core.events import Note, Observation, Reply, Started
+from clew.core.execute import IN_DOUBT
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
@@ -158,7 +159,10 @@ async def test_what_a_deaf_tool_comes_to_in_the_end_is_a_note() -> None:
     observation = record.call("1.1").observation
     assert observation is not None
     assert (observation.code, observation.outcome) == ("timeout", "unknown")
-    assert "nor when it was stopped: it was left alone" in observation.text
+    assert observation.text == (
+        "ERROR: timeout: work did not end in 0.05 s, nor when it was stopped: it was left alone. "
+        + IN_DOUBT.format(tool="It")
+    )
     notes = [entry.event.text for entry in record.entries if isinstance(entry.event, Note)]
     assert notes == ["work (call 1.1) ended after its deadline: sent after all"]
     assert (await replay(agent, record, MemoryStore())).trajectory.entries == record.entries

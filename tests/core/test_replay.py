@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 import pytest
+import trio
+from trio.testing import MockClock
 
 from clew import (
     PROMPT,
@@ -283,7 +285,8 @@ async def test_a_newer_version_of_a_format_takes_nothing_back(script: list[Any])
         await replay(new, again, MemoryStore())
 
 
-async def test_retries_replay_without_waiting() -> None:
+def test_retries_replay_without_waiting() -> None:
+    """On a clock that jumps to the next thing that is waited for: nothing is timed."""
     errors: list[Exception] = [ToolError("busy"), RuntimeError("lost")]
 
     async def call(args: dict[str, Any], key: str) -> str:
@@ -291,16 +294,23 @@ async def test_retries_replay_without_waiting() -> None:
             raise errors.pop()
         return "done"
 
-    work = Tool(
-        "work", "Work.", {"type": "object"}, call, effect="idempotent", retry=Retry(2, delay=0.001)
-    )
+    retry = Retry(2, delay=60.0)
+    work = Tool("work", "Work.", {"type": "object"}, call, effect="idempotent", retry=retry)
     agent = Agent(model=ScriptedModel([act("work"), say("ok")]), tools=[work])
-    store = MemoryStore()
-    await run(agent, "Work!", store=store, run_id="run")
-    record = await load(store, "run")
-    assert [type(e.event).__name__ for e in record.entries].count("Attempt") == 3
-    replayed = await replay(without_world(agent), record, MemoryStore())
-    assert replayed.trajectory.entries == record.entries
+
+    async def main() -> None:
+        store = MemoryStore()
+        began = trio.current_time()
+        await run(agent, "Work!", store=store, run_id="run")
+        assert trio.current_time() >= began + 60
+        ended = trio.current_time()
+        record = await load(store, "run")
+        assert [type(e.event).__name__ for e in record.entries].count("Attempt") == 3
+        replayed = await replay(without_world(agent), record, MemoryStore())
+        assert replayed.trajectory.entries == record.entries
+        assert trio.current_time() == ended
+
+    trio.run(main, clock=MockClock(autojump_threshold=0))
 
 
 async def test_several_guards_on_one_call_replay() -> None:
