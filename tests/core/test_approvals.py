@@ -28,7 +28,7 @@ from clew import (
 from clew.core.events import Judged, Note, Ruling, Stop, decode, encode
 from clew.core.interfaces import Append, Line
 from clew.core.journal import chain, load
-from clew.core.runner import refuse_sub_run, start, take_up
+from clew.core.runner import refuse_sub_run, start, start_or_take_up, take_up
 from clew.stores import MemoryStore
 from clew.strategies import vote
 from clew.testing.models import act, acts, say
@@ -70,8 +70,9 @@ async def test_everything_that_waits_is_listed_over_all_runs() -> None:
     (each,) = first.held
     assert (each.tool, each.args, each.why) == ("send", {"text": "x"}, "a letter leaves the house")
     record = await read("w", store=store)
-    (at,) = [entry.at for entry in record.entries if isinstance(entry.event, Judged)]
+    ((at, judged),) = [(e.at, e.event) for e in record.entries if isinstance(e.event, Judged)]
     assert (each.at, each.seen) == (at, record.call("1.1").hash)
+    assert judged.verdict.args == {"text": "x"}
 
 
 async def test_a_child_of_a_child_is_ruled_on_days_later_in_any_order(tmp_path: Path) -> None:
@@ -536,3 +537,26 @@ async def test_many_runs_wait_in_a_real_store(tmp_path: Path) -> None:
         await run(writer(done, "x", "y"), "Write.", store=store, run_id=f"w{number}")
     assert len(await held(store=store)) == 10
     await store.close()
+
+
+async def test_a_call_whose_arguments_a_person_changed_is_known_by_those() -> None:
+    store = MemoryStore()
+    for run_id, text in (("changed", "a"), ("same", "b")):
+        await run(writer([], text), "Write.", store=store, run_id=run_id)
+        await rule(run_id, "1.1", allow=True, args={"text": "b"}, store=store)
+        await resume(writer([], text), run_id, store=store)
+    changed, same = [
+        (await read(run_id, store=store)).call("1.1") for run_id in ("changed", "same")
+    ]
+    assert changed.attempts[0].hash == same.attempts[0].hash == same.hash
+
+
+async def test_an_id_is_taken_up_by_the_same_question_only() -> None:
+    store, agent = MemoryStore(), writer([], "a")
+    await start_or_take_up(agent, "Write.", store, "w")
+    again = await start_or_take_up(agent, "Write.", store, "w")
+    assert again.epoch == 2
+    with pytest.raises(ConfigError, match="run w is another's: give this one an id of its own"):
+        await start_or_take_up(agent, "Write more.", store, "w")
+    with pytest.raises(ConfigError, match="run w is another's"):
+        await start_or_take_up(agent, "Write.", store, "w", parent="r:1.1")

@@ -26,6 +26,8 @@ from clew import (
 from clew.api import run, run_sync
 from clew.codecs import Native
 from clew.codecs.interface import Parsed, PromptSpec
+from clew.context import PROMPT
+from clew.context.variants import Variant
 from clew.core.events import Note, Observation, Reply, Started
 from clew.core.execute import IN_DOUBT
 from clew.core.interfaces import ModelInfo, OnText, Prompt
@@ -416,6 +418,14 @@ class OddFormat:
             {"prompt": Instructions("Work.", tail=cast("Any", double))},
             "the tail double is called with",
         ),
+        (
+            {
+                "prompt": PROMPT.replace(
+                    variants=(Variant(name="v", match=("*",), shape=cast("Any", narrow)),)
+                )
+            },
+            "the shape narrow is async, and has to answer at once",
+        ),
         ({"system_prompt": "x"}, "an agent has no 'system_prompt': say prompt"),
         ({"max_steps": 5}, r"an agent has no 'max_steps': say limits=Limits\(steps=…\)"),
         ({"steps": 5}, r"an agent has no 'steps': say limits=Limits\(steps=…\)"),
@@ -552,3 +562,22 @@ async def test_a_thread_that_a_tool_started_and_left_is_nobodys_concern() -> Non
 
     assert (await seen([starts]))[0].text == "started"
     may_end.set()
+
+
+async def amiss(words: str) -> Any:
+    return 5
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"screens": [amiss]}, r"the screen .*amiss gave 5 \(int\): it must give a Verdict or"),
+        (
+            {"prompt": Instructions("Work.", tail=cast("Any", lambda so_far, left: 5))},
+            r"<lambda> gave 5 \(int\): it must give a text \(\"\" for nothing\); mend",
+        ),
+    ],
+)
+async def test_what_a_part_must_give_is_said(said: Any, why: str) -> None:
+    with pytest.raises(PartError, match=why):
+        await run(Agent(SCRIPT, [work(double)], **said), "Work!", store=MemoryStore())

@@ -76,8 +76,10 @@ SHAPES = {
 async def test_a_known_secret_is_blotted_out_in_any_form(form: str) -> None:
     store = MemoryStore()
     await run(agent(say(f"It is {FORMS[form]}, so.")), "Which?", store=store, run_id="r")
-    assert FORMS[form][4:-4].lower() not in (await bodies(store)).lower()
-    assert "[redacted]" in await bodies(store)
+    kept = await bodies(store)
+    assert FORMS[form][4:-4].lower() not in kept.lower()
+    # What a whole form of base64 begins and ends with depends on what stands beside it.
+    assert ("[redacted]" if "base64" in form else "It is [redacted], so.") in kept
 
 
 @pytest.mark.parametrize("text", SHAPES)

@@ -174,3 +174,26 @@ async def test_the_text_of_an_observation_is_made_once_whoever_reads_it() -> Non
     assert first is second
     (line,) = [line for line in await store.read("r") if b'"event":"observation"' in line.body]
     assert b"_json" not in line.body
+
+
+@pytest.mark.parametrize(
+    ("given", "whole"),
+    [
+        ("x" * 4_998, True),  # and two quotes
+        ("x" * 4_999, False),
+        (Observation(content="", images=(Image("image/png", b"x" * 2_000, "y" * 2_998),)), True),
+        (Observation(content="", images=(Image("image/png", b"x" * 2_000, "y" * 2_999),)), False),
+    ],
+)
+async def test_all_that_would_be_kept_counts_to_the_byte(given: Any, *, whole: bool) -> None:
+    @tool(effect="read")
+    def show() -> Any:
+        """Show it."""
+        return given
+
+    limits, store = Limits(observation_bytes=5_000), MemoryStore()
+    agent = Agent(model=ScriptedModel([act("show"), say("ok")]), tools=[show], limits=limits)
+    await run(agent, "Show!", store=store, run_id="run")
+    seen = (await read("run", store=store)).call("1.1").observation
+    assert seen is not None
+    assert (seen.ok, seen.code) == ((True, "") if whole else (False, "bad_output"))

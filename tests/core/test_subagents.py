@@ -52,6 +52,7 @@ from clew.core.journal import Journal, load
 from clew.core.pending import interrupt
 from clew.core.replay import replay as replay_record
 from clew.core.runner import has_begun, start, take_up
+from clew.core.steps import sum_of
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import DEFAULT_COST
 from clew.stores import MemoryStore
@@ -341,6 +342,19 @@ async def test_no_more_is_granted_than_the_agent_s_own_limits() -> None:
     assert grants(so_far) == [Grant(2, 1, 5_000, 5.0, 0.1, 1)]
 
 
+async def test_what_several_sub_runs_took_is_counted_together() -> None:
+    child = Agent(model=scripted(act("calc", expression="1"), say("one")), tools=[calc])
+    twice = acts(act("other", task="a"), act("other", task="b"))
+    so_far = await of(lone(child, twice, say("done")), MemoryStore())
+    assert (so_far.total.steps, so_far.total.tool_calls) == (2 + 2 * 2, 2 + 2)
+    assert so_far.total.usage == Usage(60, 30, cost=0.0)
+
+
+def test_what_several_grants_come_to() -> None:
+    grants = [Grant(1, 2, 3, 4.0), Grant(1, 2, 3, 4.0, 0.5, 1)]
+    assert sum_of(grants) == Grant(2, 4, 6, 0.0, 0.5)
+
+
 def test_the_smaller_of_two_grants_is_so_on_every_axis() -> None:
     no_price = replace_grant(PLENTY, cost=None)
     assert least(no_price, no_price).cost is None
@@ -430,6 +444,10 @@ def test_a_grant_that_is_spent_to_the_cent_is_spent() -> None:
     assert who.budget.granted(so_far) is None
     so_far.add(Entry(2, 0, 1, Charged(Usage(cost=0.5))))
     assert who.budget.granted(so_far) == "grant: $0.5000 granted, and spent"
+    later = Trajectory("r", [Entry(1, 0, 1, first), Entry(2, 59_999, 1, Charged(Usage()))])
+    assert who.budget.granted(later) is None
+    later.add(Entry(3, 60_000, 1, Charged(Usage())))
+    assert who.budget.granted(later) == "grant: seconds: 60 granted, and used"
 
 
 @pytest.mark.parametrize("axis", ["tool_calls", "cost", "tokens"])

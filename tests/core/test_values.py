@@ -4,7 +4,7 @@ import importlib
 import json
 import pkgutil
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -12,6 +12,7 @@ import pytest
 import clew.core
 from clew.core import events
 from clew.core.events import Usage
+from clew.core.interfaces import Left, Part, Retry, Tool
 
 # The fold of a record fills these as it goes.
 OPEN = {"Call", "Totals", "Step"}
@@ -147,3 +148,41 @@ def test_a_record_leaves_out_what_is_as_usual() -> None:
         "prints": {"head": "h", "tools": "t", "params": "p", "parts": "s"},
         "actions": [{"name": "a", "args": {"x": 0}}],
     }
+
+
+WORDS = {
+    "Finish": "stop calls declined length filter refusal cut",
+    "Effect": "pure read idempotent unsafe",
+    "Trust": "trusted untrusted",
+    "Outcome": "done not_done unknown",
+    "Status": "answered declined bound held refused failed interrupted",
+    "Code": "unknown_tool invalid_arguments repeated_same_tool_call_too_many_times timeout "
+    "tool_error crashed bad_output denied cap unknown rejected interrupted sibling_failed",
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_the_words_of_a_record_stay_those_it_was_written_with(name: str) -> None:
+    assert tuple(filter(None, get_args(vars(events)[name]))) == tuple(WORDS[name].split())
+
+
+async def sleeps(args: dict[str, events.Json], key: str) -> None: ...
+
+
+def test_what_is_usual_of_a_tool_and_of_a_part_of_a_prompt() -> None:
+    assert Retry() == Retry(times=0, delay=0.5, most=8.0)
+    tool = Tool("work", "Work.", {}, call=sleeps)
+    assert (tool.effect, tool.timeout, tool.trust, tool.version) == (
+        "unsafe",
+        30.0,
+        "untrusted",
+        "1",
+    )
+    part = Part("user", "Work!", encoded={"chat": b"..."})
+    assert "encoded" not in repr(part)
+    assert Left(1, 2, 3, 4.0) == Left(1, 2, 3, 4.0, cost=0.0, depth=0)
+
+
+def test_what_took_any_token_at_no_known_cost_has_none_in_a_sum() -> None:
+    assert (Usage(1) + Usage(cost=0.5)).cost is None
+    assert (Usage() + Usage(cost=0.5)).cost == 0.5
