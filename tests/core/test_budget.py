@@ -25,12 +25,16 @@ from clew import (
     tool,
 )
 from clew import replay as play_again
+from clew.context import PROMPT
 from clew.context.call_estimate import ANSWER, CallEstimate, most_answered
-from clew.core.budget import LEAST, Budget, limit_reminders
+from clew.context.reminders import reminders
+from clew.core.budget import LEAST, Budget
 from clew.core.events import (
     SCHEMA,
     Action,
+    AgentSpec,
     Charged,
+    Entry,
     Fingerprints,
     Grant,
     Image,
@@ -601,4 +605,6 @@ def dollars(spent: Totals) -> float:
 def test_the_model_is_reminded_of_what_is_left_from_where_it_is_near(
     steps: int, calls: int, lines: list[str]
 ) -> None:
-    assert limit_reminders(Left(steps, calls, 1_000, 60.0), near=3) == lines
+    so_far = Trajectory("r", [Entry(1, 0, 1, Started("q", AgentSpec("f", "m", "c", "p")))])
+    near = PROMPT.replace(tell_left="near")
+    assert reminders(near, so_far, Left(steps, calls, 1_000, 60.0)) == tuple(lines)
