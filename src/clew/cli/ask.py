@@ -1,16 +1,14 @@
 """`clew ask`: one question, one run."""
 
-from functools import partial
-
 import click
 
 from clew import new_run_id, open_run
-from clew.agent_files import Spec, origin
+from clew.agent_files import origin
 from clew.cli import completers
 from clew.cli.agents import assemble, options
 from clew.cli.foreground import carry_on
-from clew.cli.options import DEBUG, JSON, LOG_DIR, QUESTION, QUIET, STORE, agent_options
-from clew.cli.outcome import Outcome, show_run
+from clew.cli.options import LOG_DIR, QUESTION, STORE, agent_options
+from clew.cli.outcome import Outcome, run_command
 from clew.cli.screen import Screen
 from clew.cli.votes import NO_LOG, Wish, carry_vote
 from clew.interfaces import Json
@@ -46,27 +44,31 @@ Exit codes: 0 answered, 2 usage, 3 stopped at a limit, 4 waits for approval,
 @agent_options
 @STORE
 @LOG_DIR
-@JSON
-@QUIET
-@DEBUG
-def ask(
+@run_command
+async def ask(
+    screen: Screen,
+    *,
     question: str,
     store: str | None,
     log_dir: str | None,
     votes: int | None,
     verifier: str | None,
-    *,
-    as_json: bool,
-    quiet: bool,
     **given: Json,
-) -> int:
+) -> Outcome:
     """Answer QUESTION, and record every thought, call and observation.
 
     If QUESTION is -, it is read from stdin.
     """
-    wanted, wish = options(given), _wish(votes, verifier, log_dir)
-    work = partial(_ask, question, wanted, wish, store=store, log_dir=log_dir)
-    return show_run(work, as_json=as_json, quiet=quiet)
+    spec, wish = options(given), _wish(votes, verifier, log_dir)
+    made = await assemble(spec, screen)
+    store = store or made.spec.store or None
+    async with store_at(store) as place:
+        if wish is not None:
+            return await carry_vote(wish, question, made, new_run_id(), screen, place, store=store)
+        async with open_run(
+            made.agent, question, store=place, listener=screen, origin=origin(made.spec)
+        ) as opened:
+            return await carry_on(made, opened, store=store, log_dir=log_dir)
 
 
 def _wish(votes: int | None, verifier: str | None, log_dir: str | None) -> Wish | None:
@@ -80,24 +82,3 @@ def _wish(votes: int | None, verifier: str | None, log_dir: str | None) -> Wish 
         message = f"{NO_LOG}: leave --log-dir out."
         raise click.UsageError(message)
     return Wish(votes, verifier or "")
-
-
-async def _ask(
-    question: str,
-    spec: Spec,
-    wish: Wish | None,
-    screen: Screen,
-    *,
-    store: str | None,
-    log_dir: str | None,
-) -> Outcome:
-    made = await assemble(spec, screen)
-    store = store or made.spec.store or None
-    async with store_at(store) as place:
-        if wish is not None:
-            return await carry_vote(wish, question, made, new_run_id(), screen, place, store=store)
-        async with open_run(
-            made.agent, question, store=place, listener=screen, origin=origin(made.spec)
-        ) as opened:
-            screen.so_far = opened.record
-            return await carry_on(made, opened, store=store, log_dir=log_dir)

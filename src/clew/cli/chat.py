@@ -55,7 +55,6 @@ class Session:
             listener=self.screen, origin=origin(self.made.spec),
         )  # fmt: skip
         self.opened = await self.stack.enter_async_context(opening)
-        self.screen.so_far = self.opened.record
         return self.opened
 
     async def close(self) -> None:

@@ -18,9 +18,9 @@ from clew.agent_files import tool_names
 from clew.cli.places import LAST, existing, read_env
 from clew.cli.safe_text import inert
 from clew.codecs import names as format_names
-from clew.interfaces import Started, decode
 from clew.models import OFFLINE, available
 from clew.models.catalog import priced_models
+from clew.stores.listing import summary
 from clew.support.wings import MODELS, names
 
 SHOWN: Final = 60
@@ -44,12 +44,9 @@ async def _runs(store: str | None) -> list[CompletionItem]:
     async with existing(store) as place:
         found: list[CompletionItem] = []
         for info in await place.runs(OFFERED):
-            with contextlib.suppress(ValueError):  # a line of a newer clew tells nothing
-                first = decode(info.first.body)
-                goal = first.goal if isinstance(first, Started) else ""
-                found.append(
-                    CompletionItem(info.run_id, help=" ".join(inert(goal).split())[:SHOWN])
-                )
+            if (said := summary(info)) is not None:
+                goal = " ".join(inert(said.started.goal).split())
+                found.append(CompletionItem(info.run_id, help=goal[:SHOWN]))
         return found
 
 

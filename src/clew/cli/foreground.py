@@ -81,9 +81,11 @@ async def carry_on(
     log_dir: str | None = None,
 ) -> Outcome:
     """Go on with the run; the outcome says how it ended, and keeps the error if one ended it."""
+    if isinstance(screen := opened.listener, Screen):
+        screen.so_far = opened.record
 
     async def work() -> Result:
-        await read_all(made.docs, opened.listener)
+        await read_all(made.docs, screen)
         with logged(opened, log_dir):
             return await opened.go_on(say)
 

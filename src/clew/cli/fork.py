@@ -1,15 +1,13 @@
 """`clew fork`: a new run that begins with another's first steps."""
 
-from functools import partial
-
 import click
 
 from clew import open_fork, read
 from clew.agent_files import origin
 from clew.cli.agents import agent_store, assemble, recorded
 from clew.cli.foreground import carry_on
-from clew.cli.options import DEBUG, JSON, QUIET, RUN, SAY, STORE, TRUST_ORIGIN
-from clew.cli.outcome import Outcome, show_run
+from clew.cli.options import RUN, SAY, STORE, TRUST_ORIGIN
+from clew.cli.outcome import Outcome, run_command
 from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
 from clew.cli.settings import RecordCommand, Settings, settings_option
@@ -37,50 +35,32 @@ Examples:
 @SAY
 @TRUST_ORIGIN
 @STORE
-@JSON
-@QUIET
-@DEBUG
-def fork(
+@run_command
+async def fork(
+    screen: Screen,
+    *,
     run: str,
     at: int,
     settings: Settings,
     say: str,
     store: str | None,
-    *,
     trust_origin: bool,
-    as_json: bool,
-    quiet: bool,
-) -> int:
+) -> Outcome:
     """Start a new run from the first K steps of RUN, and continue it.
 
     RUN is an id, its beginning or end, or `last`; it does not change. No call of the kept steps is
     made again. The agent is made from the record; --set changes it.
     """
-    work = partial(_fork, run, at, settings, say, store, trusted=trust_origin)
-    return show_run(work, as_json=as_json, quiet=quiet)
-
-
-async def _fork(
-    run: str,
-    at: int,
-    settings: Settings,
-    say: str,
-    store: str | None,
-    screen: Screen,
-    *,
-    trusted: bool,
-) -> Outcome:
     store = store or agent_store(settings.agent)
     async with existing(store) as place:
         run_id = await find_run(place, run)
         record = await read(run_id, store=place)
         refuse_vote(record, "fork")
         shared = await read(run_id, at=at, store=place)
-        spec = recorded(shared, settings.agent, of=record, trusted=trusted)
+        spec = recorded(shared, settings.agent, of=record, trusted=trust_origin)
         made = await assemble(spec, screen)
         async with open_fork(
             made.agent, run_id, at=at, observations=settings.observations, say=say, store=place,
             listener=screen, origin=origin(made.spec),
         ) as opened:  # fmt: skip
-            screen.so_far = opened.record
             return await carry_on(made, opened, store=store)

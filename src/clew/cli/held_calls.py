@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Final
 
 import click
@@ -23,15 +24,7 @@ PROMPT: Final = "? "
 
 def document(each: Held) -> dict[str, Json]:
     """A call that waits for a ruling, for programs."""
-    return {
-        "run_id": each.run_id,
-        "call": each.call,
-        "tool": each.tool,
-        "args": each.args,
-        "why": each.why,
-        "at": each.at,
-        "root": each.root,
-    }
+    return {name: value for name, value in asdict(each).items() if name != "seen"}
 
 
 def held_call(each: Held, run_id: str = "") -> Shown:

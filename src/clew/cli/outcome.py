@@ -2,7 +2,8 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import partial, wraps
+from typing import Any, Final
 
 import anyio
 import click
@@ -15,10 +16,11 @@ from clew.citations import titles
 from clew.cli.errors import EXITS, FAILED, nobody_reads
 from clew.cli.held_calls import document as held_document
 from clew.cli.held_calls import render_held as held_shown
+from clew.cli.options import DEBUG, JSON, QUIET
 from clew.cli.places import command
 from clew.cli.render import WIDE, Shown, dollars
 from clew.cli.safe_text import inert, json_text
-from clew.cli.screen import Screen, console, put, watching
+from clew.cli.screen import console, put, watching
 from clew.interfaces import Json, Landing, encode
 from clew.strategies import Ballot, Vote
 
@@ -280,11 +282,19 @@ def entry_document(entry: Entry) -> dict[str, Json]:
     return {**place, **event, "chain": entry.hash.hex()}
 
 
-def show_run(work: Callable[[Screen], Awaitable[Outcome]], *, as_json: bool, quiet: bool) -> int:
-    """Do the work on a run under the eyes of a person, and show its end; the exit code."""
-    with watching(as_json=as_json, quiet=quiet) as screen:
-        end = anyio.run(work, screen)
-    return finish(end, as_json=as_json)
+def run_command(work: Callable[..., Awaitable[Outcome]]) -> Callable[..., int]:
+    """A command that shows a run to its end, with --json, --quiet and --debug.
+
+    `work` takes the screen, and the other options by their names.
+    """
+
+    @wraps(work)
+    def command(*, as_json: bool, quiet: bool, **given: Any) -> int:
+        with watching(as_json=as_json, quiet=quiet) as screen:
+            end = anyio.run(partial(work, screen, **given))
+        return finish(end, as_json=as_json)
+
+    return JSON(QUIET(DEBUG(command)))
 
 
 def finish(end: Outcome, *, as_json: bool) -> int:

@@ -1,21 +1,17 @@
 """`clew resume`: go on with a run."""
 
-from collections.abc import Mapping
-from functools import partial
-
 import click
 
 from clew import ConfigError, open_run, read
 from clew.agent_files import origin
 from clew.cli.agents import agent_store, assemble, recorded
 from clew.cli.foreground import carry_on
-from clew.cli.options import DEBUG, JSON, LOG_DIR, QUIET, RUN, SAY, STORE, TRUST_ORIGIN
-from clew.cli.outcome import Outcome, show_run
+from clew.cli.options import LOG_DIR, RUN, SAY, STORE, TRUST_ORIGIN
+from clew.cli.outcome import Outcome, run_command
 from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
 from clew.cli.settings import RecordCommand, Settings, settings_option
 from clew.cli.votes import NO_LOG, carry_vote, refuse_part, wish_of
-from clew.interfaces import Json
 
 EPILOG = """\b
 Examples:
@@ -40,53 +36,32 @@ Examples:
 @TRUST_ORIGIN
 @STORE
 @LOG_DIR
-@JSON
-@QUIET
-@DEBUG
-def resume(
+@run_command
+async def resume(
+    screen: Screen,
+    *,
     run: str,
     say: str,
     settings: Settings,
     store: str | None,
     log_dir: str | None,
-    *,
     accept_change: bool,
     take_over: bool,
     trust_origin: bool,
-    as_json: bool,
-    quiet: bool,
-) -> int:
+) -> Outcome:
     """Continue RUN: after a crash, Ctrl-C or an approval, or with a further message.
 
     RUN is an id, its beginning or end, or `last`. The agent is made from the record; --set changes
     it, and then --accept-change is needed. A run that has ended shows its result again, unless it
     gets something new. A run that somebody else began is refused, unless you --trust-origin.
     """
-    work = partial(
-        _resume, run, say, settings.agent, store or agent_store(settings.agent),
-        log_dir=log_dir, accept_change=accept_change, take_over=take_over, trusted=trust_origin,
-    )  # fmt: skip
-    return show_run(work, as_json=as_json, quiet=quiet)
-
-
-async def _resume(
-    run: str,
-    say: str,
-    keys: Mapping[str, Json],
-    store: str | None,
-    screen: Screen,
-    *,
-    log_dir: str | None,
-    accept_change: bool,
-    take_over: bool,
-    trusted: bool,
-) -> Outcome:
+    store = store or agent_store(settings.agent)
     async with existing(store) as place:
         run_id = await find_run(place, run)
         record = await read(run_id, store=place)
         await refuse_part(record, place, store)
         votes = wish_of(record)
-        spec = recorded(record, keys, trusted=trusted)
+        spec = recorded(record, settings.agent, trusted=trust_origin)
         if votes is not None and (say or log_dir):
             message = "a vote takes no further word: ask anew" if say else NO_LOG
             raise ConfigError(message)
@@ -97,5 +72,4 @@ async def _resume(
             made.agent, run_id=run_id, store=place, accept_change=accept_change,
             take_over=take_over, listener=screen, origin=origin(made.spec),
         ) as opened:  # fmt: skip
-            screen.so_far = opened.record
             return await carry_on(made, opened, say, store=store, log_dir=log_dir)

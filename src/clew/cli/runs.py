@@ -15,7 +15,8 @@ from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import command, existing, exists, shown_place
 from clew.cli.safe_text import inert, json_text
 from clew.cli.watch import watch
-from clew.interfaces import Forked, Json, RunInfo, Started, Stop, Store, decode
+from clew.interfaces import Forked, Json, RunInfo, Store, decode
+from clew.stores.listing import summary
 from clew.workers import is_set_aside
 
 GOAL = 60
@@ -94,9 +95,7 @@ async def _watch(most: int, store: str | None, *, as_json: bool) -> None:
 async def _list(most: int, store: str | None, *, broken: bool) -> list[dict[str, Any]]:
     async with existing(store) as found:
         if broken:
-            aside = [
-                info for info in await found.runs(status="failed") if is_set_aside(_stop(info))
-            ]
+            aside = [info for info in await found.runs(status="failed") if _is_broken(info)]
             infos = aside[: most if most > 0 else None]
         else:
             infos = await found.runs(max(most, 0))
@@ -114,28 +113,22 @@ async def _fork_of(store: Store, info: RunInfo) -> dict[str, Json] | None:
     return {"run_id": info.base.run_id, "step": None}
 
 
-def _stop(info: RunInfo) -> Stop | None:
-    with contextlib.suppress(ValueError, RecursionError):  # no JSON, no event, no text
-        last = decode(info.last.body)
-        return last if isinstance(last, Stop) else None
-    return None
+def _is_broken(info: RunInfo) -> bool:
+    found = summary(info)
+    return found is not None and is_set_aside(found.stop)
 
 
 def _described(info: RunInfo, fork_of: dict[str, Json] | None) -> dict[str, Json]:
     """What the first and last line of a run tell; a line of a newer clew tells nothing."""
-    goal, status, reason, parent = "", "unreadable", "", ""
-    with contextlib.suppress(ValueError):  # no JSON, no event, no text
-        first, last = decode(info.first.body), decode(info.last.body)
-        if isinstance(first, Started):
-            goal, parent = first.goal, first.parent
-        status, reason = (last.status, last.reason) if isinstance(last, Stop) else ("open", "")
+    found = summary(info)
+    stop = None if found is None else found.stop
     return {
         "run_id": info.run_id,
         "at": info.last.at,
-        "status": status,
-        "reason": reason,
+        "status": "unreadable" if found is None else "open" if stop is None else stop.status,
+        "reason": "" if stop is None else stop.reason,
         "entries": info.entries,
         "fork_of": fork_of,
-        "parent": "" if fork_of else parent,
-        "question": goal,
+        "parent": "" if fork_of or found is None else found.started.parent,
+        "question": "" if found is None else found.started.goal,
     }

@@ -1,14 +1,14 @@
 """Which runs there are, also in a damaged store, and which of them belong together."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from clew.core.errors import ConfigError
-from clew.core.events import SCHEMA, Started, Status, Stop, decode
+from clew.core.events import SCHEMA, Status
 from clew.core.interfaces import Base, Line, RunInfo, Store
 from clew.stores.interface import Recovers
+from clew.stores.listing import summary
 
 Standing: TypeAlias = Status | Literal["open", "unreadable"]
 """How a run ended; "open" where it did not, "unreadable" where its lines tell nothing here."""
@@ -66,13 +66,11 @@ def known(info: RunInfo) -> Known:
     """What the first and last line of a run tell."""
     standing: Standing = "unreadable"
     parent = ""
-    with suppress(ValueError, TypeError, RecursionError):  # no JSON, no event, no text
-        first, last = decode(info.first.body), decode(info.last.body)
-        standing = last.status if isinstance(last, Stop) else "open"
-        if isinstance(first, Started) and first.schema > SCHEMA:
-            standing = "unreadable"  # what its entries mean is not known here
-        if isinstance(first, Started) and info.base is None:
-            parent = first.parent.rpartition(":")[0]
+    if (found := summary(info)) is not None:
+        if found.started.schema <= SCHEMA:  # else it is not known here what its entries mean
+            standing = "open" if found.stop is None else found.stop.status
+        if info.base is None:
+            parent = found.started.parent.rpartition(":")[0]
     at = info.last.at
     base = info.base
     if type(at) is not int:  # by hand or by damage, values may have another type

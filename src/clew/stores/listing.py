@@ -4,17 +4,21 @@ A store of your own that reads all its runs anyway needs only `page` and `matchi
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
+from clew.core.events import Started, Stop, decode
 from clew.core.interfaces import RunInfo
 from clew.stores.file_locks import stops
 
 __all__ = [
+    "Summary",
     "matching",
     "page",
     "status_of",
+    "summary",
 ]
 
 OPEN: Final = "open"
@@ -25,6 +29,25 @@ class _Stop(msgspec.Struct):
 
 
 _stop: Final = msgspec.json.Decoder(_Stop)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a listing says of a run: how it was begun, and its stop, None if it is open."""
+
+    started: Started
+    stop: Stop | None
+
+
+def summary(info: RunInfo) -> Summary | None:
+    """What the first and last line of a run say; None if they cannot be read here."""
+    try:
+        first, last = decode(info.first.body), decode(info.last.body)
+    except (ValueError, TypeError, RecursionError):  # of a newer clew, or damaged
+        return None
+    if not isinstance(first, Started):
+        return None
+    return Summary(first, last if isinstance(last, Stop) else None)
 
 
 def status_of(body: bytes) -> str:

@@ -109,13 +109,17 @@ async def let_go(store: Locks, lock: str) -> None:
             LOG.info("the claim of %s went with its connection (%s)", lock, error)
 
 
-async def hold(store: Store, record: Trajectory, *, take_over: bool = False) -> str | None:
-    """Claim a run that stands in a queue: the lock to release, None where none is needed.
+@asynccontextmanager
+async def claimed(
+    store: Store, record: Trajectory, *, take_over: bool = False
+) -> AsyncGenerator[None]:
+    """Keep workers away from a run that stands in a queue while it is worked on here.
 
     Raises `ConfigError` where another has it.
     """
     if not queue_of(record) or not isinstance(store, Locks):
-        return None
+        yield
+        return
     lock = await claim(store, record.run_id, take_over=take_over)
     if lock is None:
         message = (
@@ -123,18 +127,8 @@ async def hold(store: Store, record: Trajectory, *, take_over: bool = False) -> 
             "one hangs, take the run over (--take-over, take_over=True)"
         )
         raise ConfigError(message)
-    return lock
-
-
-@asynccontextmanager
-async def claimed(
-    store: Store, record: Trajectory, *, take_over: bool = False
-) -> AsyncGenerator[None]:
-    """Keep workers away from a run while it is worked on here; raises as `hold` does."""
-    lock = await hold(store, record, take_over=take_over)
     try:
         yield
     finally:
-        if lock is not None and isinstance(store, Locks):
-            with anyio.CancelScope(shield=True):
-                await store.release(lock)
+        with anyio.CancelScope(shield=True):
+            await store.release(lock)

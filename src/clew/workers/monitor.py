@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from clew.core.errors import StoreError
-from clew.core.events import Started, Status, Stop, decode
+from clew.core.events import Status
 from clew.core.interfaces import RunInfo, Store
 from clew.core.journal import load
 from clew.stores import Where, store_at
 from clew.stores.interface import Locks
+from clew.stores.listing import summary
 from clew.workers.locks import claim, queue_of, shared
 
 Standing: TypeAlias = Literal["waiting", "working"] | Status
@@ -66,18 +67,15 @@ class Monitor:
 
     async def _row(self, info: RunInfo, due: set[str] | None) -> RunStatus:
         queue = queue_of(info)
-        try:
-            first, last = decode(info.first.body), decode(info.last.body)
-        except (ValueError, RecursionError):  # of a newer clew, or damaged
+        if (found := summary(info)) is None:
             return RunStatus(info.run_id, "unreadable", info.entries, queue, "")
-        goal = first.goal if isinstance(first, Started) else ""
         standing: Standing | Literal["open", "unreadable"] = "unreadable"
-        if isinstance(last, Stop) and (due is None or info.run_id not in due):
-            standing = last.status
+        if found.stop is not None and (due is None or info.run_id not in due):
+            standing = found.stop.status
         else:
             with suppress(StoreError):  # damaged, or forgotten just now
                 standing = await self._due_standing(info, queue)
-        return RunStatus(info.run_id, standing, info.entries, queue, goal)
+        return RunStatus(info.run_id, standing, info.entries, queue, found.started.goal)
 
     async def _due_standing(self, info: RunInfo, queue: str) -> Standing | Literal["open"]:
         """Of a run that may be due."""

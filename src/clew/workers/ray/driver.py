@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import anyio
 
 from clew.core.errors import ConfigError
-from clew.core.events import Started, decode
 from clew.core.interfaces import RunInfo
 from clew.stores import store_at
+from clew.stores.listing import summary
 from clew.workers.agents import agent_named
 from clew.workers.config import OnWorkerEvent, WorkerConfig
 from clew.workers.locks import Shared, let_go, shared
@@ -102,7 +102,8 @@ class Sender:
     async def carry(self, run: RunInfo, lock: str, worker: Worker) -> Outcome:
         """Let go of the run, which its actor claims, and have it carried."""
         await let_go(self._store, lock)
-        worker.taken(run.run_id, _goal(run))
+        found = summary(run)
+        worker.taken(run.run_id, "" if found is None else found.started.goal)
         end = await self._crew.carry(run.run_id, over=lock != run.run_id)
         if end.open is None:
             return Outcome("ended", end.status, end.entries)
@@ -110,15 +111,6 @@ class Sender:
 
     async def prepare(self, run: RunInfo) -> None:
         """Actors make agents when they need them."""
-
-
-def _goal(run: RunInfo) -> str:
-    """What a run is to answer, "" where a newer clew began it."""
-    try:
-        event = decode(run.first.body)
-    except (ValueError, RecursionError):
-        return ""
-    return event.goal if isinstance(event, Started) else ""
 
 
 serve = RayDriver().serve
