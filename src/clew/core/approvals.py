@@ -1,4 +1,4 @@
-"""What waits for a person, over all runs of a store, and a person's word on it."""
+"""Calls that wait for a person in all runs of a store, and a person's rulings."""
 
 import contextlib
 import logging
@@ -47,7 +47,7 @@ async def _held(store: Store, run_id: str) -> list[Held]:
 
 
 async def root_of(store: Store, so_far: Trajectory) -> str:
-    """The run that is resumed for this one: a vote's, too, for one of its runs."""
+    """The run to resume for this one; for a run of a vote, the vote."""
     while so_far.started.parent and not so_far.forks:
         run_id = so_far.started.parent.rpartition(":")[0]
         try:
@@ -58,7 +58,7 @@ async def root_of(store: Store, so_far: Trajectory) -> str:
 
 
 async def _reached_root(store: Store, so_far: Trajectory) -> bool:
-    """Whether all runs that a sub-run serves go on, or were told to."""
+    """Whether all runs above a sub-run continue, or were notified."""
     with contextlib.suppress(StoreError):
         for above, call in await ancestors(store, so_far):
             if call.held and await _ruling(store, above, call) is None:
@@ -67,12 +67,12 @@ async def _reached_root(store: Store, so_far: Trajectory) -> bool:
 
 
 async def word_on(store: Store, record: Trajectory, call: Call) -> Ruling | None:
-    """The word on a held call that waits in the inbox already, if it holds for its arguments."""
+    """The ruling on a held call that is already in the inbox, if it covers its arguments."""
     return await _ruling(store, record, call, "", call.question) if call.held else None
 
 
 async def _ruling(store: Store, record: Trajectory, call: Call, *hashes: str) -> Ruling | None:
-    """The first ruling on the call in the inbox of its run, of one of these hashes or of any."""
+    """The first ruling on the call in its run's inbox, for one of these hashes or for any."""
     for word in await words_in(store, record.run_id):
         if (
             isinstance(word, Ruling)
@@ -116,14 +116,14 @@ async def rule(
 
 
 def _hidden(word: Ruling) -> Ruling:
-    """The word as it may lie in the inbox; arguments that held a secret are marked."""
+    """The ruling as it may be kept in the inbox; arguments with a secret are marked."""
     redaction = Redaction(secrets())
     hidden = redaction.event(word) if redaction.finds(encode(word)) else word
     return hidden if isinstance(hidden, Ruling) else word
 
 
 def _check(record: Trajectory, call: Call, word: Ruling) -> None:
-    """Raise where this cannot be said of the call."""
+    """Raise if the call cannot be ruled on like this."""
     run_id, held = record.run_id, [each.key for each in record.held]
     message = ""
     if not call.held:
@@ -144,7 +144,7 @@ def _check(record: Trajectory, call: Call, word: Ruling) -> None:
 
 
 async def _tell(store: Store, so_far: Trajectory, by: str) -> None:
-    """Leave word for every run above a sub-run that there is news for it, once each."""
+    """Notify every run above a sub-run, once each."""
     for above, call in await ancestors(store, so_far):
         if call.observation is None and await _ruling(store, above, call) is None:
             await store.post(above.run_id, encode(Ruling(call.key, allow=True, by=by)))

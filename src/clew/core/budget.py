@@ -17,10 +17,10 @@ from clew.core.interfaces import Left, Tool
 from clew.core.trajectory import Totals, Trajectory
 
 LEAST: Final = 1.0
-"""Seconds that a call is given at least, however few are left."""
+"""The least time in seconds that a call gets, however little is left."""
 
 RESERVE: Final = 2
-"""So many thoughts are kept back from what sub-runs are granted: one more, and a landing."""
+"""The thoughts that a parent keeps back from its grants: one more, and a landing."""
 
 _AXES: Final = ("steps", "tool_calls", "tokens", "seconds", "cost")
 
@@ -28,7 +28,7 @@ _NOTHING: Final = Usage()
 
 
 class Allowance(NamedTuple):
-    """One thing that model calls take: how much there is of it, and how much was used."""
+    """One quantity that model calls spend: its limit, and what was spent."""
 
     name: str
     most: float
@@ -40,7 +40,7 @@ class Allowance(NamedTuple):
         return self.name.endswith("cost")
 
     def of(self, usage: Usage) -> float:
-        """How much of it a usage takes."""
+        """The part of a usage that counts towards it."""
         return usage.known_cost if self.in_dollars else usage.tokens
 
     def text(self, amount: float) -> str:
@@ -67,7 +67,7 @@ class Account(NamedTuple):
     priced: bool = True
 
     def left(self) -> Grant:
-        """What may still be taken, never less than nothing; cost None where it is not bounded."""
+        """What may still be spent, at least 0; cost is None if it is not limited."""
         most, took, reserved = self.most, self.took, self.reserved
         cost = None
         if most.cost is not None:  # subtracted in this order, as in the grants of earlier records
@@ -80,7 +80,7 @@ class Account(NamedTuple):
         return Grant(steps, tool_calls, tokens, seconds, cost, most.depth)
 
     def tripped(self, estimate: Usage = _NOTHING) -> Allowance | None:
-        """What would be passed if so much more were taken."""
+        """What would be exceeded if this much more were spent."""
         most, took = self.most, self.took
         if took.tokens + estimate.tokens > most.tokens:
             return Allowance(f"{self.name}tokens", most.tokens, took.tokens)
@@ -89,7 +89,7 @@ class Account(NamedTuple):
         return Allowance(f"{self.name}cost", most.cost, took.cost)
 
     def used_up(self) -> str | None:
-        """What nothing is left of, as a reason to stop."""
+        """What is used up, as a reason to stop."""
         left, most = self.left(), self.most
         if most.cost is not None and left.cost == 0:
             return f"{self.name}${most.cost:.4f} granted, and spent"
@@ -112,14 +112,14 @@ class Budget(msgspec.Struct, frozen=True):
     estimate: CallEstimate = CallEstimate()
 
     def accounts(self, so_far: Trajectory) -> tuple[Account, ...]:
-        """Of a sub-run its grant, over all of it; and the limits, since a person last spoke."""
+        """For a sub-run, its grant over the whole run; and the limits since a person last spoke."""
         own = Account(self.most, so_far.spent, so_far.reserved, priced=self.priced)
         if so_far.grant is None:
             return (own,)
         return Account(so_far.grant, so_far.total, so_far.reserved, "grant: "), own
 
     def left(self, so_far: Trajectory) -> Left:
-        """What may still be taken; of a sub-run also of its grant."""
+        """What may still be spent; for a sub-run, also of its grant."""
         *grants, own = self.accounts(so_far)
         left = own.left()
         for grant in grants:
@@ -129,7 +129,7 @@ class Budget(msgspec.Struct, frozen=True):
         )
 
     def exceeded(self, so_far: Trajectory) -> str | None:
-        """Of what more was used than there is, if anything; after that nothing is begun."""
+        """What was exceeded, if anything; after that nothing more starts."""
         if (passed := self._tripped(so_far)) is None:
             return None
         lost = so_far.spent.lost.tokens
@@ -138,17 +138,17 @@ class Budget(msgspec.Struct, frozen=True):
         return f"{passed.state}, {excess} over{more if lost else ''}"
 
     def ended(self, so_far: Trajectory) -> str:
-        """Why a run ends that has its answer: the bound it landed for, and what was exceeded."""
+        """The reason of a run with an answer: the bound it landed for, and what was exceeded."""
         bound = "" if so_far.landing is None else so_far.landing.bound
         over = (self.exceeded(so_far) or "").removeprefix(f"{bound}: ")
         return ": ".join(filter(None, (bound, over)))
 
     def granted(self, so_far: Trajectory) -> str | None:
-        """What a sub-run has used up of its grant, over its whole record: no word gives it more."""
+        """What a sub-run has used up of its grant over the whole run; no message raises it."""
         return None if so_far.grant is None else self.accounts(so_far)[0].used_up()
 
     def short(self, so_far: Trajectory) -> str | None:
-        """Why the next thought does not fit in what is left, if it does not."""
+        """Why the next thought does not fit into what is left, or None."""
         call = self.estimate.next_call(so_far, self.estimate.answer)
         reserve = self.estimate.next_call(so_far, later=True) if self.landing else _NOTHING
         if (lacking := self._tripped(so_far, call + reserve)) is None:
@@ -159,7 +159,7 @@ class Budget(msgspec.Struct, frozen=True):
         return why if alone else f"{why}, beside {lacking.text(more)} for a landing"
 
     def lands(self, so_far: Trajectory) -> bool:
-        """Whether a landing is wanted, and what is left holds it."""
+        """Whether a landing is wanted, and what is left suffices for it."""
         if not self.landing or not _reserves(so_far):
             return self.landing
         call = self.estimate.next_call(so_far)

@@ -1,8 +1,8 @@
-"""One call of one tool: its attempts, its deadline, and what is known of its effect afterwards.
+"""One call of one tool: its attempts, its deadline, and the outcome of its effect.
 
-The rules are those of the record's contract: an effect has an `Attempt` on the disk before it; it
-ends done, not done or unknown; what is unknown is never made again by the machine, unless the tool
-is idempotent, has a probe that says it did not happen, or a person allowed it.
+The rules are those of the record's contract. An effect has an `Attempt` on disk before it. It ends
+done, not done or unknown. A call with an unknown outcome is repeated only if the tool is
+idempotent, its probe says that it did not happen, or a person allowed it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -35,7 +35,7 @@ LATE_CHARS: Final = 2_000
 
 
 async def perform(agent: Agent, journal: Journal, call: Call) -> None:
-    """Make a judged call, again where its effect allows, and record what came of it."""
+    """Make a judged call, repeat it if its effect allows, and record its observation."""
     tool = agent.by_name.get(call.action.name)
     if tool is None:  # begun by an agent that had it
         text = IN_DOUBT.format(tool=call.action.name)
@@ -71,7 +71,7 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
 
 
 def _repeatable(tool: Tool, observation: Observation) -> bool:
-    """Whether a failed call may be made again: it did not happen, or may happen twice."""
+    """Whether a failed call may be repeated: it did not happen, or may happen twice."""
     if observation.code == "bad_output":
         return False
     return tool.effect == "idempotent" or observation.outcome == "not_done"
@@ -80,7 +80,7 @@ def _repeatable(tool: Tool, observation: Observation) -> bool:
 async def _settle(
     agent: Agent, journal: Journal, tool: Tool, call: Call
 ) -> Observation | Judged | None:
-    """What becomes of a call in doubt; None means that it may be made again."""
+    """The outcome of a call that was cut off; None means that it may be made again."""
     if tool.effect != "unsafe" and tool.probe is None:
         return None
     if tool.probe is not None and not _let_be(call):
@@ -95,7 +95,7 @@ async def _settle(
 
 
 def _let_be(call: Call) -> bool:
-    """Whether a person ruled that a call in doubt is not to be made again."""
+    """Whether a person ruled that a call with an unknown outcome must not be repeated."""
     doubted = call.verdict is not None and call.verdict.verdict.code == "unknown"
     return doubted and call.ruling is not None and not call.ruling.allow
 
@@ -123,7 +123,7 @@ async def _probe(
 
 
 async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal, most: float) -> Observation:
-    """One attempt, in its deadline; whatever the tool raises is an observation."""
+    """One attempt within its deadline; whatever the tool raises becomes an observation."""
     trust = trust_of(tool, journal.trajectory)
     context, leave_word = copy_context(), partial(_leave_word, journal, tool, call)
     context.run(LATE.set, leave_word)  # by whatever it starts
@@ -145,7 +145,7 @@ async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal, most: fl
 
 
 def _raised(tool: Tool, call: Call, error: BaseException, trust: Trust) -> Observation:
-    """What a tool raised; a real Ctrl-C, which hits whatever is at work, is raised on."""
+    """The observation of an exception; a real Ctrl-C, which hits any code, is raised again."""
     if isinstance(error, KeyboardInterrupt):
         raise error
     if isinstance(error, ToolError):
@@ -155,13 +155,13 @@ def _raised(tool: Tool, call: Call, error: BaseException, trust: Trust) -> Obser
 
 
 def _leave_word(journal: Journal, tool: Tool, call: Call, text: str) -> None:
-    """From a call that ended after its deadline, be it in a thread: its result, for the journal."""
+    """Pass the result of a call that ended after its deadline to the journal, from any thread."""
     short = " ".join(writable(text).split())[:LATE_CHARS]
     journal.words.append(f"{tool.name} (call {call.key}) ended after its deadline: {short}")
 
 
 def _hear(leave_word: Callable[[str], None], ended: Ended) -> None:
-    """Leave word of how a call ended that did not heed its deadline."""
+    """Report the end of a call that ignored its deadline."""
     leave_word(text_of(ended.value) if ended.error is None else described(ended.error))
 
 

@@ -1,4 +1,4 @@
-"""Fork: a new run that begins with another's, as it stood when a step was complete."""
+"""Fork: a new run that shares another's entries up to a complete step."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -74,7 +74,7 @@ async def start_fork(
     listener: Listener | None = None,
     origin: dict[str, Json] | None = None,
 ) -> Journal:
-    """Make the fork's record without thinking yet."""
+    """Create the fork's record without thinking yet."""
     place = find_fork_point(await load(store, run_id), at, observations, spoken=bool(say.strip()))
     again: list[AnyEvent] = [*place.again, *([Note(say)] if say.strip() else [])]
     so_far = Trajectory(run_id, place.shared)
@@ -92,7 +92,7 @@ async def start_fork(
 
 
 DONE_CHARS: Final = 200
-"""So much of a call that stays done is told; its hash has all of it."""
+"""How much of a side effect's call the model is told; its hash covers all of it."""
 
 
 class Cut(msgspec.Struct, frozen=True):
@@ -166,7 +166,7 @@ def _of(event: AnyEvent) -> str:
 
 
 def _step(record: Trajectory, at: int) -> Step:
-    """The step, if the run can be cut there."""
+    """The step, if the run can be forked there."""
     most = len(record.steps)
     why = ""
     if most and record.step.pending:
@@ -180,7 +180,7 @@ def _step(record: Trajectory, at: int) -> Step:
 
 
 def _last(record: Trajectory, at: int, counted: set[str]) -> int:
-    """The number of the last entry that belongs to the step."""
+    """The number of the last entry of the step."""
     step, last = 0, 1
     for entry in record.entries:
         step += isinstance(entry.event, Thought)
@@ -199,7 +199,7 @@ def _conclusion(record: Trajectory, step: Step, end: int) -> int:
 
 
 def _closed(step: Step) -> list[Observation]:
-    """The end of every answer that is still open: a person's word comes first."""
+    """Close every open answer: a person's message takes precedence."""
     return [
         refusal(call, "interrupted", "a person spoke before it was looked at")
         for call in step.calls

@@ -1,4 +1,4 @@
-"""What outsiders leave in a run's inbox, as far as it may enter the record."""
+"""Messages in a run's inbox, and which of them may enter the record."""
 
 from contextlib import suppress
 
@@ -8,7 +8,7 @@ from clew.core.trajectory import Trajectory
 
 
 async def words_in(store: Store, run_id: str) -> list[AnyEvent]:
-    """What waits in a run's inbox and can be read; the rest its own worker sets aside."""
+    """The readable messages of a run's inbox; its worker sets the others aside."""
     words: list[AnyEvent] = []
     for _, body in await store.inbox(run_id):
         with suppress(ValueError, RecursionError):
@@ -17,7 +17,7 @@ async def words_in(store: Store, run_id: str) -> list[AnyEvent]:
 
 
 def admitted(so_far: Trajectory, body: bytes) -> AnyEvent:
-    """An outsider's word as an event, or a note that says what was set aside."""
+    """A message as an event, or a note that says what was set aside."""
     try:
         event = decode(body)
     except (ValueError, RecursionError):  # no event, no JSON, no text

@@ -78,7 +78,7 @@ async def load(store: Store, run_id: str) -> Trajectory:
 
 
 async def catch_up(so_far: Trajectory, store: Store) -> None:
-    """Fold what is stored behind the entries it has."""
+    """Add the stored entries that follow those it has."""
     run_id = so_far.run_id
     before = so_far.entries[-1].hash if so_far.entries else b""
     for line in await store.read(run_id, len(so_far)):
@@ -94,7 +94,7 @@ async def catch_up(so_far: Trajectory, store: Store) -> None:
 
 
 def _follows(line: Line, before: bytes) -> bool:
-    """Whether a line is the one that was written there."""
+    """Whether a line is unchanged since it was written."""
     try:
         return line.hash == chain(before, line.seq, line.at, line.epoch, line.body)
     except TypeError:  # by hand, a value of another type may be put into some stores
@@ -115,7 +115,7 @@ async def _event(store: Store, run_id: str, line: Line) -> AnyEvent:
 
 
 async def _with_blobs(store: Store, event: Observation) -> Observation:
-    """The observation with what lies in blobs put back."""
+    """The observation with the contents of its blobs."""
     if event.blob:
         content = msgspec.json.decode(await store.blob(event.blob))
         event = msgspec.structs.replace(event, content=content)
@@ -126,7 +126,7 @@ async def _with_blobs(store: Store, event: Observation) -> Observation:
 
 
 async def _is_empty(store: Store, run_id: str) -> bool:
-    """Whether there is such a run, without an entry."""
+    """Whether the run exists and has no entry."""
     try:
         return not await store.read(run_id)
     except RunNotFoundError:
@@ -134,14 +134,14 @@ async def _is_empty(store: Store, run_id: str) -> bool:
 
 
 def _giver(event: AnyEvent) -> str:
-    """Whose the values of an event are."""
+    """Who supplied the values of an event, for error messages."""
     if isinstance(event, Thought):
         return f"what the model {event.reply.model} said, or the format made of it"
     return f"what is to be recorded ({type(event).__name__})"
 
 
 class _Waiting:
-    """Events on their way to the store, and what became of them."""
+    """Events waiting for their commit, and its outcome."""
 
     __slots__ = ("done", "error", "events", "taken")
 
@@ -153,7 +153,7 @@ class _Waiting:
 
 
 def _fail(waiting: Iterable[_Waiting], error: Exception) -> None:
-    """Leave the error with every task that waits."""
+    """Pass the error to every waiting task."""
     for one in waiting:
         one.error = error
         if one.done is not None:
@@ -219,7 +219,7 @@ class Journal:
         run_id: str = "",
         **circumstances: Any,
     ) -> Self:
-        """Begin a new run that shares the entries of another, with the first of its own."""
+        """Create a run that shares the entries of another, with the first entry of its own."""
         run_id = run_id or new_run_id()
         epoch = await store.create(run_id, base)
         journal = cls(store, epoch, Trajectory(run_id, shared), **circumstances)
@@ -247,7 +247,7 @@ class Journal:
 
     @property
     def epoch(self) -> int:
-        """The worker's number: how often the run was begun or taken up."""
+        """The worker's epoch: how often the run was created or opened."""
         return self._epoch
 
     def now(self) -> int:
@@ -312,11 +312,11 @@ class Journal:
             self._tell(lambda listener: listener.entry(shown))
 
     def token(self, text: str) -> None:
-        """Show a piece of a reply on its way to whoever listens."""
+        """Show a piece of a reply to the listener as it arrives."""
         self._tell(lambda listener: listener.token(text))
 
     def _tell(self, show: Callable[[Listener], None]) -> None:
-        """A listener may look, never answer: not by failing either."""
+        """Call the listener. It only observes: its errors are logged."""
         if self.listener is None:
             return
         try:
@@ -351,7 +351,7 @@ class Journal:
         return entries
 
     def _encode(self, event: AnyEvent, blobs: dict[str, bytes]) -> tuple[AnyEvent, bytes]:
-        """The event as it may be kept, and its bytes; long contents go to `blobs`."""
+        """The event as it is kept, and its bytes; long contents go to `blobs`."""
         try:
             body = encode(event)
             event = decode(body)  # what is folded is what will be read, and nobody's but ours
@@ -375,11 +375,11 @@ class Journal:
         return lay_out(event, body, blobs)
 
     def with_secrets(self, call: Call) -> Call | None:
-        """The call as it is to be made; None where what was blotted out of it is not known here."""
+        """The call with its real arguments; None if this worker does not know a redacted one."""
         return self._redaction.with_secrets(call)
 
     async def receive(self) -> None:
-        """Move what outsiders left in the inbox, and late words, into the record."""
+        """Move messages from the inbox, and late results of tools, into the record."""
         while self.words:
             await self.record(Note(self.words[0], source="late"))
             self.words.popleft()  # only now: a store that refuses it is asked again

@@ -24,7 +24,7 @@ from clew.core.trajectory import Call, Step, Trajectory
 
 
 async def run(agent: Agent, journal: Journal) -> Trajectory:
-    """Advance until the record says stop. After `ModelError` or `StoreError` it is still open."""
+    """Advance until the run stops. After `ModelError` or `StoreError` it stays open."""
     await journal.receive()
     while journal.trajectory.stop is None:
         await advance(agent, journal)
@@ -32,7 +32,7 @@ async def run(agent: Agent, journal: Journal) -> Trajectory:
 
 
 async def advance(agent: Agent, journal: Journal) -> None:
-    """Do the one next thing; then hear who spoke meanwhile."""
+    """Make the next move, then receive messages."""
     move = next_move(agent, journal.trajectory)
     if move.kind == "screen":
         if judged := await judge_words(agent, journal.trajectory):
@@ -64,7 +64,7 @@ async def think(agent: Agent, journal: Journal) -> None:
 
 
 async def act(agent: Agent, journal: Journal) -> None:
-    """Judge all pending calls, then perform those that may be; held ones wait for a ruling."""
+    """Judge all pending calls, then perform those that are allowed; held ones wait for a ruling."""
     step = journal.trajectory.step
     await judge(agent, journal, step.pending)
     ready = [call for call in step.pending if not call.held]
@@ -75,7 +75,7 @@ async def act(agent: Agent, journal: Journal) -> None:
 
 
 async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
-    """Record every verdict other than a plain yes; a refused call is closed with it."""
+    """Record every verdict other than yes; a refused call gets its observation with it."""
     for call in calls:
         if not call.held and not call.child and (call.again or not call.attempts):
             events = await judge_call(agent, journal.trajectory, journal.with_secrets(call) or call)
@@ -84,7 +84,7 @@ async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
 
 
 async def observe(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
-    """Perform the calls together; each records its own observation as soon as it has one."""
+    """Perform the calls in parallel; each records its own observation as soon as it has one."""
     await hand_out(agent, journal, calls)
     if len(calls) == 1:
         await perform(agent, journal, calls[0])
@@ -96,7 +96,7 @@ async def observe(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None
 
 
 async def conclude(agent: Agent, journal: Journal) -> None:
-    """Stop with the answer if it is right; else send it back."""
+    """Stop with the answer if it passes the checks; else send it back."""
     so_far, step = journal.trajectory, journal.trajectory.step
     if (call := step.finish) is not None and not await may_finish(agent, journal, call):
         return
@@ -113,7 +113,7 @@ async def conclude(agent: Agent, journal: Journal) -> None:
 
 
 async def may_finish(agent: Agent, journal: Journal, call: Call) -> bool:
-    """Whether an answer may be looked at: if nothing comes before it, and no guard objects."""
+    """Whether the answer may be judged: nothing takes precedence, and no guard objects."""
     step = journal.trajectory.step
     if call.observation is not None:  # it was accepted already
         return True
@@ -127,7 +127,7 @@ async def may_finish(agent: Agent, journal: Journal, call: Call) -> bool:
 
 
 async def give_up(agent: Agent, journal: Journal) -> None:
-    """No answer was acceptable, or the last thought gave none: the declared fallback stands in."""
+    """Stop with the declared fallback: no answer was acceptable, or the last thought gave none."""
     so_far = journal.trajectory
     why = f"the answer was rejected: {so_far.rejected[-1]}" if so_far.rejected else "no answer"
     if (over := agent.budget.exceeded(so_far)) is not None:
@@ -139,7 +139,7 @@ async def give_up(agent: Agent, journal: Journal) -> None:
 
 
 async def land(agent: Agent, journal: Journal, reached: str) -> None:
-    """A bound tripped: ask for a last thought, or stop where none is wanted or can be paid."""
+    """A bound tripped: ask for a last thought, or stop if none is wanted or affordable."""
     bound, _, detail = reached.partition(": ")
     if agent.budget.lands(journal.trajectory):
         await journal.record(Landing(bound, detail))
@@ -149,7 +149,7 @@ async def land(agent: Agent, journal: Journal, reached: str) -> None:
 
 
 def _answer(agent: Agent, step: Step) -> Json:
-    """The value offered as the answer: finish's argument, or the reply's text, read as its type."""
+    """The offered answer: finish's argument, or the reply's text, decoded for its type."""
     if step.finish is not None:
         return step.finish.args["answer"]
     text = step.thought.answer if step.thought is not None else None

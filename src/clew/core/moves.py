@@ -21,7 +21,7 @@ Kind: TypeAlias = Literal[
 
 
 class Move(NamedTuple):
-    """What is next; `why` is a person's reason, or that of the bound that tripped."""
+    """The next move; `why` is a person's reason, or that of the bound that tripped."""
 
     kind: Kind
     why: str = ""
@@ -52,7 +52,7 @@ def next_move(agent: Agent, so_far: Trajectory, *, screened: bool = False) -> Mo
 
 
 def _awaits_screen(agent: Agent, so_far: Trajectory) -> bool:
-    """Whether a person's unheard words are still to be judged, or were held or refused."""
+    """Whether a person's unseen messages are not judged yet, or were held or refused."""
     if (words := so_far.words) is None:
         return bool(agent.screens)
     return words.held or (words.ruling is not None and not words.ruling.allow)

@@ -93,7 +93,7 @@ def failed(
 
 
 def _shortened(detail: str) -> str:
-    """What is for people, at most `DETAIL_CHARS` of it: of a traceback the end tells most."""
+    """A text for people, cut to `DETAIL_CHARS`: the end of a traceback says most."""
     if len(detail) <= DETAIL_CHARS:
         return detail
     mark = f"\n[… of {len(detail)} characters the middle is left out …]\n"
@@ -103,7 +103,7 @@ def _shortened(detail: str) -> str:
 def observed(
     agent: Agent, so_far: Trajectory, tool: Tool, call: Call, value: object
 ) -> Observation:
-    """A value as the call's observation; what JSON cannot carry or the schema forbids is said."""
+    """A returned value as the call's observation; what JSON or the schema forbids is reported."""
     given = _returned(tool, value)
     try:
         content = plain(given.content)
@@ -133,12 +133,12 @@ def observed(
 def from_sub_run(
     agent: Agent, so_far: Trajectory, tool: Tool, call: Call, end: Observation
 ) -> Observation:
-    """What the tool says of a sub-run, whatever becomes of its content, with what that took."""
+    """The observation of a sub-run, with its spending, even if its content is unusable."""
     return msgspec.structs.replace(observed(agent, so_far, tool, call, end), spent=end.spent)
 
 
 def refused_sub_run(tool: Tool, call: Call, why: str, end: Observation) -> Observation:
-    """A call that a person refused although it was begun, with what its sub-run did and took."""
+    """The observation of a call refused after it began, with its sub-run's effects and spending."""
     refused = refusal(call, "denied", f"{why}. Do not try it in another way.")
     return msgspec.structs.replace(
         refused, outcome=end.outcome, effect=tool.effect, spent=end.spent
@@ -171,14 +171,14 @@ def replaced(was: Observation, key: str, value: Any) -> Observation:
 
 
 def _size(given: Observation, content: Json) -> int:
-    """Bytes of all that would be kept."""
+    """The bytes of everything that would be kept."""
     images = sum(len(image.data) + len(image.text) for image in given.images)
     evidence = len(encode(given.evidence)) if given.evidence else 0
     return len(encode(content)) + evidence + images
 
 
 def _truncate(tool: Tool, call: Call, content: Json, size: int, most: int) -> Observation:
-    """The beginning of what is too long to be kept, and that the rest is not there."""
+    """The beginning of a content that is too long, with a remark that the rest is missing."""
     head = content if isinstance(content, str) else encode(content).decode()
     room = max(most - ROOM, 2)
     while (long := len(encode(head))) > room:
@@ -204,7 +204,7 @@ def _with_plain_evidence(given: Observation) -> Observation:
 
 
 def _returned(tool: Tool, value: Any) -> Observation:
-    """What a call returned, as the observation it is or is the content of."""
+    """The returned value as an observation: itself, or with the value as its content."""
     if isinstance(value, Observation):
         return msgspec.structs.replace(value, blob="")
     if isinstance(value, Image):

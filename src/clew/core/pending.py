@@ -1,4 +1,4 @@
-"""What is pending in a run and its sub-runs: what waits for a ruling, and how a person ends it."""
+"""What is pending in a run and its sub-runs, and how a person ends it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -50,7 +50,7 @@ def held_here(so_far: Trajectory, root: str = "") -> Iterator[Held]:
 
 
 def _since(so_far: Trajectory, verdict: Judged) -> int:
-    """When the call was held."""
+    """When the call began to wait."""
     return next((e.at for e in reversed(so_far.entries) if e.event is verdict), 0)
 
 
@@ -60,7 +60,7 @@ def waits_below(call: Call) -> bool:
 
 
 async def held_in(store: Store, so_far: Trajectory, root: str = "") -> tuple[Held, ...]:
-    """What waits in the run: the calls themselves, wherever in its sub-runs they are."""
+    """The held calls of the run and all its sub-runs."""
     below = {call.key: call.child for call in so_far.held if waits_below(call)}
     found: list[Held] = []
     for each in held_here(so_far, root):
@@ -95,7 +95,7 @@ async def ancestors(store: Store, so_far: Trajectory) -> list[tuple[Trajectory, 
 
 
 async def interrupt(agent: Agent, journal: Journal, why: str = "") -> None:
-    """Close what is pending (not done; unknown where an attempt stands) and stop."""
+    """Close what is pending (not done, or unknown after an attempt) and stop."""
     why = why or "a person interrupted the run"
     closing: list[AnyEvent] = []
     for call in journal.trajectory.step.calls:

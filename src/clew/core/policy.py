@@ -33,7 +33,7 @@ def held_stop(*keys: str) -> Stop:
 
 
 def comes_before(step: Step) -> tuple[Code, str] | None:
-    """Why the step's call of finish is sent back unseen, if something came before it."""
+    """Why the step's call of finish is sent back unjudged, if something takes precedence."""
     if step.person_spoke:
         return "interrupted", "a person spoke meanwhile: heed that, then finish"
     failed = [
@@ -48,7 +48,7 @@ def comes_before(step: Step) -> tuple[Code, str] | None:
 
 
 async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEvent]:
-    """Every verdict on the call other than a plain yes; the last closes it where it is refused."""
+    """Every verdict on the call other than yes; if it is refused, the last event closes it."""
     if call.ruling is not None and not call.ruling.allow:
         why = call.ruling.why or "a person said no"
         return [refusal(call, "denied", f"{why}. Do not try it in another way.", so_far.trust)]
@@ -75,7 +75,7 @@ async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEv
 
 
 def _repaired(tool: Tool, args: dict[str, Json]) -> tuple[dict[str, Json], str] | None:
-    """What the tool's own repair made of the arguments. Raises `PartError` for anything else."""
+    """The arguments as repaired by the tool's own function. Raises `PartError` if that fails."""
     if tool.repair is None:
         return None
     who = f"the repair of the tool {tool.name}"
@@ -141,7 +141,7 @@ async def _ask_guards(
 
 
 def validate_verdict(verdict: object, name: str, what: str = "guard") -> Verdict | None:
-    """The verdict, if a record can hold it. Raises `PartError` where it cannot."""
+    """The verdict, if a record can store it. Raises `PartError` if it cannot."""
     if verdict is None:
         return None
     who = f"the {what} {name}"

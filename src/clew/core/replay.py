@@ -246,7 +246,7 @@ def _from_outside(event: AnyEvent) -> bool:
 
 
 def _matches(new: AnyEvent, old: AnyEvent) -> bool:
-    """Whether two events are the same word about the same call."""
+    """Whether two events report the same thing about the same call."""
     return type(new) is type(old) and getattr(new, "call", "") == getattr(old, "call", "")
 
 
@@ -256,13 +256,13 @@ def _is_due(event: AnyEvent, upcoming: AnyEvent) -> bool:
 
 
 async def _watch(journal: _Replaying) -> None:
-    """No I/O happens in a replay: when every task waits, none will ever move again."""
+    """Detect that all tasks wait: without I/O in a replay, none of them would ever continue."""
     await anyio.wait_all_tasks_blocked()
     raise journal.diverged("event", "the loop never derives this entry")
 
 
 def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
-    """The agent with everything that reaches outside taken from the record."""
+    """The agent with everything that reaches outside replaced by the record."""
     model, finder = agent.resolved_model, agent.retrieval
     given = agent.named_guards[: len(agent.guards)]
     return agent.replace(
@@ -276,7 +276,7 @@ def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
 
 
 class _RecordedModel(msgspec.Struct, frozen=True):
-    """Gives the recorded replies, in their order."""
+    """Returns the recorded replies in order."""
 
     info: ModelInfo
     journal: _Replaying
@@ -324,7 +324,7 @@ def _recorded_tool(tool: Tool, journal: _Replaying) -> Tool:
 
 
 class _RecordedJudge(msgspec.Struct, frozen=True):
-    """Gives the verdicts that the record has from the guard, or screen, it stands for."""
+    """Returns the recorded verdicts of the guard or screen it replaces."""
 
     name: str
     journal: _Replaying
@@ -343,7 +343,7 @@ class _RecordedJudge(msgspec.Struct, frozen=True):
 
 
 class _RecordedFinder(msgspec.Struct, frozen=True):
-    """Finds the tools that the next recorded thought was shown."""
+    """Returns the tools that the next recorded thought was shown."""
 
     always: Sequence[str]
     journal: _Replaying
@@ -352,7 +352,7 @@ class _RecordedFinder(msgspec.Struct, frozen=True):
         return "recorded"
 
     async def find(self, tools: Sequence[Tool], so_far: Trajectory) -> Sequence[str]:
-        """The names in the record; none where no thought follows."""
+        """The recorded names; none if no thought follows."""
         await self.journal.receive()
         entry = self.journal.upcoming
         return entry.event.shown if entry and isinstance(entry.event, Thought) else ()

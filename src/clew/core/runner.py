@@ -33,7 +33,7 @@ FAILED: Final = "the model, or the store, failed the worker"
 
 
 async def has_begun(store: Store, run_id: str) -> bool:
-    """Whether the run has a line; a worker may have died before the first."""
+    """Whether the run has an entry; a worker may have died before the first."""
     try:
         return bool(await store.read(run_id))
     except RunNotFoundError:
@@ -143,14 +143,14 @@ async def drive(agent: Agent[A_co], journal: Journal) -> Result[A_co]:
 
 
 async def leave(agent: Agent, journal: Journal) -> None:
-    """Say, where a thought is due, that none was asked for: else the next worker charges one."""
+    """Record that no due thought was requested; otherwise the next worker charges one."""
     idle = journal.trajectory.entries[-1].epoch < journal.epoch  # nothing says that it lived
     if journal.trajectory.stop is None and (idle or _pays_next(agent, journal.trajectory)):
         await journal.record(Charged(Usage(), LEFT))
 
 
 async def broke_off(agent: Agent, journal: Journal) -> None:
-    """Say that the worker lives, and charge what it may have asked for in vain."""
+    """Record that the worker is alive, and charge what it may have requested in vain."""
     pays = _pays_next(agent, journal.trajectory)
     usage = agent.budget.expected(journal.trajectory) if pays else Usage()
     await journal.record(Charged(usage, FAILED))
@@ -180,7 +180,7 @@ def _may_have_asked(journal: Journal) -> bool:
 
 
 async def refuse_sub_run(store: Store, so_far: Trajectory) -> None:
-    """Raise `ConfigError` for a run that is taken up through another, and say through which."""
+    """Raise `ConfigError` for a run that continues through another, and name that run."""
     if not (above := await ancestors(store, so_far)):
         return
     (served, call), (root, _) = above[0], above[-1]
@@ -203,7 +203,7 @@ def changes_to_accept(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:
 
 
 def _changes(agent: Agent, so_far: Trajectory, *, accepted: bool) -> tuple[str, ...]:
-    """In what the agent differs from the record's. Raises `ConfigError` where it may not."""
+    """The differences between agent and record. Raises `ConfigError` for forbidden ones."""
     old, new = so_far.setting or so_far.started.setting, redact(agent.setting)
     different = changes_to_accept(old, new)
     if different and not accepted:

@@ -1,4 +1,4 @@
-"""What a fold is made of: calls, the steps they belong to, and what work took."""
+"""Parts of a trajectory: calls, the steps they belong to, and what work took."""
 
 import hashlib
 from collections import Counter
@@ -27,14 +27,14 @@ from clew.core.events import (
 )
 
 Aside: TypeAlias = Note | Landing | Forked | Changed
-"""What the model is told between an observation and its next thought."""
+"""A remark for the model between an observation and its next thought."""
 
 
 _sorted = msgspec.json.Encoder(order="sorted")
 
 
 def args_hash(tool: str, args: dict[str, Json]) -> str:
-    """Identify a call by what it asks for: the same tool and arguments give the same 16 digits."""
+    """Identify a call's request: the same tool and arguments give the same 16 digits."""
     return hashlib.blake2b(_sorted.encode([tool, args]), digest_size=8).hexdigest()
 
 
@@ -157,7 +157,7 @@ class Totals(msgspec.Struct):
 
     @property
     def tool_calls(self) -> int:
-        """All calls that were made, those of sub-runs with them."""
+        """All calls that were made, including those of sub-runs."""
         return self.calls.total() + self.below
 
     @property
@@ -177,11 +177,11 @@ class Totals(msgspec.Struct):
 
     @property
     def spending(self) -> Spending:
-        """What the run that a sub-run serves counts of it."""
+        """The part that counts towards a sub-run's parent."""
         return Spending(self.steps, self.tool_calls, self.usage + self.lost)
 
     def add(self, took: Spending) -> None:
-        """Count what a sub-run took."""
+        """Add a sub-run's spending."""
         self.steps += took.steps
         self.below += took.tool_calls
         self.usage += took.usage
@@ -250,7 +250,7 @@ class Step(msgspec.Struct, gc=False):
 
 
 def sum_of(grants: Collection[Grant]) -> Grant:
-    """What several grants come to; seconds pass for all of them at once."""
+    """The sum of several grants; seconds are not added, since they pass for all at once."""
     return Grant(
         steps=sum(grant.steps for grant in grants),
         tool_calls=sum(grant.tool_calls for grant in grants),

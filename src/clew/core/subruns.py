@@ -17,7 +17,7 @@ from clew.core.observations import failed, from_sub_run, refusal, refused_sub_ru
 from clew.core.trajectory import Call
 
 SUB_RUN: Final = "sub-run"
-"""By whom a call is held whose sub-run is held."""
+"""The name under which a held sub-run holds its call."""
 
 
 async def hand_out(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
@@ -44,7 +44,7 @@ async def hand_out(agent: Agent, journal: Journal, calls: Sequence[Call]) -> Non
 
 
 async def hand_on(agent: Agent, journal: Journal, tool: Tool, call: Call) -> None:
-    """Take the sub-run of a call to where it ends or waits; record what the call observes."""
+    """Run the sub-run of a call until it ends or waits, and record the call's observation."""
     if call.observation is not None:  # there was nothing left to grant
         return
     if call.child != sub_run_id(journal.run_id, call):
@@ -64,7 +64,7 @@ async def hand_on(agent: Agent, journal: Journal, tool: Tool, call: Call) -> Non
 
 
 async def close_sub_run(agent: Agent, journal: Journal, call: Call, why: str) -> Observation:
-    """End the sub-run of a call where it is; what the call observes then."""
+    """End the sub-run of a call where it is; returns the call's observation."""
     tool = agent.by_name.get(call.action.name)
     if tool is None or tool.sub is None:
         text = f"a person interrupted it, and nobody is left to close its run {call.child}"
@@ -77,12 +77,12 @@ async def close_sub_run(agent: Agent, journal: Journal, call: Call, why: str) ->
 
 
 def sub_run_id(run_id: str, call: Call) -> str:
-    """The id of the run that a call of this run is made in."""
+    """The id of a call's sub-run."""
     return f"{run_id}-{call.key}"
 
 
 async def _end(journal: Journal, tool: Tool, call: Call, close: str = "") -> Observation | Verdict:
-    """What the tool says of the sub-run: how it ended, or that it waits."""
+    """The tool's report on the sub-run: how it ended, or that it waits."""
     if tool.sub is None or (grant := call.grant) is None:
         message = f"{tool.name} was begun in a run of its own ({call.child}), and now works in none"
         raise ConfigError(message)

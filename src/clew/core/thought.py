@@ -51,7 +51,7 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought:
 
 
 def _read(agent: Agent, so_far: Trajectory, reply: Reply, who: str) -> Parsed:
-    """What the reply says; whatever the format does wrong is an error that names it."""
+    """Parse the reply; an error of the format names the format."""
     try:
         return _parsed(agent, so_far, reply, who)
     except PASSED:
@@ -65,7 +65,7 @@ def _read(agent: Agent, so_far: Trajectory, reply: Reply, who: str) -> Parsed:
 
 
 def _parsed(agent: Agent, so_far: Trajectory, reply: Reply, who: str) -> Parsed:
-    """The reply as its codec reads it; what can be no answer is a fault instead of one."""
+    """The parsed reply; a text that cannot be an answer becomes a fault."""
     if reply.finish == "declined":  # nothing in such a text is a call
         return Parsed(answer=reply.text)
     found = agent.resolved_codec.parse(agent.brief, reply)
@@ -85,7 +85,7 @@ def _parsed(agent: Agent, so_far: Trajectory, reply: Reply, who: str) -> Parsed:
 
 
 def _finished(agent: Agent, so_far: Trajectory, action: Action) -> Action:
-    """A call of finish, refused where what it gives can be no answer."""
+    """A call of finish, refused if its argument cannot be an answer."""
     answer = action.args.get("answer")
     if action.name != FINISH or action.fault or not isinstance(answer, str):
         return action
@@ -94,7 +94,7 @@ def _finished(agent: Agent, so_far: Trajectory, action: Action) -> Action:
 
 
 async def _reply(agent: Agent, prompt: Prompt, hear: OnText | None) -> Reply:
-    """What the model says. Raises `ModelError` where it is away, `PartError` where it is broken."""
+    """The model's reply. Raises `ModelError` if it is unavailable, `PartError` if it is broken."""
     model = agent.resolved_model
     try:
         if type(model).__module__.partition(".")[0] == "clew":  # it keeps its own deadlines
@@ -112,7 +112,7 @@ async def _reply(agent: Agent, prompt: Prompt, hear: OnText | None) -> Reply:
 
 
 async def _watched(agent: Agent, work: Awaitable[Any]) -> Any:
-    """What a user's own model says, before its deadline."""
+    """The reply of a user's own model, within its deadline."""
     seconds = agent.limits.reply_seconds
     ended = await settle(work, seconds, agent.limits.grace)
     if ended.late:
