@@ -84,7 +84,7 @@ async def resume(
 
 
 class OpenRun(Generic[A_co]):
-    """A run that is open for work here; it ends with the context of `open_run` or `open_fork`."""
+    """A run that is open for work; it closes with the context of `open_run` or `open_fork`."""
 
     def __init__(self, agent: Agent[A_co], journal: Journal) -> None:
         self._agent = agent
@@ -102,7 +102,7 @@ class OpenRun(Generic[A_co]):
 
     @property
     def listener(self) -> Listener | None:
-        """Who is shown its entries and tokens."""
+        """The listener for its entries and tokens."""
         return self._journal.listener
 
     @listener.setter
@@ -110,10 +110,10 @@ class OpenRun(Generic[A_co]):
         self._journal.listener = listener
 
     async def go_on(self, say: str = "") -> Result[A_co]:
-        """Go on until it stops; what it came to.
+        """Continue until the run stops, and return the result.
 
-        With `say` there is a further word. Without, a run that has stopped gives its result again,
-        unless a person had interrupted it, or it was set aside: whoever goes on takes that back.
+        `say` adds a message. Without it, a stopped run returns its result again, unless a person
+        interrupted it or it was set aside; then this continues it.
         """
         if say.strip():
             await self._journal.receive()  # what was posted before these words comes before them
@@ -137,11 +137,11 @@ async def open_run(
     listener: Listener | None = None,
     origin: dict[str, Json] | None = None,
 ) -> AsyncGenerator[OpenRun[A_co]]:
-    """A run to work on: begun with a `goal`, or, without, the run of this id taken up.
+    """Open a run to work on: a new one for a `goal`, or without it the run of this id.
 
-    For what goes on for longer than one call of `run` or `resume`, such as a chat. The arguments,
-    and what it raises, are theirs; `origin` is what an agent file says of the agent, for the record
-    of a run that is begun or whose agent has changed.
+    For work that takes longer than one call of `run` or `resume`, such as a chat. The arguments and
+    errors are theirs; `origin` is an agent file's description of the agent, recorded if the run is
+    new or its agent has changed.
     """
     async with store_at(store) as place:
         if goal is not None:
@@ -172,7 +172,7 @@ async def open_fork(
     listener: Listener | None = None,
     origin: dict[str, Json] | None = None,
 ) -> AsyncGenerator[OpenRun[A_co]]:
-    """A new run with the first `at` steps of another, to work on; its arguments are `fork`'s."""
+    """A new run with the first `at` steps of another, to work on; the arguments are `fork`'s."""
     async with store_at(store) as place:
         journal = await start_fork(
             agent, run_id, place,
@@ -183,7 +183,7 @@ async def open_fork(
 
 
 async def result_of(agent: Agent[A_co], run_id: str, *, store: Where = None) -> Result[A_co]:
-    """What a run has come to, by its record. Raises `ConfigError` where it has not stopped."""
+    """The result of a stopped run, from its record. Raises `ConfigError` if it has not stopped."""
     async with store_at(store) as place:
         record = await load(place, run_id)
         if record.stop is None:

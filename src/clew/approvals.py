@@ -1,7 +1,7 @@
-"""What waits for a person in one run, for programs that show approvals; `clew.held` has all runs.
+"""The calls that wait for a person in one run, for programs that show approvals.
 
-`held_here` says what a record itself says, `held_in` also looks into its sub-runs, and `root_of`
-names the run that is resumed when a call was ruled on. `clew.rule` leaves the word.
+`held_here` reads one record, `held_in` its sub-runs too, and `root_of` names the run to resume
+after a ruling. `clew.held` lists all runs, and `clew.rule` rules.
 """
 
 from clew.core.approvals import root_of

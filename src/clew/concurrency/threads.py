@@ -99,7 +99,7 @@ THREADS: Final = Threads()
 def threads_at_work() -> bool:
     """Whether a plain function still runs in a thread, such as a tool past its deadline.
 
-    A program that ends waits for it, unless it leaves by `os._exit`.
+    A program waits for it before it ends, unless it leaves by `os._exit`.
     """
     return THREADS.at_work
 

@@ -228,12 +228,12 @@ class Rates(Value, frozen=True):
 
 
 class AgentSpec(Value, frozen=True):
-    """What an agent was made of when a run began, so that a replay can say what changed.
+    """The settings of an agent when a run began, so that a replay can say what changed.
 
     `tools` maps each tool's name to "version effect schema-hash"; `parts` names every further part
-    (codec, limits, bounds, guards, checks) by its own words. `brief` is what its prompts are made
-    of; in a record it lies in the blob `brief_blob`, and no comparison of settings looks at it, nor
-    at the `rates` of the model, where they are known.
+    (codec, limits, bounds, guards, checks). `brief` is the material of its prompts, kept in the
+    blob `brief_blob`. Comparing settings ignores it, and the `rates` of the model, if they are
+    known.
     """
 
     fingerprint: str

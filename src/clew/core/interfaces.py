@@ -215,13 +215,13 @@ def _takes_all(prompt: Prompt) -> None:
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What is known of a model beforehand; all but its name may be left out.
+    """What is known about a model beforehand; only its name is required.
 
-    `name` is `provider:model`, `params` are sampling parameters, as recorded. A `priced` model says
-    with each reply what it cost; `rates`, in US dollars per million tokens, say it beforehand, so
-    that calls can be reserved. An `unmetered` one takes no tokens of anybody, as rules do: nothing
-    is charged for a reply that was lost. `validate` raises `ConfigError` for a prompt (its tools,
-    stop sequences or form) that the model cannot be asked with.
+    `name` is `provider:model`; `params` are sampling parameters, as recorded. A `priced` model
+    reports the cost with each reply; `rates`, in US dollars per million tokens, allow to reserve
+    calls beforehand. An `unmetered` model costs nobody tokens, like rules: nothing is charged for a
+    lost reply. `validate` raises `ConfigError` for a prompt (its tools, stop sequences or form)
+    that the model cannot take.
     """
 
     name: str
@@ -237,7 +237,7 @@ class Model(Protocol):
 
     @property
     def info(self) -> ModelInfo:
-        """Its name, and what is known of it beforehand."""
+        """Its name, and what is known about it beforehand."""
         ...
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:

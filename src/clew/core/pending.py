@@ -34,7 +34,7 @@ class Held:
 
 
 def held_here(so_far: Trajectory, root: str = "") -> Iterator[Held]:
-    """What the record itself says: of a call that waits for its sub-run, that it does."""
+    """The held calls in the record itself, including calls whose sub-run waits."""
     held = ((call, call.verdict) for call in so_far.held if call.verdict is not None)
     for call, judged in held:
         yield Held(

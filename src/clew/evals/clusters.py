@@ -1,4 +1,4 @@
-"""Failures that are alike, together: by kind, then by what they have in common."""
+"""Group similar failures: by kind, then by what they share."""
 
 import re
 from collections import defaultdict
@@ -23,7 +23,7 @@ _NUMBER: Final = re.compile(r"\d+([.,:]\d+)*")
 
 
 class Cluster(Value, frozen=True):
-    """Trials that failed alike; `common` is what they have in common, "" where it is the kind."""
+    """Trials that failed alike; `common` is what they share, "" if that is the kind."""
 
     kind: Kind
     common: str
@@ -91,6 +91,6 @@ def _short(text: str) -> str:
 
 
 def example_runs(found: Iterable[Cluster], each: int = EACH) -> list[str]:
-    """The runs whose traces a report has: some of each cluster, the largest first."""
+    """The runs whose traces a report contains: some of each cluster, the largest first."""
     runs = [one.run_id for cluster in found for one in cluster.trials[:each]]
     return list(dict.fromkeys(runs))[:ALL]

@@ -55,7 +55,7 @@ class Estimate:
 
     @property
     def guessed_steps(self) -> int:
-        """So many steps of a run are guessed before any trial of its kind has ended."""
+        """The steps per run that are guessed before any trial of its kind has ended."""
         return STEPS
 
 

@@ -40,7 +40,7 @@ def table_csv(table: Table) -> str:
 def report_document(
     outcomes: Sequence[Outcome], about: About, tables: Iterable[Table]
 ) -> dict[str, Json]:
-    """Everything a report says, as one document."""
+    """The whole report as one document."""
     return {
         "about": msgspec.to_builtins(about),
         "tables": [_table_json(table) for table in tables],

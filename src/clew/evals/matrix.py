@@ -18,10 +18,10 @@ from clew.evals.plan import APART, Plan, wrong_seed
 from clew.evals.world import World
 
 GOLD: Final = "gold"
-"""The dataset that is taken where none is named."""
+"""The default dataset."""
 
 SHIPPED: Final = {GOLD: (gold, NOTES), "foreign": (foreign, FOREIGN)}
-"""The datasets that ship, with the notes that agents are given for them."""
+"""The datasets that ship, with the notes for their agents."""
 
 ALONE: Final = "agent"
 """The name of the configuration where a file names none."""

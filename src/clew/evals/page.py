@@ -1,7 +1,7 @@
-"""The report as one page of HTML: plots, tables, failures with their traces, and nothing outside.
+"""The report as one HTML page: plots, tables, failures with their traces, nothing from outside.
 
-Answers and traces are text by others: all of it is escaped, its control characters are shown as
-codes, and the page forbids itself scripts and the network.
+Answers and traces come from others: all of it is escaped, control characters are shown as codes,
+and the page forbids itself scripts and the network.
 """
 
 import shlex
@@ -44,7 +44,7 @@ def page(
     traces: Mapping[str, Trace],
     store: str,
 ) -> str:
-    """The whole page; `traces` are those of the `example_runs`, and `store` is the file of all."""
+    """The whole page; `traces` are those of the `example_runs`, and `store` is the results file."""
     environment: Any = Environment(  # its tables of filters and tests have no types
         loader=PackageLoader("clew.evals", ""),
         autoescape=True,

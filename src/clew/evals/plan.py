@@ -185,7 +185,7 @@ class Plan:
 
     @property
     def unpriced(self) -> list[str]:
-        """The models, also of verifiers and the judge, whose price is not known."""
+        """The models without a known price, including verifiers and the judge."""
         agents = [one.agent for one in self.configurations]
         agents += [one.verifier for one in self.configurations if is_agent(one.verifier)]
         agents += [] if self.judge is None else [self.judge.agent]

@@ -83,7 +83,7 @@ class Evaluation:
 
     @property
     def over_cost(self) -> bool:
-        """Whether no further trial was begun for what all have cost."""
+        """Whether no further trial started because of the cost of all."""
         return self.stopped.startswith(COST)
 
 

@@ -120,7 +120,7 @@ class Limits:
                 raise ConfigError(message)
 
     def bounds(self, *, priced: bool) -> tuple[Bound, ...]:
-        """The bounds these numbers mean. Raises `ConfigError` for a cost without a price."""
+        """The bounds for these numbers. Raises `ConfigError` for a cost limit without a price."""
         if self.cost is not None and not priced:
             message = (
                 "a cost limit needs a model with a known price: say what it costs (prices=, or "
@@ -133,12 +133,12 @@ class Limits:
 
     @property
     def most_cost(self) -> float:
-        """What a run may cost, where it is known what it does cost."""
+        """The cost limit of a run, if its cost is known."""
         return DEFAULT_COST if self.cost is None else self.cost
 
     @property
     def allowance(self) -> Grant:
-        """What a run may take in all, by the numbers."""
+        """What a run may spend in all."""
         seconds = float(self.seconds)
         return Grant(
             self.steps, self.tool_calls, self.tokens, seconds, self.most_cost, self.depth
@@ -146,7 +146,7 @@ class Limits:
 
     @property
     def guard(self) -> Guard:
-        """The guard that holds the caps on calls inside a step."""
+        """The guard that enforces the caps on calls within a step."""
         return Caps(self.tool_calls, self.calls_per_step, self.calls_per_tool)
 
 

@@ -1,4 +1,4 @@
-"""Which models there are: those whose price is known, and those that a server says it has."""
+"""Which models there are: those with a known price, and those that a server lists."""
 
 import urllib.error
 import urllib.request
@@ -43,14 +43,14 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 
 
 def priced_models(provider: str) -> tuple[str, ...]:
-    """Names of a provider's models whose price is known."""
+    """Names of a provider's models with a known price."""
     return tuple(listed(aliases().get(provider, provider)))
 
 
 async def served(name: str, env: Mapping[str, str]) -> tuple[str, ...]:
-    """The models that the server of a provider lists, in its order.
+    """The models that a provider's server lists, in its order.
 
-    Raises `ConfigError` where there is no address to ask, `ModelError` where no list comes.
+    Raises `ConfigError` without an address to ask, `ModelError` if no list comes.
     """
     provider = providers()[aliases().get(name, name)]
     address = (env.get(provider.address) or provider.base_url).rstrip("/")

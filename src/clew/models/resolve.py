@@ -37,20 +37,20 @@ class ProviderInfo(msgspec.Struct, frozen=True):
     key_set: bool
     base_url: str
     variable: str = ""
-    """The variable that names another address."""
+    """The environment variable for another address."""
     model: str = ""
-    """The model to begin with, "" where the provider has none of its own."""
+    """An example model, "" if the provider has none."""
     custom: bool = False
-    """Whether the environment names another address."""
+    """Whether the environment sets another address."""
 
     @property
     def shown_url(self) -> str:
-        """The address as it may be shown: without the password that it may hold."""
+        """The address without a password."""
         return hidden(self.base_url)
 
     @property
     def server(self) -> tuple[str, int] | None:
-        """Host and port; None where the address cannot be one of a server."""
+        """Host and port; None if the address cannot be that of a server."""
         return reached(self.base_url)
 
     @property
@@ -117,7 +117,7 @@ def providers() -> dict[str, Provider]:
 
 
 def aliases() -> dict[str, str]:
-    """Other names of providers, and the providers' own."""
+    """All names of providers, including aliases."""
     return {name: one.name for name, one in _entries().items() if one.name != name}
 
 
@@ -198,10 +198,10 @@ def available(env: Mapping[str, str]) -> list[ProviderInfo]:
 
 
 async def default_model(env: Mapping[str, str]) -> tuple[str, str]:
-    """The model to use when none is named, and why: (name, reason).
+    """The default model and the reason: (name, reason).
 
-    The first provider whose key is set; else a local server that says within 0.3 seconds which
-    models it serves; else the offline policy.
+    The first provider whose key is set; else a local server that lists its models within 0.3
+    seconds; else the offline model.
     """
     infos = {info.name: info for info in available(env)}
     known = providers()

@@ -1,4 +1,4 @@
-"""Sending the spans of a record to a collector, over OTLP/HTTP, without any set-up of one's own."""
+"""Send the spans of a record to a collector, over OTLP/HTTP, without further set-up."""
 
 import logging
 import os
@@ -25,11 +25,11 @@ NAMED = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
 
 def send(record: Trajectory, *, endpoint: str = "", content: bool = False) -> int:
-    """Send the spans; how many there were.
+    """Send the spans; returns their number.
 
-    `endpoint` is the whole address; without it, and for headers and time-outs, OpenTelemetry's own
-    variables (`OTEL_EXPORTER_OTLP_…`) count. Raises `ConfigError` for what is no address, and
-    `ClewError` where nobody took them.
+    `endpoint` is the whole address. Without it, and for headers and time-outs, OpenTelemetry's own
+    variables apply (`OTEL_EXPORTER_OTLP_…`). Raises `ConfigError` for an invalid address, and
+    `ClewError` if nobody accepted the spans.
     """
     if endpoint and reached(endpoint) is None:
         message = f"{hidden(endpoint)!r} is no address: give one as http://host:4318/v1/traces"

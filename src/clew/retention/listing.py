@@ -11,7 +11,7 @@ from clew.stores.interface import Recovers
 from clew.stores.listing import summary
 
 Standing: TypeAlias = Status | Literal["open", "unreadable"]
-"""How a run ended; "open" where it did not, "unreadable" where its lines tell nothing here."""
+"""The status of a run: how it ended, "open", or "unreadable"."""
 
 OnRun: TypeAlias = Callable[[int, int, str], None]
 """Told of each run that is done with: how many are, of how many, and its id."""
@@ -93,7 +93,7 @@ async def listed(store: Store, *, thorough: bool) -> Listing:
 
 
 async def run_ids(store: Store) -> list[str]:
-    """The ids of all runs of a store, also of those that are too damaged to be listed by it."""
+    """The ids of all runs of a store, including those too damaged for its listing."""
     return list((await listed(store, thorough=True)).runs)
 
 

@@ -20,7 +20,7 @@ from clew.core.trajectory import Trajectory
 
 
 def trace(record: Trajectory) -> Iterator[dict[str, Json]]:
-    """The lines of a record, in its order."""
+    """The lines for a record, in order."""
     step = 0
     for entry in record.entries:
         step += isinstance(entry.event, Thought)
@@ -28,7 +28,7 @@ def trace(record: Trajectory) -> Iterator[dict[str, Json]]:
 
 
 def trace_entry(record: Trajectory, entry: Entry, step: int) -> Iterator[dict[str, Json]]:
-    """The lines of one entry, which belongs to the step of that number."""
+    """The lines for one entry of the step with that number."""
     time = datetime.fromtimestamp(entry.at / 1000, UTC).isoformat(timespec="milliseconds")
     beside: dict[str, Json] = {"run_id": record.run_id, "step": step, "time": time}
     event = entry.event

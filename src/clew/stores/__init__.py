@@ -33,7 +33,7 @@ __all__ = [
 
 
 Where: TypeAlias = Store | str | Path | None
-"""A store, or where one is, as `open_store` takes it."""
+"""A store, or its place as `open_store` takes it."""
 
 
 def open_store(where: str | Path | None = None) -> Store:
@@ -54,7 +54,7 @@ def open_store(where: str | Path | None = None) -> Store:
 
 @asynccontextmanager
 async def store_at(where: Where) -> AsyncGenerator[Store]:
-    """The store at a place, closed in the end if it was opened here; one's own is guarded."""
+    """The store at a place; it is closed afterwards if it was opened here."""
     if where is None or isinstance(where, str | Path):
         store = open_store(where)
         try:

@@ -33,14 +33,14 @@ _stop: Final = msgspec.json.Decoder(_Stop)
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a listing says of a run: how it was begun, and its stop, None if it is open."""
+    """A run in a listing: its first event, and its stop, or None if it is open."""
 
     started: Started
     stop: Stop | None
 
 
 def summary(info: RunInfo) -> Summary | None:
-    """What the first and last line of a run say; None if they cannot be read here."""
+    """The content of a run's first and last line; None if they cannot be read."""
     try:
         first, last = decode(info.first.body), decode(info.last.body)
     except (ValueError, TypeError, RecursionError):  # of a newer clew, or damaged

@@ -104,7 +104,7 @@ class ScriptedModel:
 
     @property
     def info(self) -> ModelInfo:
-        """As it was told."""
+        """As given."""
         return ModelInfo(self.name, self.params, priced=self.priced, rates=self.rates)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
@@ -222,7 +222,7 @@ class FaultyModel:
 
     @property
     def info(self) -> ModelInfo:
-        """That of the scripted model; its name says that it is faulty."""
+        """That of the scripted model, with a name that says it is faulty."""
         return dataclasses.replace(self.scripted.info, name=f"faulty:{self.seed}")
 
     def fault(self, index: int) -> Fault | None:

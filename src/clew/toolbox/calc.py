@@ -1,8 +1,8 @@
-"""The tool `calc`: arithmetic that is exact where it can be and says so where it is not.
+"""The tool `calc`: arithmetic, exact if possible; it says when it is not.
 
-Expressions are read by a parser of their own that knows numbers, seven operators, parentheses and
-the functions and constants below, and nothing else: no Python is ever evaluated. The answer to any
-text is a result or a `ToolError` that says what to write instead, within a bounded time.
+Its own parser knows numbers, seven operators, parentheses and the functions and constants below,
+and nothing else: no Python is evaluated. Any text gives, within a bounded time, a result or a
+`ToolError` that says what to write instead.
 """
 
 import math

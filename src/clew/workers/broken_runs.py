@@ -44,5 +44,5 @@ def too_often(so_far: Trajectory, epoch: int) -> Stop | None:
 
 
 def is_set_aside(stop: Stop | None) -> bool:
-    """Whether a stop says that the run broke its workers."""
+    """Whether a stop says that the run was set aside because it broke its workers."""
     return stop is not None and stop.status == "failed" and stop.reason.startswith(_ASIDE)

@@ -127,12 +127,12 @@ async def work(
     on_event: OnWorkerEvent = ignore_event,
     leaving: anyio.Event | None = None,
 ) -> None:
-    """Work on the runs of a queue: what `clew worker` does.
+    """Execute the runs of a queue, like `clew worker`.
 
-    Without `leaving`, cancelling it lets each run end the step at hand, and leaves it to other
-    workers. With `leaving`, setting that does so, and cancelling breaks off, as a crash would.
-    Raises `ConfigError` where the worker does not fit its store or driver, `StoreError` where the
-    store cannot be used to begin with.
+    Without `leaving`, cancelling it lets each run finish its current step, and releases it. With
+    `leaving`, setting that does so, and cancelling aborts at once, as a crash would. Raises
+    `ConfigError` if the worker does not fit its store or driver, `StoreError` if the store cannot
+    be used at the start.
 
     ```python
     await work(WorkerConfig(store="runs.sqlite", agents=[agent], until_idle=True))

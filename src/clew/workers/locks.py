@@ -41,9 +41,9 @@ _begun: Final = msgspec.json.Decoder(_Begun)
 
 
 def queue_of(run: RunInfo | Trajectory) -> str:
-    """The queue a run stands in, "" for none.
+    """The queue of a run, "" for none.
 
-    A fork stands in none, whatever the run did it was cut from: who cut it works on it.
+    A fork is in no queue, whatever the queue of its parent: its author continues it.
     """
     if isinstance(run, Trajectory):
         return "" if run.forks else run.started.queue

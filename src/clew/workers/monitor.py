@@ -14,11 +14,11 @@ from clew.stores.listing import summary
 from clew.workers.locks import claim, queue_of, shared
 
 Standing: TypeAlias = Literal["waiting", "working"] | Status
-"""How a run stands: nobody works on it yet, somebody does, or how it stopped."""
+"""The state of a run: waiting for a worker, being worked on, or how it stopped."""
 
 
 async def status(run_id: str, *, store: Where = None) -> Standing:
-    """How a run stands that was left to workers. Raises `StoreError` where it is unknown."""
+    """The state of a submitted run. Raises `StoreError` if it is unknown."""
     async with store_at(store) as opened:
         place = shared(opened)
         record = await load(place, run_id)
@@ -38,7 +38,7 @@ async def _claimed(store: Locks, run_id: str) -> Literal["waiting", "working"]:
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
-    """How a run stands; "open" is one that has not stopped and stands in no queue."""
+    """The state of a run; "open" is one that has not stopped and is in no queue."""
 
     run_id: str
     standing: Standing | Literal["open", "unreadable"]
@@ -48,9 +48,9 @@ class RunStatus:
 
 
 class Monitor:
-    """The last `most` runs of a store (0: all), looked at again and again.
+    """Watches the last `most` runs of a store (0: all).
 
-    What was read of runs that have not changed since is kept.
+    It keeps what it has read of runs that have not changed since.
     """
 
     def __init__(self, store: Store, most: int = 0) -> None:
@@ -59,7 +59,7 @@ class Monitor:
         self._stops: dict[str, tuple[int, Status | None]] = {}
 
     async def rows(self) -> list[RunStatus]:
-        """How the runs stand now, the one last written first."""
+        """The current state of the runs, last written first."""
         store = self._store
         infos = await store.runs(self._most)
         due = {run.run_id for run in await store.due()} if isinstance(store, Locks) else None

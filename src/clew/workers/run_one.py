@@ -51,13 +51,13 @@ async def carry(
     listener: Listener | None = None,
     leaving: Leaving = _staying,
 ) -> Trajectory:
-    """Work on a run until it stops, or until its step ends after the worker was told to leave.
+    """Execute a run until it stops, or until its step ends after the worker was told to stop.
 
-    `gate` is that of the worker: a run whose last opening came to nothing is alone until it gets
-    on, and one that broke its workers too often is stopped. Raises `ConfigError` where this worker
-    does not have the run's agent, before anybody is fenced off; `FencedError` where another took
-    the run up; `ModelError` and `StoreError`. Whatever else an agent's part raises comes out as an
-    `Exception`, also what would end the process.
+    `gate` is that of the worker: a run whose last attempt made no progress is executed alone until
+    it does, and one that broke its workers too often is stopped. Raises `ConfigError` if this
+    worker lacks the run's agent, before anybody is fenced off; `FencedError` if another worker
+    opened the run; `ModelError` and `StoreError`. Anything else that an agent's part raises is
+    raised as an `Exception`, even what would end the process.
     """
     with _exceptions_only():
         so_far = await load(store, run_id)

@@ -61,7 +61,7 @@ class Simulated:
 
     @property
     def info(self) -> ModelInfo:
-        """Says that it is simulated; its prices are invented."""
+        """Its name says that it is simulated; its prices are invented."""
         of_input, of_output = self.profile.price
         rates = Rates(of_input, of_output, of_input)
         return ModelInfo(f"simulated:{self.profile.name}", priced=True, rates=rates)
