@@ -270,6 +270,15 @@ def test_the_map_shows_every_room() -> None:
     assert {name for name in rooms | files if f"`{name}`" not in page} == set()
 
 
+def test_the_core_is_read_in_an_afternoon() -> None:
+    lines = {
+        path.name: len(path.read_text("utf-8").splitlines())
+        for path in (PACKAGE / "core").rglob("*.py")
+    }
+    assert len(lines) <= 25, "what a reader of a run does not need stands elsewhere"
+    assert sum(lines.values()) <= 5_000
+
+
 def test_the_picture_of_the_core_is_that_of_the_tree() -> None:
     draw = importlib.import_module("scripts.draw_core")
     assert draw.PICTURE.read_text("utf-8") == draw.drawn(), "run: python scripts/draw_core.py"

@@ -124,11 +124,7 @@ class SubRun(msgspec.Struct, frozen=True):
     trust: Trust = "trusted"
 
 
-def _nobody_listens(text: str) -> None:
-    """Take a late word that no run waits for."""
-
-
-LATE: ContextVar[Callable[[str], None]] = ContextVar("clew.late", default=_nobody_listens)
+LATE: ContextVar[Callable[[str], None]] = ContextVar("clew.late", default=lambda _: None)
 """Where work that could not be stopped at its deadline leaves word of its end, from its thread.
 
 Set around every call of a tool; the word becomes a note in the record if the process lives on.

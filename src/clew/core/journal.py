@@ -30,7 +30,6 @@ from clew.core.events import (
     Entry,
     Forked,
     Note,
-    Observation,
     Started,
     Stop,
     Thought,
@@ -41,7 +40,7 @@ from clew.core.events import (
 from clew.core.inbox import admitted
 from clew.core.interfaces import Append, Base, Line, Listener, Store
 from clew.core.trajectory import Call, Trajectory
-from clew.stores.blobs import lay_out, whole_thought, without_blobs
+from clew.stores.blobs import lay_out, with_blobs, without_blobs
 from clew.support.redaction import Redaction
 
 LOG: Final = logging.getLogger("clew")
@@ -103,26 +102,10 @@ def _follows(line: Line, before: bytes) -> bool:
 
 async def _event(store: Store, run_id: str, line: Line) -> AnyEvent:
     try:
-        event = decode(line.body)
-        if isinstance(event, Observation) and (event.blob or event.images):
-            event = await _with_blobs(store, event)
-        elif isinstance(event, Thought):
-            event = await whole_thought(store, event)
+        return await with_blobs(store, decode(line.body))
     except (ValueError, RecursionError) as error:  # no event, no JSON, no text
         message = f"run {run_id}: entry {line.seq} is not readable here ({error}); update clew"
         raise StoreError(message) from error
-    return event
-
-
-async def _with_blobs(store: Store, event: Observation) -> Observation:
-    """The observation with the contents of its blobs."""
-    if event.blob:
-        content = msgspec.json.decode(await store.blob(event.blob))
-        event = msgspec.structs.replace(event, content=content)
-    images = [
-        msgspec.structs.replace(image, data=await store.blob(image.blob)) for image in event.images
-    ]
-    return msgspec.structs.replace(event, images=tuple(images))
 
 
 async def _is_empty(store: Store, run_id: str) -> bool:
@@ -133,11 +116,20 @@ async def _is_empty(store: Store, run_id: str) -> bool:
         return False
 
 
-def _giver(event: AnyEvent) -> str:
-    """Who supplied the values of an event, for error messages."""
+def _unrecordable(run_id: str, event: AnyEvent, error: Exception) -> StoreError | PartError:
+    """The error that says whose value no record can hold, and why."""
+    whose = f"what is to be recorded ({type(event).__name__})"
     if isinstance(event, Thought):
-        return f"what the model {event.reply.model} said, or the format made of it"
-    return f"what is to be recorded ({type(event).__name__})"
+        whose = f"what the model {event.reply.model} said, or the format made of it"
+    match error:
+        case UnicodeEncodeError():
+            why = f"a text holds half a character ({error.reason}): mend it"
+        case RecursionError():
+            why = "a value is nested too deeply to be written: flatten it"
+        case _:
+            why = f"no record can hold this ({message_of(error)}): mend it and resume the run"
+            return PartError(f"run {run_id}: {whose}: {why}")
+    return StoreError(f"run {run_id}: {whose}: {why}")
 
 
 class _Waiting:
@@ -275,9 +267,7 @@ class Journal:
         self._writing = True
         batch: list[_Waiting] = []
         try:
-            if (
-                not self.trajectory.step.alone
-            ):  # what other calls of the step have to say now shares the commit
+            if not self.trajectory.step.alone:  # what other calls of the step say shares the commit
                 await anyio.lowlevel.cancel_shielded_checkpoint()
             while self._queue:
                 batch, self._queue = self._queue, []
@@ -355,18 +345,8 @@ class Journal:
         try:
             body = encode(event)
             event = decode(body)  # what is folded is what will be read, and nobody's but ours
-        except UnicodeEncodeError as error:
-            why = f"a text holds half a character ({error.reason}): mend it"
-            message = f"run {self.run_id}: {_giver(event)}: {why}"
-            raise StoreError(message) from error
-        except RecursionError as error:
-            why = "a value is nested too deeply to be written: flatten it"
-            message = f"run {self.run_id}: {_giver(event)}: {why}"
-            raise StoreError(message) from error
         except Exception as error:
-            why = f"no record can hold this ({message_of(error)}): mend it and resume the run"
-            message = f"run {self.run_id}: {_giver(event)}: {why}"
-            raise PartError(message) from error
+            raise _unrecordable(self.run_id, event, error) from error
         if isinstance(event, Thought) and (given := without_blobs(event)) is not event:
             event, body = given, encode(given)
         if self._redaction.finds(body):

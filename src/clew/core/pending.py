@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from clew.core.agent import Agent
 from clew.core.errors import RunNotFoundError
-from clew.core.events import AnyEvent, Json, Judged, Stop
+from clew.core.events import AnyEvent, Json, Stop
 from clew.core.interfaces import Store
 from clew.core.journal import Journal, load
 from clew.core.observations import refusal
@@ -37,21 +37,11 @@ def held_here(so_far: Trajectory, root: str = "") -> Iterator[Held]:
     """The held calls in the record itself, including calls whose sub-run waits."""
     held = ((call, call.verdict) for call in so_far.held if call.verdict is not None)
     for call, judged in held:
+        since = next((e.at for e in reversed(so_far.entries) if e.event is judged), 0)
         yield Held(
-            so_far.run_id,
-            call.key,
-            call.action.name,
-            call.args,
-            judged.verdict.reason,
-            _since(so_far, judged),
-            call.question,
-            root or so_far.run_id,
-        )
-
-
-def _since(so_far: Trajectory, verdict: Judged) -> int:
-    """When the call began to wait."""
-    return next((e.at for e in reversed(so_far.entries) if e.event is verdict), 0)
+            so_far.run_id, call.key, call.action.name, call.args, judged.verdict.reason, since,
+            call.question, root or so_far.run_id,
+        )  # fmt: skip
 
 
 def waits_below(call: Call) -> bool:

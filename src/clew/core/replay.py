@@ -227,11 +227,8 @@ class _Replaying(Journal):
 
     def diverged(self, field: str, message: str) -> ReplayError:
         """The error that names this place of the record."""
-        entry = self.upcoming
-        step = self.trajectory.step.number
-        if entry is not None and isinstance(entry.event, Thought):
-            step += 1
-        return ReplayError(step, field, message)
+        thinks = self.upcoming is not None and isinstance(self.upcoming.event, Thought)
+        return ReplayError(self.trajectory.step.number + thinks, field, message)
 
 
 _ABOUT_A_CALL = (Attempt, Judged, Observation)
@@ -240,9 +237,7 @@ _GONE = object()
 
 
 def _from_outside(event: AnyEvent) -> bool:
-    if isinstance(event, Note):
-        return event.source != "check"
-    return isinstance(event, INPUTS)
+    return isinstance(event, INPUTS) and not (isinstance(event, Note) and event.source == "check")
 
 
 def _matches(new: AnyEvent, old: AnyEvent) -> bool:

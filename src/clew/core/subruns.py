@@ -86,16 +86,11 @@ async def _end(journal: Journal, tool: Tool, call: Call, close: str = "") -> Obs
     if tool.sub is None or (grant := call.grant) is None:
         message = f"{tool.name} was begun in a run of its own ({call.child}), and now works in none"
         raise ConfigError(message)
+    waited = call.verdict is not None and call.verdict.by == SUB_RUN
     sub = SubRun(
-        call.child,
-        f"{journal.run_id}:{call.key}",
-        call.args,
-        grant,
-        journal.store,
-        close=close,
-        waited=call.verdict is not None and call.verdict.by == SUB_RUN,
-        trust=journal.trajectory.trust,
-    )
+        call.child, f"{journal.run_id}:{call.key}", call.args, grant, journal.store,
+        close=close, waited=waited, trust=journal.trajectory.trust,
+    )  # fmt: skip
     try:
         return await tool.sub(sub)
     except ToolError as error:

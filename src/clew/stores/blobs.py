@@ -87,7 +87,25 @@ def without_blobs(event: Thought) -> Thought:
     return event
 
 
-async def whole_thought(store: Store, event: Thought) -> Thought:
+async def with_blobs(store: Store, event: AnyEvent) -> AnyEvent:
+    """The event of a line with what lies in blobs put back."""
+    if isinstance(event, Observation) and (event.blob or event.images):
+        return await _whole_observation(store, event)
+    return await _whole_thought(store, event) if isinstance(event, Thought) else event
+
+
+async def _whole_observation(store: Store, event: Observation) -> Observation:
+    """The observation with what lies in blobs put back."""
+    if event.blob:
+        content = msgspec.json.decode(await store.blob(event.blob))
+        event = msgspec.structs.replace(event, content=content)
+    images = [
+        msgspec.structs.replace(image, data=await store.blob(image.blob)) for image in event.images
+    ]
+    return msgspec.structs.replace(event, images=tuple(images))
+
+
+async def _whole_thought(store: Store, event: Thought) -> Thought:
     """The thought with the arguments that lie in blobs put back."""
     replace = msgspec.structs.replace
     for place, action in enumerate(event.actions):
