@@ -6,13 +6,12 @@ from functools import partial
 import anyio
 import click
 
-from clew import ConfigError, Held, StoreError, held, read, rule
+from clew import ConfigError, Held, StoreError, held, read
 from clew.cli.errors import ANSWERED
-from clew.cli.held_calls import decide, document, held_call, render_held
+from clew.cli.held_calls import decide, document, held_call, leave_word, render_held
 from clew.cli.options import DEBUG, JSON, STORE
-from clew.cli.places import command, existing, exists, place, shown_place
+from clew.cli.places import command, existing, exists, shown_place
 from clew.cli.render import Shown
-from clew.cli.rulings import person
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
 from clew.interfaces import Store
@@ -64,12 +63,8 @@ def _walk(waiting: list[tuple[Held, str]], store: str | None) -> int:
             break
         if ruling is None:
             continue
-        word = partial(
-            rule, each.run_id, each.call, allow=ruling.allow, args=ruling.args, why=ruling.why,
-            by=person(), seen=each.seen, store=place(store),
-        )  # fmt: skip
         try:
-            anyio.run(word)
+            leave_word(each, ruling, store)
         except ConfigError as error:  # somebody else was faster
             click.echo(f"clew: {error}", err=True)
         else:

@@ -1,16 +1,19 @@
 """What waits for a person: the call, why, the commands that rule on it, the questions asked."""
 
+import getpass
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from typing import Final
 
+import anyio
 import click
 import msgspec
 
-from clew import ConfigError, Held
+from clew import ConfigError, Held, rule
 from clew.cli.options import readable
-from clew.cli.places import command
+from clew.cli.places import command, place
 from clew.cli.render import Shown, written
 from clew.cli.safe_text import inert
 from clew.cli.screen import console, put
@@ -107,3 +110,20 @@ def _edit(each: Held) -> dict[str, Json] | None:
     except (ConfigError, click.ClickException) as error:
         click.echo(str(error), err=True)
         return None
+
+
+def leave_word(each: Held, word: Ruling, store: str | None) -> None:
+    """Leave the person's word on a held call in its run's inbox."""
+    leave = partial(
+        rule, each.run_id, each.call, allow=word.allow, args=word.args, why=word.why,
+        by=_person(), seen=each.seen, store=place(store),
+    )  # fmt: skip
+    anyio.run(leave)
+
+
+def _person() -> str:
+    """Who rules, for the record: the user's name, "" where it has none."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return ""

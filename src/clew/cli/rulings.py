@@ -1,6 +1,5 @@
 """`clew approvals allow` and `reject`: a person's word on a call that waits for one."""
 
-import getpass
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -8,16 +7,16 @@ from functools import partial
 import anyio
 import click
 
-from clew import Call, ConfigError, Held, Trajectory, held, read, rule
+from clew import Call, ConfigError, Held, Trajectory, held, read
 from clew.agent_files import is_foreign
 from clew.approvals import held_here, held_in, root_of
 from clew.cli.errors import ANSWERED
 from clew.cli.foreign_runs import FOREIGN
-from clew.cli.held_calls import arguments, confirm
+from clew.cli.held_calls import arguments, confirm, leave_word
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.places import LAST, SHOWN, command, existing, find_run
 from clew.cli.safe_text import inert
-from clew.interfaces import Json, Store
+from clew.interfaces import Json, Ruling, Store
 from clew.toolbox import ASK_PERSON, answered
 from clew.workers import queue_of
 
@@ -75,35 +74,32 @@ def reject(run: str, call: str, why: str, store: str | None) -> int:
 def _rule(run: str, word: Word, store: str | None, *, yes: bool) -> int:
     """Look which call is meant, let the person confirm what is to be made, and leave the word."""
     meant = anyio.run(partial(_find, run, word, store))
-    waiting, args = meant.waiting, meant.args
+    waiting, args, root = meant.waiting, meant.args, meant.root
     if word.allow and not word.answer and not meant.below:
         made = waiting if args is None else replace(waiting, args=args)
         if not confirm(made, yes=yes):
             click.echo(f"{waiting.call} {waiting.tool} still waits")
             return ANSWERED
-    anyio.run(partial(_leave_word, meant, word, store))
+    leave_word(waiting, Ruling(waiting.call, word.allow, args, word.why), store)
     done = "allowed" if word.allow else "refused"
-    queue = inert(meant.queue)
+    queue = inert(queue_of(root))
     then = f"A worker of the queue {queue} goes on with it, or: " if queue else "Go on with: "
-    said = f"{inert(waiting.call)} {inert(waiting.tool)} is {done}. {then}{meant.further}"
-    click.echo(said)
-    if meant.foreign:
+    said = f"{inert(waiting.call)} {inert(waiting.tool)} is {done}. {then}"
+    click.echo(said + command("resume", waiting.root, store=store))
+    if is_foreign(root):
         click.echo(f"clew: {FOREIGN}", err=True)
     return ANSWERED
 
 
 @dataclass(frozen=True)
 class _Meant:
-    """The call that a word is on, its arguments as the word has them, and who goes on with it."""
+    """The call that a word is on, its arguments as the word has them, and the run that goes on."""
 
     waiting: Held
     args: dict[str, Json] | None
-    queue: str
-    further: str
+    root: Trajectory
     below: bool
     """Whether it waits for its sub-run, and so cannot be allowed itself."""
-    foreign: bool
-    """Whether somebody else began the run that goes on with it."""
 
 
 async def _find(run: str, word: Word, store: str | None) -> _Meant:
@@ -113,15 +109,8 @@ async def _find(run: str, word: Word, store: str | None) -> _Meant:
         record = await read(await find_run(place, run), store=place)
         waiting = await held_in(place, record, await root_of(place, record))
         each = _resolve_call(record, waiting, word)
-        of = await read(each.run_id, store=place)
-        return _Meant(
-            each,
-            _arguments(of.call(each.call), word),
-            queue_of(await read(each.root, store=place)),
-            command("resume", each.root, store=store),
-            each not in waiting,
-            is_foreign(await read(each.root, store=place)),
-        )
+        of, root = [await read(run_id, store=place) for run_id in (each.run_id, each.root)]
+        return _Meant(each, _arguments(of.call(each.call), word), root, each not in waiting)
 
 
 async def _only_run(place: Store) -> str:
@@ -132,15 +121,6 @@ async def _only_run(place: Store) -> str:
         message = f"{len(roots)} runs wait ({named}): name one, or see each: `clew approvals -i`"
         raise ConfigError(message)
     return roots[0] if roots else LAST
-
-
-async def _leave_word(meant: _Meant, word: Word, store: str | None) -> None:
-    each = meant.waiting
-    async with existing(store) as place:
-        await rule(
-            each.run_id, each.call, allow=word.allow, args=meant.args, why=word.why, by=person(),
-            seen=each.seen, store=place,
-        )  # fmt: skip
 
 
 def _resolve_call(record: Trajectory, waiting: Sequence[Held], word: Word) -> Held:
@@ -179,11 +159,3 @@ def _arguments(call: Call, word: Word) -> dict[str, Json] | None:
     if not word.edit:
         return None
     return arguments(word.edit)
-
-
-def person() -> str:
-    """Who rules, for the record: the user's name, "" where it has none."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return ""
