@@ -8,17 +8,19 @@ import signal
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from clew import Agent, SqliteStore, run_sync
+from clew import Agent, SqliteStore, run_sync, submit_sync
 from clew.cli.worker import Teller
+from clew.cli.worker import worker as worker_command
 from clew.support.extras import install
 from clew.testing.models import ScriptedModel, say
 from clew.testing.servers.openai_server import OpenAIServer, Say
-from clew.workers import WorkerEvent
+from clew.workers import WorkerConfig, WorkerEvent
 from tests.cli.shell import (
     COMMAND,
     RUN_ID,
@@ -36,6 +38,13 @@ from tests.warm import Process
 TOOLS = ("--model", "openai:test", "--tools", "own:wait,own:pay,own:send")
 WAIT = Say(calls=[("wait", '{"for_what": "the ship"}')])
 STARTED: list[Process] = []
+DESK = """
+from clew import Agent
+from clew.testing import ScriptedModel, say
+
+def agent():
+    return Agent(model=ScriptedModel([say("At your service.")]))
+"""
 SEND = Say(calls=[("send", '{"to": "Bob"}')])
 
 
@@ -342,3 +351,23 @@ def test_an_id_that_came_with_an_archive_sends_a_terminal_nothing(
     store = SqliteStore(Path("odd.sqlite"))
     run_sync(Agent(model=ScriptedModel([say("yes")])), "?", store=store, run_id=run_id)
     assert "\n\\x1b[31mred  " in clew("runs", "--store", "odd.sqlite").out
+
+
+def test_the_options_are_the_fields_of_its_configuration_with_their_defaults() -> None:
+    with worker_command.make_context("worker", []) as context:
+        given = {name: value for name, value in context.params.items() if name != "as_json"}
+    assert given.keys() == {field.name for field in fields(WorkerConfig)}
+    del given["name"]  # by default that of the machine and the process
+    usual = WorkerConfig()
+    assert given == {name: getattr(usual, name) for name in given}
+
+
+def test_a_worker_is_given_an_agent_of_ones_own_module() -> None:
+    Path("desk.py").write_text(DESK)
+    agent = Agent(model=ScriptedModel([say("At your service.")]))
+    run_id = submit_sync(agent, "Is anybody there?")
+    done = clew("worker", "--agent", "desk:agent", "--only", "--until-idle")
+    assert (done.code, f"ended     {run_id}  answered" in done.out) == (0, True)
+    nobody = clew("worker", "--agent", "desk:nobody", "--until-idle")
+    assert nobody.code == 2
+    assert "desk has no 'nobody'" in nobody.err
