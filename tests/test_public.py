@@ -36,6 +36,7 @@ EXTRAS = {  # the namespaces that stand on an extra: what it brings, and its nam
     "clew.evals.tables": ("numpy", "eval"),
     "clew.models.anthropic.messages": ("anthropic", "anthropic"),
     "clew.models.gemini.model": ("google.genai", "google"),
+    "clew.models.local": ("xllamacpp", "local"),
     "clew.models.openai.chat": ("openai", "openai"),
     "clew.models.openai.completions": ("openai", "openai"),
     "clew.models.openai.responses": ("openai", "openai"),

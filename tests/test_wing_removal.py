@@ -23,6 +23,7 @@ WINGS = (
     "evidence",
     "models.anthropic",
     "models.gemini",
+    "models.local",
     "models.offline",
     "models.openai",
     "otel",

@@ -111,6 +111,15 @@ class Codec(Protocol):
 
 
 @runtime_checkable
+class Constrains(Protocol):
+    """A format that can say in a grammar all that a reply may be."""
+
+    def grammar(self, brief: PromptSpec, calls: Calls) -> str:
+        """The grammar of the next reply, in GBNF (`clew.codecs.gbnf`)."""
+        ...
+
+
+@runtime_checkable
 class Describes(Protocol):
     """A text format that can describe further tools during a run."""
 

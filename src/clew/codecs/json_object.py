@@ -22,6 +22,7 @@ from clew.codecs.arguments import (
     visible_tools,
 )
 from clew.codecs.calls import TRAILING, read_call, tool_name
+from clew.codecs.gbnf import Grammar
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.json_form import step_schema
 from clew.codecs.mend import UnreadableError, Value, first_value
@@ -97,6 +98,11 @@ class JsonObject:
     def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
         """The schema of the next object: any shown tool with its arguments, or only finish."""
         return step_schema(brief, calls)
+
+    def grammar(self, brief: PromptSpec, calls: Calls) -> str:
+        """The next object, in its shortest form."""
+        grammar = Grammar()
+        return grammar.text(grammar.value(step_schema(brief, calls)))
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """Take the first object at the start of a line; text before it belongs to the thought."""

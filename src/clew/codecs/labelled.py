@@ -20,6 +20,7 @@ from clew.codecs.arguments import (
     visible_tools,
 )
 from clew.codecs.calls import TRAILING, read_call, tool_name
+from clew.codecs.gbnf import ANSWER_CHARS, THOUGHT_CHARS, Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, first_value, whole_value
 from clew.codecs.scan import Labels, stream_filter, void
@@ -123,6 +124,16 @@ class Labelled:
         """None: the replies are not JSON."""
         return None
 
+    def grammar(self, brief: PromptSpec, calls: Calls) -> str:
+        """One thought on one line, then one call with its arguments, or the answer."""
+        words, grammar = self.dialect, Grammar()
+        ends = [f"{literal(f'{words.final}: ')} {_answer_rule(grammar, brief)}"]
+        for tool in visible_tools(brief)[:-1] if calls != "none" else ():
+            start = literal(f"{words.action}: {tool.name}\n{words.input}: ")
+            ends.append(f"{start} {grammar.value(tool.parameters)}")
+        said = f'{literal(f"{words.thought}: ")} {grammar.prose(THOUGHT_CHARS)} "\\n" '
+        return grammar.text((said if brief.thought else "") + either(ends))
+
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """Take the first action or final answer; the text before it is the thought.
 
@@ -195,6 +206,13 @@ class Labelled:
     def _example(self, brief: PromptSpec) -> str:
         tool = visible_tools(brief)[0]
         return self._turn(brief, "", Action(tool.name, example(tool)))
+
+
+def _answer_rule(grammar: Grammar, brief: PromptSpec) -> str:
+    """The answer as a grammar: a line of text, or JSON of its schema."""
+    if brief.answers_text:
+        return grammar.prose(ANSWER_CHARS)
+    return grammar.value(brief.answer)
 
 
 def _describe_tool(tool: Tool) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from clew.codecs.effects import GONE_ON, already_done
+from clew.codecs.gbnf import ANSWER_CHARS, THOUGHT_CHARS, Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import DEPTH, deep, repeated_key
 from clew.codecs.text_answer import as_calls
@@ -106,6 +107,27 @@ class Native:
     def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
         """The schema of a typed answer if the text is the answer, as no call may be made."""
         return None if calls != "none" or brief.answers_text else brief.answer
+
+    def grammar(self, brief: PromptSpec, calls: Calls) -> str:
+        """Calls as text, in the tags that chat templates of open models teach (Hermes); or text."""
+        grammar = Grammar()
+        answer = (
+            grammar.prose(ANSWER_CHARS, without="<{[`")
+            if brief.answers_text
+            else grammar.value(brief.answer)
+        )
+        if calls == "none":
+            return grammar.text(answer)
+        made = grammar.rule(
+            either(
+                f'{literal(f"""{{"name": {encode(tool.name).decode()}, "arguments": """)} '
+                f'{grammar.value(tool.parameters)} "}}"'
+                for tool in (*brief.tools, brief.finish)
+            )
+        )
+        call = f'"<tool_call>\\n" {made} "\\n</tool_call>"'
+        said = f'({grammar.prose(THOUGHT_CHARS, without="<{[`")} "\\n")?'
+        return grammar.text(either([answer, f"{said if brief.thought else ''} {call}"]))
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """Calls are actions and the text beside them the thought; text alone is the answer."""

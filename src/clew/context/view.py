@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.codecs.interface import Codec, Describes, PromptSpec, Shape
+from clew.codecs.interface import Codec, Constrains, Describes, PromptSpec, Shape
 from clew.context.chat_tokens import are_shown, goal_of, harmless
 from clew.context.prompt_parts import Parts
 from clew.core.events import FINISH, Fingerprints, Json, Note, encode
@@ -139,7 +139,7 @@ class _Shown:
         self.brief = replace(brief, tools=(*brief.tools, *more)) if more else brief
         self.declared = (*brief.tools, brief.finish, *more) if codec.native else ()
         self.print = digest(*((t.name, t.description, t.parameters) for t in self.declared))
-        self.forms: dict[Calls, tuple[Parameters | None, str]] = {}
+        self.forms: dict[Calls, tuple[Parameters | None, str, str]] = {}
 
 
 class View:
@@ -157,6 +157,8 @@ class View:
         self._head_print = digest(*map(plain, self._head))
         self._params_print = digest(self._params, codec.stop)
         self._shown = _Shown(codec, brief, ())
+        holds = self._params.get("grammar") is True  # so says a model that is held to one
+        self._constrains = codec if holds and isinstance(codec, Constrains) else None
         self._describes = codec if not codec.native and isinstance(codec, Describes) else None
         self._told: dict[tuple[str, ...], tuple[Part, ...]] = {(): ()}
         self._rendered: list[_Rendered] = []
@@ -176,7 +178,7 @@ class View:
             self._shown = _Shown(self._codec, self.brief, names)
         number = len(so_far.steps) + 1
         tail = self._codec.tail(self.brief, [*self._restated(last), *reminders], number)
-        form, params = self._reply_schema(calls)
+        form, grammar, params = self._reply_form(calls)
         prints = Fingerprints(
             head=self._head_print,
             tools=self._shown.print,
@@ -187,7 +189,8 @@ class View:
         stop = self._codec.stop
         parts = (*self._parts, *more) if more else self._parts
         tools = self._shown.declared
-        return Prompt(self._head, parts, tail, tools, calls, stop, form, self._seed), prints
+        held = (form, self._seed, grammar)
+        return Prompt(self._head, parts, tail, tools, calls, stop, *held), prints
 
     def _restated(self, last: _Rendered) -> list[str]:
         """What the person last asked, where so much follows that it might be lost sight of."""
@@ -205,14 +208,18 @@ class View:
             self._told[shown] = () if codec is None else codec.describe(self.brief, tools)
         return self._told[shown]
 
-    def _reply_schema(self, calls: Calls) -> tuple[Parameters | None, str]:
-        """The schema of the next reply, made once, and the fingerprint of parameters with it."""
-        forms = self._shown.forms
+    def _reply_form(self, calls: Calls) -> tuple[Parameters | None, str, str]:
+        """Schema and grammar of the next reply, made once, and the parameters' fingerprint with
+        them.
+        """
+        forms, brief = self._shown.forms, self._shown.brief
         if calls not in forms:
-            form, params = self._codec.reply_schema(self._shown.brief, calls), self._params_print
-            if form is not None:
-                params = digest(self._params, self._codec.stop, form)
-            forms[calls] = (form, params)
+            form, params = self._codec.reply_schema(brief, calls), self._params_print
+            grammar = "" if self._constrains is None else self._constrains.grammar(brief, calls)
+            if form is not None or grammar:
+                said = [one for one in (form, grammar) if one]
+                params = digest(self._params, self._codec.stop, *said)
+            forms[calls] = (form, grammar, params)
         return forms[calls]
 
     def _follow(self, so_far: Trajectory) -> None:

@@ -170,6 +170,8 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
     "none" the model must not call any, with "required" it must. The reply should end at a `stop`
     sequence. `form` is a JSON Schema for the reply's text: a model passes it on if its provider can
     enforce it. `seed` is the agent's, for a model whose replies follow from the prompt and a seed.
+    `grammar` is all that the reply may be, in GBNF, for a model that has `"grammar": true` in its
+    `params`.
     """
 
     head: tuple[Part, ...]
@@ -180,6 +182,7 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
     stop: tuple[str, ...] = ()
     form: Parameters | None = None
     seed: int = 0
+    grammar: str = ""
 
     def __iter__(self) -> Iterator[Part]:
         """All parts in order."""

@@ -1,0 +1,244 @@
+"""Grammars in GBNF, the notation of llama.cpp: all that a reply may be, to the letter.
+
+A model that is held to one cannot write anything else, whatever its weights are. Every text, list
+and nesting has a bound, so that every reply ends.
+
+Notation: https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md
+"""
+
+from collections.abc import Iterable, Mapping
+from itertools import count
+from typing import Any, Final, cast
+
+from clew.core.errors import ConfigError
+from clew.core.events import Json, encode
+from clew.core.interfaces import Parameters
+
+THOUGHT_CHARS: Final = 400
+ANSWER_CHARS: Final = 1_000
+TEXT_CHARS: Final = 1_000
+"""Characters of a thought, of an answer, and of a JSON string that has no bound of its own."""
+
+ITEMS: Final = 16
+"""Entries of a list, and of an object whose keys are free, that has no bound of its own."""
+
+DEPTH: Final = 8
+"""How deep a schema that refers to itself may nest."""
+
+FREE_DEPTH: Final = 3
+"""How deep a value may nest of which nothing is said."""
+
+_RANGE: Final = 64
+"""Whole numbers between bounds no wider than this are written out."""
+
+_SPACES: Final = r"\u0085\u00A0\u1680\u2000-\u200F\u2028\u2029\u202F\u205F\u3000\uFEFF"
+"""Spaces beyond ASCII: a text of nothing else would be none."""
+
+_CHAR: Final = r'[^"\\\x00-\x1F\x7F] | "\\" ["\\nt]'
+"""A character of a JSON string; escapes are those that a text needs."""
+
+
+class UnboundedError(Exception):
+    """A schema that refers to itself has no way to end."""
+
+
+class Grammar:
+    """Rules by name, made as they are asked for; `text` is the whole with its root."""
+
+    def __init__(self) -> None:
+        self._rules: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        self._numbers = count(1)
+
+    def text(self, root: str) -> str:
+        """The grammar whose replies are those of the expression `root`."""
+        rules = [f"{name} ::= {body}" for name, body in self._rules.items()]
+        return "\n".join([f"root ::= {root}", *rules, ""])
+
+    def rule(self, body: str) -> str:
+        """The name of the rule of that body."""
+        if body not in self._names:
+            self._names[body] = name = f"r{next(self._numbers)}"
+            self._rules[name] = body
+        return self._names[body]
+
+    def prose(self, most: int, *, without: str = "") -> str:
+        """One to `most` characters on one line, none of `without`, not beginning with a space."""
+        never = "".join(f"\\x{ord(char):02X}" for char in without)
+        first = self.rule(rf"[^\x00-\x20\x7F{_SPACES}{never}]")
+        rest = self.rule(rf"[^\x00-\x1F\x7F{never}]")
+        return f"{first} {rest}{{0,{most - 1}}}"
+
+    def value(self, schema: Parameters) -> str:
+        """JSON that meets a schema, in its shortest form.
+
+        Patterns of strings and wide ranges of numbers are left to validation, and so is that an
+        object with free keys has each once. Raises `ConfigError` where no value is finite.
+        """
+        try:
+            return _Schema(self, schema).value(schema, DEPTH)
+        except UnboundedError as error:
+            message = f"no reply can meet the schema {encode(schema).decode()}: it never ends"
+            raise ConfigError(message) from error
+
+
+def literal(text: str) -> str:
+    """Exactly this text."""
+    return '"' + "".join(map(_escaped, text)) + '"'
+
+
+def either(choices: Iterable[str]) -> str:
+    """One of these."""
+    found = list(dict.fromkeys(choices))
+    return found[0] if len(found) == 1 else f"({' | '.join(found)})"
+
+
+def _escaped(char: str) -> str:
+    if char in '"\\':
+        return f"\\{char}"
+    return char if char >= " " and char != "\x7f" else f"\\x{ord(char):02X}"
+
+
+class _Schema:
+    """A schema as rules, with the definitions of its outermost schema."""
+
+    def __init__(self, grammar: Grammar, whole: Parameters) -> None:
+        self._grammar = grammar
+        self._whole = whole
+
+    def value(self, schema: Any, depth: int) -> str:
+        """The expression of a value that meets the schema. Raises `UnboundedError`."""
+        if depth < 0:
+            raise UnboundedError
+        if not isinstance(schema, dict):  # true: anything
+            return self._anything(min(depth, FREE_DEPTH))
+        known = cast("Mapping[str, Any]", schema)
+        if "$ref" in known:
+            return self.value(self._referred(known["$ref"]), depth - 1)
+        if "const" in known or "enum" in known:
+            values = [known["const"]] if "const" in known else known["enum"]
+            return either(map(_written, values))
+        for key in ("anyOf", "oneOf"):
+            if key in known:
+                return self._one_of(known[key], depth)
+        if "allOf" in known and len(known["allOf"]) == 1:
+            return self.value(known["allOf"][0], depth)
+        kind: Any = known.get("type")
+        if isinstance(kind, list):
+            kinds = cast("list[str]", kind)
+            return self._one_of([{**known, "type": one} for one in kinds], depth)
+        return self._of_kind(kind, known, depth)
+
+    def _of_kind(self, kind: object, schema: Mapping[str, Any], depth: int) -> str:
+        match kind:
+            case "boolean" | "null":
+                return '("true" | "false")' if kind == "boolean" else '"null"'
+            case "string":
+                return self._string(schema)
+            case "integer":
+                return self._integer(schema)
+            case "number":
+                return f'{self._integer({**schema, "wide": True})} ("." [0-9]{{1,6}})?'
+            case "array":
+                return self._array(schema, depth)
+            case "object":
+                return self._object(schema, depth)
+            case _ if "properties" in schema:
+                return self._object(schema, depth)
+            case _:
+                return self._anything(min(depth, FREE_DEPTH))
+
+    def _one_of(self, schemas: Iterable[Any], depth: int) -> str:
+        found: list[str] = []
+        for schema in schemas:
+            try:
+                found.append(self._grammar.rule(self.value(schema, depth)))
+            except UnboundedError:
+                continue
+        if not found:
+            raise UnboundedError
+        return either(found)
+
+    def _referred(self, to: str) -> Any:
+        found: Any = self._whole
+        for key in filter(None, to.removeprefix("#").split("/")):
+            found = found[key.replace("~1", "/").replace("~0", "~")]
+        return found
+
+    def _string(self, schema: Mapping[str, Any]) -> str:
+        least = int(schema.get("minLength", 0))
+        most = max(least, min(int(schema.get("maxLength", TEXT_CHARS)), TEXT_CHARS))
+        return rf'"\"" {self._grammar.rule(_CHAR)}{{{least},{most}}} "\""'
+
+    def _integer(self, schema: Mapping[str, Any]) -> str:
+        least: Any = schema.get("minimum")
+        most: Any = schema.get("maximum")
+        bounded = isinstance(least, int) and isinstance(most, int) and "wide" not in schema
+        if bounded and 0 <= (spread := most - least) < _RANGE:
+            return either(literal(str(least + one)) for one in range(spread + 1))
+        sign = "" if isinstance(least, int | float) and least >= 0 else '"-"? '
+        return sign + self._grammar.rule('"0" | [1-9] [0-9]{0,14}')
+
+    def _array(self, schema: Mapping[str, Any], depth: int) -> str:
+        least = int(schema.get("minItems", 0))
+        most = max(least, min(int(schema.get("maxItems", ITEMS)), ITEMS))
+        if most == 0:
+            return '"[]"'
+        try:
+            item = self._grammar.rule(self.value(schema.get("items", True), depth - 1))
+        except UnboundedError:
+            if least:
+                raise
+            return '"[]"'
+        more = f'("," {item}){{{max(least - 1, 0)},{most - 1}}}'
+        return f'"[" {item} {more} "]"' if least else f'"[" ({item} {more})? "]"'
+
+    def _object(self, schema: Mapping[str, Any], depth: int) -> str:
+        properties: Mapping[str, Any] = schema.get("properties") or {}
+        if not properties and schema.get("additionalProperties", True) is not False:
+            return self._free_object(schema.get("additionalProperties", True), depth)
+        needed = set(schema.get("required", ()))
+        pairs: list[tuple[str, bool]] = []
+        for name, each in properties.items():
+            try:
+                inner = self._grammar.rule(self.value(each, depth - 1))
+            except UnboundedError:
+                if name in needed:
+                    raise
+                continue
+            pairs.append((f"{literal(encode(name).decode() + ':')} {inner}", name in needed))
+        return f'"{{" {self._pairs(pairs)}'
+
+    def _pairs(self, pairs: list[tuple[str, bool]]) -> str:
+        """What follows the opening brace: each pair in its place, a comma between two."""
+        first, later = '"}"', '"}"'  # the rest behind no pair so far, and behind one
+        for pair, needed in reversed(pairs):
+            rest = self._grammar.rule(later)
+            given = f"{pair} {rest}"
+            skipped_first, skipped_later = first, later
+            first, later = given, f'"," {given}'
+            if not needed:
+                first = either([self._grammar.rule(first), self._grammar.rule(skipped_first)])
+                later = either([self._grammar.rule(later), self._grammar.rule(skipped_later)])
+        return first
+
+    def _free_object(self, values: Any, depth: int) -> str:
+        try:
+            value = self._grammar.rule(self.value(values, depth - 1))
+        except UnboundedError:
+            return '"{}"'
+        key = rf'"\"" {self._grammar.rule(_CHAR)}{{1,64}} "\":"'
+        pair = self._grammar.rule(f"{key} {value}")
+        return f'"{{" ({pair} ("," {pair}){{0,{ITEMS - 1}}})? "}}"'
+
+    def _anything(self, depth: int) -> str:
+        kinds: list[Parameters] = [
+            {"type": kind} for kind in ("string", "number", "boolean", "null")
+        ]
+        if depth > 0:
+            kinds += [{"type": "array"}, {"type": "object"}]
+        return self._one_of(kinds, depth)
+
+
+def _written(value: Json) -> str:
+    return literal(encode(value).decode())

@@ -1,0 +1,61 @@
+"""How much of this machine a local model may take."""
+
+import os
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+import psutil
+
+from clew.core.errors import ConfigError
+
+CONTEXT: Final = 8_192
+"""Tokens of prompt and reply together, where the model was trained for as many."""
+
+SPARE: Final = 300 << 20
+"""Bytes beside the file and its cache: buffers of the computation."""
+
+
+class LocalSettings(msgspec.Struct, frozen=True):
+    """What a model in this process may take.
+
+    `context` tokens for the prompt and reply of each run (at most what the model was trained for;
+    0: 8,192), `slots` runs at once, `threads` of the processor (0: one for each core). With
+    `grammar` a reply can only have the agent's format.
+    """
+
+    context: int = 0
+    slots: int = 2
+    threads: int = 0
+    grammar: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what no machine can do."""
+        for name, least in (("context", 0), ("slots", 1), ("threads", 0)):
+            if getattr(self, name) < least:
+                message = f"{name} of a local model is {getattr(self, name)}: at least {least}"
+                raise ConfigError(message)
+
+    @property
+    def cores(self) -> int:
+        """How many threads compute."""
+        return self.threads or psutil.cpu_count(logical=False) or os.cpu_count() or 1
+
+
+def settings_from(env: Mapping[str, str], given: LocalSettings | None = None) -> LocalSettings:
+    """The settings, `CLEW_LOCAL_CONTEXT`, `_SLOTS`, `_THREADS` and `_GRAMMAR` where none are given.
+
+    Raises `ConfigError` for what is no number.
+    """
+    if given is not None:
+        return given
+    said = {
+        field: text
+        for field in LocalSettings.__struct_fields__
+        if (text := env.get(f"CLEW_LOCAL_{field.upper()}"))
+    }
+    try:
+        return msgspec.convert(said, LocalSettings, strict=False)
+    except msgspec.ValidationError as error:
+        message = f"CLEW_LOCAL_…: {error}; give whole numbers, and true or false for the grammar"
+        raise ConfigError(message) from error

@@ -1,0 +1,155 @@
+"""What a grammar lets a model write is read as it was meant, whatever that is."""
+
+import random
+from typing import Any, Literal
+
+import jsonschema_rs
+import msgspec
+import pytest
+
+import clew
+from clew.codecs import by_name, names
+from clew.codecs.gbnf import Grammar
+from clew.codecs.interface import Constrains
+from clew.core.events import Reply
+from clew.testing import ScriptedModel, say
+from tests.codecs.gbnf_sampler import sampler
+
+
+class Life(msgspec.Struct):
+    born: int
+    died: int | None = None
+
+
+@clew.tool(effect="read")
+def search(query: str, top: int = 5) -> str:
+    """Search."""
+    return ""
+
+
+@clew.tool(effect="read")
+def fetch(path: str) -> str:
+    """Fetch."""
+    return ""
+
+
+@clew.tool
+def book(
+    nights: int, price: float, names: list[str], kind: Literal["a", 'b"'], late: bool | None = None
+) -> str:
+    """Book."""
+    return ""
+
+
+@clew.tool(effect="read")
+def now() -> str:
+    """Say the time."""
+    return ""
+
+
+@clew.tool(effect="read")
+def square(number: int) -> int:
+    """Square."""
+    return 0
+
+
+TOOLS = [search, fetch, book, now, square]
+
+
+@pytest.mark.parametrize("calls", ["auto", "none"])
+@pytest.mark.parametrize("answer", [str, Life])
+@pytest.mark.parametrize("name", names())
+def test_every_reply_of_the_grammar_is_read_without_a_repair(
+    name: str, answer: Any, calls: Literal["auto", "none"]
+) -> None:
+    agent = clew.Agent(ScriptedModel([say("")]), TOOLS, codec=name, answer=answer)
+    codec = by_name(name)
+    assert isinstance(codec, Constrains)
+    draw, source = sampler(codec.grammar(agent.brief, calls)), random.Random(7)
+    called: set[str] = set()
+    for _ in range(300):
+        text = draw(source)
+        read = codec.parse(agent.brief, Reply(text))
+        assert not read.fault, text
+        assert name == "native" or not read.repairs, text  # there a model's adapter takes calls out
+        for action in read.actions:
+            called.add(action.name)
+            assert not action.fault, text
+            tool = next((one for one in TOOLS if one.name == action.name), agent.brief.finish)
+            jsonschema_rs.validate(tool.parameters, action.args)
+    others = {tool.name for tool in TOOLS} if calls == "auto" else set[str]()
+    assert called - {"finish"} == others
+
+
+RECURSIVE: dict[str, Any] = {
+    "$ref": "#/$defs/node",
+    "$defs": {
+        "node": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "maxLength": 5},
+                "left": {"$ref": "#/$defs/node"},
+                "more": {"type": "array", "items": {"$ref": "#/$defs/node"}},
+                "one": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/node"}]},
+            },
+            "required": ["name", "more", "one"],
+            "additionalProperties": False,
+        }
+    },
+}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "minLength": 3, "maxLength": 9},
+        {"type": "integer", "minimum": -3, "maximum": 4},
+        {"type": "integer", "minimum": 0},
+        {"type": "number", "minimum": 0},
+        {"type": ["string", "null"]},
+        {"enum": ['a "quoted"', 3, None, {"a": [1]}]},
+        {"const": "x\n"},
+        {"type": "array", "items": {"type": "boolean"}, "minItems": 2, "maxItems": 3},
+        {"type": "array", "maxItems": 0},
+        {"type": "array"},
+        {"allOf": [{"type": "string"}]},
+        {"oneOf": [{"type": "boolean"}, {"type": "null"}]},
+        {"properties": {"a": {"type": "string"}, "b": {}, "c": True}, "required": ["b"]},
+        {"type": "object", "additionalProperties": {"type": "integer"}},
+        {"type": "object", "properties": {}, "additionalProperties": False},
+        {},
+        RECURSIVE,
+    ],
+)
+def test_a_value_of_the_grammar_meets_its_schema(schema: dict[str, Any]) -> None:
+    grammar = Grammar()
+    draw, source = sampler(grammar.text(grammar.value(schema))), random.Random(3)
+    drawn = {draw(source) for _ in range(200)}
+    for text in drawn:
+        jsonschema_rs.validate(schema, msgspec.json.decode(text))
+        assert len(text) < 200_000
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {
+            "type": "object",
+            "properties": {"next": {"$ref": "#"}},
+            "required": ["next"],
+        },
+        {"type": "array", "items": {"$ref": "#"}, "minItems": 1},
+        {"anyOf": [{"$ref": "#"}]},
+    ],
+)
+def test_a_schema_that_never_ends_is_refused(schema: dict[str, Any]) -> None:
+    with pytest.raises(clew.ConfigError, match="it never ends"):
+        Grammar().value(schema)
+
+
+def test_an_object_may_have_values_that_never_end_as_long_as_it_may_have_none() -> None:
+    grammar = Grammar()
+    schema = {"type": "object", "additionalProperties": {"anyOf": [{"$ref": "#/$defs/no"}]},
+              "$defs": {"no": {"$ref": "#/$defs/no"}}}  # fmt: skip
+    assert sampler(grammar.text(grammar.value(schema)))(random.Random(0)) == "{}"
