@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any, Final, cast
 
 from clew.codecs.interface import Codec, Describes, Example
+from clew.codecs.scan import void
 from clew.context import DEMONSTRATIONS, Instructions
 from clew.core.errors import ConfigError, described
 from clew.core.events import FINISH
@@ -221,13 +222,17 @@ def _check_door(
 
 
 def check_tools(tools: Sequence[Tool]) -> None:
-    """Raise `ConfigError` where two tools have a name, or one has that of finish, or is none."""
+    """Raise `ConfigError` where two tools have a name, or one has a name that is taken, or is none.
+    """
     names = [each.name for each in tools]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         message = f"two tools are called {', '.join(twice)}: rename one"
         raise ConfigError(message)
     if FINISH in names:
         message = f"{FINISH!r} is the tool that ends a run: call yours something else"
+        raise ConfigError(message)
+    if empty := [name for name in names if void(name)]:
+        message = f"{empty[0]!r} is how models say that they call no tool: call yours something else"
         raise ConfigError(message)
     for each in tools:
         checked(each)

@@ -70,6 +70,15 @@ def test_parts_that_do_not_fit_are_refused(options: dict[str, Any], says: str) -
         Agent(**{"model": MODEL, **options})
 
 
+def test_a_word_for_no_tool_is_no_name_for_one() -> None:
+    def nothing() -> str:
+        """Wait."""
+        return ""
+
+    with pytest.raises(ConfigError, match="'nothing' is how models say that they call no tool"):
+        Agent(model=MODEL, tools=[nothing])
+
+
 def test_finish_is_no_name_for_a_tool() -> None:
     tool = Agent(model=MODEL).brief.finish
     with pytest.raises(ConfigError, match="'finish' is the tool that ends a run"):
