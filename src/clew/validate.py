@@ -222,8 +222,7 @@ def _check_door(
 
 
 def check_tools(tools: Sequence[Tool]) -> None:
-    """Raise `ConfigError` where two tools have a name, or one has a name that is taken, or is none.
-    """
+    """Raise `ConfigError` for two tools of a name, for one whose name is taken, and for no tool."""
     names = [each.name for each in tools]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         message = f"two tools are called {', '.join(twice)}: rename one"
@@ -232,7 +231,7 @@ def check_tools(tools: Sequence[Tool]) -> None:
         message = f"{FINISH!r} is the tool that ends a run: call yours something else"
         raise ConfigError(message)
     if empty := [name for name in names if void(name)]:
-        message = f"{empty[0]!r} is how models say that they call no tool: call yours something else"
+        message = f"{empty[0]!r} is how models say that they call no tool: use another name"
         raise ConfigError(message)
     for each in tools:
         checked(each)
