@@ -608,3 +608,21 @@ def test_the_model_is_reminded_of_what_is_left_from_where_it_is_near(
     so_far = Trajectory("r", [Entry(1, 0, 1, Started("q", AgentSpec("f", "m", "c", "p")))])
     near = PROMPT.replace(tell_left="near")
     assert reminders(near, so_far, Left(steps, calls, 1_000, 60.0)) == tuple(lines)
+
+
+@pytest.mark.parametrize(("took", "left"), [(0, 600.0), (1_500, 594.0 + 1.5)])
+def test_a_sub_run_gets_the_time_that_two_thoughts_like_the_last_one_leave(
+    took: int, left: float
+) -> None:
+    who = Agent(model=ScriptedModel([say("x")]))
+    thought = Thought(Reply(), Fingerprints("h", "t", "p", "s"))
+    entries = [Entry(1, 0, 1, Started("q", who.setting)), Entry(2, took, 1, thought)]
+    assert who.budget.share(Trajectory("r", entries), 1).seconds == left
+
+
+async def test_a_worker_that_leaves_where_a_thought_is_due_says_that_it_asked_for_none() -> None:
+    who = Agent(model=ScriptedModel([say("x")]))
+    journal = await start(who, "q", MemoryStore())
+    await leave(who, journal)
+    words = "the worker left between two steps: nothing was asked"
+    assert journal.trajectory.entries[-1].event == Charged(Usage(), words)

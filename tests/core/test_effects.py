@@ -462,10 +462,10 @@ async def test_a_fenced_worker_stops_with_one_error_even_from_parallel_calls() -
 
 
 async def test_wrong_arguments_are_answered_with_the_first_example_of_right_ones() -> None:
-    right: tuple[dict[str, Json], ...] = ({"n": 1}, {"n": 2})
+    right: tuple[dict[str, Json], ...] = ({"n": 7}, {"n": 8})
     schema: dict[str, Json] = {"type": "object", "properties": {"n": {"type": "integer"}}}
     work = replace(made(Flaky()), parameters=schema, examples=right)
     agent = Agent(model=ScriptedModel([act("work", n="one"), say("ok")]), tools=[work])
     so_far = await run(agent, await start(agent, "Work!", MemoryStore(), run_id="run"))
     assert seen(so_far).text.startswith("ERROR: invalid_arguments: n: ")
-    assert seen(so_far).text.endswith('. The right form: {"n":1}')
+    assert seen(so_far).text.endswith('. The right form: {"n":7}')

@@ -734,3 +734,27 @@ async def test_a_call_that_is_not_there_is_named_with_those_that_are() -> None:
         record.call("9.9")
     with pytest.raises(StoreError, match=r"has no call '1\.1'; its calls: none$"):
         Trajectory("run", record.entries[:1]).call("1.1")
+
+
+async def test_before_the_first_step_there_is_no_call() -> None:
+    record = await load(await finishing(act("lookup", key="a"), finish("a")), "run")
+    begun = Trajectory("run", record.entries[:3])  # its last step is the one with the call
+    with pytest.raises(ConfigError, match=r"1\.1 is no call of step 0: its calls are -$"):
+        find_fork_point(begun, 0, {"1.1": "x"})
+
+
+async def test_what_was_said_in_the_last_step_is_kept_beside_what_the_cut_hides() -> None:
+    script = [acts(act("lookup", key="first"), act("send", text="x")), act("send", text="y")]
+    model = ScriptedModel([*script, say("done")])
+    agent = Agent(model=model, tools=[lookup, letters([])], guards=[hold_letters])
+    store = MemoryStore()
+    await run(agent, "Write!", store=store, run_id="r")
+    await store.post("r", encode(Note("Take care.")))
+    for call in ("1.2", "2.1"):
+        await rule("r", call, allow=True, store=store)
+        await resume(agent, "r", store=store)
+    again = agent.replace(model=ScriptedModel([*script[:1], say("so be it")]))
+    await fork(again, "r", at=1, store=store, new_id="f")
+    told = "\n".join(part.text for part in (await prompt_of("f", 2, store=store)).prompt.parts)
+    assert "Take care." in told
+    assert "send(" in told

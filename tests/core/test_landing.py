@@ -4,9 +4,22 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, Limits, MemoryStore, Result, Trajectory, cancel, read, replay, resume, run
+from clew import (
+    Agent,
+    Limits,
+    MemoryStore,
+    Result,
+    Trajectory,
+    cancel,
+    read,
+    replay,
+    resume,
+    run,
+    tool,
+)
 from clew.core.events import Landing, Reply
-from clew.testing.models import act, finish, say
+from clew.core.interfaces import Prompt
+from clew.testing.models import ScriptedModel, act, finish, say
 from tests.core.play import copy
 from tests.core.scenarios import TOOLS
 from tests.core.watched import CODECS, watched
@@ -108,3 +121,22 @@ async def test_a_cancel_that_came_before_the_change_is_heeded() -> None:
     assert (
         await resume(agent(*script, steps=9), "run", store=store, accept_change=True)
     ).status == ("interrupted")
+
+
+async def test_a_late_word_is_heard_in_the_landing_too() -> None:
+    heard: list[str] = []
+    store = MemoryStore()
+
+    @tool(effect="read")
+    async def look() -> str:
+        """Look, while somebody leaves what nobody can read."""
+        await store.post("r", b"not to be read")
+        return "seen"
+
+    def last(prompt: Prompt) -> Any:
+        heard.extend(part.text for part in prompt.parts)
+        return say("ok")
+
+    agent = Agent(model=ScriptedModel([act("look"), last]), tools=[look], limits=Limits(steps=1))
+    assert (await run(agent, "Look!", store=store, run_id="r")).status == "bound"
+    assert "could not be read" in "\n".join(heard)

@@ -58,6 +58,11 @@ async def refuse(words: str) -> Verdict:
             "think conclude think conclude give_up done",
             "failed",
         ),
+        (
+            scripted(act("look"), act("look"), limits=Limits(steps=1), fallback="none"),
+            "think act land think give_up done",
+            "bound",
+        ),
         (scripted(screens=[refuse]), "screen done", "refused"),
     ],
     ids=lambda part: part if isinstance(part, str) else "",

@@ -13,6 +13,7 @@ import clew.core
 from clew.core import events
 from clew.core.events import Usage
 from clew.core.interfaces import Left, Part, Retry, Tool
+from clew.core.steps import args_hash, first_args_hash
 
 # The fold of a record fills these as it goes.
 OPEN = {"Call", "Totals", "Step"}
@@ -186,3 +187,9 @@ def test_what_is_usual_of_a_tool_and_of_a_part_of_a_prompt() -> None:
 def test_what_took_any_token_at_no_known_cost_has_none_in_a_sum() -> None:
     assert (Usage(1) + Usage(cost=0.5)).cost is None
     assert (Usage() + Usage(cost=0.5)).cost == 0.5
+
+
+def test_the_fingerprint_of_arguments_stays_what_it_was_in_all_versions() -> None:
+    args: dict[str, events.Json] = {"b": 1, "a": "x"}
+    assert first_args_hash("look", args) == "bcec4d0bbd3fd1e0"
+    assert args_hash("look", args) == "b5fbd83522a11772"
