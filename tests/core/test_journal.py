@@ -119,6 +119,34 @@ async def test_a_cancelled_task_still_records_whole() -> None:
     assert len(await load(store, "r")) == 2
 
 
+async def test_a_task_that_is_cancelled_behind_another_one_s_write_waits_for_its_own() -> None:
+    opened = anyio.Event()
+
+    class Slow(MemoryStore):
+        """A store whose disk is busy, and whose writes are shielded."""
+
+        async def append(self, append: Append) -> bool:
+            if append.lines[0].seq > 1:
+                with anyio.CancelScope(shield=True):
+                    await opened.wait()
+            return await super().append(append)
+
+    async def open_later() -> None:
+        await anyio.wait_all_tasks_blocked()
+        opened.set()
+
+    journal = await Journal.create(store := Slow(), STARTED, "r")
+    async with anyio.create_task_group() as group:
+        group.start_soon(journal.record, Note("one"))
+        await anyio.wait_all_tasks_blocked()
+        group.start_soon(open_later)
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await journal.record(Note("two"))
+        stored = len(await load(store, "r"))
+    assert stored == 3
+
+
 class Failing:
     """A store whose next appends fail, as on a full disk."""
 

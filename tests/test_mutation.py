@@ -1,0 +1,72 @@
+"""The draw of `make mutants`: for the same files and seed the same, and nothing unseen in it."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+mutants: Any = pytest.importorskip("mutation.mutants", reason="the extra `mutants` is not there")
+
+SOURCE = '''"""A module."""
+
+import os
+from typing import Final
+
+__all__ = ["grown"]
+
+MOST: Final = 8
+
+
+def grown(delay: float, times: int = 2) -> float:
+    """A longer delay."""
+    if delay < 0:
+        raise ValueError("no such delay")
+    delay *= times
+    print(delay, times)
+    return min(delay, MOST) if times else 0.0
+'''
+
+
+def drawn(folder: Path, seed: int = 1, count: int = 100, source: str = SOURCE) -> list[Any]:
+    (folder / "delays.py").write_text(source)
+    return list(mutants.sample(folder, seed, count))
+
+
+def test_the_same_seed_draws_the_same_and_fewer_are_the_first_of_more(tmp_path: Path) -> None:
+    all_of_them = drawn(tmp_path)
+    assert drawn(tmp_path) == all_of_them
+    assert drawn(tmp_path, count=7) == all_of_them[:7]
+    others = drawn(tmp_path, seed=2)
+    assert others != all_of_them
+    assert {mutant.key for mutant in others} == {mutant.key for mutant in all_of_them}
+
+
+def test_kinds_take_turns_and_each_mutant_is_one_change(tmp_path: Path) -> None:
+    found = drawn(tmp_path)
+    first = [kind for kind, _ in itertools.groupby(mutant.kind for mutant in found)]
+    assert len(set(first[:8])) == 8
+    assert {"deletion", "condition", "result", "arg_removal", "swap_op"} <= set(first)
+    for mutant in found:
+        compile(mutant.code, "delays.py", "exec")
+        assert mutant.was != mutant.now
+    assert ("delay *= times", "pass") in {(mutant.was, mutant.now) for mutant in found}
+
+
+def test_what_no_run_could_tell_is_left_alone(tmp_path: Path) -> None:
+    changed = [mutant.was for mutant in drawn(tmp_path)]
+    assert not [was for was in changed if was.startswith(("import", "from", "__all__", '"""'))]
+    assert not [was for was in changed if was.startswith("def") and "times: int = 2" not in was]
+    texts = [mutant.now for mutant in drawn(tmp_path) if "such" in mutant.now.lower()]
+    assert texts == []
+
+
+def test_a_mutant_is_known_by_the_same_key_where_lines_have_moved(tmp_path: Path) -> None:
+    moved = SOURCE.replace("MOST: Final", "# one more line\n\nMOST: Final")
+    before, after = drawn(tmp_path), drawn(tmp_path, source=moved)
+    assert [mutant.key for mutant in before] == [mutant.key for mutant in after]
+    assert [mutant.lines for mutant in before] != [mutant.lines for mutant in after]
+    inside = [mutant for mutant in before if mutant.function == "grown" and mutant.lines]
+    assert {m.file for m in before} == {"delays.py"}
+    assert inside
+    assert all(not mutant.lines for mutant in before if mutant.was.startswith("MOST"))
