@@ -135,7 +135,7 @@ async def test_a_task_that_is_cancelled_behind_another_one_s_write_waits_for_its
         await anyio.wait_all_tasks_blocked()
         opened.set()
 
-    journal = await Journal.create(store := Slow(), STARTED, "r")
+    journal, stored = await Journal.create(store := Slow(), STARTED, "r"), 0
     async with anyio.create_task_group() as group:
         group.start_soon(journal.record, Note("one"))
         await anyio.wait_all_tasks_blocked()
