@@ -276,6 +276,11 @@ def test_without_its_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         resolve("local:any.gguf")
 
 
+def test_a_name_without_a_file_says_what_to_write() -> None:
+    with pytest.raises(clew.ConfigError, match="write local:PATH.gguf"):
+        resolve("local:")
+
+
 def test_settings_come_from_the_environment() -> None:
     env = {"CLEW_LOCAL_CONTEXT": "900", "CLEW_LOCAL_SLOTS": "3", "CLEW_LOCAL_GRAMMAR": "false"}
     assert settings_from(env) == LocalSettings(900, 3, grammar=False)

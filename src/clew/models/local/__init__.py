@@ -15,6 +15,7 @@ try:
 except ModuleNotFoundError as missing:
     raise missing_extra(missing, "local") from missing
 
+from clew.core.errors import ConfigError
 from clew.models.http.endpoint import Settings
 
 __all__ = ["GgufHeader", "LocalModel", "LocalSettings", "local_model", "read_header"]
@@ -39,5 +40,8 @@ def local_model(
 
     Raises `ConfigError` where there is no such file, or it is none of a model.
     """
+    if not name:
+        message = "'local:' names no file: write local:PATH.gguf"
+        raise ConfigError(message)
     said = settings_from(os.environ if env is None else env, take)
     return LocalModel(name, weights_of(Path(name).expanduser(), said), settings)
