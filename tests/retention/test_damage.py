@@ -16,7 +16,14 @@ from clew.concurrency.portal import wait_for
 from clew.core.errors import StoreError
 from clew.core.events import Note, encode
 from clew.core.interfaces import Base
-from clew.retention import export_runs, export_runs_sync, import_runs_sync, verify, verify_sync
+from clew.retention import (
+    export_runs,
+    export_runs_sync,
+    import_runs_sync,
+    run_ids,
+    verify,
+    verify_sync,
+)
 from clew.stores import MemoryStore, SqliteStore
 from clew.testing.store_contract import append, blob
 from tests.retention.records import contents, everything, fork, run
@@ -145,6 +152,7 @@ async def test_a_damaged_file_is_only_read() -> None:
     path.write_bytes(data[:at] + bytes(PAGE) + data[at + PAGE :])
     store = SqliteStore(path)
     assert {info.run_id for info in await store.runs()} == wanted.keys()
+    assert set(await run_ids(store)) == wanted.keys()
     rest = await store.salvage()
     assert rest is not None
     left, ids, _ = rest
