@@ -19,7 +19,7 @@ from clew.testing.servers.anthropic_server import AnthropicService, Messages
 from clew.testing.servers.gemini_server import GeminiService
 from clew.testing.servers.http_server import Fail, Say, Seen, Send, Service
 from clew.testing.servers.openai_server import Chat
-from clew.testing.servers.openai_service import Door, OpenAIService
+from clew.testing.servers.openai_service import Access, OpenAIService
 from clew.testing.servers.responses import Responses
 
 APIS: Final[Mapping[str, Callable[[str], Api]]] = {
@@ -36,7 +36,7 @@ _HEADERS: Final = {"anthropic-version": "2023-06-01"}
 
 def service(form: str) -> Service:
     """The strict service of a form: it refuses what the real one is known to refuse."""
-    door = Door()
+    door = Access()
     match form:
         case "openai-chat":
             return OpenAIService({"/chat/completions": Chat(door)})

@@ -19,7 +19,7 @@ from clew.models.prices import Price
 from clew.testing.servers.completions import Completions
 from clew.testing.servers.http_server import Seen
 from clew.testing.servers.openai_server import Cut, Fail, OpenAIServer, Say, Send, Turn
-from clew.testing.servers.openai_service import Door
+from clew.testing.servers.openai_service import Access
 from tests.models.support import KEY, ask, event, few, listener, over, tool
 
 SSE = "text/event-stream"
@@ -206,8 +206,8 @@ async def test_a_stream_shows_its_text_and_may_be_ended() -> None:
 def test_streamed_and_plain_are_the_same_reply(said: Say) -> None:
     seen = Seen("/v1/completions", {}, REQUEST, b"")
     plain, streamed = Draft("m"), Draft("m")
-    plain.take(Completions(Door()).full_body(said, seen), whole=True)
-    for one in Completions(Door()).events(said, seen):
+    plain.take(Completions(Access()).full_body(said, seen), whole=True)
+    for one in Completions(Access()).events(said, seen):
         streamed.take(one[6:].strip(), whole=False)
     assert streamed.done
     assert streamed.reply(0) == plain.reply(0)

@@ -277,7 +277,7 @@ def test_without_its_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_name_without_a_file_says_what_to_write() -> None:
-    with pytest.raises(clew.ConfigError, match="write local:PATH.gguf"):
+    with pytest.raises(clew.ConfigError, match=r"write local:PATH\.gguf"):
         resolve("local:")
 
 

@@ -18,7 +18,7 @@ from clew.models.prices import Price
 from clew.models.tool_names import Names, toolbox
 from clew.testing.servers.http_server import Seen
 from clew.testing.servers.openai_server import Cut, Fail, OpenAIServer, Say, Send, Turn
-from clew.testing.servers.openai_service import Door
+from clew.testing.servers.openai_service import Access
 from clew.testing.servers.responses import Responses
 from tests.models.support import KEY, ask, call, event, few, listener, over, tool
 
@@ -188,10 +188,10 @@ def test_odd_ends() -> None:
 def test_streamed_and_plain_are_the_same_reply(said: Say) -> None:
     seen = Seen("/v1/responses", {}, REQUEST, b"")
     plain, streamed = draft(), draft()
-    plain.take(Responses(Door()).full_body(said, seen), whole=True)
+    plain.take(Responses(Access()).full_body(said, seen), whole=True)
     shown = "".join(
         streamed.take(line[6:], whole=False)
-        for event in Responses(Door()).events(said, seen)
+        for event in Responses(Access()).events(said, seen)
         for line in event.split(b"\n")
         if line.startswith(b"data: ")
     )
@@ -202,7 +202,7 @@ def test_streamed_and_plain_are_the_same_reply(said: Say) -> None:
 
 async def test_a_stream_cut_anywhere_ends_in_the_whole_reply() -> None:
     seen = Seen("/v1/responses", {}, REQUEST, b"")
-    length = len(b"".join(Responses(Door()).events(SAID, seen)))
+    length = len(b"".join(Responses(Access()).events(SAID, seen)))
     cuts = range(0, length, 211)
     script: list[Turn] = [turn for at in cuts for turn in (Cut(SAID, at), SAID)]
     async with responses(script) as (model, _, _):

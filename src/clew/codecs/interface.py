@@ -1,4 +1,4 @@
-"""The door of a format: how actions are written for a model, and read in its reply.
+"""The interface of a format: how actions are written for a model, and read in its reply.
 
 Nothing here is to be inherited: a codec is whatever has the methods of `Codec`.
 """

@@ -1,7 +1,7 @@
-"""The doors of clew on one page: what a part is given, what it gives back.
+"""The interfaces of clew on one page: what a part is given, what it gives back.
 
 Nothing here is to be inherited. A model or store is whatever has these methods; a bound, a guard or
-a check is a function; a tool is one dataclass. The door of a format is `clew.codecs.interface`.
+a check is a function; a tool is one dataclass. That of a format is `clew.codecs.interface`.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence

@@ -12,7 +12,7 @@ from typing import Any, Final
 from clew.testing.servers.completions import Completions
 from clew.testing.servers.http_server import Fail, Form, HttpServer, Script, Seen, Send, to_json
 from clew.testing.servers.openai_server import Chat
-from clew.testing.servers.openai_service import Door
+from clew.testing.servers.openai_service import Access
 from clew.testing.servers.responses import Responses
 
 _PATH: Final = re.compile(
@@ -30,11 +30,11 @@ class AzureServer(HttpServer):
     """
 
     def __init__(self, script: Script = (), *, key: str, deployments: Sequence[str]) -> None:
-        door = Door()
+        access = Access()
         forms: dict[str, Form] = {
-            "/chat/completions": Chat(door),
-            "/responses": Responses(door),
-            "/completions": Completions(door),
+            "/chat/completions": Chat(access),
+            "/responses": Responses(access),
+            "/completions": Completions(access),
         }
         super().__init__(AzureService(forms, key, deployments), script)
 

@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 from clew.testing.servers.http_server import Fail, Say, Seen, sse, to_json
 from clew.testing.servers.openai_rules import Refused
-from clew.testing.servers.openai_service import CREATED, DONE, FINISH, Door, chat_usage, words
+from clew.testing.servers.openai_service import CREATED, DONE, FINISH, Access, chat_usage, words
 
 _KEYS: Final = frozenset(
     {"model", "prompt", "max_tokens", "temperature", "top_p", "stop", "stream", "stream_options"}
@@ -22,11 +22,11 @@ class Completions:
     `also` are keys that the server takes beside OpenAI's, as those that run models themselves do.
     """
 
-    door: Door
+    access: Access
     also: frozenset[str] = frozenset()
 
     def refuse(self, seen: Seen) -> Fail | None:
-        return self.door.refuse(seen, lambda body: check(body, self.also))
+        return self.access.refuse(seen, lambda body: check(body, self.also))
 
     def streams(self, seen: Seen) -> bool:
         return bool(seen.body.get("stream"))

@@ -40,7 +40,7 @@ from clew.testing.servers.openai_service import (
     CREATED,
     DONE,
     FINISH,
-    Door,
+    Access,
     OpenAIService,
     chat_usage,
     pieces,
@@ -73,11 +73,11 @@ class OpenAIServer(HttpServer):
         piece: int = 0,
         also: frozenset[str] = frozenset(),
     ) -> None:
-        door = Door(key, models)
+        access = Access(key, models)
         forms: dict[str, Form] = {
-            "/chat/completions": Chat(door),
-            "/responses": Responses(door),
-            "/completions": Completions(door, also),
+            "/chat/completions": Chat(access),
+            "/responses": Responses(access),
+            "/completions": Completions(access, also),
         }
         super().__init__(OpenAIService(forms, models, listing), script, piece=piece)
 
@@ -86,10 +86,10 @@ class OpenAIServer(HttpServer):
 class Chat:
     """Chat Completions."""
 
-    door: Door
+    access: Access
 
     def refuse(self, seen: Seen) -> Fail | None:
-        return self.door.refuse(seen, check)
+        return self.access.refuse(seen, check)
 
     def streams(self, seen: Seen) -> bool:
         return bool(seen.body.get("stream"))

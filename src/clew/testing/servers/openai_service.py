@@ -49,8 +49,8 @@ class OpenAIService:
 
 
 @dataclass(frozen=True)
-class Door:
-    """Who may come in: those with the key, asking for a model that is there."""
+class Access:
+    """Who is served: requests with the key, for a model that is there."""
 
     key: str = ""
     models: Sequence[str] = ()

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from clew.core.events import Usage
 from clew.testing.servers.http_server import Fail, Say, Seen, sse, to_json
-from clew.testing.servers.openai_service import CREATED, Door, pieces, words
+from clew.testing.servers.openai_service import CREATED, Access, pieces, words
 from clew.testing.servers.responses_rules import Issued, check
 
 ENCRYPTED: Final = "reasoning.encrypted_content"
@@ -28,12 +28,12 @@ class Responses:
     comes before the last one. Its `more` are further keys of the message (`phase`).
     """
 
-    door: Door
+    access: Access
     issued: dict[str, Issued] = field(default_factory=dict[str, Issued])
     _numbers: Iterator[int] = field(default_factory=count)
 
     def refuse(self, seen: Seen) -> Fail | None:
-        return self.door.refuse(seen, lambda body: check(body, self.issued))
+        return self.access.refuse(seen, lambda body: check(body, self.issued))
 
     def streams(self, seen: Seen) -> bool:
         return bool(seen.body.get("stream"))

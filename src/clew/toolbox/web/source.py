@@ -1,4 +1,4 @@
-"""The door for a source of search results: one function to ask it, one to read its answer."""
+"""A source of search results: one function to ask it, one to read its answer."""
 
 import os
 from collections.abc import Callable, Iterable

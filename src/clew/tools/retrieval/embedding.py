@@ -1,4 +1,4 @@
-"""The door for embeddings: any function from texts to vectors."""
+"""Embeddings: any function from texts to vectors."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable

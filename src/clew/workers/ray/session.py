@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import ray
-from ray._private import ray_constants, worker  # no public door leads to what is set here
+from ray._private import ray_constants, worker  # there is no public way to set this
 
 from clew.core.errors import ConfigError
 
