@@ -131,7 +131,7 @@ def _agent(lines: Sequence[tuple[Called, ...]]) -> clew.Agent:
     return clew.Agent(
         model=ScriptedModel([_move(calls, tools) for calls in lines]),
         tools=[
-            Tool(name, "as recorded", {"type": "object"}, perform, "read", hidden=True)
+            Tool(name, "as recorded", {"type": "object"}, perform, effect="read", hidden=True)
             for name in tools.values()
         ],
         limits=LIMITS,

@@ -5,6 +5,9 @@ function. You inherit from nothing. The module also has the values that they tak
 events of a record, and their encoding. `clew` itself has what every program needs.
 """
 
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+
 from clew.codecs.interface import Codec, Describes, Parsed, PromptSpec, Shape
 from clew.core.events import (
     EFFECTFUL,
@@ -38,14 +41,13 @@ from clew.core.events import (
     encode,
 )
 from clew.core.interfaces import (
+    AgentTool,
+    AnyTool,
     Append,
-    Audits,
     Base,
     Bound,
     Calls,
     Check,
-    Entailment,
-    Entails,
     Finder,
     Guard,
     Line,
@@ -57,12 +59,13 @@ from clew.core.interfaces import (
     Part,
     Prompt,
     RunInfo,
-    Scorer,
     Screen,
     Store,
     SubRun,
     Tail,
+    ToolSpec,
 )
+from clew.core.trajectory import Trajectory
 from clew.stores.interface import Deletes, Locks, Notifies, Recovers
 
 __all__ = [
@@ -70,7 +73,9 @@ __all__ = [
     "FINISH",
     "Action",
     "AgentSpec",
+    "AgentTool",
     "AnyEvent",
+    "AnyTool",
     "Append",
     "Attempt",
     "Audits",
@@ -124,8 +129,26 @@ __all__ = [
     "SubRun",
     "Tail",
     "Thought",
+    "ToolSpec",
     "Trust",
     "Wire",
     "decode",
     "encode",
 ]
+
+Entailment: TypeAlias = Literal["entails", "contradicts", "neither"]
+Entails: TypeAlias = Callable[[str, Sequence[str]], Awaitable[Entailment]]
+"""Whether passages mean what a claim says: a model of your own, beside the audit."""
+
+
+@runtime_checkable
+class Audits(Protocol):
+    """A check that can also report its findings in detail, for `Result.audit`."""
+
+    def audit(self, answer: Any, so_far: Trajectory) -> Any:
+        """The findings on an answer, such as a `clew.evidence.Audit`."""
+        ...
+
+
+Scorer: TypeAlias = Callable[[Trajectory], Awaitable[float]]
+"""Rates a run in [0, 1]."""

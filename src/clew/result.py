@@ -8,10 +8,11 @@ from clew.citations import Reference, citations, numbered, references
 from clew.core.agent import A_co, Agent
 from clew.core.errors import ConfigError
 from clew.core.events import Evidence, Json, Status, Usage
-from clew.core.interfaces import Audits, Store
+from clew.core.interfaces import Store
 from clew.core.pending import Held, held_here, held_in
 from clew.core.trajectory import Trajectory
 from clew.guards.links import OutsideLink, links_from_outside
+from clew.interfaces import Audits
 from clew.support.parts import short_repr, stable_name, using
 
 _MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})

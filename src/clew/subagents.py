@@ -28,7 +28,7 @@ from clew.core.events import (
     encode,
 )
 from clew.core.inbox import words_in
-from clew.core.interfaces import Listener, Parameters, Store, SubRun, Tool
+from clew.core.interfaces import AgentTool, Listener, Parameters, Store, SubRun, tool_grants
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.pending import interrupt
@@ -72,7 +72,7 @@ def delegate(
     effect: Effect | None = None,
     watch: Watch | None = None,
     origin: dict[str, Json] | None = None,
-) -> Tool:
+) -> AgentTool:
     """Make a tool that delegates a task to an agent.
 
     Its one parameter is `task`, the goal of the sub-run. With `parameters` of your own, `goal`
@@ -89,23 +89,18 @@ def delegate(
         handing_on(name, description, parameters),
         effect=effect or ("unsafe" if acts else "read"),
         version=f"1+{agent.setting.fingerprint[:16]}",  # another agent is another tool
-        sub=Delegation(agent, goal or _task, watch, origin or {}),
+        run=Delegation(agent, goal or _task, watch, origin or {}),
         most=_most(agent),
     )
 
 
-def handing_on(name: str, description: str, parameters: Parameters | None = None) -> Tool:
+def handing_on(name: str, description: str, parameters: Parameters | None = None) -> AgentTool:
     """The tool as a model is shown it, with nobody to hand on to: a replay needs no more."""
-    return checked(Tool(name, description, parameters or TASK, _never, sub=_nobody))
+    return checked(AgentTool(name, description, parameters or TASK, run=_nobody))
 
 
 async def _nobody(sub: SubRun) -> Observation:
     message = f"there is nobody to work on {sub.run_id}: this agent was made for a replay"
-    raise ConfigError(message)
-
-
-async def _never(args: dict[str, Json], key: str) -> Json:
-    message = f"call {key} with {sorted(args)} is made in a run of its own, by the loop only"
     raise ConfigError(message)
 
 
@@ -115,7 +110,7 @@ def _task(args: dict[str, Json]) -> str:
 
 def _most(agent: Agent) -> Grant:
     """The agent's own limits: more is never granted. Cost None: somebody's price is not known."""
-    below = [tool.most for tool in agent.tools if tool.most is not None]
+    below = tool_grants(agent.tools).values()
     priced = agent.resolved_model.info.priced and all(most.cost is not None for most in below)
     most = agent.limits.allowance
     return most if priced else msgspec.structs.replace(most, cost=None)

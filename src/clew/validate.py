@@ -12,7 +12,16 @@ from clew.codecs.scan import void
 from clew.context import DEMONSTRATIONS, Instructions
 from clew.core.errors import ConfigError, described
 from clew.core.events import FINISH
-from clew.core.interfaces import Finder, Model, ModelInfo, Tool
+from clew.core.interfaces import (
+    AgentTool,
+    AnyTool,
+    Finder,
+    Model,
+    ModelInfo,
+    Tool,
+    ToolSpec,
+    tool_grants,
+)
 from clew.guards.limits import Limits
 from clew.support.parts import PASSED, short_repr
 from clew.tools.function import tool
@@ -73,22 +82,22 @@ def check_prompt(prompt: object) -> None:
 class Tools:
     """The field `tools` of an agent: given as tools or plain functions, had as tools."""
 
-    def __get__(self, agent: object, kind: type) -> tuple[Tool, ...]:
+    def __get__(self, agent: object, kind: type) -> tuple[AnyTool, ...]:
         return () if agent is None else agent.__dict__["tools"]
 
-    def __set__(self, agent: object, given: Iterable[Tool | Callable[..., Any]]) -> None:
+    def __set__(self, agent: object, given: Iterable[AnyTool | Callable[..., Any]]) -> None:
         tools = _as_tools(given)
         agent.__dict__["tools"] = tuple(_among(each, tools) for each in tools)
 
 
-def _as_tools(given: object) -> tuple[Tool, ...]:
+def _as_tools(given: object) -> tuple[AnyTool, ...]:
     """The tools, plain functions made into some. Raises `ConfigError` for what can be none."""
     if isinstance(given, str) or callable(given) or not isinstance(given, Iterable):
         message = f"tools is {short_repr(given)}: give a list of functions and tools"
         raise ConfigError(message)
-    made: list[Tool] = []
+    made: list[AnyTool] = []
     for each in cast("Iterable[object]", given):
-        if isinstance(each, Tool):
+        if isinstance(each, AnyTool):
             made.append(each)
         elif inspect.isroutine(each):
             made.append(tool(each))
@@ -99,9 +108,9 @@ def _as_tools(given: object) -> tuple[Tool, ...]:
     return tuple(made)
 
 
-def _among(tool: Tool, tools: tuple[Tool, ...]) -> Tool:
+def _among(tool: AnyTool, tools: tuple[AnyTool, ...]) -> AnyTool:
     """What a tool becomes beside the others. Raises `ConfigError` where that is not possible."""
-    if tool.among is None:
+    if isinstance(tool, AgentTool) or tool.among is None:
         return tool
     with fitting(f"the tool {tool.name}"):
         made = cast("object", tool.among(tools))
@@ -152,7 +161,7 @@ def check_function(kind: str, part: object) -> None:
     if isinstance(part, type):
         message = f"the {kind} {part.__name__} is a class: give an instance, {part.__name__}(…)"
         raise ConfigError(message)
-    if isinstance(part, Tool) or not callable(part):
+    if isinstance(part, ToolSpec) or not callable(part):
         message = f"{short_repr(part)} is no {kind}: give a function of ({', '.join(ASKED[kind])})"
         raise ConfigError(message)
     name = getattr(part, "__qualname__", None) or type(part).__name__
@@ -221,7 +230,7 @@ def _check_door(
             raise ConfigError(message)
 
 
-def check_tools(tools: Sequence[Tool]) -> None:
+def check_tools(tools: Sequence[AnyTool]) -> None:
     """Raise `ConfigError` for two tools of a name, for one whose name is taken, and for no tool."""
     names = [each.name for each in tools]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -236,13 +245,13 @@ def check_tools(tools: Sequence[Tool]) -> None:
     for each in tools:
         checked(each)
         for kind in ("repair", "probe"):
-            if (part := getattr(each, kind)) is not None:
+            if (part := getattr(each, kind, None)) is not None:
                 check_function(kind, part)
 
 
-def check_cost(limit: float | None, tools: Sequence[Tool]) -> None:
+def check_cost(limit: float | None, tools: Sequence[AnyTool]) -> None:
     """Raise `ConfigError` where a limit on cost could not hold a sub-agent without a price."""
-    unpriced = [t.name for t in tools if t.most is not None and t.most.cost is None]
+    unpriced = [name for name, most in tool_grants(tools).items() if most.cost is None]
     if limit is not None and unpriced:
         message = (
             f"a cost limit cannot hold {unpriced[0]}, whose model has no known price: say what it "
@@ -259,7 +268,7 @@ def check_number(name: str, value: object, least: int | None = None) -> None:
         raise ConfigError(message)
 
 
-def check_retrieval(retrieval: Finder, tools: Sequence[Tool], codec: Codec) -> None:
+def check_retrieval(retrieval: Finder, tools: Sequence[ToolSpec], codec: Codec) -> None:
     """Raise `ConfigError` where tools cannot be shown as they are found."""
     seen = {each.name for each in tools if not each.hidden}
     if strange := [name for name in retrieval.always if name not in seen]:
@@ -273,7 +282,7 @@ def check_retrieval(retrieval: Finder, tools: Sequence[Tool], codec: Codec) -> N
         raise ConfigError(message)
 
 
-def worked(given: Sequence[Example] | int, tools: Sequence[Tool]) -> tuple[Example, ...]:
+def worked(given: Sequence[Example] | int, tools: Sequence[ToolSpec]) -> tuple[Example, ...]:
     """The examples that are shown: the agent's own, or so many of those that ship and fit it.
 
     `tools` are all of the agent's, `finish` last. Raises `ConfigError` where one does not fit, or
@@ -291,7 +300,7 @@ def worked(given: Sequence[Example] | int, tools: Sequence[Tool]) -> tuple[Examp
     return tuple(given)
 
 
-def _shipped(count: int, tools: Sequence[Tool]) -> tuple[Example, ...]:
+def _shipped(count: int, tools: Sequence[ToolSpec]) -> tuple[Example, ...]:
     check_number("examples", count, least=0)
     found = [example for example in DEMONSTRATIONS if not _misfit(example, tools)]
     if len(found) < count:
@@ -307,7 +316,7 @@ def _shipped(count: int, tools: Sequence[Tool]) -> tuple[Example, ...]:
     return tuple(found[:count])
 
 
-def _misfit(example: Example, tools: Sequence[Tool]) -> str:
+def _misfit(example: Example, tools: Sequence[ToolSpec]) -> str:
     """Which call an example makes, and sees done, that cannot be made; empty where all can."""
     schemas = {tool.name: tool.parameters for tool in tools}
     for call in (call for step in example.steps for call in step.calls):

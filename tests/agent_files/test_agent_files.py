@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew import Agent, ConfigError, MemoryStore, read, replay, run
+from clew import Agent, ConfigError, MemoryStore, Tool, read, replay, run
 from clew.agent_files import TEMPLATE, load_agent, make_agent, read_agent_file, spec_of, stand_ins
 from clew.agent_files.spec import Apart, Spec
 from clew.agent_files.toml_lines import line_of
+from clew.core.interfaces import AgentTool
 from clew.evidence import CANNOT_ANSWER, Grounded
 from clew.models.http.endpoint import Endpoint
 from clew.models.http.rate_limit import Rate, pace_of
@@ -115,7 +116,9 @@ async def test_an_agent_is_what_its_file_says(tmp_path: Path) -> None:
     assert not agent.brief.thought
     assert store == str(tmp_path / "runs.sqlite")
     assert "own_parts" in repr(agent.answer)
-    listed = await agent.by_name["list"].call({"where": "notes"}, "k")
+    program = agent.by_name["list"]
+    assert isinstance(program, Tool)
+    listed = await program.call({"where": "notes"}, "k")
     assert listed["stdout"] == "a.md\n"  # it runs in the folder of the file
 
 
@@ -165,7 +168,9 @@ async def test_an_agent_of_another_file_is_a_tool(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nobody to work on n-1\.1: this agent was made for"):
         await run(plain, "Ask.", store=store, run_id="n")
     assert stand_ins(spec, below, None, partial(bare, asked, model))[0].tools != ()
-    inner = agent.by_name["clerk"].sub
+    clerk = agent.by_name["clerk"]
+    assert isinstance(clerk, AgentTool)
+    inner = clerk.run
     assert isinstance(inner, Delegation)
     assert inner.agent.resolved_model.info.name.startswith(
         "offline"
@@ -193,6 +198,7 @@ async def test_a_function_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
     said = 'function = "own_parts:twice"\neffect = "pure"\ntimeout = 20\ncpu = 5\nname = "double"'
     agent, _ = load_agent(written(tmp_path, f'model = "offline"\n[[processes]]\n{said}'))
     double = agent.by_name["double"]
+    assert isinstance(double, Tool)
     assert double.description == "Twice the number."
     assert [Apart("own_parts:Sums.twice").called, Apart("m:f", "g").called] == ["twice", "g"]
     assert repr(double.call) == (

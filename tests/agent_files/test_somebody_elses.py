@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clew import ConfigError, MemoryStore, SqliteStore
+from clew import ConfigError, MemoryStore, SqliteStore, Tool
 from clew.agent_files import (
     ORIGIN,
     ForeignOriginError,
@@ -128,7 +128,9 @@ async def test_a_replay_needs_no_part_that_the_record_names(tmp_path: Path, land
     bare, apart = stand_ins(spec, record, brief, make)
     assert apart == {"tools.visit", "parts.answer", "parts.retrieval"}
     await replay(bare, record, MemoryStore(), apart)
-    probe = bare.by_name["visit"].probe
+    visit = bare.by_name["visit"]
+    assert isinstance(visit, Tool)
+    probe = visit.probe
     assert probe is not None
     with pytest.raises(ConfigError, match="only stands in for another was called"):
         await probe({"city": "Rome"}, "k")

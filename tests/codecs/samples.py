@@ -4,7 +4,7 @@ from typing import Any
 
 from clew.codecs.interface import Example, PromptSpec
 from clew.core.events import Action, Fingerprints, Judged, Observation, Reply, Thought, Verdict
-from clew.core.interfaces import Parameters, Tool
+from clew.core.interfaces import Parameters, Tool, ToolSpec
 from clew.core.trajectory import Call, Step
 
 PRINTS = Fingerprints("h", "t", "p", "s")
@@ -45,7 +45,9 @@ TOOLS = (
 )
 
 
-def brief(answer: Parameters = TEXT, tools: tuple[Tool, ...] = TOOLS, **changes: Any) -> PromptSpec:
+def brief(
+    answer: Parameters = TEXT, tools: tuple[ToolSpec, ...] = TOOLS, **changes: Any
+) -> PromptSpec:
     finish = tool("finish", "answer", effect="pure", answer=answer)
     known = frozenset(each.name for each in (*tools, finish)) | {"secret"}
     given = {"prompt": "Be brief.", "tools": tools, "finish": finish, "answer": answer}

@@ -80,7 +80,7 @@ def test_a_word_for_no_tool_is_no_name_for_one() -> None:
 
 
 def test_finish_is_no_name_for_a_tool() -> None:
-    tool = Agent(model=MODEL).brief.finish
+    tool = replace(add, name="finish")
     with pytest.raises(ConfigError, match="'finish' is the tool that ends a run"):
         Agent(model=MODEL, tools=[tool])
 

@@ -28,7 +28,7 @@ from clew.codecs import Native
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.context import Variant
 from clew.core.events import Entry, Reply, Thought
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.interfaces import ModelInfo, OnText, Prompt, ToolSpec
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
@@ -316,7 +316,7 @@ class FindingPart:
     part: Part
     always: Sequence[str] = ("work",)
 
-    async def find(self, tools: Sequence[Tool], so_far: Trajectory) -> Any:
+    async def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> Any:
         return await self.part.later(tools, so_far)
 
 

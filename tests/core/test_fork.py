@@ -17,7 +17,6 @@ from clew import (
     Result,
     SqliteStore,
     StoreError,
-    Tool,
     Trajectory,
     cancel,
     fork,
@@ -42,7 +41,7 @@ from clew.core.events import (
     encode,
 )
 from clew.core.fork import DONE_CHARS, find_fork_point, start_fork
-from clew.core.interfaces import Append, OnText, Prompt, Store
+from clew.core.interfaces import AgentTool, AnyTool, Append, OnText, Prompt, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.runner import start
@@ -83,7 +82,10 @@ class World:
             tools=[self._counted(tool) for tool in agent.tools],
         )
 
-    def _counted(self, tool: Tool) -> Tool:
+    def _counted(self, tool: AnyTool) -> AnyTool:
+        if isinstance(tool, AgentTool):
+            return tool
+
         async def call(args: dict[str, Any], key: str) -> Any:
             self.calls.append(key)
             return await tool.call(args, key)

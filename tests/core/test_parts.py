@@ -311,7 +311,9 @@ async def test_a_plain_function_is_a_tool_and_a_tool_is_still_a_function() -> No
     agent = Agent(ScriptedModel([act("double", number=4), say("8")]), [double])
     assert (await run(agent, "Double it!", store=MemoryStore())).answer == "8"
     assert (agent.tools[0].name, agent.tools[0].effect) == ("double", "unsafe")
-    assert agent.tools[0](21) == tool(effect="pure")(double)(number=21) == 42
+    first = agent.tools[0]
+    assert isinstance(first, Tool)
+    assert first(21) == tool(effect="pure")(double)(number=21) == 42
     with pytest.raises(ConfigError, match=r"was made of no function: await its call"):
         work(None)()
 

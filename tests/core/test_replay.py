@@ -28,8 +28,8 @@ from clew import (
 from clew.codecs import Native
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.core.errors import ModelError
-from clew.core.events import Attempt, Changed, Landing, Reply, Stop, Thought
-from clew.core.interfaces import OnText, Prompt
+from clew.core.events import Attempt, Changed, Landing, Observation, Reply, Stop, Thought
+from clew.core.interfaces import AgentTool, AnyTool, OnText, Prompt, SubRun
 from clew.core.journal import load
 from clew.core.replay import first_difference, replay
 from clew.stores import MemoryStore
@@ -59,7 +59,13 @@ def without_world(agent: Agent) -> Agent:
         message = f"a replay called a tool: {key} {args}"
         raise AssertionError(message)
 
-    def closed(tool: Tool) -> Tool:
+    async def run(sub: SubRun) -> Observation:
+        message = f"a replay went into {sub.run_id}"
+        raise AssertionError(message)
+
+    def closed(tool: AnyTool) -> AnyTool:
+        if isinstance(tool, AgentTool):
+            return replace(tool, run=run)
         return replace(tool, call=call, probe=None if tool.probe is None else call)
 
     return agent.replace(

@@ -25,7 +25,7 @@ from clew import (
 from clew.codecs import Dialect, Labelled
 from clew.codecs import by_name as codec_by_name
 from clew.core.events import AgentSpec, Fingerprints, Reply, Started, Thought
-from clew.core.interfaces import Append, Prompt, Tool
+from clew.core.interfaces import Append, Prompt, Tool, ToolSpec
 from clew.core.journal import Journal, load
 from clew.testing.models import ScriptedModel, act, finish, say
 from tests.core.play import play
@@ -122,7 +122,7 @@ async def test_a_shape_that_ships_is_found_again() -> None:
     async def long(args: dict[str, Any], key: str) -> str:
         return "x" * 10_000
 
-    tool = Tool("long", "Read a lot.", {"type": "object", "properties": {}}, long, "read")
+    tool = Tool("long", "Read a lot.", {"type": "object", "properties": {}}, long, effect="read")
     model = watched(act("long"), finish("ok"), name="ollama:x:7b")
     store = MemoryStore()
     result = await run(Agent(model=model, tools=[tool]), "What?", store=store)
@@ -223,12 +223,12 @@ async def test_a_brief_that_cannot_be_read_is_one_line() -> None:
         await prompt_of(result.run_id, store=store)
 
 
-async def test_the_tools_of_a_brief_cannot_be_called() -> None:
+async def test_the_tools_of_a_record_are_specs_that_nobody_can_call() -> None:
     store = MemoryStore()
     agent = Agent(model=ScriptedModel([say("ok")]), tools=TOOLS)
     again = await prompt_of((await run(agent, "What?", store=store)).run_id, store=store)
-    with pytest.raises(ConfigError, match="lookup is only read about in a record"):
-        await again.prompt.tools[0].call({}, "key")
+    first = again.prompt.tools[0]
+    assert (first.name, type(first)) == ("lookup", ToolSpec)
 
 
 def test_prompts_are_the_same_from_python_without_an_event_loop(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ from clew.core.events import (
     Stop,
     encode,
 )
-from clew.core.interfaces import Append, Prompt, SubRun
+from clew.core.interfaces import AgentTool, AnyTool, Append, Prompt, SubRun
 from clew.core.journal import Journal, load
 from clew.core.pending import interrupt
 from clew.core.replay import replay as replay_record
@@ -284,12 +284,6 @@ def test_what_does_not_fit_is_said_when_the_tool_is_made() -> None:
     assert delegate(acting, name="x", description="X.", effect="read").effect == "read"
     other = delegate(acting.replace(tries=5), name="x", description="X.")
     assert made.version != other.version
-
-
-async def test_the_tool_cannot_be_called_by_hand() -> None:
-    made = delegate(Agent(model=scripted()), name="x", description="X.")
-    with pytest.raises(ConfigError, match="is made in a run of its own, by the loop only"):
-        await made.call({"task": "a"}, "r:1.1")
 
 
 async def test_whoever_watches_sees_the_sub_run_and_its_origin_is_recorded() -> None:
@@ -753,12 +747,10 @@ async def test_a_replay_needs_no_record_but_the_run_s_own() -> None:
 
 def by_hand(sub: Any) -> Agent:
     """An agent with a tool whose sub-run is none of ours."""
-
-    async def call(_args: dict[str, Json], _key: str) -> str:
-        return "called"
-
     parameters: dict[str, Json] = {"type": "object", "properties": {}}
-    made = Tool("mine", "Mine.", parameters, call, effect="read", sub=sub)
+    made: AnyTool = AgentTool("mine", "Mine.", parameters, sub, effect="read")
+    if sub is None:
+        made = replace(calc, name="mine", parameters=parameters)
     return Agent(model=scripted(act("mine"), say("done")), tools=[made])
 
 

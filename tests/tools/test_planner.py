@@ -1,7 +1,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import example, given
@@ -392,7 +392,7 @@ def test_what_a_tool_becomes_among_others_is_still_that_tool(made: Any) -> None:
 
 
 def test_what_fails_among_others_is_told_when_the_agent_is_made() -> None:
-    odd = replace(weather, among=lambda tools: tools[1])
+    odd = replace(weather, among=lambda tools: cast("Tool", tools[1]))
     with pytest.raises(ConfigError, match="the tool weather failed when the agent was made: Index"):
         Agent("offline", [odd])
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from clew.core.errors import ConfigError
-from clew.core.interfaces import Tool
+from clew.core.interfaces import AnyTool, ToolSpec
 
 _ADDED: Final = set[str]()
 """Folders that came onto `sys.path` for the modules of one agent each."""
@@ -91,11 +91,11 @@ def _absent(module: str, error: BaseException) -> bool:
     return not module.strip(".")  # or that has no name at all
 
 
-def imported_tools(name: str, folder: str = "") -> list[Tool]:
+def imported_tools(name: str, folder: str = "") -> list[AnyTool]:
     """A tool, or several in a list or tuple, of the user's own module. Raises `ConfigError`."""
     found = imported(name, "tool", folder)
     several = cast("Sequence[object]", found) if isinstance(found, list | tuple) else (found,)
-    good = [tool for tool in several if isinstance(tool, Tool)]
+    good = [tool for tool in several if isinstance(tool, AnyTool)]
     if not good or len(good) != len(several):
         message = f"{name} is no Tool, nor a list of them: make it one with @tool"
         raise ConfigError(message)
@@ -105,7 +105,7 @@ def imported_tools(name: str, folder: str = "") -> list[Tool]:
 def imported_function(name: str, what: str, folder: str = "") -> Any:
     """A function (or another object that can be called). Raises `ConfigError`."""
     found = imported(name, what, folder)
-    if not callable(found) or isinstance(found, Tool):
+    if not callable(found) or isinstance(found, ToolSpec):
         message = f"the {what} {name!r} is of type {type(found).__name__}: name a function"
         raise ConfigError(message)
     return found

@@ -17,7 +17,7 @@ from clew.codecs import by_name
 from clew.context import Instructions
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
-from clew.core.interfaces import Check, Guard, Model, Part, Prompt, Screen, Tool
+from clew.core.interfaces import AnyTool, Check, Guard, Model, Part, Prompt, Screen, Tool
 from clew.guards.limits import Limits
 from clew.models.http.rate_limit import read_rate
 from clew.models.prices import Price
@@ -158,13 +158,13 @@ def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
             raise ConfigError(message)
 
 
-def make_tools(spec: Spec, docs: object | None) -> list[Tool]:
+def make_tools(spec: Spec, docs: object | None) -> list[AnyTool]:
     """The tools of these names, each once, in order; those of the documents last."""
     with with_place(spec):
         return [tool for _, tools in _placed(spec, docs) for tool in tools]
 
 
-def _placed(spec: Spec, docs: object | None) -> Iterator[tuple[Where, list[Tool]]]:
+def _placed(spec: Spec, docs: object | None) -> Iterator[tuple[Where, list[AnyTool]]]:
     """The tools, with the places in the spec that ask for them."""
     for name in dict.fromkeys(spec.named_tools):
         with part("tools", name):
@@ -173,7 +173,9 @@ def _placed(spec: Spec, docs: object | None) -> Iterator[tuple[Where, list[Tool]
                     message = "the tool docs needs a folder to search: add --docs FOLDER"
                     raise ConfigError(message)
                 continue
-            tools = imported_tools(name, spec.folder) if ":" in name else [shipped(name)]
+            tools: list[AnyTool] = (
+                imported_tools(name, spec.folder) if ":" in name else [shipped(name)]
+            )
         yield ("tools", name), tools
     for place, each in enumerate(spec.programs):
         with part("programs", place):
@@ -191,7 +193,7 @@ def _placed(spec: Spec, docs: object | None) -> Iterator[tuple[Where, list[Tool]
         yield ("docs",), [*require(DOCUMENTS, "docs_tools")(docs)]
 
 
-def _check_names(placed: Iterable[tuple[Where, list[Tool]]]) -> None:
+def _check_names(placed: Iterable[tuple[Where, list[AnyTool]]]) -> None:
     """Find the tool that no agent can have, or whose name is taken: it is told with its place."""
     seen: set[str] = set()
     for path, tools in placed:
@@ -204,7 +206,7 @@ def _check_names(placed: Iterable[tuple[Where, list[Tool]]]) -> None:
             seen.add(tool.name)
 
 
-def _check_taken(model: Model, placed: Iterable[tuple[Where, list[Tool]]]) -> None:
+def _check_taken(model: Model, placed: Iterable[tuple[Where, list[AnyTool]]]) -> None:
     """Find the tool that the model cannot be asked with, so as to say where it is named."""
     for path, tools in placed:
         with part(*path):
@@ -269,7 +271,7 @@ def _screen(spec: Spec, name: str) -> Screen:
     return found
 
 
-def _retrieval(spec: Spec, tools: Iterable[Tool]) -> Retrieval | None:
+def _retrieval(spec: Spec, tools: Iterable[AnyTool]) -> Retrieval | None:
     """How the tools are found that a model is shown, where they are not all shown."""
     if (said := spec.retrieval) is None:
         return None

@@ -7,11 +7,11 @@ from clew.agent_files.read import read_agent_file
 from clew.agent_files.spec import Other, Spec
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
-from clew.core.interfaces import Tool
+from clew.core.interfaces import AgentTool
 from clew.subagents import delegate
 
 
-def other_agent(each: Other, spec: Spec, make: Callable[[Spec], Agent]) -> Tool:
+def other_agent(each: Other, spec: Spec, make: Callable[[Spec], Agent]) -> AgentTool:
     """The tool that hands on to the agent of another file; without a model that has this one's.
 
     Raises `ConfigError` where the files lead round in a circle.

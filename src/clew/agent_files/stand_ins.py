@@ -29,7 +29,7 @@ from clew.core.events import (
     Observation,
     Stop,
 )
-from clew.core.interfaces import Parameters, Retry, Tool
+from clew.core.interfaces import AgentTool, AnyTool, Parameters, Retry, Tool, ToolSpec
 from clew.core.trajectory import Trajectory
 from clew.subagents import handing_on
 from clew.tools.retrieval import Retrieval
@@ -71,7 +71,7 @@ def stand_ins(
     return agent, frozenset(apart)
 
 
-def _handed(spec: Spec, setting: AgentSpec) -> Iterator[Tool]:
+def _handed(spec: Spec, setting: AgentSpec) -> Iterator[AnyTool]:
     """The tools that hand on to agents of other files: as the record names them."""
     for each in spec.agents:
         if (said := setting.tools.get(each.name)) is not None:
@@ -128,24 +128,22 @@ def _parts(spec: Spec, setting: AgentSpec, agent: Agent) -> dict[str, Any]:
     return parts
 
 
-def _tool(name: str, setting: AgentSpec, brief: PromptSpec, record: Trajectory) -> Tool:
+def _tool(name: str, setting: AgentSpec, brief: PromptSpec, record: Trajectory) -> AnyTool:
     """A tool as far as the record tells: of a hidden one it holds no schema."""
     version, effect, _ = setting.tools[name].split()
     shown = {tool.name: tool for tool in (*brief.tools, *brief.more)}
-    bare = shown.get(name) or Tool(name, name, {"type": "object"}, _uncalled, hidden=True)
+    bare = shown.get(name) or ToolSpec(name, name, {"type": "object"}, hidden=True)
     events = [entry.event for entry in record.entries]
     keys = {call.key for call in record.calls if call.action.name == name}
     tried = [event for event in events if isinstance(event, Attempt) and event.call in keys]
-    return replace(
-        bare,
-        version=version,
-        effect=_effect(effect),
-        most=_most(setting, name),
-        retry=Retry(_times(record, keys, tried)),
-        repair=_repair(name, record, keys),
-        probe=_uncalled,
-        sub=_uncalled if any(one.child for one in tried) else None,
-    )
+    said: dict[str, Any] = {
+        **vars(bare), "version": version, "effect": _effect(effect),
+        "repair": _repair(name, record, keys),
+    }  # fmt: skip
+    if any(one.child for one in tried):
+        return AgentTool(**said, run=_uncalled, most=_most(setting, name))
+    retry = Retry(_times(record, keys, tried))
+    return Tool(**said, call=_uncalled, retry=retry, probe=_uncalled)
 
 
 async def _uncalled(*given: Any) -> Any:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from clew import RenderedPrompt, Tool
+from clew import RenderedPrompt
 from clew.cli.safe_text import inert
-from clew.interfaces import Json, Part, encode
+from clew.interfaces import Json, Part, ToolSpec, encode
 
 
 def prompt_text(sent: RenderedPrompt) -> str:
@@ -91,7 +91,7 @@ def _part(part: Part) -> dict[str, Json]:
     return {"role": part.role, "text": part.text} | {key: it for key, it in said.items() if it}
 
 
-def _tool(tool: Tool) -> dict[str, Json]:
+def _tool(tool: ToolSpec) -> dict[str, Json]:
     return {
         "name": tool.name,
         "description": tool.description,

@@ -14,7 +14,7 @@ from clew.cli.options import AGENT, DEBUG, JSON
 from clew.cli.render import Shown
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
-from clew.interfaces import Json
+from clew.interfaces import Json, ToolSpec
 from clew.support.wings import TOOLS, find, names
 from clew.toolbox.docs import Library
 
@@ -59,19 +59,19 @@ def _usable() -> tuple[str, ...]:
     return tuple(name for name in tool_names() if name not in without)
 
 
-def described(tool: Tool) -> dict[str, Json]:
+def described(tool: ToolSpec) -> dict[str, Json]:
     """A tool as JSON."""
     return {
         "name": tool.name,
         "effect": tool.effect,
         "trust": tool.trust,
-        "timeout": tool.timeout,
+        "timeout": tool.timeout if isinstance(tool, Tool) else None,
         "description": tool.description,
         "parameters": tool.parameters,
     }
 
 
-def signature(tool: Tool) -> str:
+def signature(tool: ToolSpec) -> str:
     """The arguments by name and type; those that may be left out in brackets."""
     properties = cast("dict[str, dict[str, Json]]", tool.parameters.get("properties", {}))
     required = cast("list[str]", tool.parameters.get("required", []))

@@ -12,7 +12,7 @@ from typing import Final
 from clew.codecs.interface import PromptSpec
 from clew.codecs.mend import UnreadableError, Value, first_value, whole_value
 from clew.core.events import FINISH, Json
-from clew.core.interfaces import Parameters, Tool
+from clew.core.interfaces import Parameters, ToolSpec
 
 UNKNOWN_KEY: Final = "input"
 """Where the text for a tool that nobody declared is kept, so that the record shows it."""
@@ -38,12 +38,12 @@ _EXAMPLES: Final[dict[str, Json]] = {
 }
 
 
-def visible_tools(brief: PromptSpec) -> tuple[Tool, ...]:
+def visible_tools(brief: PromptSpec) -> tuple[ToolSpec, ...]:
     """The tools to describe, finish last and once."""
     return (*(tool for tool in brief.tools if tool.name != FINISH), brief.finish)
 
 
-def tool_named(brief: PromptSpec, name: str) -> Tool | None:
+def tool_named(brief: PromptSpec, name: str) -> ToolSpec | None:
     """The declared tool of exactly that name, whether it was shown yet or not."""
     found = next((tool for tool in visible_tools(brief) if tool.name == name), None)
     return brief.later.get(name) if found is None else found
@@ -118,7 +118,7 @@ def typed(text: str, schema: Parameters) -> Json:
     return value if fits else text
 
 
-def bare(tool: Tool | None, text: str) -> dict[str, Json]:
+def bare(tool: ToolSpec | None, text: str) -> dict[str, Json]:
     """Arguments from a text that is no JSON object. Raises `UnreadableError`.
 
     Nothing at all is only enough where nothing is required; but to finish with nothing is an answer
@@ -141,7 +141,7 @@ def bare(tool: Tool | None, text: str) -> dict[str, Json]:
     return {name: typed(text, names.get(name, {}))}
 
 
-def object_args(tool: Tool | None, text: str) -> tuple[dict[str, Json], Value] | None:
+def object_args(tool: ToolSpec | None, text: str) -> tuple[dict[str, Json], Value] | None:
     """Arguments written as the JSON object that `text` begins with, and how it was read.
 
     None where the braces hold something else: the value of the tool's only parameter, or a text.
@@ -172,7 +172,7 @@ def _short(text: str) -> str:
     return json.dumps(line if len(line) <= 40 else f"{line[:39]}…", ensure_ascii=False)
 
 
-def example(tool: Tool) -> dict[str, Json]:
+def example(tool: ToolSpec) -> dict[str, Json]:
     """Arguments to show: the tool's own first example, or one value for each required parameter."""
     if tool.examples:
         return tool.examples[0]

@@ -7,7 +7,7 @@ from clew.codecs.arguments import bare, fields, matched, object_args, tool_named
 from clew.codecs.interface import PromptSpec
 from clew.codecs.mend import UnreadableError, first_value
 from clew.core.events import FINISH, Action
-from clew.core.interfaces import Tool
+from clew.core.interfaces import ToolSpec
 
 CANONICAL_FINISH: Final = "Finish"
 """How the paper writes the tool that ends a run."""
@@ -79,7 +79,7 @@ def balanced(text: str, opening: str, closing: str) -> int | None:
     return None
 
 
-def _closed(tool: Tool | None, name: str, rest: str) -> list[str]:
+def _closed(tool: ToolSpec | None, name: str, rest: str) -> list[str]:
     """Close a bracket that the model forgot, where a wrong guess can do no harm.
 
     A reply that a server cut without saying so looks the same, so an effect is never built on it;
@@ -101,7 +101,7 @@ def _trailing(text: str) -> list[str]:
     return [TRAILING] if text.strip(_DECORATION) else []
 
 
-def _unquoted(tool: Tool | None, text: str) -> str:
+def _unquoted(tool: ToolSpec | None, text: str) -> str:
     """The text of a call in program notation, without its quotes."""
     keyword = _KEYWORD.match(text)
     if keyword is not None and tool is not None and keyword[1] in fields(tool.parameters):

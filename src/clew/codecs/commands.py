@@ -26,7 +26,7 @@ from clew.codecs.scan import Labels, stream_filter
 from clew.codecs.sections import before_invented_tail
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Action, Reply, encode
-from clew.core.interfaces import Calls, OnText, Parameters, Part, Tool
+from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step
 
 __all__ = ["Command", "Commands"]
@@ -104,7 +104,7 @@ class Commands:
         system = wording.system(self._layout(), brief, rules, tools)
         return (system, Part("user", f"{self.question}: {goal}"))
 
-    def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
+    def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """One part that describes further tools."""
         return wording.further(self._described(brief, tool) for tool in tools)
 
@@ -224,7 +224,7 @@ class Commands:
             finish=lambda brief, _: self._finish_text(brief),
         )
 
-    def _described(self, brief: PromptSpec, tool: Tool) -> str:
+    def _described(self, brief: PromptSpec, tool: ToolSpec) -> str:
         examples = (self._call(brief, Action(tool.name, one)) for one in tool.examples)
         return wording.described(tool, self._heading(tool), examples)
 
@@ -262,7 +262,7 @@ class Commands:
             return False
         return parsed == Parsed("", (Action(action.name, action.args),))
 
-    def _heading(self, tool: Tool) -> str:
+    def _heading(self, tool: ToolSpec) -> str:
         for command in self.commands:
             if command.tool == tool.name:
                 return filled(command, {name: f"<{name}>" for name in shaped(command.form).names})

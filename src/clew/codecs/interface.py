@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import msgspec
 
 from clew.core.events import Action, Reply
-from clew.core.interfaces import Calls, OnText, Parameters, Part, Tool
+from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step
 
 
@@ -37,17 +37,17 @@ class PromptSpec:
     """
 
     prompt: str
-    tools: tuple[Tool, ...]
-    finish: Tool
+    tools: tuple[ToolSpec, ...]
+    finish: ToolSpec
     answer: Parameters
     known: frozenset[str] = frozenset()
     thought: bool = True
     examples: tuple[Example, ...] = ()
     shape: Shape | None = None
-    more: tuple[Tool, ...] = ()
+    more: tuple[ToolSpec, ...] = ()
 
     @cached_property
-    def later(self) -> Mapping[str, Tool]:
+    def later(self) -> Mapping[str, ToolSpec]:
         """`more` by name."""
         return {tool.name: tool for tool in self.more}
 
@@ -123,6 +123,6 @@ class Constrains(Protocol):
 class Describes(Protocol):
     """A text format that can describe further tools during a run."""
 
-    def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
+    def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """Tools that can be called from here on, as immutable parts."""
         ...

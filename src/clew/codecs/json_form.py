@@ -7,7 +7,7 @@ import msgspec
 from clew.codecs.arguments import visible_tools
 from clew.codecs.interface import PromptSpec
 from clew.core.events import Json
-from clew.core.interfaces import Calls, Parameters, Tool
+from clew.core.interfaces import Calls, Parameters, ToolSpec
 
 _VALUES: Final = frozenset({"const", "default", "enum", "examples"})
 """Keywords whose values are data: nothing in them is a reference."""
@@ -27,7 +27,7 @@ def step_schema(brief: PromptSpec, calls: Calls) -> Parameters:
     return {**schema, "$defs": definitions} if definitions else schema
 
 
-def _branch(brief: PromptSpec, tool: Tool, definitions: dict[str, Json]) -> Parameters:
+def _branch(brief: PromptSpec, tool: ToolSpec, definitions: dict[str, Json]) -> Parameters:
     moved = _Moved(tool.name)
     args = moved.schema({key: it for key, it in tool.parameters.items() if key not in _DEFINED})
     for key in _DEFINED:

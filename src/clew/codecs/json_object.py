@@ -28,7 +28,7 @@ from clew.codecs.json_form import step_schema
 from clew.codecs.mend import UnreadableError, Value, first_value
 from clew.codecs.scan import scan, void
 from clew.core.events import FINISH, Action, Json, Reply, encode
-from clew.core.interfaces import Calls, OnText, Parameters, Part, Tool
+from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step
 
 ACTION: Final = ("action", "tool", "name")
@@ -76,7 +76,7 @@ class JsonObject:
         system = wording.system(_FORM, brief, rules, tools)
         return (system, Part("user", f"Question: {goal}"))
 
-    def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
+    def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """One part that describes further tools."""
         return wording.further(_describe_tool(brief, tool) for tool in tools)
 
@@ -233,7 +233,7 @@ def _dropped(rest: dict[str, Json]) -> list[str]:
     return ["answer beside an action dropped" if rest.keys() & set(ANSWER) else "more keys dropped"]
 
 
-def _args(tool: Tool | None, value: Json) -> tuple[dict[str, Json], list[str]]:
+def _args(tool: ToolSpec | None, value: Json) -> tuple[dict[str, Json], list[str]]:
     """Arguments as an object, where they are written as something else."""
     if isinstance(value, dict):
         return msgspec.convert(value, dict[str, Any]), []
@@ -255,7 +255,7 @@ def _args(tool: Tool | None, value: Json) -> tuple[dict[str, Json], list[str]]:
 # ----------------------------------------------------------------------------------- writing
 
 
-def _describe_tool(brief: PromptSpec, tool: Tool) -> str:
+def _describe_tool(brief: PromptSpec, tool: ToolSpec) -> str:
     examples = (_turn(brief, "", Action(tool.name, one)) for one in tool.examples)
     return wording.described(tool, tool.name, examples)
 

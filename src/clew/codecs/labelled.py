@@ -26,7 +26,7 @@ from clew.codecs.mend import UnreadableError, first_value, whole_value
 from clew.codecs.scan import Labels, stream_filter, void
 from clew.codecs.sections import Sections, sections, unfenced
 from clew.core.events import FINISH, Action, Json, Reply, encode
-from clew.core.interfaces import Calls, OnText, Parameters, Part, Tool
+from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step
 
 
@@ -108,7 +108,7 @@ class Labelled:
         system = wording.system(self._layout(), brief, rules, tools)
         return (system, Part("user", f"{words.question}: {goal}"))
 
-    def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
+    def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """One part that describes further tools."""
         return wording.further(map(_describe_tool, tools))
 
@@ -215,7 +215,7 @@ def _answer_rule(grammar: Grammar, brief: PromptSpec) -> str:
     return grammar.value(brief.answer)
 
 
-def _describe_tool(tool: Tool) -> str:
+def _describe_tool(tool: ToolSpec) -> str:
     return wording.described(tool, tool.name, (encode(one).decode() for one in tool.examples))
 
 
@@ -254,7 +254,7 @@ def _action(
     return Action(name, args), repairs + mended
 
 
-def _args(tool: Tool | None, text: str, words: Dialect) -> tuple[dict[str, Json], list[str]]:
+def _args(tool: ToolSpec | None, text: str, words: Dialect) -> tuple[dict[str, Json], list[str]]:
     text, repairs = unfenced(text)
     if (given := object_args(tool, text)) is not None:
         args, found = given

@@ -15,7 +15,7 @@ from clew.codecs.mend import UnreadableError
 from clew.codecs.scan import Labels, stream_filter
 from clew.codecs.sections import Sections, sections
 from clew.core.events import FINISH, Action, Reply, encode
-from clew.core.interfaces import Calls, OnText, Parameters, Part, Tool
+from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step
 
 LABELS: Final = Labels(
@@ -72,7 +72,7 @@ class Paper:
         system = wording.system(self._layout(), brief, rules, tools)
         return (system, Part("user", f"Question: {goal}"))
 
-    def describe(self, brief: PromptSpec, tools: Sequence[Tool]) -> tuple[Part, ...]:
+    def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """One part that describes further tools."""
         return wording.further(_describe_tool(brief, tool) for tool in tools)
 
@@ -143,7 +143,7 @@ def _read(brief: PromptSpec, reply: Reply, found: Sections) -> Parsed:
     return Parsed(thought, (action,), repairs=tuple(dict.fromkeys([*repairs, *mended])))
 
 
-def _describe_tool(brief: PromptSpec, tool: Tool) -> str:
+def _describe_tool(brief: PromptSpec, tool: ToolSpec) -> str:
     examples = (_call(brief, Action(tool.name, one)) for one in tool.examples)
     return wording.described(tool, _heading(tool), examples)
 
@@ -152,7 +152,7 @@ def _written(name: str) -> str:
     return CANONICAL_FINISH if name == FINISH else name
 
 
-def _heading(tool: Tool) -> str:
+def _heading(tool: ToolSpec) -> str:
     names = fields(tool.parameters)
     if (only := text_field(tool.parameters)) is not None:
         return f"{_written(tool.name)}[{only}]"
@@ -160,7 +160,7 @@ def _heading(tool: Tool) -> str:
     return f"{tool.name}[{{{inside}}}]" if names else f"{tool.name}[]"
 
 
-def _call_rule(grammar: Grammar, brief: PromptSpec, tool: Tool) -> str:
+def _call_rule(grammar: Grammar, brief: PromptSpec, tool: ToolSpec) -> str:
     """A call of the tool as a grammar: its only text as it is, else an object, or nothing."""
     start = literal(f"{_written(tool.name)}[")
     if tool.name == FINISH and brief.answers_text:

@@ -24,7 +24,7 @@ from clew.core.events import (
     Thought,
     encode,
 )
-from clew.core.interfaces import Part, Tool
+from clew.core.interfaces import Part, ToolSpec
 from clew.core.trajectory import Aside, Call, Step
 
 __all__ = [
@@ -148,7 +148,7 @@ def discipline(brief: PromptSpec, seen: str) -> str:
     )
 
 
-def described(tool: Tool, heading: str, examples: Iterable[str]) -> str:
+def described(tool: ToolSpec, heading: str, examples: Iterable[str]) -> str:
     """The description of a tool: how to call it, what it does, its parameters, examples."""
     needed = required(tool.parameters)
     lines = [f"- {heading}: {' '.join(tool.description.split())}"]

@@ -7,7 +7,7 @@ import msgspec
 from clew.codecs.interface import Example, PromptSpec
 from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json, encode
-from clew.core.interfaces import Parameters, Tool
+from clew.core.interfaces import Parameters, ToolSpec
 
 
 class _Tool(msgspec.Struct, omit_defaults=True):
@@ -56,7 +56,7 @@ def brief_document(brief: PromptSpec, shape: str) -> Json:
         raise ConfigError(message) from error
 
 
-def _describe(tool: Tool) -> _Tool:
+def _describe(tool: ToolSpec) -> _Tool:
     return _Tool(tool.name, tool.description, tool.parameters, tool.effect, tool.examples)
 
 
@@ -80,16 +80,11 @@ def recorded_brief(body: bytes) -> tuple[PromptSpec, str]:
     return brief, document.shape
 
 
-def _tool(told: _Tool) -> Tool:
-    async def call(args: dict[str, Json], key: str) -> Json:
-        message = f"{told.name} is only read about in a record: {key} cannot be called here"
-        raise ConfigError(message)
-
-    return Tool(
+def _tool(told: _Tool) -> ToolSpec:
+    return ToolSpec(
         name=told.name,
         description=told.description,
         parameters=told.parameters,
-        call=call,
         effect=told.effect,
         examples=told.examples,
     )

@@ -11,10 +11,10 @@ from typing import Final, TypeAlias
 
 from clew.codecs.interface import Codec, Shape
 from clew.core.errors import ConfigError
-from clew.core.interfaces import Tool
+from clew.core.interfaces import ToolSpec
 from clew.support.parts import stable_name
 
-Wording: TypeAlias = Mapping[str, str] | Callable[[Tool], str]
+Wording: TypeAlias = Mapping[str, str] | Callable[[ToolSpec], str]
 """Other descriptions of tools: by name, or as a function of the tool."""
 
 
@@ -65,7 +65,7 @@ def matching(variants: Iterable[Variant], model: str, *, native: bool) -> Varian
     return next((one for one in variants if one.fits(model, native=native)), None)
 
 
-def described(tool: Tool, variant: Variant | None) -> Tool:
+def described(tool: ToolSpec, variant: Variant | None) -> ToolSpec:
     """The tool as the model is told of it."""
     if variant is None or variant.wording is None:
         return tool

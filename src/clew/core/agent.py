@@ -17,6 +17,7 @@ from clew.context.view import digest, first_prompt
 from clew.core.budget import Budget
 from clew.core.events import AgentSpec, Json
 from clew.core.interfaces import (
+    AnyTool,
     Bound,
     Check,
     Finder,
@@ -24,7 +25,8 @@ from clew.core.interfaces import (
     Model,
     Parameters,
     Screen,
-    Tool,
+    ToolSpec,
+    tool_grants,
 )
 from clew.core.trajectory import Trajectory
 from clew.guards import AlreadyDone, NoProgress
@@ -275,15 +277,15 @@ class Agent(Generic[A_co]):
         return Patience(self.limits.part_seconds, self.limits.grace)
 
     @cached_property
-    def by_name(self) -> dict[str, Tool]:
+    def by_name(self) -> dict[str, AnyTool]:
         """All tools by name, including hidden ones and finish."""
-        return {tool.name: tool for tool in (*self.tools, self.brief.finish)}
+        return {tool.name: tool for tool in (*self.tools, finish_tool(self.brief.answer))}
 
-    def problems(self, tool: Tool, args: dict[str, Json]) -> list[str]:
+    def problems(self, tool: ToolSpec, args: dict[str, Json]) -> list[str]:
         """What is wrong with arguments, in lines that say what to do."""
         return self._validators[tool.name](args)
 
-    def result_problems(self, tool: Tool, value: Json) -> list[str]:
+    def result_problems(self, tool: ToolSpec, value: Json) -> list[str]:
         """What is wrong with a result, by the tool's own schema."""
         check = self._results.get(tool.name)
         return [] if check is None else check(value)
@@ -341,7 +343,7 @@ class Agent(Generic[A_co]):
         parts: dict[str, Json] = {}
         if self.retrieval is not None:
             parts["retrieval"] = stable_name(self.retrieval)
-        if granted := {tool.name: tool.most for tool in self.tools if tool.most is not None}:
+        if granted := tool_grants(self.tools):
             parts["granted"] = msgspec.to_builtins(granted)
         for name in ("depth", "argument_bytes", "observation_bytes"):
             if (number := getattr(self.limits, name)) != getattr(Limits, name):

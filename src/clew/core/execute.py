@@ -16,7 +16,7 @@ from clew.concurrency.tasks import Ended, settle
 from clew.core.agent import Agent
 from clew.core.errors import ToolError, described, message_of, writable
 from clew.core.events import EFFECTFUL, Attempt, Json, Judged, Observation, Outcome, Trust, Verdict
-from clew.core.interfaces import LATE, RECORD, Tool
+from clew.core.interfaces import LATE, RECORD, AgentTool, Tool
 from clew.core.journal import Journal
 from clew.core.observations import failed, observed, refusal, traced, trust_of
 from clew.core.subruns import hand_on
@@ -41,7 +41,7 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
         text = IN_DOUBT.format(tool=call.action.name)
         await journal.record(refusal(call, "unknown", text))
         return
-    if tool.sub is not None or call.child:
+    if isinstance(tool, AgentTool) or call.child:
         await hand_on(agent, journal, tool, call)
         return
     if call.in_doubt and not call.again:

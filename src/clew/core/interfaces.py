@@ -4,10 +4,10 @@ Nothing here is to be inherited. A model or store is whatever has these methods;
 a check is a function; a tool is one dataclass. That of a format is `clew.codecs.interface`.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -50,46 +50,55 @@ Parameters: TypeAlias = dict[str, Json]  # a JSON Schema of type object
 
 
 @dataclass(frozen=True)
-class Tool:
-    """A tool: a name, a description, a JSON Schema and an async function.
+class ToolSpec:
+    """What a model is shown of a tool, and what its calls are judged by.
 
-    `call(args, key)` gets validated arguments and the call's key (`run_id:step.index`, the same in
-    every attempt). It returns text, a JSON value, or an `Observation`. `ToolError` means that
-    nothing was done; after any other exception the outcome of an effect is unknown. `stoppable`
-    says that cancelling the call ends its work. `result` is a JSON Schema for the result.
-
-    `probe(args, key)` is asked about an attempt without an observation, after its deadline: it
-    returns the call's result, or None for "it did not happen". `repair(args)` may correct arguments
-    before validation: it returns the new arguments and a sentence about the change. Each gets its
-    own copy of the arguments.
-
-    A `hidden` tool is in no prompt, but calls to it are answered. With `sub` the work is done in a
-    sub-run that may spend at most `most`; `call` and `timeout` are then unused. A tool made from a
-    `function` can be called like that function. `among(tools)` returns the tool to use beside the
-    agent's other tools.
+    `result` is a JSON Schema for the result. `repair(args)` may correct arguments before
+    validation: it gets a copy of them, and returns the new arguments and a sentence about the
+    change. A `hidden` tool is in no prompt, but calls to it are answered.
     """
 
     name: str
     description: str
     parameters: Parameters
-    call: Callable[[dict[str, Json], str], Awaitable[Any]]
+    _: KW_ONLY
     effect: Effect = "unsafe"
-    timeout: float = 30.0
-    retry: Retry = Retry()
     trust: Trust = "untrusted"
-    stoppable: bool = True
-    probe: Callable[[dict[str, Json], str], Awaitable[Any]] | None = None
     repair: Callable[[dict[str, Json]], tuple[dict[str, Json], str] | None] | None = None
     result: Parameters | None = None
     hidden: bool = False
     version: str = "1"
     examples: tuple[dict[str, Json], ...] = ()
-    sub: "Callable[[SubRun], Awaitable[Observation | Verdict]] | None" = None
-    most: Grant | None = None
-    function: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
-    among: "Callable[[Sequence[Tool]], Tool] | None" = field(
-        default=None, repr=False, compare=False
-    )
+
+    def __repr__(self) -> str:
+        """Its name, its parameters and what it does to the world."""
+        named: dict[str, Json] = self.parameters.get("properties", {})
+        return f"<{type(self).__name__} {self.name}({', '.join(named)}): {self.effect}>"
+
+
+@dataclass(frozen=True, repr=False)
+class Tool(ToolSpec):
+    """A tool: a name, a description, a JSON Schema and an async function.
+
+    `call(args, key)` gets validated arguments and the call's key (`run_id:step.index`, the same in
+    every attempt). It returns text, a JSON value, or an `Observation`. `ToolError` means that
+    nothing was done; after any other exception the outcome of an effect is unknown. `stoppable`
+    says that cancelling the call ends its work. `probe(args, key)` is asked about an attempt
+    without an observation, after its deadline: it returns the call's result, or None for "it did
+    not happen". Each gets its own copy of the arguments.
+
+    A tool made from a `function` can be called like that function. `among(tools)` returns the tool
+    to use beside the agent's other tools.
+    """
+
+    call: Callable[[dict[str, Json], str], Awaitable[Any]]
+    _: KW_ONLY
+    timeout: float = 30.0
+    retry: Retry = Retry()
+    stoppable: bool = True
+    probe: Callable[[dict[str, Json], str], Awaitable[Any]] | None = None
+    function: Callable[..., Any] | None = field(default=None, compare=False)
+    among: "Callable[[Sequence[AnyTool]], Tool] | None" = field(default=None, compare=False)
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Call the function it was made of."""
@@ -97,10 +106,25 @@ class Tool:
             raise ConfigError(f"the tool {self.name} was made of no function: await its call")
         return self.function(*args, **named)
 
-    def __repr__(self) -> str:
-        """Its name, its parameters and what it does to the world."""
-        named: dict[str, Json] = self.parameters.get("properties", {})
-        return f"<Tool {self.name}({', '.join(named)}): {self.effect}>"
+
+@dataclass(frozen=True, repr=False)
+class AgentTool(ToolSpec):
+    """A tool whose calls are made in a sub-run each: `run` takes it to its end, or to a hold.
+
+    A sub-run may spend at most `most`. `clew.delegate` makes such a tool of an agent.
+    """
+
+    run: "Callable[[SubRun], Awaitable[Observation | Verdict]]"
+    most: Grant | None = None
+
+
+AnyTool: TypeAlias = Tool | AgentTool
+
+
+def tool_grants(tools: "Iterable[AnyTool]") -> dict[str, Grant]:
+    """What a sub-run of each agent among the tools may spend at most, by their names."""
+    agents = (tool for tool in tools if isinstance(tool, AgentTool))
+    return {tool.name: tool.most for tool in agents if tool.most is not None}
 
 
 class SubRun(msgspec.Struct, frozen=True):
@@ -177,7 +201,7 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
     head: tuple[Part, ...]
     parts: Sequence[Part]
     tail: tuple[Part, ...] = ()
-    tools: tuple[Tool, ...] = ()
+    tools: tuple[ToolSpec, ...] = ()
     calls: Calls = "auto"
     stop: tuple[str, ...] = ()
     form: Parameters | None = None
@@ -203,13 +227,9 @@ class Finder(Protocol):
         """The names of the tools shown from the start."""
         ...
 
-    def find(self, tools: Sequence[Tool], so_far: Trajectory) -> Answering[Sequence[str]]:
+    def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> Answering[Sequence[str]]:
         """Names of tools to show from the next thought on; the record keeps them."""
         ...
-
-
-def _takes_all(prompt: Prompt) -> None:
-    """Find nothing wrong with a prompt."""
 
 
 @dataclass(frozen=True)
@@ -228,7 +248,7 @@ class ModelInfo:
     priced: bool = False
     rates: Rates | None = None
     unmetered: bool = False
-    validate: Callable[[Prompt], None] = field(default=_takes_all, repr=False, compare=False)
+    validate: Callable[[Prompt], None] = field(default=lambda _: None, repr=False, compare=False)
 
 
 class Model(Protocol):
@@ -280,23 +300,6 @@ Screen: TypeAlias = Callable[[str], Answering[Verdict | None]]
 
 Check: TypeAlias = Callable[[Any, Trajectory], Answering[str | None]]
 """Returns what is wrong with a (decoded) answer, or None."""
-
-Entailment: TypeAlias = Literal["entails", "contradicts", "neither"]
-Entails: TypeAlias = Callable[[str, Sequence[str]], Awaitable[Entailment]]
-"""Whether passages mean what a claim says: a model of your own, beside the audit."""
-
-
-@runtime_checkable
-class Audits(Protocol):
-    """A check that can also report its findings in detail, for `Result.audit`."""
-
-    def audit(self, answer: Any, so_far: Trajectory) -> Any:
-        """The findings on an answer, such as a `clew.evidence.Audit`."""
-        ...
-
-
-Scorer: TypeAlias = Callable[[Trajectory], Awaitable[float]]
-"""Rates a run in [0, 1]."""
 
 
 class Listener(Protocol):

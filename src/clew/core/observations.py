@@ -24,7 +24,7 @@ from clew.core.events import (
     decode,
     encode,
 )
-from clew.core.interfaces import Tool
+from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.parts import short_repr
 from clew.tools.types import plain
@@ -67,7 +67,7 @@ def closed_answers(
 
 
 def failed(
-    tool: Tool,
+    tool: ToolSpec,
     call: Call,
     code: Code,
     text: str,
@@ -101,7 +101,7 @@ def _shortened(detail: str) -> str:
 
 
 def observed(
-    agent: Agent, so_far: Trajectory, tool: Tool, call: Call, value: object
+    agent: Agent, so_far: Trajectory, tool: ToolSpec, call: Call, value: object
 ) -> Observation:
     """A returned value as the call's observation; what JSON or the schema forbids is reported."""
     given = _returned(tool, value)
@@ -131,13 +131,13 @@ def observed(
 
 
 def from_sub_run(
-    agent: Agent, so_far: Trajectory, tool: Tool, call: Call, end: Observation
+    agent: Agent, so_far: Trajectory, tool: ToolSpec, call: Call, end: Observation
 ) -> Observation:
     """The observation of a sub-run, with its spending, even if its content is unusable."""
     return msgspec.structs.replace(observed(agent, so_far, tool, call, end), spent=end.spent)
 
 
-def refused_sub_run(tool: Tool, call: Call, why: str, end: Observation) -> Observation:
+def refused_sub_run(tool: ToolSpec, call: Call, why: str, end: Observation) -> Observation:
     """The observation of a call refused after it began, with its sub-run's effects and spending."""
     refused = refusal(call, "denied", f"{why}. Do not try it in another way.")
     return msgspec.structs.replace(
@@ -177,7 +177,7 @@ def _size(given: Observation, content: Json) -> int:
     return len(encode(content)) + evidence + images
 
 
-def _truncate(tool: Tool, call: Call, content: Json, size: int, most: int) -> Observation:
+def _truncate(tool: ToolSpec, call: Call, content: Json, size: int, most: int) -> Observation:
     """The beginning of a content that is too long, with a remark that the rest is missing."""
     head = content if isinstance(content, str) else encode(content).decode()
     room = max(most - ROOM, 2)
@@ -203,7 +203,7 @@ def _with_plain_evidence(given: Observation) -> Observation:
     return msgspec.structs.replace(given, evidence=evidence)
 
 
-def _returned(tool: Tool, value: Any) -> Observation:
+def _returned(tool: ToolSpec, value: Any) -> Observation:
     """The returned value as an observation: itself, or with the value as its content."""
     if isinstance(value, Observation):
         return msgspec.structs.replace(value, blob="")
@@ -213,6 +213,6 @@ def _returned(tool: Tool, value: Any) -> Observation:
     return Observation(content=value, trust=tool.trust)
 
 
-def trust_of(given: Observation | Tool, so_far: Trajectory) -> Trust:
+def trust_of(given: Observation | ToolSpec, so_far: Trajectory) -> Trust:
     """Trusted if the tool says so and its arguments were: nothing untrusted was read before."""
     return so_far.trust if given.trust == "trusted" else "untrusted"

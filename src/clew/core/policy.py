@@ -19,7 +19,7 @@ from clew.core.events import (
     Verdict,
     encode,
 )
-from clew.core.interfaces import Tool
+from clew.core.interfaces import ToolSpec
 from clew.core.observations import refusal
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.parts import ask, broken, copied, of_kind, stable_name, text_from, using, wrong
@@ -74,7 +74,7 @@ async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEv
     return [*events, *await _ask_guards(agent, so_far, call, tool, args)]
 
 
-def _repaired(tool: Tool, args: dict[str, Json]) -> tuple[dict[str, Json], str] | None:
+def _repaired(tool: ToolSpec, args: dict[str, Json]) -> tuple[dict[str, Json], str] | None:
     """The arguments as repaired by the tool's own function. Raises `PartError` if that fails."""
     if tool.repair is None:
         return None
@@ -92,7 +92,7 @@ def _repaired(tool: Tool, args: dict[str, Json]) -> tuple[dict[str, Json], str] 
 
 
 async def _ask_guards(
-    agent: Agent, so_far: Trajectory, call: Call, tool: Tool, args: dict[str, Json]
+    agent: Agent, so_far: Trajectory, call: Call, tool: ToolSpec, args: dict[str, Json]
 ) -> list[AnyEvent]:
     """Ask each guard about the call as amended so far: a refusal ends it, a hold waits for all.
 
@@ -216,7 +216,7 @@ def _unknown(agent: Agent, so_far: Trajectory, action: Action) -> str:
     return f"unknown_tool({action.name}): {instead}"
 
 
-def _teach(call: Call, tool: Tool, problem: str, trust: Trust) -> Observation:
+def _teach(call: Call, tool: ToolSpec, problem: str, trust: Trust) -> Observation:
     right = tool.examples[0] if tool.examples else example(tool.parameters)
     text = f"{problem}. The right form: {encode(right).decode()}"
     return refusal(call, "invalid_arguments", text, trust)

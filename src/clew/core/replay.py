@@ -40,7 +40,16 @@ from clew.core.events import (
     encode,
 )
 from clew.core.execute import NOT_KEPT
-from clew.core.interfaces import ModelInfo, OnText, Prompt, Store, SubRun, Tool
+from clew.core.interfaces import (
+    AgentTool,
+    AnyTool,
+    ModelInfo,
+    OnText,
+    Prompt,
+    Store,
+    SubRun,
+    ToolSpec,
+)
 from clew.core.journal import Journal
 from clew.core.loop import run
 from clew.core.steps import first_args_hash
@@ -285,11 +294,10 @@ class _RecordedModel(msgspec.Struct, frozen=True):
         return entry.event.reply
 
 
-def _recorded_tool(tool: Tool, journal: _Replaying) -> Tool:
+def _recorded_tool(tool: AnyTool, journal: _Replaying) -> AnyTool:
     """The tool, answering from the record: its observation, or the failure before a retry."""
 
-    async def call(args: dict[str, Json], key: str) -> Observation:
-        _ = args
+    async def call(_args: dict[str, Json], key: str) -> Observation:
         found = journal.next_about(key)
         if isinstance(found, Attempt):
             return Observation(content=found.after, ok=False, outcome="not_done")
@@ -297,23 +305,22 @@ def _recorded_tool(tool: Tool, journal: _Replaying) -> Tool:
             await anyio.sleep_forever()
         return found
 
-    async def probe(args: dict[str, Json], key: str) -> Observation | None:
-        _ = args
+    async def probe(_args: dict[str, Json], key: str) -> Observation | None:
         found = journal.next_about(key)
         return found if isinstance(found, Observation) else None
 
-    async def sub(asked: SubRun) -> Observation | Verdict:
+    async def run(asked: SubRun) -> Observation | Verdict:
         ends = (event for event in journal.about(asked.parent) if not isinstance(event, Attempt))
         while (found := next(ends, None)) is None:  # nor this
             await anyio.sleep_forever()
         return found.verdict if isinstance(found, Judged) else found
 
+    if isinstance(tool, AgentTool):
+        return replace(tool, run=run)
     return replace(
         tool,
         call=call,
-        sub=None if tool.sub is None else sub,
         probe=None if tool.probe is None else probe,
-        timeout=tool.timeout,
         retry=replace(tool.retry, delay=0.0, most=0.0),
     )
 
@@ -346,7 +353,7 @@ class _RecordedFinder(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         return "recorded"
 
-    async def find(self, tools: Sequence[Tool], so_far: Trajectory) -> Sequence[str]:
+    async def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> Sequence[str]:
         """The recorded names; none if no thought follows."""
         await self.journal.receive()
         entry = self.journal.upcoming

@@ -11,7 +11,7 @@ from clew.core.agent import Agent
 from clew.core.budget import least, too_little
 from clew.core.errors import ConfigError, ToolError, message_of
 from clew.core.events import AnyEvent, Attempt, Judged, Observation, Verdict
-from clew.core.interfaces import SubRun, Tool
+from clew.core.interfaces import AgentTool, SubRun, ToolSpec
 from clew.core.journal import Journal
 from clew.core.observations import failed, from_sub_run, refusal, refused_sub_run
 from clew.core.trajectory import Call
@@ -27,7 +27,7 @@ async def hand_out(agent: Agent, journal: Journal, calls: Sequence[Call]) -> Non
     """
     so_far = journal.trajectory
     tools = ((call, agent.by_name.get(call.action.name)) for call in calls if not call.attempts)
-    new = [(call, tool) for call, tool in tools if tool is not None and tool.sub is not None]
+    new = [(call, tool) for call, tool in tools if isinstance(tool, AgentTool)]
     if not new:
         return
     share = agent.budget.share(so_far, len(new))
@@ -43,7 +43,7 @@ async def hand_out(agent: Agent, journal: Journal, calls: Sequence[Call]) -> Non
     await journal.record(*events)
 
 
-async def hand_on(agent: Agent, journal: Journal, tool: Tool, call: Call) -> None:
+async def hand_on(agent: Agent, journal: Journal, tool: ToolSpec, call: Call) -> None:
     """Run the sub-run of a call until it ends or waits, and record the call's observation."""
     if call.observation is not None:  # there was nothing left to grant
         return
@@ -66,7 +66,7 @@ async def hand_on(agent: Agent, journal: Journal, tool: Tool, call: Call) -> Non
 async def close_sub_run(agent: Agent, journal: Journal, call: Call, why: str) -> Observation:
     """End the sub-run of a call where it is; returns the call's observation."""
     tool = agent.by_name.get(call.action.name)
-    if tool is None or tool.sub is None:
+    if not isinstance(tool, AgentTool):
         text = f"a person interrupted it, and nobody is left to close its run {call.child}"
         return refusal(call, "unknown", text)
     end = await _end(journal, tool, call, why)
@@ -81,9 +81,11 @@ def sub_run_id(run_id: str, call: Call) -> str:
     return f"{run_id}-{call.key}"
 
 
-async def _end(journal: Journal, tool: Tool, call: Call, close: str = "") -> Observation | Verdict:
+async def _end(
+    journal: Journal, tool: ToolSpec, call: Call, close: str = ""
+) -> Observation | Verdict:
     """The tool's report on the sub-run: how it ended, or that it waits."""
-    if tool.sub is None or (grant := call.grant) is None:
+    if not isinstance(tool, AgentTool) or (grant := call.grant) is None:
         message = f"{tool.name} was begun in a run of its own ({call.child}), and now works in none"
         raise ConfigError(message)
     waited = call.verdict is not None and call.verdict.by == SUB_RUN
@@ -92,6 +94,6 @@ async def _end(journal: Journal, tool: Tool, call: Call, close: str = "") -> Obs
         close=close, waited=waited, trust=journal.trajectory.trust,
     )  # fmt: skip
     try:
-        return await tool.sub(sub)
+        return await tool.run(sub)
     except ToolError as error:
         return failed(tool, call, "tool_error", message_of(error), "not_done")

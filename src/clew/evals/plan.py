@@ -14,13 +14,13 @@ import clew
 from clew.core.agent import Agent, is_agent
 from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
-from clew.core.interfaces import Audits
 from clew.evals.case import Case
 from clew.evals.golds import needs_judge, needs_reward
 from clew.evals.judge import Judge
 from clew.evals.outcome import About
 from clew.evals.world import Episode, World, quiet
 from clew.evidence import Grounded
+from clew.interfaces import Audits
 from clew.models.prices import Price
 from clew.strategies import Verifier
 from clew.strategies.vote import plan as planned_vote

@@ -12,7 +12,6 @@ import msgspec
 from clew.agent_files.imports import imported_function
 from clew.core.errors import ConfigError
 from clew.core.events import Json, Status, encode
-from clew.core.interfaces import Scorer
 from clew.core.trajectory import Trajectory
 from clew.evals.case import Case
 from clew.evals.declines import declines
@@ -45,6 +44,7 @@ from clew.evidence import Audit
 from clew.evidence.facts import figure
 from clew.evidence.structured import as_text
 from clew.evidence.words import flat, words
+from clew.interfaces import Scorer
 from clew.strategies import normalise
 from clew.tools.schema import compile_schema
 

@@ -5,10 +5,10 @@ from typing import ClassVar, Final
 
 from clew.core.errors import ConfigError
 from clew.core.events import Json
-from clew.core.interfaces import Entails
 from clew.core.trajectory import Trajectory
 from clew.evidence.audit import THRESHOLD, Audit, Audited, Citing, Scope, audit
 from clew.evidence.support import Record
+from clew.interfaces import Entails
 
 CANNOT_ANSWER: Final = "I cannot answer this with the evidence at hand."
 """A fallback for agents whose answers must be grounded."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from clew.core.events import Json, encode
-from clew.core.interfaces import Tool
+from clew.core.interfaces import ToolSpec
 
 BOXES: Final = 64
 """How many sets of tools are kept encoded."""
@@ -60,7 +60,7 @@ class Toolbox:
     the tools alive, so that their identity names this box.
     """
 
-    tools: tuple[Tool, ...]
+    tools: tuple[ToolSpec, ...]
     declared: bytes
     aliases: Mapping[str, str]
     names: Mapping[str, str]
@@ -76,7 +76,9 @@ class Toolbox:
         return self.names.get(alias, alias)
 
 
-def toolbox(tools: tuple[Tool, ...], rule: Names, declare: Callable[[Tool, str], Json]) -> Toolbox:
+def toolbox(
+    tools: tuple[ToolSpec, ...], rule: Names, declare: Callable[[ToolSpec, str], Json]
+) -> Toolbox:
     """Encode the tools, each as `declare(tool, alias)` says.
 
     Legal names are kept; others are made legal and unlike all before.
@@ -99,13 +101,13 @@ def toolbox(tools: tuple[Tool, ...], rule: Names, declare: Callable[[Tool, str],
     return Toolbox(tools, declared if tools else b"", aliases, names, ",".join(clash), rule)
 
 
-def described(tool: Tool) -> str:
+def described(tool: ToolSpec) -> str:
     """The tool's description with its examples, for providers that have no place for them."""
     examples = [encode(example).decode() for example in tool.examples]
     return "\n".join([tool.description, *(f"Example arguments: {line}" for line in examples)])
 
 
-def arguments(tool: Tool) -> Json:
+def arguments(tool: ToolSpec) -> Json:
     """The schema of the tool's arguments, which are an object also where it does not say so."""
     return tool.parameters if "type" in tool.parameters else {"type": "object"} | tool.parameters
 
@@ -115,10 +117,10 @@ class Boxes:
     """The tool boxes of one model, made once for each set of tools."""
 
     rule: Names
-    declare: Callable[[Tool, str], Json]
+    declare: Callable[[ToolSpec, str], Json]
     _made: dict[tuple[int, ...], Toolbox] = field(default_factory=dict[tuple[int, ...], Toolbox])
 
-    def of(self, tools: tuple[Tool, ...]) -> Toolbox:
+    def of(self, tools: tuple[ToolSpec, ...]) -> Toolbox:
         """The box of these tools."""
         key = tuple(map(id, tools))
         if (box := self._made.get(key)) is None:

@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 from clew.core.errors import ConfigError
 from clew.core.events import Json
-from clew.core.interfaces import Tool
+from clew.core.interfaces import AnyTool, Tool
 from clew.toolbox.plan import plan
 
 _DOCS: Final = "docs"
@@ -32,7 +32,7 @@ def _planner(search: str, sums: str, named: Sequence[str] | None) -> Tool:
     async def call(args: dict[str, Json], key: str) -> Any:
         return plan(args["question"], search, sums)
 
-    def among(tools: Sequence[Tool]) -> Tool:
+    def among(tools: Sequence[AnyTool]) -> Tool:
         if named is None:
             return _planner(
                 _taking(tools, _QUERIES, first=_DOCS), _taking(tools, _EXPRESSIONS), None
@@ -70,17 +70,17 @@ def _planner(search: str, sums: str, named: Sequence[str] | None) -> Tool:
     return made
 
 
-def _taking(tools: Sequence[Tool], arguments: frozenset[str], first: str = "") -> str:
+def _taking(tools: Sequence[AnyTool], arguments: frozenset[str], first: str = "") -> str:
     """The tool that can be given a text called so, and nothing else; empty where there is none."""
     found = [tool.name for tool in tools if _takes(tool, arguments)]
     return first if first in found else next(iter(found), "")
 
 
-def _takes(tool: Tool, arguments: frozenset[str]) -> bool:
+def _takes(tool: AnyTool, arguments: frozenset[str]) -> bool:
     needed = cast("list[str]", tool.parameters.get("required", []))
     return (
         not tool.hidden
-        and tool.sub is None
+        and isinstance(tool, Tool)
         and tool.effect in {"pure", "read"}
         and len(needed) == 1
         and needed[0] in arguments

@@ -78,8 +78,8 @@ def program(
         variables=tuple(env),
         limit=limit,
     )
-    made = checked(Tool(name, description, schema, call, effect, timeout, result=RESULT))
-    return replace(made, timeout=timeout + SLACK)
+    made = Tool(name, description, schema, call, effect=effect, timeout=timeout, result=RESULT)
+    return replace(checked(made), timeout=timeout + SLACK)
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,9 @@ def _make(
         return await call(name, {renamed.get(arg, arg): args[arg] for arg in args}, key)
 
     effect, trust, timeout = kind
-    made = Tool(legal, description, parameters, perform, effect, timeout, trust=trust)
+    made = Tool(
+        legal, description, parameters, perform, effect=effect, timeout=timeout, trust=trust
+    )
     return Published(checked(made), name, MappingProxyType(renamed), tuple(changes))
 
 

@@ -9,14 +9,14 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, Final, TypeAlias, get_args
+from typing import Any, Final, TypeAlias, TypeVar, get_args
 
 import jsonschema_rs
 import msgspec
 
 from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json, Trust, encode
-from clew.core.interfaces import Parameters, Tool
+from clew.core.interfaces import Parameters, Tool, ToolSpec
 from clew.tools.explain import example, taught
 from clew.tools.similar_names import nearest, shown_problems
 
@@ -101,7 +101,10 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
 
 
-def checked(tool: Tool) -> Tool:
+T = TypeVar("T", bound=ToolSpec)
+
+
+def checked(tool: T) -> T:
     """The same tool, if all it says of itself fits together.
 
     Raises `ConfigError` for a name providers do not take, no description, a deadline that is none,
@@ -113,16 +116,12 @@ def checked(tool: Tool) -> Tool:
     if not tool.description.strip():
         message = f"tool {tool.name}: say what it does, in a docstring or as description=…"
         raise ConfigError(message)
-    if not 0 < tool.timeout < math.inf:
-        message = f"tool {tool.name}: timeout is {tool.timeout}; give seconds above 0, and an end"
-        raise ConfigError(message)
+    if isinstance(tool, Tool):
+        _check_attempts(tool)
     if tool.effect not in get_args(Effect) or tool.trust not in get_args(Trust):
         message = (
             f"tool {tool.name}: effect {tool.effect!r} or trust {tool.trust!r} is none there is"
         )
-        raise ConfigError(message)
-    if min(tool.retry.times, tool.retry.delay, tool.retry.most) < 0:
-        message = f"tool {tool.name}: {tool.retry} has a number below 0"
         raise ConfigError(message)
     if tool.parameters.get("type") != "object":
         message = f'tool {tool.name}: its parameters must be a schema of "type": "object"'
@@ -137,7 +136,17 @@ def checked(tool: Tool) -> Tool:
     return tool
 
 
-def schema_hash(tool: Tool) -> str:
+def _check_attempts(tool: Tool) -> None:
+    """Raise `ConfigError` for a deadline or retries that are none."""
+    if not 0 < tool.timeout < math.inf:
+        message = f"tool {tool.name}: timeout is {tool.timeout}; give seconds above 0, and an end"
+        raise ConfigError(message)
+    if min(tool.retry.times, tool.retry.delay, tool.retry.most) < 0:
+        message = f"tool {tool.name}: {tool.retry} has a number below 0"
+        raise ConfigError(message)
+
+
+def schema_hash(tool: ToolSpec) -> str:
     """Sixteen hex digits over what a model is told of a tool and what the tool is trusted with."""
     said = [
         tool.name,

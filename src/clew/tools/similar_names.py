@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Final
 
 from clew.core.errors import ConfigError
-from clew.core.interfaces import Tool
+from clew.core.interfaces import ToolSpec
 
 MANY: Final = 15
 MOST: Final = 40
@@ -37,7 +37,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return folded.get(best)
 
 
-def shown_problems(tools: Sequence[Tool]) -> list[str]:
+def shown_problems(tools: Sequence[ToolSpec]) -> list[str]:
     """What makes the shown tools hard to choose from, a line each (hidden ones do not count).
 
     Warns of more than 15 tools and of names and descriptions that hardly differ. Raises

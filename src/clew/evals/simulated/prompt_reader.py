@@ -14,7 +14,7 @@ from clew.codecs import by_name
 from clew.codecs.interface import PromptSpec
 from clew.core.errors import ModelError
 from clew.core.events import FINISH, Action, Json, Reply
-from clew.core.interfaces import Parameters, Part, Prompt, Tool
+from clew.core.interfaces import Parameters, Part, Prompt, ToolSpec
 from clew.tools.finish import finish_tool
 
 _FORMATS: Final = (
@@ -94,7 +94,7 @@ def look(prompt: Prompt) -> Sight:
     return Sight(codec, brief, asked.strip(), turns, prompt.calls == "none")
 
 
-def _brief(tools: tuple[Tool, ...], *, thought: bool) -> PromptSpec:
+def _brief(tools: tuple[ToolSpec, ...], *, thought: bool) -> PromptSpec:
     answer: Parameters = {"type": "string"}
     others = tuple(tool for tool in tools if tool.name != FINISH)
     known = frozenset(tool.name for tool in others)
@@ -109,7 +109,7 @@ def _described(system: str) -> tuple[str, PromptSpec]:
         message = "a simulated model does not know the format that this prompt asks for"
         raise ModelError(message)
     listed = _TOOLS.search(system)
-    tools: list[Tool] = []
+    tools: list[ToolSpec] = []
     fields: dict[str, Json] = {}
     needed: list[str] = []
     for line in listed[1].splitlines() if listed else ():
@@ -123,15 +123,9 @@ def _described(system: str) -> tuple[str, PromptSpec]:
     return codec, _brief(offered, thought=_NO_THOUGHT not in system)
 
 
-def _tool(name: str, fields: dict[str, Json], needed: list[str]) -> Tool:
+def _tool(name: str, fields: dict[str, Json], needed: list[str]) -> ToolSpec:
     parameters: Parameters = {"type": "object", "properties": fields, "required": needed}
-    return Tool(name, "", parameters, _nowhere, effect="read")
-
-
-async def _nowhere(args: dict[str, Json], key: str) -> Json:
-    """Stands in the place of a tool that is only read about."""
-    message = f"a tool in a prompt cannot be called: {key} {args}"
-    raise AssertionError(message)
+    return ToolSpec(name, "", parameters, effect="read")
 
 
 def _turns(parts: Sequence[Part], codec: str, brief: PromptSpec) -> tuple[Turn, ...]:

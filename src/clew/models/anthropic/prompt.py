@@ -20,7 +20,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.core.events import Image, Json, RawCall, encode
-from clew.core.interfaces import Part, Prompt, Tool
+from clew.core.interfaces import Part, Prompt, ToolSpec
 from clew.models.anthropic.schema import input_schema
 from clew.models.http.request import refuse_ours
 from clew.models.tool_names import Names, Toolbox, described
@@ -55,7 +55,7 @@ _SIDES: Final = {
 _NOTHING: Final[Mapping[str, str]] = {}
 
 
-def declare(tool: Tool, alias: str) -> Json:
+def declare(tool: ToolSpec, alias: str) -> Json:
     """A tool as the API takes it. Raises `ConfigError` for a schema it refuses."""
     return {"name": alias, "description": described(tool), "input_schema": input_schema(tool)}
 

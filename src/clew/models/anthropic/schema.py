@@ -12,7 +12,7 @@ import msgspec
 
 from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
-from clew.core.interfaces import Parameters, Tool
+from clew.core.interfaces import Parameters, ToolSpec
 
 _TOP: Final = ("oneOf", "anyOf", "allOf")
 _PROPERTY: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
@@ -39,7 +39,7 @@ _SAID: Final = frozenset(
 """Keywords that say more of a value than the API can hold a reply to."""
 
 
-def input_schema(tool: Tool) -> Json:
+def input_schema(tool: ToolSpec) -> Json:
     """The schema of a tool's arguments. Raises `ConfigError` for what the API refuses in one."""
     schema = tool.parameters
     if odd := [key for key in _TOP if key in schema]:

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.core.events import Image, Json, RawCall, Wire, encode
-from clew.core.interfaces import Calls, Part, Tool
+from clew.core.interfaces import Calls, Part, ToolSpec
 from clew.models.http.request import refuse_ours
 from clew.models.tool_names import Names, Toolbox, described
 
@@ -69,7 +69,7 @@ class Writing:
     sees: bool = True
 
 
-def declare(tool: Tool, alias: str) -> Json:
+def declare(tool: ToolSpec, alias: str) -> Json:
     """A tool as the API takes it; one without arguments has no schema."""
     said = {"name": alias, "description": described(tool)}
     bare = {key: tool.parameters.get(key) for key in _CLOSED} == _CLOSED

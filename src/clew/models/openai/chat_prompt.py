@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from clew.core.events import Image, Json, RawCall, Wire, encode
-from clew.core.interfaces import Part, Tool
+from clew.core.interfaces import Part, ToolSpec
 from clew.models.http.request import refuse_ours
 from clew.models.openai.response_schema import openai_tool
 from clew.models.tool_names import Ids, Names, Toolbox, arguments, described
@@ -38,13 +38,13 @@ IDS: Final = Ids(r".{1,40}", 32)
 """Ids of calls: at most 40 signs."""
 
 
-def declare(tool: Tool, alias: str) -> Json:
+def declare(tool: ToolSpec, alias: str) -> Json:
     """A tool as the API takes it."""
     function = {"name": alias, "description": described(tool), "parameters": arguments(tool)}
     return {"type": "function", "function": function}
 
 
-def declare_openai(tool: Tool, alias: str) -> Json:
+def declare_openai(tool: ToolSpec, alias: str) -> Json:
     """The same for OpenAI itself. Raises `ConfigError` for a schema that it refuses."""
     openai_tool(tool)
     return declare(tool, alias)

@@ -12,7 +12,7 @@ import msgspec
 
 from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
-from clew.core.interfaces import Tool
+from clew.core.interfaces import ToolSpec
 
 Fit: TypeAlias = Literal["strict", "object", "objects", "other"]
 """What a schema is to OpenAI: held to word by word; taken as a hint; not taken, for it is several
@@ -118,7 +118,7 @@ def _defined(schema: dict[str, Json], definitions: Mapping[str, Json]) -> dict[s
     return _fields(definitions.get(str(schema["$ref"]).removeprefix("#/$defs/")))
 
 
-def openai_tool(tool: Tool) -> None:
+def openai_tool(tool: ToolSpec) -> None:
     """Raise `ConfigError` for what OpenAI refuses in the schema of a tool's arguments."""
     if odd := [key for key in TOP if key in tool.parameters]:
         raise ConfigError(

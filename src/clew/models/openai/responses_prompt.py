@@ -13,7 +13,7 @@ import msgspec
 
 from clew.core.errors import ConfigError
 from clew.core.events import Json, RawCall, Wire, encode
-from clew.core.interfaces import Part, Tool
+from clew.core.interfaces import Part, ToolSpec
 from clew.models.http.request import refuse_ours
 from clew.models.openai.chat_prompt import data_url, unseen
 from clew.models.openai.response_schema import openai_tool
@@ -45,7 +45,7 @@ ENCRYPTED: Final = "reasoning.encrypted_content"
 _PLAIN: Final[dict[str, Json]] = {"annotations": []}
 
 
-def declare(tool: Tool, alias: str) -> Json:
+def declare(tool: ToolSpec, alias: str) -> Json:
     """A tool as the API takes it, which holds tools to its strict subset unless told not to."""
     return {
         "type": "function",
@@ -56,7 +56,7 @@ def declare(tool: Tool, alias: str) -> Json:
     }
 
 
-def declare_openai(tool: Tool, alias: str) -> Json:
+def declare_openai(tool: ToolSpec, alias: str) -> Json:
     """The same for OpenAI itself. Raises `ConfigError` for a schema that it refuses."""
     openai_tool(tool)
     return declare(tool, alias)

@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from clew.core.errors import ConfigError
 from clew.core.events import Note
-from clew.core.interfaces import Tool
+from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Trajectory
 from clew.tools.retrieval.embedding import Embed, Lasting
 from clew.tools.retrieval.index import Index
@@ -53,7 +53,7 @@ class Retrieval:
         told = repr(embed) if name is None else f"{getattr(embed, '__module__', '')}.{name}"
         return f"Retrieval(k={self.k}, always={[*self.always]}, embed={told}, most={self.most})"
 
-    async def find(self, tools: Sequence[Tool], so_far: Trajectory) -> list[str]:
+    async def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> list[str]:
         """The best `k` for the run's current state that are not shown yet."""
         room = self.most - len(self.always) - len(so_far.shown)
         if room < 1 or not tools:
@@ -63,7 +63,7 @@ class Retrieval:
         )
         return [name for name in ranked[: self.k] if name not in so_far.shown][:room]
 
-    def rank(self, tools: Sequence[Tool], texts: Sequence[str]) -> list[str]:
+    def rank(self, tools: Sequence[ToolSpec], texts: Sequence[str]) -> list[str]:
         """The names of the tools, best first for these texts.
 
         The index is built at the first call and kept as long as the tools are the same.

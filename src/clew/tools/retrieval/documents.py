@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from clew.core.interfaces import Parameters, Tool
+from clew.core.interfaces import Parameters, ToolSpec
 from clew.tools.schema import subschemas
 
 _BOUNDARY: Final = re.compile(
@@ -31,7 +31,7 @@ class Document:
         return f"{self.name}: {self.description} {self.words}"
 
 
-def document(tool: Tool) -> Document:
+def document(tool: ToolSpec) -> Document:
     """What can be searched for of a tool."""
     return Document(split(tool.name), tool.description, " ".join(_schema_words(tool.parameters)))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Final, Protocol
 
-from clew.core.interfaces import Tool
+from clew.core.interfaces import ToolSpec
 from clew.tools.retrieval.documents import document
 from clew.tools.retrieval.embedding import Embed
 from clew.tools.retrieval.lexical import Lexical
@@ -28,7 +28,7 @@ class Ranks(Protocol):
 class Index:
     """The tools to choose from. Made once; one thread at a time may ask."""
 
-    def __init__(self, tools: tuple[Tool, ...], embed: Embed | None) -> None:
+    def __init__(self, tools: tuple[ToolSpec, ...], embed: Embed | None) -> None:
         self.tools = tools
         documents = [document(tool) for tool in tools]
         self._ways: list[Ranks] = [Lexical(documents)]
