@@ -47,7 +47,11 @@ ALIVE: Final = ("unseen", "survived")
 
 def main() -> None:
     """Draw, try, tell."""
-    parser = argparse.ArgumentParser(prog="python -m mutation", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m mutation",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--sample", type=int, default=500, help="how many mutants")
     parser.add_argument("--seed", type=int, default=1, help="of the draw")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at once")
