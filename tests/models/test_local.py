@@ -1,6 +1,7 @@
 """Models in this process: a file of random weights, made here, is loaded by llama.cpp itself."""
 
 import re
+import signal
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -14,7 +15,7 @@ import pytest
 
 import clew
 from clew.context import Instructions
-from clew.core.events import Json, RawCall, Reply
+from clew.core.events import Json, RawCall, Reply, Thought
 from clew.core.interfaces import Check
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
@@ -22,6 +23,7 @@ from clew.models.local import LocalModel, LocalSettings, local_model, read_heade
 from clew.models.local.settings import settings_from
 from clew.models.resolve import resolve
 from clew.support.extras import install
+from tests.models import local_worker
 from tests.models.tiny_gguf import PLAIN_TEMPLATE, write_model
 
 pytestmark = [pytest.mark.anyio]
@@ -288,6 +290,25 @@ def test_settings_come_from_the_environment() -> None:
         settings_from({"CLEW_LOCAL_SLOTS": "many"})
     with pytest.raises(clew.ConfigError, match="slots of a local model is 0"):
         LocalSettings(slots=0)
+
+
+async def test_a_run_goes_on_whose_worker_was_killed_in_the_midst_of_a_reply(
+    file: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "runs.sqlite"
+    dead = await anyio.run_process(
+        [sys.executable, "-m", local_worker.__name__, str(file), str(place)], check=False
+    )
+    assert dead.returncode == -signal.SIGKILL, dead.stderr
+    store, again = clew.SqliteStore(place), local_worker.made(file)
+    async with closed(again):
+        done = await clew.resume(again, "killed", store=store)
+    so_far = await load(store, "killed")
+    await store.close()
+    assert done.status in {"answered", "bound"}
+    thoughts = [entry for entry in so_far.entries if isinstance(entry.event, Thought)]
+    assert len(thoughts) == len(so_far.steps)
+    assert all(one.epoch == 2 for one in thoughts)  # the dead worker recorded none
 
 
 class Listener:
