@@ -3,6 +3,7 @@
 
 Q      ?= How old was Mary Shelley when Frankenstein was published?
 DOCS   ?= examples/library
+MODEL  ?= offline
 PYTHON ?= python3
 JOBS   ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 
@@ -13,17 +14,18 @@ PIP  := $(BIN)/python -m pip --disable-pip-version-check --quiet install --const
 # As typed, whatever characters are in it: make and the shell only pass it on.
 export QUESTION := $(value Q)
 export FOLDER   := $(value DOCS)
+export MODEL    := $(value MODEL)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help ask check check-all lint types mypy pyright test test-all costs coverage format docs bench evidence durability mutants lock clean
 
 help:  ## Say what can be made
-	@echo 'make ask [Q="a question"] [DOCS=folder]   ask the documents, offline and free'
+	@echo 'make ask [Q="a question"] [DOCS=folder] [MODEL=local:FILE]   ask the documents, offline and free'
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 42 | grep -v '^make ask'
 
-ask: $(VENV)/.core  ## Ask the documents
-	@$(BIN)/clew ask "$$QUESTION" --docs "$$FOLDER" --model offline
+ask: $(VENV)/$(if $(filter local:%,$(MODEL)),.local,.core)  ## Ask the documents
+	@$(BIN)/clew ask "$$QUESTION" --docs "$$FOLDER" --model "$$MODEL"
 
 check: lint types test  ## Format, lint, types and the tests that are quick: before every commit
 
@@ -94,12 +96,13 @@ $(BIN)/python:
 		|| { rm -rf $(VENV); echo 'this Python has no venv (on Debian: apt install python3-venv)' >&2; exit 1; }
 
 $(VENV)/.core: extras = documents
+$(VENV)/.local: extras = documents,local
 $(VENV)/.dev: extras = dev
 $(VENV)/.bench: extras = dev,bench
 $(VENV)/.evidence: extras = dev,embeddings
 $(VENV)/.docs: extras = docs
 $(VENV)/.mutants: extras = dev,mutants
-$(VENV)/.core $(VENV)/.dev $(VENV)/.bench $(VENV)/.evidence $(VENV)/.docs $(VENV)/.mutants: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.core $(VENV)/.local $(VENV)/.dev $(VENV)/.bench $(VENV)/.evidence $(VENV)/.docs $(VENV)/.mutants: pyproject.toml constraints.txt | $(BIN)/python
 	@echo 'Installing clew[$(extras)] (once) …' >&2
 	@$(PIP) hatchling editables
 	@$(PIP) --no-build-isolation --editable '.[$(extras)]'
