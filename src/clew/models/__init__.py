@@ -1,16 +1,19 @@
 """Models: `resolve("provider:model")` finds one by name.
 
 To create one yourself use `clew.models.openai.chat`, `.responses` or `.completions`,
-`clew.models.anthropic.messages` or `clew.models.gemini.model`; each needs its extra.
+`clew.models.anthropic.messages`, `clew.models.gemini.model` or `clew.models.local`; each needs
+its extra.
 """
 
 from clew.models.http.rate_limit import Rate
 from clew.models.prices import Price, price
-from clew.models.provider import Provider
+from clew.models.provider import Downloads, Offered, Provider
 from clew.models.resolve import OFFLINE, ProviderInfo, aliases, available, default_model, resolve
 
 __all__ = [
     "OFFLINE",
+    "Downloads",
+    "Offered",
     "Price",
     "Provider",
     "ProviderInfo",

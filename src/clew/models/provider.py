@@ -1,7 +1,7 @@
 """What is known of a provider before anything of it is loaded: a row of the table of models."""
 
-from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
@@ -49,3 +49,24 @@ class Provider(msgspec.Struct, frozen=True):
         """The environment variable of the key in this environment."""
         names = (self.first, self.key, self.last)
         return next((name for name in names if name and env.get(name)), self.key)
+
+
+class Offered(msgspec.Struct, frozen=True):
+    """A model that can be fetched by its name; `said` is how large it is, and its licence."""
+
+    name: str
+    here: bool
+    said: str
+
+
+@runtime_checkable
+class Downloads(Protocol):
+    """What makes models of files, and fetches some by their names when somebody asks for it."""
+
+    def offered(self) -> Sequence[Offered]:
+        """The models of its list."""
+        ...
+
+    def download(self, name: str) -> str:
+        """Fetch one. Gives where it is from, its licence and its path. Raises `ClewError`."""
+        ...
