@@ -19,6 +19,7 @@ from clew.agent_files import (
     stand_ins,
 )
 from clew.core.events import Json
+from clew.core.interfaces import AgentTool
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
@@ -136,6 +137,33 @@ async def test_a_replay_needs_no_part_that_the_record_names(tmp_path: Path, land
         await probe({"city": "Rome"}, "k")
     with pytest.raises(ConfigError, match="did not keep the schema of visit: say with --agent"):
         stand_ins(spec, record, None, make)
+    await store.close()
+
+
+CLERK = """
+from clew import Agent, delegate
+from clew.testing import ScriptedModel, say
+
+clerk = delegate(Agent(ScriptedModel([say("filed")])), name="clerk", description="Files.")
+"""
+
+
+async def test_an_agent_that_a_module_makes_a_tool_of_is_stood_in_for(tmp_path: Path) -> None:
+    (tmp_path / "their_clerk.py").write_text(CLERK)
+    (tmp_path / "agent.toml").write_text('model = "offline"\ntools = ["their_clerk:clerk"]\n')
+    spec = read_agent_file(tmp_path / "agent.toml")
+    moves = [act("clerk", task="File it."), finish("Done.")]
+    store = SqliteStore(tmp_path / "runs.sqlite")
+    agent = make_agent(spec, model=ScriptedModel(moves))
+    journal = await start(agent, "Go.", store, run_id="r", origin=origin(spec))
+    assert (await go(agent, journal)).stop is not None
+    record = await load(store, "r")
+    (tmp_path / "their_clerk.py").unlink()
+    del sys.modules["their_clerk"]
+    brief = await store.blob(record.started.setting.brief_blob)
+    bare, apart = stand_ins(spec, record, brief, partial(make_agent, model=ScriptedModel(moves)))
+    assert isinstance(bare.by_name["clerk"], AgentTool)
+    await replay(bare, record, MemoryStore(), apart)
     await store.close()
 
 

@@ -350,3 +350,13 @@ async def test_what_is_too_long_for_a_line_replays_too() -> None:
     assert seen.blob
     replayed = await replay(without_world(agent), record, MemoryStore())
     assert replayed.trajectory.entries == record.entries
+
+
+@pytest.mark.parametrize("anyio_backend", ["trio"])
+async def test_a_replay_that_is_slow_makes_no_call_late() -> None:
+    store, hurried = MemoryStore(), replace(lookup, timeout=1e-9)
+    script = [act("lookup", key="a"), say("done")]
+    result = await run(Agent(ScriptedModel(script), [lookup]), "Which?", store=store)
+    record = await load(store, result.run_id)
+    for _ in range(20):
+        await replay(Agent(ScriptedModel(script), [hurried]), record, MemoryStore())

@@ -56,8 +56,12 @@ def _seal(number: int) -> str:
 
 
 def test_processes_that_make_the_key_at_once_have_the_same_one() -> None:
-    with multiprocessing.get_context("spawn").Pool(4) as pool:
+    pool = multiprocessing.get_context("spawn").Pool(4)
+    try:
         assert len({*pool.map(_seal, range(4), chunksize=1), _seal(0)}) == 1
+    finally:  # to terminate it, as `with` does, may kill one that holds the lock of all
+        pool.close()
+        pool.join()
     assert [file.name for file in data().iterdir()] == ["key"]
 
 

@@ -145,6 +145,8 @@ def test_rate_and_timeout_come_from_the_environment() -> None:
 
 def test_offline_is_a_model_without_a_key() -> None:
     assert resolve("offline", env={}).info.name == "offline"
+    with pytest.raises(ConfigError, match="the offline rules have no params: leave it out"):
+        resolve("offline", env={}, params={"temperature": 0})
 
 
 def test_a_source_that_is_not_installed_says_so(
