@@ -297,7 +297,9 @@ async def test_a_run_goes_on_whose_worker_was_killed_in_the_midst_of_a_reply(
 ) -> None:
     place = tmp_path / "runs.sqlite"
     dead = await anyio.run_process(
-        [sys.executable, "-m", local_worker.__name__, str(file), str(place)], check=False
+        [sys.executable, "-m", local_worker.__name__, str(file), str(place)],
+        cwd=Path(__file__).parents[2],
+        check=False,
     )
     assert dead.returncode == -signal.SIGKILL, dead.stderr
     store, again = clew.SqliteStore(place), local_worker.made(file)
