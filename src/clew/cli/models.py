@@ -97,7 +97,7 @@ def _local() -> list[Listed]:
     try:
         local = find(MODELS, LOCAL)
     except ConfigError as error:
-        return [Listed(f"{LOCAL}:FILE.gguf", usable=False, said=str(error))]
+        return [Listed(f"{LOCAL}:FILE.gguf", usable=False, said=str(error), price=Price(0, 0))]
     found: list[Listed] = []
     for one in local.offered() if isinstance(local, Downloads) else ():
         said = "downloaded" if one.here else f"--download {one.name}"

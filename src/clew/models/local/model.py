@@ -1,5 +1,7 @@
 """A model in this process, as any other: a prompt goes in, a reply comes out."""
 
+from typing import Final
+
 from clew.core.errors import ConfigError
 from clew.core.events import Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt
@@ -11,12 +13,12 @@ from clew.models.openai.chat import ChatApi
 from clew.models.openai.client import openai_endpoint
 from clew.models.prices import Price
 
-MAX_TOKENS = 1_024
+MAX_TOKENS: Final = 1_024
 """The length of a reply where the parameters name none."""
 
-FREE = Price(0, 0)
+FREE: Final = Price(0, 0)
 
-TIMEOUT = 3_600.0
+TIMEOUT: Final = 3_600.0
 """Seconds until the first token: a processor reads a long prompt for minutes."""
 
 
