@@ -19,6 +19,7 @@ from benchmarks.public import HALVES, Half, Row, missing, rows
 from clew.core.events import (
     Action,
     AgentSpec,
+    AnyEvent,
     Evidence,
     Fingerprints,
     Observation,
@@ -40,7 +41,7 @@ Curve: TypeAlias = list[tuple[float, float, float]]
 def audited(row: Row) -> Audit:
     """The claim as an answer that cites its passage, in the record of a run that found it."""
     piece = Evidence("doc_1", row["evidence"], 0.9, "")
-    events = (
+    events: tuple[AnyEvent, ...] = (
         Started("Is it so?", AgentSpec("", "scripted:audit", "", "")),
         Thought(
             Reply(), Fingerprints("", "", "", ""), actions=(Action("search", {"query": "it"}),)

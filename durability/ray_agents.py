@@ -1,16 +1,15 @@
 """The agents of Ray's actors, which make them for themselves, by the names of these functions."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import anyio
 
 import clew
-from clew.core.events import Json, Reply
-from clew.core.interfaces import OnText, Prompt
+from clew.core.events import Reply
+from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.testing.models import ScriptedModel, act, finish, place
 from durability import world
 
@@ -33,15 +32,13 @@ async def turned(text: str) -> str:
 class Short:
     """A model that has its goal turned round, turned back, and answers: three steps."""
 
-    name: str = "scripted:short"
-    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    priced: bool = True
+    info: ModelInfo = ModelInfo("scripted:short", priced=True)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         await anyio.lowlevel.checkpoint()
         goal = prompt.head[-1].text.strip().splitlines()[-1]
         moves = [act("turned", text=goal), act("turned", text=goal[::-1]), finish(goal[::-1])]
-        return ScriptedModel(moves, name=self.name).reply(prompt, place(prompt))
+        return ScriptedModel(moves, name=self.info.name).reply(prompt, place(prompt))
 
 
 def short() -> clew.Agent:
