@@ -1,7 +1,6 @@
 """The agents of Ray's actors, which make them for themselves, by the names of these functions."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -28,11 +27,10 @@ async def turned(text: str) -> str:
     return text[::-1]
 
 
-@dataclass(frozen=True)
 class Short:
     """A model that has its goal turned round, turned back, and answers: three steps."""
 
-    info: ModelInfo = ModelInfo("scripted:short", priced=True)
+    info = ModelInfo("scripted:short", priced=True)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         await anyio.lowlevel.checkpoint()
