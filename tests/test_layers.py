@@ -64,6 +64,7 @@ LAYERS = {
     "validate": 4,  # whether the parts of an agent fit together
     "result": 4,  # what a run came to, for the agent that ran
     "compare": 4,  # where two records part
+    "core.fork": 5,
     "core.loop": 5,
     "core.replay": 5,
     "core.runner": 5,  # how a record is begun and taken up, for the faces above and for sub-runs
@@ -78,7 +79,6 @@ LAYERS = {
     "apps": 7,
     "clew": 7,  # the package itself: what a user's own code could import
     "core.approvals": 7,  # a face of the core, as api
-    "core.fork": 7,
     "evals": 7,
     "retention": 7,  # records in the long run: forgotten, archived, verified
     "__main__": 8,

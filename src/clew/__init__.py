@@ -11,6 +11,8 @@ from clew.api import (
     Token,
     batch,
     batch_sync,
+    fork,
+    fork_sync,
     open_fork,
     open_run,
     prompt_of,
@@ -51,7 +53,6 @@ from clew.core.errors import (
     ToolError,
 )
 from clew.core.events import Entry, Evidence, Image, Observation, Usage, Verdict
-from clew.core.fork import fork, fork_sync
 from clew.core.interfaces import Left, Retry, Tool
 from clew.core.journal import new_run_id
 from clew.core.pending import Held

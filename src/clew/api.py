@@ -1,4 +1,4 @@
-"""What a user calls: run, resume, replay, stream and batch, and the sync twins of all.
+"""What a user calls: run, resume, fork, replay, stream and batch, and the sync twins of all.
 
 The store may be a `Store`, a place (path) or None for the default place; a store opened here is
 closed here.
@@ -38,9 +38,10 @@ from clew.workers.broken_runs import is_set_aside
 from clew.workers.locks import claimed
 
 __all__ = [
-    "OpenRun", "Stream", "StreamSync", "Token", "batch", "batch_sync", "open_fork", "open_run",
-    "prompt_of", "prompt_of_sync", "read", "read_sync", "replay", "replay_sync", "result_of",
-    "result_of_sync", "resume", "resume_sync", "run", "run_sync", "stream", "stream_sync",
+    "OpenRun", "Stream", "StreamSync", "Token", "batch", "batch_sync", "fork", "fork_sync",
+    "open_fork", "open_run", "prompt_of", "prompt_of_sync", "read", "read_sync", "replay",
+    "replay_sync", "result_of", "result_of_sync", "resume", "resume_sync", "run", "run_sync",
+    "stream", "stream_sync",
 ]  # fmt: skip
 
 
@@ -81,6 +82,31 @@ async def resume(
         listener=listener,
     ) as opened:  # fmt: skip
         return await opened.go_on(say)
+
+
+async def fork(
+    agent: Agent[A_co],
+    run_id: str,
+    *,
+    at: int,
+    observations: Mapping[str, Any] | None = None,
+    say: str = "",
+    store: Where = None,
+    new_id: str = "",
+    listener: Listener | None = None,
+    origin: dict[str, Json] | None = None,
+) -> Result[A_co]:
+    """Start a new run with the first `at` steps of another, and continue it.
+
+    The agent may be any; the record keeps the differences. `observations` replace what calls of
+    step `at` returned ({"2.1": "nothing found"}); `say` adds a message. No call of the shared steps
+    is repeated. Raises `ConfigError` if the run cannot be forked there.
+    """
+    async with open_fork(
+        agent, run_id, at=at, observations=observations, say=say, store=store, new_id=new_id,
+        listener=listener, origin=origin,
+    ) as opened:  # fmt: skip
+        return await opened.go_on()
 
 
 class OpenRun(Generic[A_co]):
@@ -174,11 +200,8 @@ async def open_fork(
 ) -> AsyncGenerator[OpenRun[A_co]]:
     """A new run with the first `at` steps of another, to work on; the arguments are `fork`'s."""
     async with store_at(store) as place:
-        journal = await start_fork(
-            agent, run_id, place,
-            at=at, observations=observations, say=say, new_id=new_id, listener=listener,
-            origin=origin,
-        )  # fmt: skip
+        point = find_fork_point(await load(place, run_id), at, observations, say)
+        journal = await start_fork(agent, point, place, new_id, listener=listener, origin=origin)
         yield OpenRun(agent, journal)
 
 
@@ -338,6 +361,7 @@ async def batch(
 
 run_sync = twin(run)
 resume_sync = twin(resume)
+fork_sync = twin(fork)
 replay_sync = twin(replay)
 read_sync = twin(read)
 result_of_sync = twin(result_of)

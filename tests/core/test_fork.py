@@ -21,6 +21,7 @@ from clew import (
     cancel,
     fork,
     fork_sync,
+    open_fork,
     prompt_of,
     replay,
     resume,
@@ -461,9 +462,11 @@ async def test_an_observation_of_an_effect_may_be_changed_and_the_effect_is_told
     await run(agent, "Say hello", store=store, run_id="run")
     failed = Observation(content="ERROR: no line", ok=False, code="tool_error", outcome="not_done")
     changed = {"1.2": failed, "1.1": [1, {"x": "y" * BLOB_BYTES}]}
-    journal = await start_fork(agent, "run", store, at=1, observations=changed, new_id="fork")
-    record = await load(store, "fork")
-    assert record.entries == journal.trajectory.entries
+    async with open_fork(
+        agent, "run", at=1, observations=changed, store=store, new_id="fork"
+    ) as opened:
+        record = await load(store, "fork")
+        assert record.entries == opened.record.entries
     first, second, third = record.steps[0].calls
     assert first.observation is not None
     assert second.observation is not None
@@ -479,11 +482,14 @@ async def test_an_observation_of_an_effect_may_be_changed_and_the_effect_is_told
     assert (await resume(agent, "fork", store=store)).answer == "ok"
 
     # Forked again at the same step: what the first fork tells stays, the call is still the run's.
-    await start_fork(agent, "fork", store, at=1, observations={"1.3": "p?"}, new_id="third")
+    twice = {"1.3": "p?"}
+    async with open_fork(agent, "fork", at=1, observations=twice, store=store, new_id="third"):
+        pass
     third_record = await load(store, "third")
     told_of = [done.key for forked in third_record.forks for done in forked.done]
     assert sorted(told_of) == ["run:1.2", "run:1.3"]
-    await start_fork(agent, "third", store, at=0, new_id="anew")
+    async with open_fork(agent, "third", at=0, store=store, new_id="anew"):
+        pass
     (anew,) = (await load(store, "anew")).forks
     assert anew.parent == "run"
     assert {done.key for done in anew.done} == {"run:1.2", "run:1.3"}
@@ -606,12 +612,13 @@ async def test_the_time_until_a_fork_is_made_is_no_work_and_what_was_spent_count
     agent = Agent(model=model, tools=[lookup])
     journal = await start(agent, "What?", store, run_id="run")
     await go(agent, journal)
-    journal = await start_fork(agent.replace(limits=Limits(steps=1)), "run", store, at=1)
+    point = find_fork_point(await load(store, "run"), 1)
+    journal = await start_fork(agent.replace(limits=Limits(steps=1)), point, store)
     at = journal.trajectory.entries[-2].at
     journal = await Journal.fork(
         store,
-        find_fork_point(await load(store, "run"), 1).base,
-        find_fork_point(await load(store, "run"), 1).shared,
+        point.base,
+        point.shared,
         [journal.trajectory.forks[0]],
         clock=lambda: at + now,
     )

@@ -5,8 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.concurrency.portal import twin
-from clew.core.agent import A_co, Agent, changes
+from clew.core.agent import Agent, changes
 from clew.core.errors import ConfigError
 from clew.core.events import (
     FINISH,
@@ -25,87 +24,29 @@ from clew.core.events import (
     encode,
 )
 from clew.core.interfaces import Base, Listener, Store
-from clew.core.journal import Journal, load, new_run_id
+from clew.core.journal import Journal, new_run_id
 from clew.core.observations import refusal, replaced
-from clew.core.runner import drive
 from clew.core.trajectory import Call, Step, Trajectory, effects
-from clew.result import Result
-from clew.stores import Where, store_at
 from clew.stores.seal import sealed
 from clew.support.redaction import redact, secrets
-
-
-async def fork(
-    agent: Agent[A_co],
-    run_id: str,
-    *,
-    at: int,
-    observations: Mapping[str, Any] | None = None,
-    say: str = "",
-    store: Where = None,
-    new_id: str = "",
-    listener: Listener | None = None,
-    origin: dict[str, Json] | None = None,
-) -> Result[A_co]:
-    """Start a new run with the first `at` steps of another, and continue it.
-
-    The agent may be any; the record keeps the differences. `observations` replace what calls of
-    step `at` returned ({"2.1": "nothing found"}); `say` adds a message. No call of the shared steps
-    is repeated. Raises `ConfigError` if the run cannot be forked there.
-    """
-    async with store_at(store) as place:
-        journal = await start_fork(
-            agent, run_id, place,
-            at=at, observations=observations, say=say, new_id=new_id, listener=listener,
-            origin=origin,
-        )  # fmt: skip
-        return await drive(agent, journal)
-
-
-async def start_fork(
-    agent: Agent,
-    run_id: str,
-    store: Store,
-    *,
-    at: int,
-    observations: Mapping[str, Any] | None = None,
-    say: str = "",
-    new_id: str = "",
-    listener: Listener | None = None,
-    origin: dict[str, Json] | None = None,
-) -> Journal:
-    """Create the fork's record without thinking yet."""
-    place = find_fork_point(await load(store, run_id), at, observations, spoken=bool(say.strip()))
-    again: list[AnyEvent] = [*place.again, *([Note(say)] if say.strip() else [])]
-    so_far = Trajectory(run_id, place.shared)
-    what = (
-        *changes(so_far.setting or so_far.started.setting, agent.setting),
-        *(f"observation {key}" for key in observations or {}),
-    )
-    new_id = new_id or new_run_id()
-    made_of = sealed(new_id, redact(origin)) if origin else {}
-    first = Forked(place.parent, at, agent.setting, what, place.done, len(again), made_of)
-    return await Journal.fork(
-        store, place.base, place.shared, (first, *again), new_id,
-        secrets=secrets(), listener=listener,
-    )  # fmt: skip
-
 
 DONE_CHARS: Final = 200
 """How much of a side effect's call the model is told; its hash covers all of it."""
 
 
-class Cut(msgspec.Struct, frozen=True):
+class ForkPoint(msgspec.Struct, frozen=True):
     """A record as it stood when step number `step` was complete.
 
     `parent` is the run that wrote the last of the `shared` entries. `again` completes the step
-    where not all of it is shared; `done` are the effects that were had afterwards.
+    where not all of it is shared, `changed` what another observation replaces; `done` are the
+    effects that happened afterwards.
     """
 
     parent: str
     step: int
     shared: tuple[Entry, ...]
     again: tuple[AnyEvent, ...] = ()
+    changed: tuple[str, ...] = ()
     done: tuple[Done, ...] = ()
 
     @property
@@ -118,17 +59,16 @@ def find_fork_point(
     record: Trajectory,
     at: int,
     observations: Mapping[str, Any] | None = None,
-    *,
-    spoken: bool = False,
-) -> Cut:
+    say: str = "",
+) -> ForkPoint:
     """Cut where step number `at` was complete; 0 is before the first thought.
 
     `observations` take the place of what calls of this step observed, by their keys. An answer that
     the step gave is left out, to be judged anew, if it was accepted, or if what stands beside it is
-    another now; where a person's word is to follow (`spoken`) it stands if it ended the run, and is
-    closed if it did not. Raises `ConfigError` where the run cannot be forked like this.
+    another now; where a message follows (`say`) it stands if it ended the run, and is closed if it
+    did not. Raises `ConfigError` where the run cannot be forked like this.
     """
-    step = _step(record, at)
+    step, spoken = _step(record, at), bool(say.strip())
     known = {call.key: call.observation for call in step.calls if call.action.name != FINISH}
     changed: dict[str, Observation] = {}
     for key, value in (observations or {}).items():
@@ -151,13 +91,36 @@ def find_fork_point(
         if isinstance(event, Note) or _of(event) in counted
     ]
     if spoken:
-        again += _closed(Trajectory(record.run_id, shared).step)
+        again += [*_closed(Trajectory(record.run_id, shared).step), Note(say)]
     before = sum(isinstance(entry.event, Forked) for entry in shared)
     later = record.forks[before:]
     parent = later[0].parent if later else record.run_id
-    return Cut(
-        parent, at, tuple(shared), tuple(again), _hidden_effects(record, at, before, set(changed))
+    hidden = _hidden_effects(record, at, before, set(changed))
+    replacements = tuple(f"observation {key}" for key in changed)
+    return ForkPoint(parent, at, tuple(shared), tuple(again), replacements, hidden)
+
+
+async def start_fork(
+    agent: Agent,
+    point: ForkPoint,
+    store: Store,
+    run_id: str = "",
+    *,
+    listener: Listener | None = None,
+    origin: dict[str, Json] | None = None,
+) -> Journal:
+    """Create the fork's record without thinking yet."""
+    so_far = Trajectory(point.parent, point.shared)
+    what = (*changes(so_far.setting or so_far.started.setting, agent.setting), *point.changed)
+    run_id = run_id or new_run_id()
+    made_of = sealed(run_id, redact(origin)) if origin else {}
+    first = Forked(
+        point.parent, point.step, agent.setting, what, point.done, len(point.again), made_of
     )
+    return await Journal.fork(
+        store, point.base, point.shared, (first, *point.again), run_id,
+        secrets=secrets(), listener=listener,
+    )  # fmt: skip
 
 
 def _of(event: AnyEvent) -> str:
@@ -233,6 +196,3 @@ def _described(record: Trajectory, call: Call) -> Done:
         text = f"{text[:DONE_CHARS]}…"
     outcome = "unknown" if call.observation is None else call.observation.outcome
     return Done(f"{made_by}:{call.key}", name, call.hash, text, outcome)
-
-
-fork_sync = twin(fork)
