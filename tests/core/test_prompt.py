@@ -384,12 +384,7 @@ def test_what_a_demonstration_finds_is_what_the_tool_would_say() -> None:
 
 
 def calc_of(expression: str) -> Any:
-    tool = calc()
-    coroutine = tool.call({"expression": expression}, "key")
-    try:
-        coroutine.send(None)  # type: ignore[attr-defined]  # calc awaits nothing
-    except StopIteration as done:
-        return done.value
+    return calc().call({"expression": expression}, "key")
 
 
 def test_there_are_six_demonstrations_and_fewer_with_fewer_tools() -> None:

@@ -291,13 +291,13 @@ def test_the_square_root_squared_is_the_number(number: Fraction) -> None:
     assert abs(root**2 - number) <= number * Fraction(1, 10**28)
 
 
-async def test_the_tool_answers_with_a_structure() -> None:
+def test_the_tool_answers_with_a_structure() -> None:
     tool = calc()
     assert (tool.name, tool.effect, tool.trust) == ("calc", "pure", "trusted")
-    assert await tool.call({"expression": "6 * 7"}, "run:1.1") == {
+    assert tool.call({"expression": "6 * 7"}, "run:1.1") == {
         "expression": "6 * 7",
         "result": "42",
         "exact": True,
     }
     with pytest.raises(ToolError):
-        await tool.call({"expression": "six"}, "run:1.2")
+        tool.call({"expression": "six"}, "run:1.2")

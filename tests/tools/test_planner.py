@@ -217,10 +217,10 @@ def test_a_comparison_it_cannot_measure_is_left_whole() -> None:
     assert dos("Who is better, Ann or Bob?") == ["who is better, Ann or Bob"]
 
 
-async def test_only_the_given_tools_are_named() -> None:
+def test_only_the_given_tools_are_named() -> None:
     question = "What is Emma's year minus 3?"
     named = ("planner", "wiki_search", "docs", "calc", "finish")
-    answer = await planner(named).call({"question": question}, "run:1.1")
+    answer: Any = planner(named).call({"question": question}, "run:1.1")
     assert [step["tool"] for step in answer["steps"]] == ["wiki_search", "calc"]
     bare = plan(question, "docs", "")
     assert [step["tool"] for step in bare["steps"]] == ["docs", ""]
@@ -282,10 +282,10 @@ def test_any_question_is_planned_the_same_each_time(question: str) -> None:
                 assert 1 <= int(reference) < number
 
 
-async def test_the_tool_answers_with_a_structure() -> None:
+def test_the_tool_answers_with_a_structure() -> None:
     tool = planner(("docs", "calc"))
     assert (tool.name, tool.effect, tool.trust) == ("planner", "pure", "trusted")
-    answer = await tool.call({"question": "What is 1 + 1?"}, "run:1.1")
+    answer: Any = tool.call({"question": "What is 1 + 1?"}, "run:1.1")
     assert answer["note"] == "no plan needed"
 
 

@@ -66,9 +66,9 @@ async def ask(
         if wish is not None:
             return await carry_vote(wish, question, made, new_run_id(), screen, place, store=store)
         async with open_run(
-            made.agent, question, store=place, listener=screen, origin=origin(made.spec)
+            made.agent, question, store=place, listener=screen.listener, origin=origin(made.spec)
         ) as opened:
-            return await carry_on(made, opened, store=store, log_dir=log_dir)
+            return await carry_on(made, opened, screen, store=store, log_dir=log_dir)
 
 
 def _wish(votes: int | None, verifier: str | None, log_dir: str | None) -> Wish | None:

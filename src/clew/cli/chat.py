@@ -178,7 +178,7 @@ async def _turn(session: Session, text: str) -> Outcome:
     opened = session.opened
     if opened is None:
         opened, text = await session.open(text), ""
-    end = await carry_on(session.made, opened, text, store=session.store)
+    end = await carry_on(session.made, opened, session.screen, text, store=session.store)
     if isinstance(end.error, KeyboardInterrupt):
         await cancel(opened.run_id, why="a person interrupted", store=session.place)
         end = replace(end, result=await opened.go_on(), error=None)

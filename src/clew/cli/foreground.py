@@ -4,6 +4,7 @@ import signal
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext
 from typing import TypeVar
 
 import anyio
@@ -75,18 +76,18 @@ def _leaving() -> list[signal.Signals]:
 async def carry_on(
     made: Assembled,
     opened: OpenRun,
+    screen: Screen,
     say: str = "",
     *,
     store: str | None = None,
     log_dir: str | None = None,
 ) -> Outcome:
     """Go on with the run; the outcome says how it ended, and keeps the error if one ended it."""
-    if isinstance(screen := opened.listener, Screen):
-        screen.so_far = opened.record
+    screen.so_far = opened.record
 
     async def work() -> Result:
         await read_all(made.docs, screen)
-        with logged(opened, log_dir):
+        with logged(opened, log_dir) if log_dir else nullcontext():
             return await opened.go_on(say)
 
     found, error, reason = await to_its_end(work, opened.run_id, store)
@@ -116,22 +117,21 @@ async def to_its_end(
     return done, None, ""
 
 
-async def read_all(docs: Library | None, screen: object) -> None:
-    """Read the documents, if there are any; raises `ConfigError` where they hold no text."""
-    if docs is not None:
-        report = await read_documents(docs)
-        tell_skipped(screen, report)
-        if not report.passages:
-            raise ConfigError(nothing_to_search(docs, report))
+async def read_all(docs: Library | None, screen: Screen) -> None:
+    """Bring the index of the documents up to date; when cancelled, stop after the file at hand.
 
-
-async def read_documents(docs: Library) -> IndexReport:
-    """Bring the index up to date; when cancelled, it stops after the file at hand."""
+    Raises `ConfigError` where they hold no text.
+    """
+    if docs is None:
+        return
     stop = threading.Event()
     try:
-        return await anyio.to_thread.run_sync(docs.load, stop, abandon_on_cancel=True)
+        report = await anyio.to_thread.run_sync(docs.load, stop, abandon_on_cancel=True)
     finally:
         stop.set()
+    screen.documents(report)
+    if not report.passages:
+        raise ConfigError(nothing_to_search(docs, report))
 
 
 def nothing_to_search(docs: Library, report: IndexReport) -> str:
@@ -141,9 +141,3 @@ def nothing_to_search(docs: Library, report: IndexReport) -> str:
         path, reason = report.skipped[0]
         message += f" ({len(report.skipped):,} not searched, such as {path}: {reason})"
     return inert(message)
-
-
-def tell_skipped(screen: object, report: IndexReport) -> None:
-    """Say what of the documents cannot be searched."""
-    if isinstance(screen, Screen):
-        screen.documents(report)

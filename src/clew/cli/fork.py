@@ -61,6 +61,6 @@ async def fork(
         made = await assemble(spec, screen)
         async with open_fork(
             made.agent, run_id, at=at, observations=settings.observations, say=say, store=place,
-            listener=screen, origin=origin(made.spec),
+            listener=screen.listener, origin=origin(made.spec),
         ) as opened:  # fmt: skip
-            return await carry_on(made, opened, store=store)
+            return await carry_on(made, opened, screen, store=store)

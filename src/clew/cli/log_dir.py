@@ -23,15 +23,12 @@ WIDE: Final = 160
 
 
 @contextmanager
-def logged(opened: OpenRun, folder: str | None) -> Generator[None]:
-    """Write the run's files while it goes on; nothing where no folder is named.
+def logged(opened: OpenRun, folder: str) -> Generator[None]:
+    """Write the run's files while it goes on.
 
     What the record holds already is written first, so that the files of a resumed run are whole.
     Raises `ConfigError` where the folder cannot be written.
     """
-    if not folder:
-        yield
-        return
     place, record = Path(folder) / opened.run_id, opened.record
     try:
         make_folder(place)

@@ -70,6 +70,6 @@ async def resume(
             return await carry_vote(votes, record.goal, made, run_id, screen, place, store=store)
         async with open_run(
             made.agent, run_id=run_id, store=place, accept_change=accept_change,
-            take_over=take_over, listener=screen, origin=origin(made.spec),
+            take_over=take_over, listener=screen.listener, origin=origin(made.spec),
         ) as opened:  # fmt: skip
-            return await carry_on(made, opened, say, store=store, log_dir=log_dir)
+            return await carry_on(made, opened, screen, say, store=store, log_dir=log_dir)

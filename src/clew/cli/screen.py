@@ -75,6 +75,11 @@ class Screen:
         self._since = time.monotonic()
         self._documents: IndexReport | None = None
 
+    @property
+    def listener(self) -> Self | None:
+        """Itself, as the listener of a run; None where nothing is shown."""
+        return None if self.out is None else self
+
     def __enter__(self) -> Self:
         out = self.out
         if out is not None and out.is_terminal and not out.is_dumb_terminal:
@@ -109,7 +114,7 @@ class Screen:
         event = entry.event
         if isinstance(event, Thought):
             self._reply = ""
-        self._do(_doing(event))
+        self.doing(_doing(event))
         step = self.so_far.step.number if self.so_far is not None else 0
         if not isinstance(event, Stop):  # the end says it
             for piece in render_event(event, step, whole=self.debug):
@@ -117,7 +122,9 @@ class Screen:
 
     def indexing(self, done: int, total: int, path: str) -> None:
         """How far the documents have been read."""
-        self._do(f"reading {done + 1} of {total}: {inert(path)}" if path else "")
+        if self.out is None:
+            return
+        self.doing(f"reading {done + 1} of {total}: {inert(path)}" if path else "")
         if self._live is None and self.debug:
             self.put(Shown("Documents", self._doing or f"{total} looked at", "dim"))
 
@@ -154,9 +161,6 @@ class Screen:
 
     def doing(self, what: str) -> None:
         """What is being done, until an entry tells something else."""
-        self._do(what)
-
-    def _do(self, what: str) -> None:
         self._doing, self._since = what, time.monotonic()
 
     def _tail(self) -> Text:

@@ -78,20 +78,20 @@ class ToolSpec:
 
 @dataclass(frozen=True, repr=False)
 class Tool(ToolSpec):
-    """A tool: a name, a description, a JSON Schema and an async function.
+    """A tool: a name, a description, a JSON Schema and a function.
 
     `call(args, key)` gets validated arguments and the call's key (`run_id:step.index`, the same in
-    every attempt). It returns text, a JSON value, or an `Observation`. `ToolError` means that
-    nothing was done; after any other exception the outcome of an effect is unknown. `stoppable`
-    says that cancelling the call ends its work. `probe(args, key)` is asked about an attempt
-    without an observation, after its deadline: it returns the call's result, or None for "it did
-    not happen". Each gets its own copy of the arguments.
+    every attempt). It returns text, a JSON value, or an `Observation`; it may be async.
+    `ToolError` means that nothing was done; after any other exception the outcome of an effect is
+    unknown. `stoppable` says that cancelling the call ends its work. `probe(args, key)` is asked
+    about an attempt without an observation, after its deadline: it returns the call's result, or
+    None for "it did not happen". Each gets its own copy of the arguments.
 
     A tool made from a `function` can be called like that function. `among(tools)` returns the tool
     to use beside the agent's other tools.
     """
 
-    call: Callable[[dict[str, Json], str], Awaitable[Any]]
+    call: Callable[[dict[str, Json], str], Answering[Any]]
     _: KW_ONLY
     timeout: float = 30.0
     retry: Retry = Retry()

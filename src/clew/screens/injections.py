@@ -112,9 +112,7 @@ class Injections:
             message = f"then is {self.then!r}: choose one of {', '.join(_KINDS)}"
             raise ConfigError(message)
 
-    async def __call__(self, text: str) -> Verdict | None:
+    def __call__(self, text: str) -> Verdict | None:
         """A verdict on words that contain a known attack."""
         found = find(text)
-        if found is None:
-            return None
-        return Verdict(_KINDS[self.then], found.reason)
+        return None if found is None else Verdict(_KINDS[self.then], found.reason)

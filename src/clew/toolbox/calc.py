@@ -81,7 +81,7 @@ _LESSONS: Final = {
 def calc() -> Tool:
     """The tool over `calculate`; its answer says whether it is exact."""
 
-    async def call(args: dict[str, Json], key: str) -> Any:
+    def call(args: dict[str, Json], key: str) -> Any:
         return calculate(args["expression"])
 
     return Tool(

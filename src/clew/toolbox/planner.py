@@ -29,7 +29,7 @@ def planner(tools: Sequence[str] | None = None) -> Tool:
 
 
 def _planner(search: str, sums: str, named: Sequence[str] | None) -> Tool:
-    async def call(args: dict[str, Json], key: str) -> Any:
+    def call(args: dict[str, Json], key: str) -> Any:
         return plan(args["question"], search, sums)
 
     def among(tools: Sequence[AnyTool]) -> Tool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any, Final, NamedTuple, TypeAlias
 
+import anyio.lowlevel
 import msgspec
 
 from clew.core.errors import ConfigError
@@ -61,7 +62,11 @@ class OfflineModel:
     info = ModelInfo("offline", priced=True, unmetered=True)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        """The next move; with `on_text`, its text in one piece."""
+        """The next move; with `on_text`, its text in one piece.
+
+        As with any model, other tasks have their turn meanwhile.
+        """
+        await anyio.lowlevel.checkpoint()
         try:
             found = _find_answer(prompt)
         except _Wanted as first:
