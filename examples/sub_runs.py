@@ -48,7 +48,7 @@ if __name__ == "__main__":
     store = MemoryStore()
     held = run(HEAD, "Write to both", store=store, run_id="demo")
     print(f"{held.status}: {held.reason}")
-    for each in held.held:
+    for each in held.pending_approvals:
         print(f"{each.run_id} {each.call}: {each.tool} {each.args}")
         rule(each.run_id, each.call, allow=each.args["to"] == "Ada", store=store)
     result = resume(HEAD, "demo", store=store)

@@ -35,7 +35,14 @@ from clew.compare import Difference, diff
 from clew.context import PROMPT, VARIANTS, Instructions, Variant, demonstrations
 from clew.context.rendered_prompt import RenderedPrompt
 from clew.core.agent import Agent
-from clew.core.approvals import cancel, cancel_sync, held, held_sync, rule, rule_sync
+from clew.core.approvals import (
+    cancel,
+    cancel_sync,
+    pending_approvals,
+    pending_approvals_sync,
+    rule,
+    rule_sync,
+)
 from clew.core.errors import (
     ClewError,
     ConfigError,
@@ -55,7 +62,7 @@ from clew.core.errors import (
 from clew.core.events import Entry, Evidence, Image, Observation, Usage, Verdict
 from clew.core.interfaces import Left, Retry, Tool
 from clew.core.journal import new_run_id
-from clew.core.pending import Held
+from clew.core.pending import PendingApproval
 from clew.core.replay import Replayed
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.guards import NoProgress
@@ -81,7 +88,6 @@ __all__ = [
     "Evidence",
     "Example",
     "FencedError",
-    "Held",
     "Image",
     "Instructions",
     "Key",
@@ -93,6 +99,7 @@ __all__ = [
     "Observation",
     "OpenRun",
     "PartError",
+    "PendingApproval",
     "RenderedPrompt",
     "ReplayError",
     "Replayed",
@@ -127,12 +134,12 @@ __all__ = [
     "follow_sync",
     "fork",
     "fork_sync",
-    "held",
-    "held_sync",
     "new_run_id",
     "open_fork",
     "open_run",
     "open_store",
+    "pending_approvals",
+    "pending_approvals_sync",
     "prompt_of",
     "prompt_of_sync",
     "read",

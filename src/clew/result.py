@@ -9,7 +9,7 @@ from clew.core.agent import A_co, Agent
 from clew.core.errors import ConfigError
 from clew.core.events import Evidence, Json, Status, Usage
 from clew.core.interfaces import Store
-from clew.core.pending import Held, held_here, held_in
+from clew.core.pending import PendingApproval, pending_here, pending_in
 from clew.core.trajectory import Trajectory
 from clew.guards.links import OutsideLink, links_from_outside
 from clew.interfaces import Audits
@@ -32,8 +32,8 @@ class Result(Generic[A_co]):
     first check that audits: a `clew.evidence.Audit` with `clew.evidence.Grounded`. `links` are
     links and images of the answer that no person gave, and where they were read.
 
-    `held` lists the calls that wait for a person. `usage` counts the replies; `lost` estimates
-    calls whose worker died before the reply.
+    `pending_approvals` lists the calls that wait for a person. `usage` counts the replies;
+    `lost` estimates calls whose worker died before the reply.
     """
 
     run_id: str
@@ -47,7 +47,7 @@ class Result(Generic[A_co]):
     references: tuple[Reference, ...] = ()
     fallback: bool = False
     audit: Any = None
-    held: tuple[Held, ...] = ()
+    pending_approvals: tuple[PendingApproval, ...] = ()
     links: tuple[OutsideLink, ...] = ()
     lost: Usage = field(default_factory=Usage)
     note: str = ""
@@ -132,7 +132,7 @@ def result(agent: Agent[A_co], so_far: Trajectory) -> Result[A_co]:
         fallback=stop.fallback,
         audit=_audited(agent, so_far, stop.answer) if found else None,
         lost=so_far.total.lost,
-        held=tuple(held_here(so_far)),
+        pending_approvals=tuple(pending_here(so_far)),
         note=_note(so_far) if stop.answer is not None and not stop.fallback else "",
         links=links_from_outside(stop.answer, so_far),
     )
@@ -141,4 +141,6 @@ def result(agent: Agent[A_co], so_far: Trajectory) -> Result[A_co]:
 async def whole_result(agent: Agent[A_co], so_far: Trajectory, store: Store) -> Result[A_co]:
     """The result, with what waits for a person in its sub-runs instead of the calls they hold."""
     found = result(agent, so_far)
-    return replace(found, held=await held_in(store, so_far)) if found.held else found
+    if not found.pending_approvals:
+        return found
+    return replace(found, pending_approvals=await pending_in(store, so_far))

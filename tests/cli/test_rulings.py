@@ -48,7 +48,7 @@ def test_held_calls_are_told_to_programs() -> None:
     with OpenAIServer([QUESTION]) as server:
         done = clew(*ASK, "--json", env=with_model(server))
     assert done.code == 4
-    (held,) = done.document["held"]
+    (held,) = done.document["pending_approvals"]
     assert (held["call"], held["tool"], held["args"]) == (
         "1.1",
         "ask_person",
@@ -167,7 +167,7 @@ def test_a_run_that_is_held_below_tells_so(tmp_path: Path) -> None:
         held = clew(*ask, "--json", env=with_model(server))
         assert held.code == 4
         run_id = held.document["run_id"]
-        (each,) = held.document["held"]
+        (each,) = held.document["pending_approvals"]
         assert (each["run_id"], each["root"], each["tool"]) == (
             f"{run_id}-1.1",
             run_id,

@@ -129,7 +129,7 @@ async def go_on(agent: Agent, store: Store, words: Mapping[str, bool] | None = N
     else:
         found = await run(agent, "Write.", store=store, run_id="r")
     while found.status == "held":
-        for each in found.held:
+        for each in found.pending_approvals:
             allow = (words or {}).get(each.call, True)
             await rule(each.run_id, each.call, allow=allow, seen=each.seen, store=store)
         found = await resume(agent, "r", store=store)

@@ -9,15 +9,15 @@ from clew import (
     Agent,
     Call,
     ConfigError,
-    Held,
     Limits,
+    PendingApproval,
     SqliteStore,
     StoreError,
     Trajectory,
     Verdict,
     cancel,
     fork,
-    held,
+    pending_approvals,
     read,
     replay,
     resume,
@@ -48,7 +48,7 @@ def writer(done: Done, *texts: str, **more: Any) -> Agent:
     return Agent(model=model, tools=[letters(done)], **{"guards": [hold_letters], **more})
 
 
-def named(waiting: tuple[Held, ...]) -> list[tuple[str, str]]:
+def named(waiting: tuple[PendingApproval, ...]) -> list[tuple[str, str]]:
     return [(each.run_id, each.call) for each in waiting]
 
 
@@ -59,15 +59,15 @@ async def test_everything_that_waits_is_listed_over_all_runs() -> None:
     first = await run(writer(done, "x"), "Write.", store=store, run_id="w")
     found = await run(root, "Write.", store=store, run_id="r")
     await run(Agent(model=scripted(say("no"))), "Write nothing.", store=store)
-    listed = await held(store=store)
+    listed = await pending_approvals(store=store)
     deep = [(f"r-1.{n}-1.1", f"1.{m}") for n in (1, 2) for m in (1, 2)]
     assert sorted(named(listed[1:])) == deep
     assert [each.root for each in listed] == ["w", "r", "r", "r", "r"]
     assert [each.at for each in listed] == sorted(each.at for each in listed)
-    assert first.held == listed[:1]
-    assert named(found.held) == deep
-    assert set(found.held) == set(listed[1:])
-    (each,) = first.held
+    assert first.pending_approvals == listed[:1]
+    assert named(found.pending_approvals) == deep
+    assert set(found.pending_approvals) == set(listed[1:])
+    (each,) = first.pending_approvals
     assert (each.tool, each.args, each.why) == ("send", {"text": "x"}, "a letter leaves the house")
     record = await read("w", store=store)
     ((at, judged),) = [(e.at, e.event) for e in record.entries if isinstance(e.event, Judged)]
@@ -81,12 +81,12 @@ async def test_a_child_of_a_child_is_ruled_on_days_later_in_any_order(tmp_path: 
     root, _, clerk = family(done)
     found = await run(root, "Write.", store=place, run_id="r")
     assert (found.status, done) == ("held", [])
-    for each in reversed(found.held):  # the store is opened anew for each
+    for each in reversed(found.pending_approvals):  # the store is opened anew for each
         allow = each.call != "1.2"
         await rule(each.run_id, each.call, allow=allow, why="as I said", by="Ada", store=place)
-    assert await held(store=place) == ()
+    assert await pending_approvals(store=place) == ()
     found = await resume(family(done)[0], "r", store=place)
-    assert (found.status, found.answer, found.held) == ("answered", "done", ())
+    assert (found.status, found.answer, found.pending_approvals) == ("answered", "done", ())
     assert sorted(done) == [("r-1.1-1.1:1.1", "a"), ("r-1.2-1.1:1.1", "a")]
     record = await read("r", store=place)
     words = [entry.event for entry in record.entries if isinstance(entry.event, Ruling)]
@@ -101,12 +101,12 @@ async def test_one_word_at_a_time_is_enough_to_go_on_with_what_it_is_about() -> 
     store = MemoryStore()
     root, _, _ = family(done)
     found = await run(root, "Write.", store=store, run_id="r")
-    waiting = found.held
+    waiting = found.pending_approvals
     for number, each in enumerate(waiting, start=1):
         await rule(each.run_id, each.call, allow=True, store=store)
         found = await resume(root, "r", store=store)
         assert len(done) == number
-        assert named(found.held) == named(waiting[number:])
+        assert named(found.pending_approvals) == named(waiting[number:])
     assert (found.status, found.answer) == ("answered", "done")
 
 
@@ -142,7 +142,7 @@ async def test_killed_between_any_two_writes_it_ends_the_same_and_does_nothing_t
         ]
         assert len(done) + len(lost) >= len(whole), writes
         doubted += len(lost)
-        assert await held(store=cut.kept) == ()
+        assert await pending_approvals(store=cut.kept) == ()
         await replay(family(done)[0], "r", store=cut.kept)
     assert cuts > switch.done // 2
     assert doubted > 0  # an unsafe call that may have happened was told, not made again
@@ -152,16 +152,16 @@ async def test_a_word_that_was_cut_off_on_its_way_up_is_completed_by_the_same_ag
     done: Done = []
     switch = Switch()
     root, _, _ = family(done)
-    (first, *_) = (await run(root, "Write.", store=switch, run_id="r")).held
+    (first, *_) = (await run(root, "Write.", store=switch, run_id="r")).pending_approvals
     switch.left = 1  # enough for the inbox of the run itself
     with pytest.raises(StoreError):
         await rule(first.run_id, first.call, allow=True, store=switch)
-    assert first in await held(store=switch)  # it must be said again
+    assert first in await pending_approvals(store=switch)  # it must be said again
     assert (await resume(root, "r", store=switch.kept)).status == "held"
     assert done == []
     for _ in range(2):
         await rule(first.run_id, first.call, allow=True, store=switch.kept)
-        assert first not in await held(store=switch.kept)
+        assert first not in await pending_approvals(store=switch.kept)
     boxes = [
         len(await switch.kept.inbox(run_id)) for run_id in ("r-1.1-1.1", "r-1.1", "r", "r-1.2")
     ]
@@ -204,15 +204,15 @@ async def test_a_word_is_for_the_arguments_that_were_seen() -> None:
     done: Done = []
     store = MemoryStore()
     agent = writer(done, "a", guards=[hold_letters, hold_b])
-    (seen,) = (await run(agent, "Write.", store=store, run_id="w")).held
+    (seen,) = (await run(agent, "Write.", store=store, run_id="w")).pending_approvals
     word = encode(Ruling("1.1", allow=True, hash=seen.seen))
     await rule("w", "1.1", allow=True, args={"text": "b"}, store=store)
-    (now,) = (await resume(agent, "w", store=store)).held  # others, judged by all
+    (now,) = (await resume(agent, "w", store=store)).pending_approvals  # others, judged by all
     assert (now.args, now.why, now.seen != seen.seen) == ({"text": "b"}, "b is held too", True)
     with pytest.raises(ConfigError, match="has other arguments now: look again"):
         await rule("w", "1.1", allow=True, seen=seen.seen, store=store)
     await store.post("w", word)  # by somebody who had the first in view
-    assert await held(store=store) == (now,)
+    assert await pending_approvals(store=store) == (now,)
     found = await resume(agent, "w", store=store)
     assert (found.status, done) == ("held", [])
     last = (await read("w", store=store)).entries[-1].event
@@ -241,21 +241,21 @@ async def test_a_word_is_used_once() -> None:
     done: Done = []
     switch = Switch()
     agent = writer(done, "a", limits=Limits(unknown="hold"))
-    (seen,) = (await run(agent, "Write.", store=switch, run_id="w")).held
+    (seen,) = (await run(agent, "Write.", store=switch, run_id="w")).pending_approvals
     await rule("w", "1.1", allow=True, store=switch)
     switch.left = 3  # opened, ruled, attempted
     with pytest.raises(StoreError):
         await resume(agent, "w", store=switch)
     assert done == [("w:1.1", "a")]
     store = switch.kept
-    (again,) = (await resume(agent, "w", store=store)).held
+    (again,) = (await resume(agent, "w", store=store)).pending_approvals
     assert "may or may not have happened" in again.why
     assert done == [("w:1.1", "a")]
     # Nor does the word of somebody who was asked whether to make it, not whether to make it again.
     with pytest.raises(ConfigError, match=r"call 1\.1 of run w was begun since: look again"):
         await rule("w", "1.1", allow=True, seen=seen.seen, store=store)
     await store.post("w", encode(Ruling("1.1", allow=True, hash=seen.seen)))
-    assert (await resume(agent, "w", store=store)).held == (again,)
+    assert (await resume(agent, "w", store=store)).pending_approvals == (again,)
     last = (await read("w", store=store)).entries[-1].event
     assert isinstance(last, Note)
     assert last.text == "a ruling on 1.1 was set aside: it was begun since"
@@ -275,7 +275,7 @@ async def test_a_sub_run_is_refused_as_a_whole() -> None:
     await rule("r", "1.1", allow=False, why="no letters today", store=store)
     await rule("r-1.2", "1.1", allow=False, store=store)
     found = await resume(root, "r", store=store)
-    assert (found.status, done, await held(store=store)) == ("answered", [], ())
+    assert (found.status, done, await pending_approvals(store=store)) == ("answered", [], ())
     record = await read("r", store=store)
     refused, went_on = (call.observation for call in record.calls)
     assert refused is not None
@@ -296,7 +296,7 @@ async def test_words_for_calls_that_are_not_held_are_set_aside() -> None:
     done: Done = []
     store = MemoryStore()
     root, _, _ = family(done)
-    (first, *_) = (await run(root, "Write.", store=store, run_id="r")).held
+    (first, *_) = (await run(root, "Write.", store=store, run_id="r")).pending_approvals
     await store.post("r", encode(Ruling("1.1", allow=True, args={"task": "other"})))
     await store.post("r", encode(Ruling("1.1", allow=True)))
     await store.post("r", encode(Ruling("1.1", allow=True)))  # it may come twice, and says no more
@@ -312,12 +312,12 @@ async def test_a_cancel_of_the_root_closes_what_waits_below() -> None:
     done: Done = []
     store = MemoryStore()
     root, _, _ = family(done)
-    (first, *_) = (await run(root, "Write.", store=store, run_id="r")).held
+    (first, *_) = (await run(root, "Write.", store=store, run_id="r")).pending_approvals
     await rule(first.run_id, first.call, allow=True, store=store)
     await cancel("r", why="enough", store=store)
     found = await resume(root, "r", store=store)
     assert (found.status, found.reason, done) == ("interrupted", "enough", [])
-    assert await held(store=store) == ()
+    assert await pending_approvals(store=store) == ()
     for info in await store.runs():
         record = await load(store, info.run_id)
         assert not record.step.pending
@@ -341,7 +341,7 @@ async def test_a_call_that_was_refused_as_a_whole_is_not_allowed_by_a_word_below
         await rule("r-1.1-1.1", call, allow=True, store=store)
     found = await resume(root, "r", store=store)
     assert done == []
-    assert {each.run_id for each in found.held} == {"r-1.2-1.1"}
+    assert {each.run_id for each in found.pending_approvals} == {"r-1.2-1.1"}
     seen = (await read("r", store=store)).call("1.1").observation
     assert seen is not None
     assert seen.text.startswith("ERROR: denied: not that")
@@ -354,7 +354,7 @@ async def test_a_sub_run_alone_may_be_cancelled() -> None:
     await run(root, "Write.", store=store, run_id="r")
     await cancel("r-1.1", store=store)
     found = await resume(root, "r", store=store)
-    assert named(found.held) == [("r-1.2-1.1", "1.1"), ("r-1.2-1.1", "1.2")]
+    assert named(found.pending_approvals) == [("r-1.2-1.1", "1.1"), ("r-1.2-1.1", "1.2")]
     seen = (await read("r", store=store)).call("1.1").observation
     assert seen is not None
     assert (seen.ok, seen.code, seen.outcome) == (False, "interrupted", "not_done")
@@ -383,12 +383,12 @@ async def test_what_cannot_be_read_waits_for_nobody_here() -> None:
     store = MemoryStore()
     await run(writer(done, "x"), "Write.", store=store, run_id="w")
     await store.post("w", b"not of this clew")
-    assert named(await held(store=store)) == [("w", "1.1")]
+    assert named(await pending_approvals(store=store)) == [("w", "1.1")]
     (*_, last) = await store.read("w")
     body = b'{"event":"of a newer clew"}'
     line = Line(last.seq + 1, last.at, 1, body, chain(last.hash, last.seq + 1, last.at, 1, body))
     await store.append(Append("w", 1, (line,)))
-    assert await held(store=store) == ()
+    assert await pending_approvals(store=store) == ()
 
 
 async def test_a_run_of_a_vote_is_named_with_the_vote() -> None:
@@ -408,11 +408,11 @@ async def test_a_run_of_a_vote_is_named_with_the_vote() -> None:
     agent = Agent(model=scripted(act("look", what="x"), say("x")), tools=[look], guards=[hold])
     waiting = await vote(agent, "What?", 2, store=store, run_id="v")
     assert waiting.result.status == "held"
-    assert {(each.run_id, each.root) for each in await held(store=store)} == {
+    assert {(each.run_id, each.root) for each in await pending_approvals(store=store)} == {
         ("v.1", "v"),
         ("v.2", "v"),
     }
-    for each in await held(store=store):
+    for each in await pending_approvals(store=store):
         await rule(each.run_id, each.call, allow=True, store=store)
     assert await store.inbox("v") == []  # a vote listens to its runs itself
     assert (await vote(agent, "What?", 2, store=store, run_id="v")).answer == "x"
@@ -425,7 +425,7 @@ async def test_a_run_whose_root_is_gone_is_named_and_not_ruled_on() -> None:
     await run(root, "Write.", store=store, run_id="r")
     for run_id in ("r-1.1", "r-1.1-1.1"):
         await copied(store, other, run_id)
-    (each, _) = await held(store=other)
+    (each, _) = await pending_approvals(store=other)
     assert (each.run_id, each.root) == ("r-1.1-1.1", "r")
     with pytest.raises(StoreError, match=r"run r-1\.1 serves call 1\.1 of run r: there is no run"):
         await rule(each.run_id, each.call, allow=True, store=other)
@@ -433,7 +433,7 @@ async def test_a_run_whose_root_is_gone_is_named_and_not_ruled_on() -> None:
         await resume(office, "r-1.1", store=other)
     await copied(store, other, "r")
     await rule(each.run_id, each.call, allow=True, store=other)
-    assert ("r", "1.2") in named((await resume(root, "r", store=other)).held)
+    assert ("r", "1.2") in named((await resume(root, "r", store=other)).pending_approvals)
     await other.post("r", encode(Ruling("1.2", allow=True)))
     with pytest.raises(
         StoreError, match=r"run r-1\.2, which serves r:1\.2, is gone: bring it back"
@@ -453,7 +453,7 @@ async def test_a_run_that_cannot_be_read_hides_nothing_of_what_waits_elsewhere(
     (last,) = (await store.read("bad"))[-1:]
     body = encode(Stop("held", "changed by hand"))
     await store.append(Append("bad", 1, (Line(last.seq + 1, last.at, 1, body, b"no hash"),)))
-    assert named(await held(store=store)) == [("good", "1.1")]
+    assert named(await pending_approvals(store=store)) == [("good", "1.1")]
     assert "what waits in run bad is not listed: run bad: entry" in caplog.text
     with pytest.raises(StoreError, match="run bad: entry"):
         await cancel("bad", store=store)
@@ -491,19 +491,19 @@ async def test_a_fork_of_a_sub_run_is_a_run_of_its_own() -> None:
     found = await run(root, "Write.", store=store, run_id="r")
     assert found.status == "held"
     again = await fork(office, "r-1.1", at=0, store=store, new_id="f")
-    (twice,) = again.held
+    (twice,) = again.pending_approvals
     assert twice.why.startswith("this may have been done already, by r-1.1:1.1: allow it if")
     await rule("f", "1.1", allow=True, store=store)
     again = await resume(office, "f", store=store)
-    assert named(again.held) == [("f-1.1", "1.1"), ("f-1.1", "1.2")]
-    assert {each.root for each in again.held} == {"f"}
+    assert named(again.pending_approvals) == [("f-1.1", "1.1"), ("f-1.1", "1.2")]
+    assert {each.root for each in again.pending_approvals} == {"f"}
     assert (await read("f", store=store)).parent_call == ""
-    for each in again.held:
+    for each in again.pending_approvals:
         await rule(each.run_id, each.call, allow=True, store=store)
     assert await store.inbox("r") == []
     assert (await resume(office, "f", store=store)).answer == "the clerk did it"
     assert sorted(done) == [("f-1.1:1.1", "a"), ("f-1.1:1.2", "b")]
-    assert len(found.held) == len(await held(store=store))
+    assert len(found.pending_approvals) == len(await pending_approvals(store=store))
 
 
 async def test_a_word_on_a_sub_run_s_call_makes_its_root_due_and_nothing_else() -> None:
@@ -521,7 +521,7 @@ async def test_a_word_on_a_sub_run_s_call_makes_its_root_due_and_nothing_else() 
     waiting = await carry(KnownAgents({"root": root}), store, "r")
     assert waiting.stop is not None
     assert (waiting.stop.status, await due()) == ("held", [])
-    for each in await held(store=store):
+    for each in await pending_approvals(store=store):
         await rule(each.run_id, each.call, allow=True, store=store)
     assert await due() == ["r"]
     ended = await carry(KnownAgents({"root": root}), store, "r")
@@ -535,7 +535,7 @@ async def test_many_runs_wait_in_a_real_store(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "runs.sqlite")
     for number in range(5):
         await run(writer(done, "x", "y"), "Write.", store=store, run_id=f"w{number}")
-    assert len(await held(store=store)) == 10
+    assert len(await pending_approvals(store=store)) == 10
     await store.close()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew import Agent, ConfigError, cancel, held, read, replay, resume, rule, run
+from clew import Agent, ConfigError, cancel, pending_approvals, read, replay, resume, rule, run
 from clew.core.events import Cancel, encode
 from clew.core.interfaces import Append
 from clew.stores import MemoryStore
@@ -17,9 +17,9 @@ async def test_sub_runs_of_sub_runs_wait_are_allowed_and_refused() -> None:
     done: list[tuple[str, str]] = []
     store = MemoryStore()
     root, office, clerk = family(done)
-    waiting = (await run(root, "Write.", store=store, run_id=ID)).held
+    waiting = (await run(root, "Write.", store=store, run_id=ID)).pending_approvals
     assert {each.run_id for each in waiting} == {f"{ID}-1.{n}-1.1" for n in (1, 2)}
-    assert {each.root for each in await held(store=store)} == {ID}
+    assert {each.root for each in await pending_approvals(store=store)} == {ID}
     for each in waiting:
         assert each.seen
         await rule(each.run_id, each.call, allow=each.call == "1.1", store=store)
@@ -63,7 +63,7 @@ async def test_a_cancel_closes_what_waits_below() -> None:
     below = await read(f"{ID}-1.2-1.1", store=store)
     assert below.stop is not None
     assert (below.stop.status, below.stop.reason) == ("interrupted", "enough")
-    assert await held(store=store) == ()
+    assert await pending_approvals(store=store) == ()
 
 
 async def test_a_run_that_only_has_the_name_of_a_sub_run_is_left_alone() -> None:

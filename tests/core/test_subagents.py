@@ -23,7 +23,7 @@ from clew import (
     cancel,
     delegate,
     fork,
-    held,
+    pending_approvals,
     read,
     replay,
     resume,
@@ -479,7 +479,10 @@ async def test_what_is_lent_counts_as_spent_until_the_rest_comes_back() -> None:
     root = lone(child, step, say("done"), limits=limits, more=[send], guards=[hold_letters])
     store = MemoryStore()
     result = await run(root, "Do.", store=store, run_id="r")
-    assert [(each.run_id, each.call) for each in result.held] == [("r-1.1", "1.1"), ("r", "1.2")]
+    assert [(each.run_id, each.call) for each in result.pending_approvals] == [
+        ("r-1.1", "1.1"),
+        ("r", "1.2"),
+    ]
     so_far = await read("r", store=store)
     assert so_far.reserved.tool_calls == 2  # of 4: the call itself, two lent, one kept for `send`
     left = root.budget.left(so_far)
@@ -696,15 +699,15 @@ async def test_a_fork_has_sub_runs_of_its_own() -> None:
     with pytest.raises(ConfigError, match=r"cannot be forked at 1: give 0 to 0 \(step 1 waits for"):
         await fork(root, "r", at=1, store=store, new_id="f")
     again = await fork(root, "r", at=0, store=store, new_id="f")
-    assert {each.why.split(":")[0] for each in again.held} == {
+    assert {each.why.split(":")[0] for each in again.pending_approvals} == {
         "this may have been done already, by r"
     }
-    for each in again.held:
+    for each in again.pending_approvals:
         await rule(each.run_id, each.call, allow=True, store=store)
     again = await resume(root, "f", store=store)
-    assert {each.run_id for each in again.held} == {"f-1.1-1.1", "f-1.2-1.1"}
-    assert len(await held(store=store)) == 8
-    for each in again.held:
+    assert {each.run_id for each in again.pending_approvals} == {"f-1.1-1.1", "f-1.2-1.1"}
+    assert len(await pending_approvals(store=store)) == 8
+    for each in again.pending_approvals:
         await rule(each.run_id, each.call, allow=True, store=store)
     assert (await resume(root, "f", store=store)).answer == "done"
     assert {key.partition("-")[0] for key, _ in done} == {"f"}
@@ -791,8 +794,8 @@ async def test_a_tool_may_keep_its_sub_runs_where_it_likes() -> None:
     store = MemoryStore()
     root = by_hand(sub)
     result = await run(root, "Do.", store=store, run_id="r")
-    assert result.held[0].why == "somebody must look at it elsewhere"
-    assert await held(store=store) == ()  # it is told where it waits
+    assert result.pending_approvals[0].why == "somebody must look at it elsewhere"
+    assert await pending_approvals(store=store) == ()  # it is told where it waits
     await store.post("r", b'{"event":"ruling","call":"1.1","allow":true}')
     assert (await resume(root, "r", store=store)).ok
     assert [(each.run_id, each.parent, each.waited) for each in asked] == [

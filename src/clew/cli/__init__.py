@@ -47,7 +47,9 @@ COMMANDS: Final[dict[str, tuple[Entry, ...]]] = {
             "approvals",
             "Allow or reject calls that wait for a person.",
             commands=(
-                Entry("list", "List held calls; with -i, decide on each.", "approvals"),
+                Entry(
+                    "list", "List what waits for approval; with -i, decide on each.", "approvals"
+                ),
                 Entry("allow", "Allow a held call.", "rulings"),
                 Entry("reject", "Reject a held call.", "rulings"),
             ),

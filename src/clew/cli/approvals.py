@@ -6,9 +6,9 @@ from functools import partial
 import anyio
 import click
 
-from clew import ConfigError, Held, StoreError, held, read
+from clew import ConfigError, PendingApproval, StoreError, pending_approvals, read
+from clew.cli.approval_prompts import decide, document, post_ruling, render_approval, show_call
 from clew.cli.errors import ANSWERED
-from clew.cli.held_calls import decide, document, held_call, leave_word, render_held
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import command, existing, exists, shown_place
 from clew.cli.render import Shown
@@ -42,7 +42,7 @@ def list_approvals(store: str | None, *, interactive: bool, as_json: bool) -> in
         click.echo(f"nothing waits for a person at {shown_place(store)}")
     out = console()
     for each, queue in waiting:
-        for piece in render_held(each, store):
+        for piece in render_approval(each, store):
             put(out, piece)
         since = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.at / 1000))
         put(out, Shown("Since", since, "dim"))
@@ -51,11 +51,11 @@ def list_approvals(store: str | None, *, interactive: bool, as_json: bool) -> in
     return ANSWERED
 
 
-def _walk(waiting: list[tuple[Held, str]], store: str | None) -> int:
+def _walk(waiting: list[tuple[PendingApproval, str]], store: str | None) -> int:
     """Ask about each, and leave every word at once: Ctrl-C takes none of them back."""
     ruled: dict[str, str] = {}
     for each, queue in waiting:
-        put(console(), held_call(each))
+        put(console(), show_call(each))
         try:
             ruling = decide(each)
         except (EOFError, KeyboardInterrupt):
@@ -64,7 +64,7 @@ def _walk(waiting: list[tuple[Held, str]], store: str | None) -> int:
         if ruling is None:
             continue
         try:
-            leave_word(each, ruling, store)
+            post_ruling(each, ruling, store)
         except ConfigError as error:  # somebody else was faster
             click.echo(f"clew: {error}", err=True)
         else:
@@ -75,10 +75,10 @@ def _walk(waiting: list[tuple[Held, str]], store: str | None) -> int:
     return ANSWERED
 
 
-async def _waiting(store: str | None) -> list[tuple[Held, str]]:
+async def _waiting(store: str | None) -> list[tuple[PendingApproval, str]]:
     """What waits, and the queue whose workers go on with it, "" for none."""
     async with existing(store) as found:
-        waiting = await held(store=found)
+        waiting = await pending_approvals(store=found)
         return [(each, await _queue(found, each.root)) for each in waiting]
 
 

@@ -9,13 +9,13 @@ from typing import Final
 
 import click
 
-from clew import ClewError, FencedError, Held, OpenRun, cancel, open_run, read, rule
+from clew import ClewError, FencedError, OpenRun, PendingApproval, cancel, open_run, read, rule
 from clew.agent_files import origin
-from clew.approvals import held_in
+from clew.approvals import pending_in
 from clew.cli.agents import Assembled, assemble, option_keys, options, recorded
+from clew.cli.approval_prompts import decide
 from clew.cli.errors import ANSWERED, Shell, tell
 from clew.cli.foreground import carry_on
-from clew.cli.held_calls import decide
 from clew.cli.options import DEBUG, STORE, TRUST_ORIGIN, agent_options, readable
 from clew.cli.outcome import Outcome, status, tell_end
 from clew.cli.places import command, existing, find_run
@@ -191,7 +191,7 @@ def _rule(session: Session, runner: asyncio.Runner) -> bool:
     if opened is None or status(opened.record) != "held":
         return False
     ruled = False
-    for each in runner.run(held_in(session.place, opened.record)):
+    for each in runner.run(pending_in(session.place, opened.record)):
         if (ruling := _decide(each)) is not None:
             ruled = True
             word = rule(
@@ -202,7 +202,7 @@ def _rule(session: Session, runner: asyncio.Runner) -> bool:
     return ruled
 
 
-def _decide(each: Held) -> Ruling | None:
+def _decide(each: PendingApproval) -> Ruling | None:
     """What the person says of a held call; Ctrl-C and Ctrl-D leave it waiting."""
     try:
         return decide(each)

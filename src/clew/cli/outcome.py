@@ -10,12 +10,12 @@ import click
 import msgspec
 from rich.console import Console
 
-from clew import Entry, Evidence, Held, Result, Trajectory, Usage
-from clew.approvals import held_here
+from clew import Entry, Evidence, PendingApproval, Result, Trajectory, Usage
+from clew.approvals import pending_here
 from clew.citations import titles
+from clew.cli.approval_prompts import document as approval_document
+from clew.cli.approval_prompts import render_approval
 from clew.cli.errors import EXITS, FAILED, nobody_reads
-from clew.cli.held_calls import document as held_document
-from clew.cli.held_calls import render_held as held_shown
 from clew.cli.options import DEBUG, JSON, QUIET
 from clew.cli.places import command
 from clew.cli.render import WIDE, Shown, dollars
@@ -122,7 +122,7 @@ def document(end: Outcome) -> dict[str, Json]:
         "lost": usage(end.lost),
         "model": setting.model if setting is not None else "",
         "model_chosen": end.why,
-        "held": [held_document(each) for each in held(end)],
+        "pending_approvals": [approval_document(each) for each in pending(end)],
         "vote": None if end.vote is None else vote_document(end.vote),
     }
 
@@ -216,16 +216,18 @@ def _gist(run: Ballot) -> str:
     return text if len(text) <= WIDE else f"{text[:WIDE]}…"
 
 
-def held(end: Outcome) -> Sequence[Held]:
+def pending(end: Outcome) -> Sequence[PendingApproval]:
     """What waits for a person, in sub-runs too; of an open run, what its own record says."""
-    return end.result.held if end.result is not None else tuple(held_here(end.record))
+    return (
+        end.result.pending_approvals if end.result is not None else tuple(pending_here(end.record))
+    )
 
 
 def rulings(end: Outcome) -> Iterator[Shown]:
     """What waits for a person, and the commands that rule on it."""
     run_id = end.record.run_id
-    for each in held(end):
-        yield from held_shown(each, end.store, run_id)
+    for each in pending(end):
+        yield from render_approval(each, end.store, run_id)
     for run in end.vote.runs if end.vote is not None else ():
         if run.status == "held":
             yield Shown("Look", command("show", run.run_id, store=end.store))

@@ -7,12 +7,12 @@ from functools import partial
 import anyio
 import click
 
-from clew import Call, ConfigError, Held, Trajectory, held, read
+from clew import Call, ConfigError, PendingApproval, Trajectory, pending_approvals, read
 from clew.agent_files import is_foreign
-from clew.approvals import held_here, held_in, root_of
+from clew.approvals import pending_here, pending_in, root_of
+from clew.cli.approval_prompts import arguments, confirm, post_ruling
 from clew.cli.errors import ANSWERED
 from clew.cli.foreign_runs import FOREIGN
-from clew.cli.held_calls import arguments, confirm, leave_word
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.places import LAST, SHOWN, command, existing, find_run
 from clew.cli.safe_text import inert
@@ -80,7 +80,7 @@ def _rule(run: str, word: Word, store: str | None, *, yes: bool) -> int:
         if not confirm(made, yes=yes):
             click.echo(f"{waiting.call} {waiting.tool} still waits")
             return ANSWERED
-    leave_word(waiting, Ruling(waiting.call, word.allow, args, word.why), store)
+    post_ruling(waiting, Ruling(waiting.call, word.allow, args, word.why), store)
     done = "allowed" if word.allow else "refused"
     queue = inert(queue_of(root))
     then = f"A worker of the queue {queue} goes on with it, or: " if queue else "Go on with: "
@@ -95,7 +95,7 @@ def _rule(run: str, word: Word, store: str | None, *, yes: bool) -> int:
 class _Meant:
     """The call that a word is on, its arguments as the word has them, and the run that goes on."""
 
-    waiting: Held
+    waiting: PendingApproval
     args: dict[str, Json] | None
     root: Trajectory
     below: bool
@@ -107,7 +107,7 @@ async def _find(run: str, word: Word, store: str | None) -> _Meant:
         if run == LAST:
             run = await _only_run(place)
         record = await read(await find_run(place, run), store=place)
-        waiting = await held_in(place, record, await root_of(place, record))
+        waiting = await pending_in(place, record, await root_of(place, record))
         each = _resolve_call(record, waiting, word)
         of, root = [await read(run_id, store=place) for run_id in (each.run_id, each.root)]
         return _Meant(each, _arguments(of.call(each.call), word), root, each not in waiting)
@@ -115,7 +115,7 @@ async def _find(run: str, word: Word, store: str | None) -> _Meant:
 
 async def _only_run(place: Store) -> str:
     """The run that waits, where only one does: a word must not be on whichever was written last."""
-    roots = list(dict.fromkeys(each.root for each in await held(store=place)))
+    roots = list(dict.fromkeys(each.root for each in await pending_approvals(store=place)))
     if len(roots) > 1:
         named = ", ".join(roots[:SHOWN]) + (" …" if len(roots) > SHOWN else "")
         message = f"{len(roots)} runs wait ({named}): name one, or see each: `clew approvals -i`"
@@ -123,12 +123,14 @@ async def _only_run(place: Store) -> str:
     return roots[0] if roots else LAST
 
 
-def _resolve_call(record: Trajectory, waiting: Sequence[Held], word: Word) -> Held:
+def _resolve_call(
+    record: Trajectory, waiting: Sequence[PendingApproval], word: Word
+) -> PendingApproval:
     """What the word is on: a call of the run itself, or the only one that waits in its sub-runs.
 
     A call whose sub-run waits may be refused as a whole.
     """
-    own = {each.call: each for each in held_here(record)}
+    own = {each.call: each for each in pending_here(record)}
     if word.call in own:
         root = waiting[0].root if waiting else record.run_id
         return replace(own[word.call], root=root)

@@ -10,7 +10,7 @@ from clew.core.events import Cancel, Json, Ruling, encode
 from clew.core.inbox import words_in
 from clew.core.interfaces import Store
 from clew.core.journal import load
-from clew.core.pending import Held, ancestors, held_here, waits_below
+from clew.core.pending import PendingApproval, ancestors, pending_here, waits_below
 from clew.core.runner import has_begun
 from clew.core.trajectory import Call, Trajectory
 from clew.stores import Where, store_at
@@ -19,14 +19,14 @@ from clew.support.redaction import Redaction, secrets
 LOG: Final = logging.getLogger("clew")
 
 
-async def held(*, store: Where = None) -> tuple[Held, ...]:
+async def pending_approvals(*, store: Where = None) -> tuple[PendingApproval, ...]:
     """All calls that wait for a person's ruling in a store, oldest first.
 
     A call with a ruling no longer waits, even if its run has not continued yet. A run that cannot
     be read is logged, and does not affect the others.
     """
     async with store_at(store) as place:
-        found: list[Held] = []
+        found: list[PendingApproval] = []
         for info in [*await place.runs(status="open"), *await place.runs(status="held")]:
             try:
                 found += await _held(place, info.run_id)
@@ -35,7 +35,7 @@ async def held(*, store: Where = None) -> tuple[Held, ...]:
         return tuple(sorted(found, key=lambda each: (each.at, each.run_id, each.call)))
 
 
-async def _held(store: Store, run_id: str) -> list[Held]:
+async def _held(store: Store, run_id: str) -> list[PendingApproval]:
     so_far = await load(store, run_id)
     waiting = [call for call in so_far.held if not waits_below(call)]
     ruled = {call.key for call in waiting if await word_on(store, so_far, call) is not None}
@@ -43,7 +43,7 @@ async def _held(store: Store, run_id: str) -> list[Held]:
         ruled = set[str]()
     kept = {call.key for call in waiting} - ruled
     root = await root_of(store, so_far)
-    return [each for each in held_here(so_far, root) if each.call in kept]
+    return [each for each in pending_here(so_far, root) if each.call in kept]
 
 
 async def root_of(store: Store, so_far: Trajectory) -> str:
@@ -96,8 +96,8 @@ async def rule(
 ) -> None:
     """Put a ruling on a held call into its run's inbox, and notify the runs above a sub-run.
 
-    A ruling covers the call once, with its current arguments; with `seen` (`Held.seen`), only with
-    those that were seen. The first ruling counts; repeating it completes a delivery that was cut
+    A ruling covers the call once, with its current arguments; with `seen` (that of its
+    `PendingApproval`), only with those that were seen. The first ruling counts; repeating it completes a delivery that was cut
     off. Raises `ConfigError` if the call is not held, has other arguments, or has a different
     ruling.
     """
@@ -169,6 +169,6 @@ async def _cancel(store: Store, run_id: str, why: str) -> None:
             await _cancel(store, child, why)
 
 
-held_sync = twin(held)
+pending_approvals_sync = twin(pending_approvals)
 rule_sync = twin(rule)
 cancel_sync = twin(cancel)

@@ -14,7 +14,7 @@ from clew.core.trajectory import Call, Trajectory
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class PendingApproval:
     """A call that waits for a person's ruling, with its arguments.
 
     `run_id` and `call` identify it. `root` is the run to resume after the ruling; it differs from
@@ -33,12 +33,12 @@ class Held:
     root: str
 
 
-def held_here(so_far: Trajectory, root: str = "") -> Iterator[Held]:
+def pending_here(so_far: Trajectory, root: str = "") -> Iterator[PendingApproval]:
     """The held calls in the record itself, including calls whose sub-run waits."""
     held = ((call, call.verdict) for call in so_far.held if call.verdict is not None)
     for call, judged in held:
         since = next((e.at for e in reversed(so_far.entries) if e.event is judged), 0)
-        yield Held(
+        yield PendingApproval(
             so_far.run_id, call.key, call.action.name, call.args, judged.verdict.reason, since,
             call.question, root or so_far.run_id,
         )  # fmt: skip
@@ -49,11 +49,13 @@ def waits_below(call: Call) -> bool:
     return call.held and call.verdict is not None and call.verdict.by == SUB_RUN
 
 
-async def held_in(store: Store, so_far: Trajectory, root: str = "") -> tuple[Held, ...]:
+async def pending_in(
+    store: Store, so_far: Trajectory, root: str = ""
+) -> tuple[PendingApproval, ...]:
     """The held calls of the run and all its sub-runs."""
     below = {call.key: call.child for call in so_far.held if waits_below(call)}
-    found: list[Held] = []
-    for each in held_here(so_far, root):
+    found: list[PendingApproval] = []
+    for each in pending_here(so_far, root):
         if (child := below.get(each.call)) is None:
             found.append(each)
             continue
@@ -62,7 +64,7 @@ async def held_in(store: Store, so_far: Trajectory, root: str = "") -> tuple[Hel
         except RunNotFoundError:  # it is not in this store: taking it up says so
             found.append(each)
         else:
-            found += await held_in(store, record, root or so_far.run_id)
+            found += await pending_in(store, record, root or so_far.run_id)
     return tuple(found)
 
 

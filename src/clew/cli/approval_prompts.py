@@ -11,7 +11,7 @@ import anyio
 import click
 import msgspec
 
-from clew import ConfigError, Held, rule
+from clew import ConfigError, PendingApproval, rule
 from clew.cli.options import readable
 from clew.cli.places import command, place
 from clew.cli.render import Shown, written
@@ -25,21 +25,21 @@ PROMPT: Final = "? "
 """Short: what a plain terminal has no room for, it would scroll away."""
 
 
-def document(each: Held) -> dict[str, Json]:
+def document(each: PendingApproval) -> dict[str, Json]:
     """A call that waits for a ruling, for programs."""
     return {name: value for name, value in asdict(each).items() if name != "seen"}
 
 
-def held_call(each: Held, run_id: str = "") -> Shown:
+def show_call(each: PendingApproval, run_id: str = "") -> Shown:
     """The call that waits: its run where that is not `run_id`, its tool, its arguments, and why."""
     made = written(Action(each.tool, each.args), whole=True)
     place = each.call if each.run_id == run_id else f"{each.run_id} {each.call}"
     return Shown(f"Held {inert(place)}", f"{made}\n{inert(each.why)}", "yellow")
 
 
-def render_held(each: Held, store: str | None, run_id: str = "") -> Iterator[Shown]:
+def render_approval(each: PendingApproval, store: str | None, run_id: str = "") -> Iterator[Shown]:
     """A call that waits, in whichever run; that is named where it is not `run_id`."""
-    yield held_call(each, run_id)
+    yield show_call(each, run_id)
     if each.tool == ASK_PERSON:
         answer = command("approvals allow", each.run_id, each.call, "--answer", "TEXT", store=store)
         yield Shown("Answer it", answer)
@@ -60,12 +60,12 @@ def arguments(text: str) -> dict[str, Json]:
         raise ConfigError(message) from error
 
 
-def confirm(each: Held, *, yes: bool) -> bool:
+def confirm(each: PendingApproval, *, yes: bool) -> bool:
     """Show a call and ask whether it may be made; with `yes` it is only shown.
 
     Raises `ConfigError` where nobody is there to be asked.
     """
-    put(console(), held_call(each))
+    put(console(), show_call(each))
     if yes:
         return True
     if not sys.stdin.isatty():
@@ -74,7 +74,7 @@ def confirm(each: Held, *, yes: bool) -> bool:
     return click.confirm("Allow it?")
 
 
-def decide(each: Held) -> Ruling | None:
+def decide(each: PendingApproval) -> Ruling | None:
     """Ask for a ruling on a call that was shown; None where the person decides later.
 
     `KeyboardInterrupt` and `EOFError` are the caller's.
@@ -101,7 +101,7 @@ def decide(each: Held) -> Ruling | None:
                 return None
 
 
-def _edit(each: Held) -> dict[str, Json] | None:
+def _edit(each: PendingApproval) -> dict[str, Json] | None:
     """The arguments as the person leaves them in their editor; None where they did not save any."""
     text = msgspec.json.format(msgspec.json.encode(each.args)).decode()
     try:
@@ -112,7 +112,7 @@ def _edit(each: Held) -> dict[str, Json] | None:
         return None
 
 
-def leave_word(each: Held, word: Ruling, store: str | None) -> None:
+def post_ruling(each: PendingApproval, word: Ruling, store: str | None) -> None:
     """Leave the person's word on a held call in its run's inbox."""
     leave = partial(
         rule, each.run_id, each.call, allow=word.allow, args=word.args, why=word.why,
