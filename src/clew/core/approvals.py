@@ -97,9 +97,9 @@ async def rule(
     """Put a ruling on a held call into its run's inbox, and notify the runs above a sub-run.
 
     A ruling covers the call once, with its current arguments; with `seen` (that of its
-    `PendingApproval`), only with those that were seen. The first ruling counts; repeating it completes a delivery that was cut
-    off. Raises `ConfigError` if the call is not held, has other arguments, or has a different
-    ruling.
+    `PendingApproval`), only with those that were seen. The first ruling counts; repeating it
+    completes a delivery that was cut off. Raises `ConfigError` if the call is not held, has other
+    arguments, or has a different ruling.
     """
     async with store_at(store) as place:
         record = await load(place, run_id)
