@@ -27,7 +27,6 @@ from clew import (
 from clew import replay as play_again
 from clew.context import PROMPT
 from clew.context.call_estimate import ANSWER, CallEstimate, most_answered
-from clew.context.reminders import reminders
 from clew.core.budget import LEAST, Budget
 from clew.core.events import (
     SCHEMA,
@@ -607,7 +606,7 @@ def test_the_model_is_reminded_of_what_is_left_from_where_it_is_near(
 ) -> None:
     so_far = Trajectory("r", [Entry(1, 0, 1, Started("q", AgentSpec("f", "m", "c", "p")))])
     near = PROMPT.replace(tell_left="near")
-    assert reminders(near, so_far, Left(steps, calls, 1_000, 60.0)) == tuple(lines)
+    assert near.reminders(so_far, Left(steps, calls, 1_000, 60.0)) == tuple(lines)
 
 
 @pytest.mark.parametrize(("took", "left"), [(0, 600.0), (1_500, 594.0 + 1.5)])

@@ -1,10 +1,9 @@
 """What the model sees of a run: instructions, demonstrations, and the view of its record."""
 
-from clew.context.chat_tokens import goal_of
 from clew.context.demonstrations import DEMONSTRATIONS, demonstrations
 from clew.context.instructions import PROMPT, Instructions, instructions
 from clew.context.variants import SHAPES, VARIANTS, Variant, described, matching
-from clew.context.view import View
+from clew.context.view import View, goal_of
 
 __all__ = [
     "DEMONSTRATIONS",

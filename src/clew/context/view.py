@@ -11,10 +11,11 @@ from typing import Any, Final
 import msgspec
 
 from clew.codecs.interface import Codec, Constrains, Describes, PromptSpec, Shape
-from clew.context.chat_tokens import are_shown, goal_of, harmless
+from clew.context.chat_tokens import without_chat_tokens
 from clew.context.prompt_parts import Parts
 from clew.core.events import FINISH, Fingerprints, Json, Note, encode
 from clew.core.interfaces import Calls, Parameters, Part, Prompt
+from clew.core.steps import Aside
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
 from clew.support.parts import shaped_text
 
@@ -31,6 +32,9 @@ SHOWN_CHARS: Final = 100_000
 """Of a longer observation a model is shown the beginning and the end; the record has all of it."""
 
 _TAIL_CHARS: Final = 20_000
+
+_HARMLESS: Final = 4
+"""The schema of records since which chat tokens are kept from models."""
 
 
 def digest(*values: Any) -> str:
@@ -56,25 +60,40 @@ def visible_text(text: str, shape: Shape | None, *, whole: bool) -> str:
     return f"{text[:head]}\n{said}\n{text[-_TAIL_CHARS:]}"
 
 
-def shaped(step: Step, shape: Shape | None, *, whole: bool) -> Step:
-    """The step with its observations as they are shown, long ones `whole` or in part; what finish
-    was told stays.
+def goal_of(so_far: Trajectory) -> str:
+    """What a run was asked: words of a person as they are, of a model's without chat tokens."""
+    own = so_far.started.trust == "trusted" or so_far.started.schema < _HARMLESS
+    return so_far.visible_goal if own else without_chat_tokens(so_far.visible_goal)
+
+
+def visible_step(step: Step, shape: Shape | None, so_far: Trajectory) -> Step:
+    """The step as a model sees it, in a run that was begun by these rules or by earlier ones.
+
+    Observations are shaped, and long ones shown in part; what finish was told stays. What came from
+    outside is without chat tokens.
     """
+    whole, harmless = not so_far.capped, so_far.started.schema >= _HARMLESS
 
     def visible_call(call: Call) -> Call:
-        if call.observation is None or call.action.name == FINISH:
+        if (seen := call.observation) is None:
             return call
-        text = call.observation.text
-        seen = visible_text(text, shape, whole=whole)
-        if seen is text and shape is None:
+        text, finish = seen.text, call.action.name == FINISH
+        shown = text if finish else visible_text(text, shape, whole=whole)
+        if harmless and seen.trust != "trusted":
+            shown = without_chat_tokens(shown)
+        if shown == text and (finish or shape is None):
             return call
-        observation = msgspec.structs.replace(call.observation, content=seen)
-        return msgspec.structs.replace(call, observation=observation)
+        return msgspec.structs.replace(
+            call, observation=msgspec.structs.replace(seen, content=shown)
+        )
 
-    calls = tuple(map(visible_call, step.calls))
-    if all(one is other for one, other in zip(calls, step.calls, strict=True)):
-        return step
-    return msgspec.structs.replace(step, calls=calls)
+    def visible_aside(aside: Aside) -> Aside:  # how a call ended after its deadline is a note
+        if not (harmless and isinstance(aside, Note) and aside.source == "late"):
+            return aside
+        return msgspec.structs.replace(aside, text=without_chat_tokens(aside.text))
+
+    calls, asides = tuple(map(visible_call, step.calls)), tuple(map(visible_aside, step.asides))
+    return msgspec.structs.replace(step, calls=calls, asides=asides)
 
 
 def first_prompt(codec: Codec, brief: PromptSpec, goal: str = "…") -> Prompt:
@@ -249,9 +268,7 @@ class View:
                 *self._described(step.thought.shown),
                 *self._codec.tail(self.brief, notes, step.number),
             )
-        shown = shaped(step, self.brief.shape, whole=not so_far.capped)
-        shown = shown if are_shown(so_far) else harmless(shown)
-        seen = self._codec.render(self.brief, shown)
+        seen = self._codec.render(self.brief, visible_step(step, self.brief.shape, so_far))
         return _Rendered(before, step, (*told, *seen), restated=bool(restated))
 
 

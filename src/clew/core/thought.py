@@ -9,7 +9,6 @@ import msgspec
 from clew.codecs.interface import Parsed
 from clew.codecs.no_answer import no_answer
 from clew.concurrency.tasks import settle
-from clew.context.reminders import reminders
 from clew.context.view import view_of
 from clew.core.agent import Agent
 from clew.core.errors import ModelError, PartError, described, message_of
@@ -17,7 +16,7 @@ from clew.core.events import FINISH, Action, Reply, Thought, encode
 from clew.core.interfaces import Calls, OnText, Prompt
 from clew.core.journal import Journal
 from clew.core.trajectory import Trajectory
-from clew.support.parts import PASSED, broken, of_kind, short_repr, using
+from clew.support.parts import PASSED, broken, of_kind, short_repr
 from clew.support.surrogates import HALF, mended
 
 
@@ -28,16 +27,19 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought:
     """
     so_far = journal.trajectory
     landing = so_far.landing is not None
-    said = reminders(agent.instructions, so_far, agent.budget.left(so_far))
+    said = agent.instructions.reminders(so_far, agent.budget.left(so_far))
     new = await agent.discover_tools(so_far)
     calls: Calls = "none" if landing else "auto"
-    with using(who := f"the format {agent.resolved_codec.name}"):
-        params = agent.resolved_model.info.params
-        view = view_of(so_far, agent.resolved_codec, agent.brief, params, agent.seed)
+    codec = agent.resolved_codec
+    who = f"the format {codec.name}"
+    try:
+        view = view_of(so_far, codec, agent.brief, agent.resolved_model.info.params, agent.seed)
         prompt, prints = view.prompt(so_far, said, calls, new)
-        hear = (
-            None if journal.listener is None else agent.resolved_codec.stream_filter(journal.token)
-        )
+        hear = None if journal.listener is None else codec.stream_filter(journal.token)
+    except PASSED:
+        raise
+    except BaseException as error:
+        raise broken(who, error) from error
     reply = await _reply(agent, prompt, hear)
     parsed = _read(agent, so_far, reply, who)
     if landing and any(action.name != FINISH for action in parsed.actions):
