@@ -44,16 +44,16 @@ WORK: Final = 0.2
 """Seconds that recorded replies are read for, so that the clock can tell."""
 
 TEXT: Final = f"""\
-*Recorded* is how fast `parse` reads the replies as they were recorded, all of a format after one
-another, in MB of UTF-8 a second of CPU time on the machine that wrote this page. No model wrote
-`labelled` or `json` there: those are FEVER's thoughts and actions in these formats.
+*Recorded*: how fast `parse` reads the recorded replies of a format, in MB of UTF-8 a second of CPU
+time on the machine that wrote this page. `labelled` and `json` are FEVER's thoughts and actions
+rewritten in these formats.
 
-*Hostile* replies are {MEGABYTE:,} characters of one shape, repeated: brackets, quotes, fences,
-labels, comments, starts of calls that never end, behind nothing or behind half a call. Each is
-read, and streamed in pieces of {PIECE} characters: every shape at {MEGABYTE // 64:,} characters,
+*Hostile*: replies of {MEGABYTE:,} characters of one repeated shape (brackets, quotes, fences,
+labels, comments, starts of calls that never end, alone or behind half a call), read whole and
+streamed in pieces of {PIECE} characters. Every shape is tried at {MEGABYTE // 64:,} characters and
 twice, four times and eight times as many, the slowest {SLOWEST} at eight times that again. *Growth*
-is the time for a character, at worst, over that in the shortest text: 1 is linear, 8 quadratic.
-Times under {NOISE * 1000:.0f} ms are left out of it.
+is the worst time per character over that in the shortest text: 1 is linear, 8 quadratic. Times
+under {NOISE * 1000:.0f} ms do not count for it.
 """
 
 UNITS: Final = (
@@ -300,7 +300,11 @@ def measured(reads: Sequence[Read], part: float) -> Part:
             lines.append(f"{name}, {what}: the slowest shape is {worst.shape}")
             if worst.growth:
                 lines[-1] += f", that which grows most {worst.grown}"
-    return Part("Speed of the codecs", TEXT, rows, lines)
+    return Part(
+        "Speed of the codecs", TEXT, rows, lines,
+        finding="every codec reads in linear time, hostile replies too",
+        lead=("recorded: native (native/2)", "hostile: paper/2, read, slowest"),
+    )  # fmt: skip
 
 
 def recorded(reads: Sequence[Read], seconds: float) -> Iterator[Figure]:

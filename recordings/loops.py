@@ -26,18 +26,16 @@ PRECISION: Final = 0.95
 """Of the runs that are disturbed."""
 
 TEXT: Final = """\
-Every recorded run of every file, whatever its format. A scripted model makes the recorded calls
-whatever it is told, the tools return the recorded observations, and the person's messages come
-where they came. All settings are the defaults, except that the limits are high and there is no
-landing, so that only the detector ends a run early. An unreadable reply counts as a call, with the
-reply as its argument and the environment's complaint as its result; the call that ends a run does
-not count.
+Every recorded run, in any format: a scripted model makes the recorded calls whatever it is told,
+the tools return the recorded observations, and the person's messages come where they came. Settings
+are the defaults, but with high limits and no landing, so that only the detector ends a run early.
+An unreadable reply counts as a call, with the environment's complaint as its result; the call that
+ends a run does not count.
 
-A run is in a loop if the recording alone shows one, by the detector's definition: 1 to 10 calls
-repeated 5 times or more in a row, with the same names, arguments and results, and no message of a
-person in between. The loop is stopped if neither the last call of round 5 nor anything of the loop
-after it is made. A run is successful if the recording marks it so (exact match, reward 1, success,
-all runs of gold calls); without such a measure it counts among the others.
+A run is in a loop, by the recording alone, if 1 to 10 calls are repeated 5 times or more in a row
+with the same names, arguments and results, and no message of a person in between. It is stopped if
+neither the last call of round 5 nor anything of the loop after it is made. A run is successful if
+the recording says so (exact match, reward 1, success, gold calls).
 """
 
 LIMITS: Final = clew.Limits(
@@ -179,7 +177,15 @@ async def measured(recorded: Iterable[Record]) -> Part:
         for one in disturbed
         if not loops(one.run)
     ]
-    return Part("No progress: what the detector does to recorded runs", TEXT, figures, misses)
+    return Part(
+        "No progress: what the detector does to recorded runs", TEXT, figures, misses,
+        finding="the detector stops every loop and disturbs no run that succeeded",
+        lead=(
+            "of them run in a loop",
+            "of those, stopped within 5 rounds of each loop",
+            "successful runs with a call refused, or landed (false alarms)",
+        ),
+    )  # fmt: skip
 
 
 def _of_loops(

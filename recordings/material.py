@@ -8,9 +8,8 @@ from recordings.forms import UNKNOWN, kind_of, like, strange
 from recordings.part import LEAST, Figure, Part, share
 
 TEXT: Final = """\
-What a record is, is told by its own form; what a file is called says nothing. Listed and left out
-are lines that hold no record, files that end too early, and records whose form is none of the
-known ones, or whose fields hold something else.
+A record is recognised by its own form, whatever its file is called. Left out, and listed: lines
+without a record, truncated files, and records of an unknown form or with unexpected fields.
 """
 
 
@@ -34,4 +33,7 @@ def measure(sample: int) -> Part:
         if kind != UNKNOWN
     ]
     rows.append(Figure("left out", f"{len(left_out):,}", f"{kinds.total() + len(left_out):,}"))
-    return Part("The material", TEXT, rows, left_out)
+    return Part(
+        "The material", TEXT, rows, left_out,
+        finding="all records are of a form that this program knows", lead=("left out",),
+    )  # fmt: skip

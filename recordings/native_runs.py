@@ -21,24 +21,19 @@ EFFECTS: Final = 5
 """After every so-manieth attempt of an unsafe call the record is cut."""
 
 TEXT: Final = f"""\
-Customer-service conversations with native tool calls (gpt-4o, gpt-4.1 and a tuned one,
-qwen2.5:7b, an orchestrator), with the tool lists they were held with. A scripted model gives the
-recorded replies through `run`, the person's words follow through `resume(say=…)`, the tools give
-what was observed, the last call of a reply first. What a harness put in itself (a greeting,
-retries that it hid) is no reply; of what it refused and had made again, kept as it was printed,
-it is only looked at how clew reads it. Misses are calls that clew refused; all else is compared
-with the recording: names, arguments and observations of each call in the record, and the whole
-prompt of the last thought, message by message. The tools hand out the very observations that are
-compared, as above: the shops and airlines themselves are not here. A call that its own definition
-forbids, by a reader of that definition without clew's, is to be refused; where its refusal stands
-in the last prompt, that prompt is not compared.
+Customer-service conversations with native tool calls (gpt-4o, gpt-4.1 and a tuned one, qwen2.5:7b,
+an orchestrator), with their own tool lists. A scripted model gives the recorded replies through
+`run`, the person's messages follow through `resume(say=…)`, and the tools give what was observed,
+the last call of a reply first. Compared with the recording: names, arguments and observations of
+each call, and the last prompt, message by message. Texts that a harness put in itself are no
+replies; of replies that it refused, only clew's reading is checked. A call that its own definition
+forbids, by a reader independent of clew, must be refused.
 
-Every record is then cut after each of its entries and gone on with, all tools `idempotent`: it
-must come out the same in every word (but for attempts, and the order in which calls of one reply
-end), no recorded call made again; every {REPLAYS}th of them is replayed too. With all tools
-`unsafe` it is cut after every {EFFECTS}th attempt: a call nobody saw the end of must not be made
-again, the model must be told, and nothing else may change. Where more tools are listed than clew
-shows at once, those beyond are hidden; they answer all the same.
+Then every record is cut after each entry and continued. With `idempotent` tools it must end the
+same (but for attempts and the order in which calls of a reply end), with no recorded call made
+again; every {REPLAYS}th is replayed. With `unsafe` tools, cut after every {EFFECTS}th attempt, the
+call must not be made again, the model must be told, and nothing else may change. Tools beyond those
+that clew shows at once are hidden, and answer all the same.
 """
 
 
@@ -69,6 +64,12 @@ async def measured(recorded: Iterable[Record]) -> Part:
         TEXT,
         [*_compared(found), *_cut(cuts), *_met(checked), *found.judging.figures()],
         [*found.judging.misses, *checked.misses, *checked.differences, *cuts.misses],
+        finding="conversations survive a crash after any entry; no unsafe call is made twice",
+        lead=(
+            "calls with name, arguments and observation as recorded",
+            "cuts, after every entry, that end the same",
+            "cuts in unsafe calls: never made again, told, nothing else changed",
+        ),
     )
 
 

@@ -31,12 +31,24 @@ class Figure:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the page: what was done, its figures, and each miss in a line with its reason."""
+    """A part of the page: what was done, its figures, and each single case in a line.
+
+    `finding` says in a line what the figures show; those named in `lead` stand beside it at the
+    head of the page.
+    """
 
     title: str
     text: str
     figures: Sequence[Figure]
     misses: Sequence[str] = ()
+    finding: str = ""
+    lead: Sequence[str] = ()
+
+    @property
+    def aims(self) -> tuple[int, int]:
+        """How many aims are met, and how many there are."""
+        aimed = [figure.met for figure in self.figures if figure.aim]
+        return sum(aimed), len(aimed)
 
     @property
     def met(self) -> bool:

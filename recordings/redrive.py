@@ -17,33 +17,24 @@ ON_DISK: Final = 20
 """Every so-manieth run is made once more with its record in an SQLite file."""
 
 TEXT: Final = f"""\
-Every recorded run goes through the ordinary `clew.run`. A scripted model gives the recorded
-replies, the tools give the recorded observations, and only the original's own limits apply: its
-number of steps, no landing, no no-progress guard, and no limit on unreadable replies. Answers are
-compared after HotpotQA's normalisation (lower case, no punctuation, no articles), which all these
-sources use; calls by name and argument, literally except for case and outer blanks; observations
-literally. Since the tools return the recorded observations, an equal observation shows that clew
-does not change it, not that it is right: there is no Wikipedia of those days and no shop here to
-ask. Successes are counted from clew's own answer and the gold. In WebShop only the shop could tell:
-its recorded verdict counts if it was asked for the same, call by call.
+Every recorded run goes through `clew.run`: a scripted model gives the recorded replies, the tools
+give the recorded observations, and only the original's own limits apply. Answers are compared after
+HotpotQA's normalisation (lower case, no punctuation, no articles), calls by name and argument
+(literally, but for case and outer blanks), observations literally. Equal observations show that
+clew does not change them, not that they are right. Successes are counted from clew's own answer and
+the gold; in WebShop, where only the shop can tell, its recorded verdict counts if it was asked for
+the same, call by call.
 
-- **FEVER** (ReAct's notebook): 7 steps, then an empty answer. If the original could not read a
-  reply it asked again within the step; clew tells the model, so the second reply is a separate
-  step.
-- **WebShop** (ReAct's notebook): `think[...]` is a tool that is answered `OK.`. Of the 15 actions
-  the first is the reset, so 14 replies. No answer ends a run: a bound does, once the shop accepted
-  `click[Buy Now]`. How much of the episode its prompt still contained does not matter here, since
-  the replies are given.
-- **FireAct**: 11 steps; only runs that finished were written down.
-- **Reflexion**: 6 steps; two model calls a step, for the thought and for the action. They are
-  joined into one reply behind the labels in which their two prompts ended: `Thought n:` and the
-  first reply, a new line, `Action n:` and the second. It also stopped where its prompt had more
-  than {PROMPT_TOKENS:,} tokens: a bound of this program's own stands for that, with
-  {CHARACTERS} characters for a token, since its tokenizer is not at hand.
+- **FEVER**: 7 steps, then an empty answer. Where the original asked again within a step because it
+  could not read a reply, clew tells the model: the second reply is a separate step.
+- **WebShop**: 14 replies (the first of 15 actions is the reset). A bound ends a run once the shop
+  accepted `click[Buy Now]`. `think[...]` is a tool that answers `OK.`.
+- **FireAct**: 11 steps; only runs that finished were recorded.
+- **Reflexion**: 6 steps, two replies each, joined behind their labels. It also stopped at a prompt
+  of {PROMPT_TOKENS:,} tokens; a bound stands for that, at {CHARACTERS} characters a token.
 
-Differences are listed with their reason. A reason is found by comparing the two calls, or by the
-plain words of the reply, as above: if they say what clew read, the recording took something else.
-If neither fits, the run counts as unexplained and the part fails.
+A difference has a known reason if the two calls, or the plain words of the reply, show what the
+recording took otherwise. Without one it counts as unexplained, and the part fails.
 """
 
 
@@ -77,8 +68,10 @@ async def measured(sample: int) -> Part:
     figures += _of_all(runs, len(runs) - len(diverged), kept)
     figures += judging.figures()
     return Part(
-        "Recorded runs driven anew", TEXT, figures, [*judging.misses, *diverged, *otherwise]
-    )
+        "Recorded runs driven anew", TEXT, figures, [*judging.misses, *diverged, *otherwise],
+        finding="recorded runs end in clew as they ended then, and replay",
+        lead=[figure.what for figure in figures if figure.what.startswith("all")],
+    )  # fmt: skip
 
 
 def _figures(source: Source, runs: Sequence[Redriven]) -> Iterator[Figure]:

@@ -8,21 +8,51 @@ from recordings.data import ROOT
 from recordings.part import Figure, Part
 
 PAGE: Final[Path] = ROOT / "docs" / "evidence.md"
-MOST_MISSES: Final = 500
-"""So many misses of a part are listed; the rest are counted."""
+MOST_CASES: Final = 500
+"""So many single cases of a part are listed; the rest are counted."""
 
 INTRODUCTION: Final = """\
 # Evidence: tested against recordings of real models
 
 `make evidence` writes this page, and fails if a figure misses its aim. It needs recordings of real
-models, which are not part of the project: `CLEW_RECORDINGS` names their folder, and each part below
-describes its own. Without them, the tests run the same code on small fixtures.
+models, which are not part of the project: `CLEW_RECORDINGS` names their folder. Without them, the
+tests run the same code on small fixtures.
 """
 
 
 def page(parts: Sequence[Part]) -> str:
-    """The page in Markdown."""
-    return "\n".join([INTRODUCTION, *(section(part) for part in parts)])
+    """The page in Markdown: the findings, each part with its figures, the single cases."""
+    cases = [cases_of(part) for part in parts if part.misses]
+    heading = ["## Single cases", "", "What a figure counts as odd or missed, one by one.", ""]
+    return "\n".join(
+        [
+            INTRODUCTION,
+            *summary(parts),
+            *(section(part) for part in parts),
+            *(heading if cases else ()),
+            *cases,
+        ]
+    )
+
+
+def summary(parts: Sequence[Part]) -> Iterator[str]:
+    """The findings as a table."""
+    yield from ("## Findings", "", "| part | finding | figures | aims met |", "|---|---|---|---|")
+    for part in parts:
+        met, of = part.aims
+        leads = [figure for figure in part.figures if figure.what in part.lead]
+        shown = "<br>".join(_inert(f"{each.got} of {each.of}: {each.what}") for each in leads)
+        finding = (part.finding if part.met else "") or "see below"
+        word = f"{met} of {of}" if met == of else f"**{met} of {of}**"
+        title = part.title.partition(":")[0]
+        yield f"| [{title}](#{_anchor(part.title)}) | {finding} | {shown} | {word} |"
+    yield ""
+
+
+def _anchor(title: str) -> str:
+    """Where a heading is linked to."""
+    plain = "".join(sign for sign in title.lower() if sign.isalnum() or sign in " -")
+    return plain.replace(" ", "-")
 
 
 def section(part: Part) -> str:
@@ -30,13 +60,17 @@ def section(part: Part) -> str:
     lines = [f"## {part.title}", "", part.text.strip(), ""]
     lines += ["| figure | measured | on | aim | |", "|---|---|---|---|---|"]
     lines += [_row(figure) for figure in part.figures]
-    if part.misses:
-        lines += ["", f"<details><summary>{len(part.misses)} told one by one</summary>", ""]
-        lines += [f"- {_inert(miss)}" for miss in part.misses[:MOST_MISSES]]
-        if (more := len(part.misses) - MOST_MISSES) > 0:
-            lines.append(f"- and {more} more")
-        lines += ["", "</details>"]
     return "\n".join([*lines, ""])
+
+
+def cases_of(part: Part) -> str:
+    """The single cases of a part, folded."""
+    name = part.title.partition(":")[0]
+    lines = [f"<details><summary>{name}: {len(part.misses)}</summary>", ""]
+    lines += [f"- {_inert(case)}" for case in part.misses[:MOST_CASES]]
+    if (more := len(part.misses) - MOST_CASES) > 0:
+        lines.append(f"- and {more} more")
+    return "\n".join([*lines, "", "</details>", ""])
 
 
 def _row(figure: Figure) -> str:

@@ -103,21 +103,23 @@ def evidence(
             for k, least in FUSED.items()
         ]
     figures += anyio.run(_one_run, catalogue, queries[:: max(1, len(queries) // TURNS)][:TURNS])
-    return Part("Tool retrieval", _text(catalogue, definitions), figures, misses)
+    return Part(
+        "Tool retrieval", _text(catalogue, definitions), figures, misses,
+        finding="the tools that a query needs are among the first that are shown",
+        lead=("by words, recall@10", "fused, recall@10"),
+    )  # fmt: skip
 
 
 def _text(catalogue: "Catalogue", definitions: Sequence[Record]) -> str:
     return (
-        f"{len(definitions):,} published tool definitions; of those that have one name the first "
-        f"is taken: {len(catalogue.tools):,} tools. For each query the tools are ranked, and "
-        "recall@k is the share of those it needs that are among the first k, averaged over the "
-        "queries (another definition of the same name counts as found). By words: SQLite's FTS5, "
-        "Porter stems, BM25 with the weights 3, 1 and ½ for names, descriptions and parameters, "
-        "chosen once (docs/decisions/0025-tool-retrieval.md). Fused: by reciprocal rank with the "
-        "constant 60, equal weights, the first 100 of each, with vectors of all-MiniLM-L6-v2. "
-        "Neither was trained or fitted on these queries. An aim is held to within two standard "
-        "errors of the mean over these queries, so that it can be held on any. Times are those of "
-        "the machine that wrote this page."
+        f"{len(definitions):,} published tool definitions, {len(catalogue.tools):,} names (the "
+        "first of each counts). The tools are ranked for each query; recall@k is the share of the "
+        "needed tools among the first k, averaged over the queries. By words: SQLite's FTS5, "
+        "Porter stems, BM25 with the weights 3, 1 and ½ for names, descriptions and parameters "
+        "(docs/decisions/0025-tool-retrieval.md). Fused: reciprocal rank with the constant 60, "
+        "equal weights, the first 100 of each, with vectors of all-MiniLM-L6-v2. Nothing was "
+        "fitted on these queries. An aim allows two standard errors of the mean. Times are those "
+        "of the machine that wrote this page."
     )
 
 
@@ -227,15 +229,16 @@ class Ranked:
         return Figure(f"{way}, milliseconds a query: median / p95", got, f"{len(times):,}")
 
     def misses(self, way: str) -> Iterator[str]:
-        """What is not among the first ten, with the place it has instead."""
+        """The tools that are not among the first ten, each with its place for its queries."""
+        places = defaultdict[str, list[str]](list)
         for query, names in zip(self.queries, self.rankings, strict=True):
             for name in self.catalogue.needed(query):
                 place = names.index(name) + 1 if name in names else 0
-                if place in range(1, FIRST[-1] + 1):
-                    continue
-                why = f"is number {place}" if place else "is not among those with a like word"
-                first = ", ".join(names[:2])
-                yield f"{way}, {query['qid']}: {name} {why}; the first are {first}"
+                if place not in range(1, FIRST[-1] + 1):
+                    short = str(query["qid"]).removeprefix("bfcl-")
+                    places[name].append(f"{short} ({place or 'no like word'})")
+        for name, found in places.items():
+            yield f"{way}, {name}: {', '.join(found)}"
 
 
 # ------------------------------------------------------------------------------------ vectors

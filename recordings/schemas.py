@@ -366,16 +366,22 @@ def _told(found: _Found) -> Evidence:
     figures += found.judging.figures()
     text = f"""\
 {found.sets:,} function sets of the Berkeley Function Calling Leaderboard (v4), {found.tools:,}
-definitions, are made into tools by `clew.tools`. Of each gold call the first value that
-is allowed for an argument is taken. Wrong calls are gold calls with one mistake; what is wrong is
-worked out from the published schema, not from clew's. Requests are judged by the strict rules in
-`clew.testing`, and a reply calls every tool by the name it was declared with.
-What a gold call may be is read from the published definition by a reader of its own, without
-clew's: a gold call that its own definition forbids, and one of a function that is not in its set,
-is no measure. It is listed.
+definitions, become tools through `clew.tools`. A gold call takes the first value that is allowed
+for each argument; a wrong call is a gold call with one mistake, worked out from the published
+schema. Requests must pass the strict rules of `clew.testing`; a reply calls every tool by its
+declared name. A gold call that its own definition forbids, by a reader independent of clew, or of a
+function outside its set, is listed and does not count.
 
 Read otherwise than written: {changed or "nothing"}.
 Gold calls that their own definitions forbid: {rest or "none"}.
 """
     misses = [*found.judging.misses, *found.silent, *found.misses, *found.told]
-    return Evidence("Schemas: published function sets", text, figures, misses)
+    return Evidence(
+        "Schemas: published function sets", text, figures, misses,
+        finding="published functions are usable as they are; right calls pass, wrong ones do not",
+        lead=(
+            "sets usable as tools",
+            "gold calls that their definitions allow, allowed",
+            f"refused: {_WRONG['type']}",
+        ),
+    )  # fmt: skip

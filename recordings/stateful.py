@@ -36,21 +36,18 @@ LIMITS: Final = clew.Limits(
 )
 
 TEXT: Final = """\
-Multi-turn tasks with gold calls (files, tickets, trades, travel, a car, messages), each call with
-the observation of the real simulators. A scripted model makes the gold calls, one per step, with a
-text after each round; the person's messages are follow-ups (`resume(say=…)`). The world is
-stateful: it gives the next observation only to the call that is due, and objects to any other; its
-state is a hash over all calls and observations so far. Each run is replayed (the world must not
-move at all), and forked at every step without a change, with the world reset to the state of that
-step: it must end with the same observations and in the same state. This is done with tools declared
-as `read`, and as `unsafe`: then each call that the first run made after the fork point must be held
-for a person, who allows it. Functions recorded as added later exist from the start; those recorded
-as left out do not. A run with a gold call that its own definitions forbid, by an independent
-reader, cannot be followed and is listed.
+Multi-turn tasks with gold calls (files, tickets, trades, travel, a car, messages) and the
+observations of the real simulators. A scripted model makes the gold calls, one per step, with a
+text after each round; the person's messages follow through `resume(say=…)`. The world is stateful:
+it observes only the call that is due, and its state is a hash over all calls and observations. Each
+run is replayed (the world must not move), and forked at every step with the world reset to that
+step (observations and state at the end must be the same). With tools declared `unsafe`, each call
+that the first run made after the fork point must be held for a person, who allows it. Functions
+recorded as added later exist from the start; those left out do not. A run with a gold call that its
+own definition forbids, by an independent reader, is listed.
 
-Since this world returns the recorded observations, it shows that calls reach it in the right order,
-once, and with the right arguments, and that nothing changes its observations. It cannot show that
-they are right.
+This shows that calls reach the world once, in order, with the right arguments, and that nothing
+changes its observations. It cannot show that they are right.
 """
 
 
@@ -331,4 +328,12 @@ async def measured(recorded: Iterable[Record]) -> Part:
         *found.judging.figures(),
     ]
     misses = [*found.judging.misses, *found.misses, *found.unfit]
-    return Part("Stateful gold runs: replay and fork at every step", TEXT, figures, misses)
+    return Part(
+        "Stateful gold runs: replay and fork at every step", TEXT, figures, misses,
+        finding="a replay never touches the world; a fork at any step ends in the same state",
+        lead=(
+            "replays in which the world stood still",
+            "read tools: forks that observe the same and end in the same state",
+            "unsafe tools: calls held because the first run had made them",
+        ),
+    )  # fmt: skip

@@ -17,28 +17,18 @@ from recordings.text_formats import FORMATS, Format, Said, Turn, comparable, pla
 LEAST: Final = 0.999
 
 TEXT: Final = """\
-clew's codec parses every recorded reply of the text formats. The result is compared with the
-recorded thought (without its label) and action, ignoring blanks at their ends and the case of a
-tool's name. FEVER, WebShop, FireAct and Reflexion are `paper`. WebShop writes its thoughts as
-calls, `think[...]`, and its prompt ended in `Action:`, which is put back. Reflexion's original
-asked its model twice per step: the two replies are read as one, each after the label at the end of
-its prompt (`Thought 2:`, `Action 2:`). MedAgent's protocol and the two of the
-software-engineering runs are declared dialects of `Commands`: `GET {url}`, `POST {url}` with JSON
-below it, `FINISH([{answer}])`; and a block of code, or `<command>`, that ends the reply.
+clew's codec parses every recorded reply of the text formats. Thought (without its label) and action
+must be those of the recording, apart from outer blanks and the case of a tool's name. FEVER,
+WebShop, FireAct and Reflexion are `paper`: WebShop's prompt ended in `Action:`, which is put back;
+Reflexion asked for thought and action separately, so the two replies are joined behind their
+labels. MedAgent and the software-engineering runs are declared dialects of `Commands`.
 
-*Unread* are turns without a recorded action, with one flagged as unclean, or with one whose
-argument contains a further call (Reflexion's original looked `Search[a], Search[b]` up as one
-title). There the right reading is the first call that the reply plainly contains, found without any
-codec: the name of a tool and its bracket or address at the start of a line, or after a label. If
-there is none, a fault is right; if the words leave it open (a bracket that is never closed, a label
-amid prose), a fault is right too. Each of them is listed with clew's reading.
-
-*Recorded otherwise* are turns whose recorded call is not what the reply plainly says, or only one
-way to read it, while clew's reading is right by the same rule. They measure the recording, are
-listed, and count neither way.
-
-*Written by the model* means that the reply contains the name of the tool's form and every text of
-the arguments. Runs whose calls came in the provider's own fields are not text and are left out.
+- *Unread*: the recording has no action, or one that is marked as unclean or contains a further
+  call. The right reading is then the first call that the reply plainly contains, found without a
+  codec: a tool's name with its bracket or address at the start of a line or after a label. If there
+  is none, or the words leave it open, a fault is right. Each is listed.
+- *Recorded otherwise*: the recorded call is not what the reply plainly says. Listed, not counted.
+- *Written by the model*: the reply contains the tool's name and every text of the arguments.
 """
 
 _UNCLEAN: Final = frozenset({"original_parse_failure", "action_not_clean", "invalid_post_json"})
@@ -220,4 +210,8 @@ def measure(sample: int) -> Part:
     tallies = [tally for tally in found if tally.read or tally.unread]
     misses = [line for tally in tallies for line in (*tally.missed, *listed(tally))]
     rows = [*figures(tallies), *(_flagged(tallies) if sample == 1 else ()), *judging.figures()]
-    return Part("Text codecs", TEXT, rows, [*judging.misses, *misses])
+    return Part(
+        "Text codecs", TEXT, rows, [*judging.misses, *misses],
+        finding="recorded replies are read as their own programs read them",
+        lead=("all: thought and action as recorded", "all: unread turns that clew reads rightly"),
+    )  # fmt: skip

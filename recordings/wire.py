@@ -168,16 +168,15 @@ def evidence(recorded: Iterable[Record], sample: int = 1) -> Part:
     left = "; ".join(f"{why} ({number})" for why, number in out.most_common())
     text = f"""\
 {len(taken):,} completions in recorded HTTP exchanges ({told};
-`elsewhere` are compatible hosts that clew has no name for). The recorded bytes come from a server
-on this machine through the official clients; text, calls with decoded arguments, finish reason and
-usage are compared with a plain reading of the JSON. Of {sum(one.streamed for one in taken)} streams
-{len(streams)} differ in more than ids and times: each of these is read split in two at every place,
-byte by byte, in 100 random divisions, and broken off at every place, where only a reply that is
-marked as cut, an error, or (after the provider's word of the end) the whole is right.
+`elsewhere`: compatible hosts without a name in clew). A server on this machine sends the recorded
+bytes to the official clients. Text, calls with decoded arguments, finish reason and usage must be
+those of a plain reading of the JSON. Of {sum(one.streamed for one in taken)} streams,
+{len(streams)} differ in more than ids and times. Each is read split in two at every place, byte by
+byte, in 100 random divisions, and broken off at every place: then only a reply marked as cut, an
+error, or (after the provider's word of the end) the whole is right.
 
-Conversations are rebuilt by runs whose model says what was recorded and whose tools answer; each
-request has to pass the strict rules of `clew.testing` and the types of the official client.
-What was signed, and what the provider's own tools left, has to come back as it was recorded.
+Conversations are rebuilt by runs: each request must pass the strict rules of `clew.testing` and the
+types of the official client, and signed parts must come back as they were recorded.
 
 Left out: {left or "nothing"}.
 """
@@ -186,6 +185,12 @@ Left out: {left or "nothing"}.
         text,
         figures,
         [*found.judging.misses, *found.misses, *cuts.misses],
+        finding="replies are read rightly, however a stream is split or broken off",
+        lead=(
+            "plain replies where a stream was asked for",
+            "streams split in two, at every place",
+            "streams broken off, at every place",
+        ),
     )
 
 

@@ -76,8 +76,8 @@ def test_recall_is_the_mean_share_of_what_is_needed() -> None:
     assert [figure.met for figure in ranked.figures("w", {5: 0.3, 10: 1.2})] == [True, False]
     assert [round(ranked.slack(k), 2) for k in (5, 10)] == [0.48, 0.48]
     assert [*ranked.misses("w")] == [
-        "w, q2: feedCat is not among those with a like word; the first are bread_bake",
-        "w, q3: catalogue is not among those with a like word; the first are ",
+        "w, feedCat: q2 (no like word)",
+        "w, catalogue: q3 (no like word)",
     ]
 
 
@@ -85,7 +85,7 @@ def test_the_figures_of_tools_of_our_own() -> None:
     part = retrieval.evidence(DEFINITIONS, QUERIES, letters)
     told = rows(part)
     assert told["by words, recall@10"][:2] == ("0.7500", "4")
-    assert part.misses == ["by words, q4: shelf_11 is number 12; the first are shelf_0, shelf_1"]
+    assert part.misses == ["by words, shelf_11: q4 (12)"]
     assert told["by words, recall@5 / @10, parallel"] == ("1.0000 / 1.0000", "1", True)
     assert float(told["fused, recall@10"][0]) == 0.75
     assert float(told["all definitions indexed by words, in seconds"][0]) < 5
