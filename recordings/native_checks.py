@@ -90,9 +90,9 @@ def _rejected(driven: Driven, reply: Reply, checked: Checked) -> str:
         return "" if read.fault else "it is empty and no fault"
     checked.beside += 1
     for action in read.actions:
-        if (tool := driven.agent.by_name.get(action.name)) is None:
+        if (validator := driven.agent.validators.get(action.name)) is None:
             return f"{action.name}: {NOT_LISTED}"
-        if wrong := action.fault or "; ".join(driven.agent.problems(tool, action.args)):
+        if wrong := action.fault or "; ".join(validator(action.args)):
             if why := _against(driven, action.name, action.args):
                 checked.beside -= 1
                 wrong += f"; its definition says so too: {why}"

@@ -249,8 +249,14 @@ def check_tools(tools: Sequence[AnyTool]) -> None:
                 check_function(kind, part)
 
 
-def check_cost(limit: float | None, tools: Sequence[AnyTool]) -> None:
-    """Raise `ConfigError` where a limit on cost could not hold a sub-agent without a price."""
+def check_cost(limit: float | None, tools: Sequence[AnyTool], *, priced: bool) -> None:
+    """Raise `ConfigError` where a limit on cost could not hold the model, or a sub-agent."""
+    if limit is not None and not priced:
+        message = (
+            "a cost limit needs a model with a known price: say what it costs (prices=, or "
+            "[prices] in an agent file), or limit tokens"
+        )
+        raise ConfigError(message)
     unpriced = [name for name, most in tool_grants(tools).items() if most.cost is None]
     if limit is not None and unpriced:
         message = (

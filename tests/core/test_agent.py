@@ -26,6 +26,7 @@ from clew import (
     run,
 )
 from clew.core.agent import changes
+from clew.core.budget import AtMost
 from clew.core.events import Json, Reply, Started, Stop
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.core.journal import Journal
@@ -33,7 +34,6 @@ from clew.core.loop import run as go
 from clew.core.trajectory import Call, Trajectory, effects
 from clew.guards import NoProgress
 from clew.guards.caps import Caps
-from clew.guards.limits import AtMost
 from clew.models.anthropic.messages import anthropic_messages
 from clew.result import result
 from clew.stores import MemoryStore

@@ -399,4 +399,4 @@ def test_an_agent_takes_the_tools_as_they_are() -> None:
 
     agent = anyio.run(tools)
     assert [(tool.name, tool.effect) for tool in agent.tools] == [("act", "unsafe")]
-    assert agent.problems(agent.tools[0], {"command": ""}) != []
+    assert agent.validators[agent.tools[0].name]({"command": ""}) != []

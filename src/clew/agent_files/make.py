@@ -32,6 +32,7 @@ from clew.tools.finish import answer_schema
 from clew.tools.process import process_tool
 from clew.tools.retrieval import Embed, Retrieval
 from clew.tools.schema import checked
+from clew.validate import check_cost
 
 DOCS: Final = "docs"
 Where: TypeAlias = tuple[str | int, ...]
@@ -94,9 +95,8 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         with part("limits", name):
             Limits(**{name: number})
     fields["limits"] = spec.limits.limits
-    if spec.limits.cost is not None:
-        with part("limits", "cost"):
-            fields["limits"].bounds(priced=thinker.info.priced)
+    with part("limits", "cost"):
+        check_cost(spec.limits.cost, (), priced=thinker.info.priced)
     with part("codec"):
         native = by_name(spec.codec or "native").native
     if native:

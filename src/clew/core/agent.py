@@ -1,6 +1,6 @@
 """The agent: a frozen bundle of parts, checked when it is made."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Final, Generic, Self, cast, overload
@@ -14,7 +14,7 @@ from clew.context import PROMPT, Instructions, Variant, described, instructions,
 from clew.context.call_estimate import CallEstimate, most_answered, opening
 from clew.context.prompt_spec import brief_document
 from clew.context.view import digest, first_prompt
-from clew.core.budget import Budget
+from clew.core.budget import Budget, at_most
 from clew.core.events import AgentSpec, Json
 from clew.core.interfaces import (
     AnyTool,
@@ -23,15 +23,14 @@ from clew.core.interfaces import (
     Finder,
     Guard,
     Model,
-    Parameters,
     Screen,
-    ToolSpec,
     tool_grants,
 )
 from clew.core.trajectory import Trajectory
 from clew.guards import AlreadyDone, NoProgress
 from clew.guards.caps import Caps
 from clew.guards.limits import Limits
+from clew.guards.no_progress import Stuck
 from clew.models.resolve import resolve
 from clew.support.parts import (
     PASSED,
@@ -44,7 +43,7 @@ from clew.support.parts import (
     wrong,
 )
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
-from clew.tools.schema import compile_schema, schema_hash, shown_problems
+from clew.tools.schema import Validator, compile_schema, schema_hash, shown_problems
 from clew.tools.types import check_json
 from clew.validate import (
     Tools,
@@ -111,7 +110,6 @@ class Agent(Generic[A_co]):
     def __post_init__(self) -> None:
         """Make the parts now, so that what does not fit is said before the first model call."""
         check_tools(self.tools)
-        check_cost(self.limits.cost, self.tools)
         check_prompt(self.prompt)
         for kind in ("guard", "check", "screen", "bound"):
             check_functions(kind, getattr(self, f"{kind}s"))
@@ -122,13 +120,14 @@ class Agent(Generic[A_co]):
             check_function("shape", self.brief.shape)
         check_number("tries", self.tries, least=0)
         check_number("seed", self.seed)
+        check_cost(self.limits.cost, self.tools, priced=self.resolved_model.info.priced)
         check_json("fallback", self.fallback)
         check_json("the model's params", dict(self.resolved_model.info.params))
         if self.retrieval is not None:
             check_retrieval(self.retrieval, self.tools, self.resolved_codec)
         with fitting(f"the format {self.resolved_codec.name}"):
             _ = first_prompt(self.resolved_codec, self.brief)
-        _ = (self.setting, self.all_bounds, self.warnings, self._validators)
+        _ = (self.setting, self.all_bounds, self.warnings, self.validators, self.result_validators)
         validate = self.resolved_model.info.validate
         validate(first_prompt(self.resolved_codec, self.brief))
         if more := self.brief.more:
@@ -209,7 +208,8 @@ class Agent(Generic[A_co]):
     @cached_property
     def all_bounds(self) -> tuple[Bound, ...]:
         """The bounds of the limits and the user's own."""
-        return (*self.limits.bounds(priced=self.resolved_model.info.priced), *self.bounds)
+        usual = at_most(self.limits, priced=self.resolved_model.info.priced)
+        return (*usual, *(() if self.limits.no_progress is None else (Stuck(),)), *self.bounds)
 
     @cached_property
     def all_guards(self) -> tuple[Guard, ...]:
@@ -236,9 +236,9 @@ class Agent(Generic[A_co]):
 
     def tripped_bound(self, so_far: Trajectory) -> str | None:
         """The reason of the first bound that is reached, or that the next thought would exceed."""
-        bound: Bound | None = None
+        bound, budget = None, self.budget
         try:
-            for bound in self._bounds_in_order:
+            for bound in (budget.exceeded, *self.all_bounds, budget.granted, budget.short):
                 if reason := bound(so_far):
                     break
             else:
@@ -248,10 +248,6 @@ class Agent(Generic[A_co]):
         except BaseException as error:
             raise broken(f"the bound {stable_name(bound)}", error) from error
         return text_from(f"the bound {stable_name(bound)}", reason, "a reason or None")
-
-    @cached_property
-    def _bounds_in_order(self) -> tuple[Bound, ...]:
-        return (self.budget.exceeded, *self.all_bounds, self.budget.granted, self.budget.short)
 
     def cannot_land(self, so_far: Trajectory) -> bool:
         """Whether a landing has begun for which the remaining budget no longer suffices."""
@@ -281,29 +277,19 @@ class Agent(Generic[A_co]):
         """All tools by name, including hidden ones and finish."""
         return {tool.name: tool for tool in (*self.tools, finish_tool(self.brief.answer))}
 
-    def problems(self, tool: ToolSpec, args: dict[str, Json]) -> list[str]:
-        """What is wrong with arguments, in lines that say what to do."""
-        return self._validators[tool.name](args)
-
-    def result_problems(self, tool: ToolSpec, value: Json) -> list[str]:
-        """What is wrong with a result, by the tool's own schema."""
-        check = self._results.get(tool.name)
-        return [] if check is None else check(value)
-
     def decode(self, value: Json) -> A_co:
         """Convert an answer to the answer type. Raises `ValueError` with advice."""
         return cast("A_co", decode_answer(self.answer, value))
 
     @cached_property
-    def _validators(self) -> dict[str, Callable[[Json], list[str]]]:
+    def validators(self) -> dict[str, Validator]:
+        """By the name of each tool: what is wrong with arguments, in lines that say what to do."""
         return {name: compile_schema(tool.parameters) for name, tool in self.by_name.items()}
 
     @cached_property
-    def _results(self) -> dict[str, Callable[[Json], list[str]]]:
-        schemas: dict[str, Parameters] = {
-            tool.name: tool.result for tool in self.tools if tool.result is not None
-        }
-        return {name: compile_schema(schema, "field") for name, schema in schemas.items()}
+    def result_validators(self) -> dict[str, Validator]:
+        """The same for the results of tools that have a schema for them."""
+        return {t.name: compile_schema(t.result, "field") for t in self.tools if t.result}
 
     @cached_property
     def setting(self) -> AgentSpec:

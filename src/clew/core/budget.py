@@ -1,12 +1,13 @@
 """The one account of a run: what it may take, what it took, and whether the next call still fits.
 
-The numbers that a person sets, and the bounds that a record names, are in `guards/limits.py`; here
-they are compared with what the record says. Before each thought a call is reserved: its prompt and
-the most it may answer (`context/call_estimate.py`) must fit in what is left, beside a reserve for a
-landing. All of it is read from the record, so a replay comes to the same. What a provider takes
-beyond it is excess: then nothing more is begun.
+The numbers that a person sets (`guards/limits.py`) are compared with what a run took since a person
+last spoke: a further word gives it the same again. Before each thought a call is reserved: its
+prompt and the most it may answer (`context/call_estimate.py`) must fit in what is left, beside a
+reserve for a landing. All of it is read from the record, so a replay comes to the same. What a
+provider takes beyond it is excess: then nothing more is begun.
 """
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import msgspec
@@ -15,6 +16,7 @@ from clew.context.call_estimate import CallEstimate
 from clew.core.events import EFFECTFUL, Grant, Started, Thought, Usage
 from clew.core.interfaces import Left, Tool
 from clew.core.trajectory import Totals, Trajectory
+from clew.guards.limits import Limits
 
 LEAST: Final = 1.0
 """The least time in seconds that a call gets, however little is left."""
@@ -22,9 +24,44 @@ LEAST: Final = 1.0
 RESERVE: Final = 2
 """The thoughts that a parent keeps back from its grants: one more, and a landing."""
 
+_USED_UP: Final = {
+    "faults": "{} unreadable replies in a row",
+    "steps": "{1} of {1} used",
+    "tool_calls": "{} of {} used",
+    "tokens": "{} of {} used",
+    "seconds": "{:.1f} of {:g} worked",
+    "cost": "${:.4f} of ${:.4f} spent",
+}
+"""The axes that have a bound, as records list them, and what is said of one that is used up."""
+
 _AXES: Final = ("steps", "tool_calls", "tokens", "seconds", "cost")
 
 _NOTHING: Final = Usage()
+
+
+class AtMost(msgspec.Struct, frozen=True):
+    """A bound: at most so much of what `axis` names, since a person last spoke."""
+
+    axis: str
+    most: float
+
+    def __call__(self, so_far: Trajectory) -> str | None:
+        """A reason, "name: detail", once it is used up."""
+        used = so_far.faults_in_row if self.axis == "faults" else getattr(so_far.spent, self.axis)
+        if used < self.most:
+            return None
+        return f"{self.axis}: {_USED_UP[self.axis].format(used, self.most)}"
+
+    def __repr__(self) -> str:
+        """As records name it, such as "ToolCalls(most=30)"."""
+        return f"{self.axis.title().replace('_', '')}(most={self.most!r})"
+
+
+def at_most(limits: Limits, *, priced: bool) -> Iterator[AtMost]:
+    """The bounds that the numbers of limits mean; where no price is known, cost has none."""
+    for axis in _USED_UP:
+        if priced or axis != "cost":
+            yield AtMost(axis, limits.most_cost if axis == "cost" else getattr(limits, axis))
 
 
 class Allowance(NamedTuple):

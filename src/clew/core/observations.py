@@ -114,7 +114,8 @@ def observed(
         return failed(tool, call, "bad_output", text, "done", short_repr(type(value)))
     if so_far.capped and size > (most := agent.limits.observation_bytes):
         return _truncate(tool, call, content, size, most)
-    if given.ok and (problems := agent.result_problems(tool, content)):
+    validator = agent.result_validators.get(tool.name) if given.ok else None
+    if validator is not None and (problems := validator(content)):
         text = f"{tool.name} returned what it must not: {'; '.join(problems)}"
         return failed(tool, call, "bad_output", text, "done", repr(content))
     observation = msgspec.structs.replace(

@@ -69,7 +69,7 @@ async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEv
     if call.ruling is None and (mended := _repaired(tool, args)) is not None:
         args, what = mended
         events.append(Judged(call.key, Verdict("amend", what, args=args), by=f"{tool.name}.repair"))
-    if problems := agent.problems(tool, args):
+    if problems := agent.validators[tool.name](args):
         return [*events, _teach(call, tool, "; ".join(problems), so_far.trust)]
     return [*events, *await _ask_guards(agent, so_far, call, tool, args)]
 
@@ -123,7 +123,7 @@ async def _ask_guards(
                     events.append(hint)
             case "amend":
                 args = verdict.args if verdict.args is not None else args
-                if problems := agent.problems(tool, args):
+                if problems := agent.validators[tool.name](args):
                     return [*events, _teach(call, tool, "; ".join(problems), so_far.trust)]
                 asked = Call(call.key, Action(call.action.name, args))
                 events.append(Judged(call.key, verdict, by=name))

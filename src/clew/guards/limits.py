@@ -1,21 +1,17 @@
-"""Limits: the numbers that bound a run, and the bounds and the guard that they mean.
+"""Limits: the numbers that bound a run, and the guard that they mean.
 
-Bounds look at what was spent since a person last spoke: a further word gives a run the same again.
-What is left, and whether the next call fits, is reckoned in `clew.core.budget`.
+`clew.core.budget` compares them with what a run took.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Final, Literal
 
-import msgspec
-
 from clew.core.errors import ConfigError
 from clew.core.events import Grant
-from clew.core.interfaces import Bound, Guard
-from clew.core.trajectory import Trajectory
+from clew.core.interfaces import Guard
 from clew.guards.caps import Caps
-from clew.guards.no_progress import NoProgress, Stuck
+from clew.guards.no_progress import NoProgress
 
 DEFAULT_COST = 1.0
 """US dollars a run may cost where prices are known and nothing else was said."""
@@ -23,36 +19,8 @@ DEFAULT_COST = 1.0
 _PARTED: Final = frozenset({"cost", "seconds", "part_seconds", "reply_seconds", "grace"})
 """Limits that need not be whole numbers."""
 
-_USED_UP: Final = {
-    "faults": "{} unreadable replies in a row",
-    "steps": "{1} of {1} used",
-    "tool_calls": "{} of {} used",
-    "tokens": "{} of {} used",
-    "seconds": "{:.1f} of {:g} worked",
-    "cost": "${:.4f} of ${:.4f} spent",
-}
-"""The axes that have a bound, as records list them, and what is said of one that is used up."""
-
 _CHOICES: Final = {"unknown": ("tell", "hold"), "landing": (True, False)}
 """What is said by a word, and the words."""
-
-
-class AtMost(msgspec.Struct, frozen=True):
-    """A bound: at most so much of what `axis` names, since a person last spoke."""
-
-    axis: str
-    most: float
-
-    def __call__(self, so_far: Trajectory) -> str | None:
-        """A reason, "name: detail", once it is used up."""
-        used = so_far.faults_in_row if self.axis == "faults" else getattr(so_far.spent, self.axis)
-        if used < self.most:
-            return None
-        return f"{self.axis}: {_USED_UP[self.axis].format(used, self.most)}"
-
-    def __repr__(self) -> str:
-        """As records name it, such as "ToolCalls(most=30)"."""
-        return f"{self.axis.title().replace('_', '')}(most={self.most!r})"
 
 
 @dataclass(frozen=True)
@@ -118,18 +86,6 @@ class Limits:
             if not 0 < number < float("inf"):
                 message = f"limit {name} is {number}: give a finite number over 0"
                 raise ConfigError(message)
-
-    def bounds(self, *, priced: bool) -> tuple[Bound, ...]:
-        """The bounds for these numbers. Raises `ConfigError` for a cost limit without a price."""
-        if self.cost is not None and not priced:
-            message = (
-                "a cost limit needs a model with a known price: say what it costs (prices=, or "
-                "[prices] in an agent file), or limit tokens"
-            )
-            raise ConfigError(message)
-        most = {axis: getattr(self, axis) for axis in _USED_UP} | {"cost": self.most_cost}
-        usual = (AtMost(axis, most[axis]) for axis in _USED_UP if priced or axis != "cost")
-        return (*usual, *(() if self.no_progress is None else (Stuck(),)))
 
     @property
     def most_cost(self) -> float:
