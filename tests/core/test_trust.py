@@ -100,6 +100,29 @@ async def test_what_was_read_once_stays_read(slip: Any) -> None:
     assert seen == ["untrusted"] * 3
 
 
+async def looked_up(args: dict[str, Any], key: str) -> str | None:
+    raise OSError("no line")
+
+
+@tool(effect="unsafe", probe=looked_up, timeout=0.01)
+async def wire(to: str) -> str:
+    """Pay somebody over a slow line."""
+    await anyio.sleep_forever()
+    return ""
+
+
+SLIPS = {**CLEAN, "a payment of which nobody knows": act("wire", to="me")}
+
+
+@pytest.mark.parametrize("what", SLIPS)
+async def test_whatever_comes_of_a_call_after_that_replays(what: str) -> None:
+    script = ScriptedModel([act("letter"), SLIPS[what], finish("noon")])
+    agent = Agent(model=script, tools=[*TOOLS, wire], guards=[no_payments])
+    store = MemoryStore()
+    result = await run(agent, "What time is it?", store=store)
+    await replay(agent, result.run_id, store=store)
+
+
 async def test_six_refusals_do_not_end_the_persons_task() -> None:
     """An attacker who makes a model ask for what is refused does not stop it so."""
     asked = [act("pay", to=f"account {number}") for number in range(8)]
