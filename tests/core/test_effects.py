@@ -419,6 +419,29 @@ async def test_a_probe_says_what_became_of_a_call_in_doubt(*, happened: bool) ->
     )
 
 
+@pytest.mark.parametrize("says", ["found", None, OSError("the bank is closed")], ids=str)
+async def test_a_probe_says_what_became_of_a_call_that_was_late(says: Any) -> None:
+    async def never(args: dict[str, Json], key: str) -> str:
+        await anyio.sleep_forever()
+        return ""
+
+    async def probe(args: dict[str, Json], key: str) -> str | None:
+        if isinstance(says, OSError):
+            raise says
+        return None if says is None else str(says)
+
+    work = made(never, effect="unsafe", probe=probe, timeout=0.01)
+    agent = Agent(model=ScriptedModel([act("work"), say("ok")]), tools=[work])
+    store = MemoryStore()
+    so_far = await run(agent, await start(agent, "Work!", store, run_id="run"))
+    observation = seen(so_far)
+    if says == "found":
+        assert (observation.text, observation.outcome) == ("found", "done")
+    else:
+        assert (observation.code, observation.outcome) == ("timeout", "unknown")
+    await replay(agent, so_far, MemoryStore())
+
+
 async def test_a_probe_that_fails_leaves_the_call_in_doubt() -> None:
     work = Flaky()
 

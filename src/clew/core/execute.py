@@ -62,6 +62,12 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
         if tool.effect in EFFECTFUL or number > 1:
             await journal.record(Attempt(call.key, tool.name, call.hash, most, number, after))
         observation = await _once(agent, tool, whole, journal, most)
+        late = (observation.code, observation.outcome) == ("timeout", "unknown")
+        if late and tool.probe is not None:
+            begun = journal.trajectory.call(call.key)
+            found = await _probe(agent, journal, tool, begun, tool.probe)
+            if found is not None and found.outcome != "unknown":  # one it does not find may come
+                observation = found
         if observation.ok or number > tool.retry.times or not _repeatable(tool, observation):
             await journal.record(observation)
             return
