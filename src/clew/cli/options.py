@@ -190,7 +190,13 @@ _AGENT: Final = (
     _COST,
     _number("--seconds", "S", "Limit: seconds of work."),
     _number("--temperature", "T", "Sampling temperature."),
-    _flag("--grounded", about="Reject answers that the evidence does not support.", default=None),
+    click.option(
+        "--checks",
+        callback=_names,
+        metavar="NAMES",
+        help="What checks answers: grounded (rejects what the evidence does not support), or "
+        "module:name of your own.",
+    ),
     _flag(
         "--references",
         about="Cite by number, and end the answer with the list of references.",
