@@ -17,7 +17,7 @@ import anyio
 from clew import Agent, open_store
 from clew.core.interfaces import Store
 from clew.core.runner import start
-from clew.stores.file_locks import stops
+from clew.stores.blobs import stops
 from clew.workers import QUEUE
 from durability import world
 from durability.audit import Audit, audit

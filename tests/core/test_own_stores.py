@@ -10,6 +10,7 @@ import pytest
 from clew import Agent, Limits, MemoryStore, PartError, StoreError, resume, run
 from clew.core.journal import load
 from clew.retention import verify
+from clew.stores import store_at
 from clew.stores.interface import Deletes, Locks, Notifies
 from clew.stores.user_store import guarded
 from clew.testing.models import ScriptedModel, act, say
@@ -116,7 +117,7 @@ async def test_what_a_store_says_itself_is_passed_on_and_so_is_the_end_of_the_wo
         work.cancel_scope.cancel()
 
 
-def test_what_a_store_can_do_is_seen_through_its_guard_and_ours_have_none() -> None:
+async def test_what_a_store_can_do_is_seen_through_its_guard_and_ours_have_none() -> None:
     class Least:
         """The methods of the protocol, and no others."""
 
@@ -125,7 +126,8 @@ def test_what_a_store_can_do_is_seen_through_its_guard_and_ours_have_none() -> N
     for name in USED:
         setattr(Least, name, _method(name))
     ours: Any = MemoryStore()
-    assert guarded(ours) is ours
+    async with store_at(ours) as opened:
+        assert opened is ours
     least: Any = guarded(Least())  # type: ignore[arg-type]  # its methods were set above
     assert not isinstance(least, Locks | Deletes)
     assert least.more == "its own"

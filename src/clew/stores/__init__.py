@@ -63,7 +63,8 @@ async def store_at(where: Where) -> AsyncGenerator[Store]:
             with anyio.CancelScope(shield=True):  # a database keeps whatever is not let go of
                 await store.close()
     else:
-        yield guarded(where)
+        shipped = type(where).__module__.partition(".")[0] == "clew"
+        yield where if shipped else guarded(where)
 
 
 def store_file(named: str) -> Path:

@@ -28,13 +28,6 @@ else:
 _Identity: TypeAlias = tuple[int, int]
 """What tells files apart, whatever they are called: device and number."""
 
-_STOP: Final = b'{"event":"stop"'
-
-
-def stops(body: bytes) -> bool:
-    """Whether a line's event is a stop: an event's encoding begins with what it is."""
-    return body.startswith(_STOP)
-
 
 class _File(msgspec.Struct):
     """A file that is open for its locks: the bytes that this process has locked in it."""

@@ -11,7 +11,7 @@ import msgspec
 
 from clew.core.events import Started, Stop, decode
 from clew.core.interfaces import RunInfo
-from clew.stores.file_locks import stops
+from clew.stores.blobs import stops
 
 __all__ = [
     "Summary",

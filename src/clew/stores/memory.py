@@ -3,7 +3,7 @@
 import msgspec
 
 from clew.core.interfaces import Append, Base, Line, RunInfo
-from clew.stores.file_locks import stops
+from clew.stores.blobs import stops
 from clew.stores.listing import matching, page
 from clew.stores.refusals import (
     known_run,

@@ -34,10 +34,7 @@ _OF: Final[Mapping[str, type]] = {
 
 def guarded(store: Store) -> Store:
     """The store, with what it raises, and gives in the wrong type, made into a `PartError`."""
-    kind = type(store)
-    if kind.__module__.partition(".")[0] == "clew":
-        return store
-    return cast("Store", _guarded(kind)(store))
+    return cast("Store", _guarded(type(store))(store))
 
 
 class _Guarded:

@@ -9,7 +9,7 @@ import anyio.abc
 
 from clew.core.errors import StoreError, one_error
 from clew.core.interfaces import RunInfo
-from clew.stores.file_locks import stops
+from clew.stores.blobs import stops
 from clew.workers.backoff import Pauses
 from clew.workers.config import OnWorkerEvent, WorkerConfig
 from clew.workers.locks import Shared, claim, fingerprint_of, let_go

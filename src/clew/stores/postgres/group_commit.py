@@ -15,7 +15,7 @@ import psycopg
 
 from clew.core.errors import StoreError
 from clew.core.interfaces import Append, Line
-from clew.stores.file_locks import stops
+from clew.stores.blobs import stops
 from clew.stores.postgres.connection import Connection, Link, Packed, can_retry, explain, lost
 from clew.stores.refusals import refusal, unknown_run
 

@@ -21,14 +21,7 @@ _ONLY_HERE: Final = """
 _LINES: Final = """
     DELETE FROM entries WHERE key BETWEEN ?1 << 32 AND (?1 << 32) + 4294967295"""
 _TABLES: Final = ("uses", "inbox", "forks", "open_runs", "stopped_runs", "runs")
-_USE: Final = "INSERT OR IGNORE INTO uses (number, digest) VALUES (?, ?)"
-_KEEP: Final = "INSERT OR IGNORE INTO blobs (digest, body) VALUES (?, ?)"
-
-
-def keep(connection: sqlite3.Connection, number: int, digest: str, body: bytes) -> None:
-    """Write a blob that a run has, once per content, into the open transaction."""
-    connection.execute(_KEEP, (digest, body))
-    connection.execute(_USE, (number, digest))
+USE: Final = "INSERT OR IGNORE INTO uses (number, digest) VALUES (?, ?)"
 
 
 def forget(connection: sqlite3.Connection, run_id: str, number: int) -> None:
@@ -59,4 +52,4 @@ def find_uses(connection: sqlite3.Connection) -> None:
     for key, body in connection.execute("SELECT key, body FROM entries"):
         named = _DIGEST.findall(body if isinstance(body, bytes) else str(body).encode())
         for digest in {found.decode() for found in named} & known:
-            connection.execute(_USE, (key >> 32, digest))
+            connection.execute(USE, (key >> 32, digest))

@@ -3,17 +3,17 @@
 import logging
 import os
 import sqlite3
+import struct
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from clew.core.errors import StoreBusyError, StoreDamagedError, StoreError
 from clew.stores.refusals import LOCKED, NO_ROOM, failed, newer
 from clew.stores.sqlite.delete import find_uses
-from clew.stores.sqlite.due import OPEN_RUNS, STOPPED_RUNS, find_open, find_stopped
+from clew.stores.sqlite.listing import OPEN_RUNS, STOPPED_RUNS, find_open, find_stopped
 from clew.stores.sqlite.truncated import missing, rebuilt
-from clew.stores.sqlite.wal import ends_torn
 from clew.support.private_files import make_file, make_folder
 
 LOG: Final = logging.getLogger("clew")
@@ -22,8 +22,6 @@ VERSION: Final = 4
 """Version of the tables, kept in the file as `user_version`."""
 
 _WITH_FORKS: Final = 2  # the first version that has the table `forks`
-
-_WITH_STOPPED: Final = 4  # and `stopped_runs`
 
 _OURS: Final = int.from_bytes(b"clew")  # the file's application_id
 
@@ -100,6 +98,13 @@ _MAYBE_READABLE: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READ
 # Why an older file is not brought up: it may only be read, a page of it is broken, or (an error of
 # the binding itself) a text in it is none.
 _AS_IT_IS: Final = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT, 0})
+
+
+# The write-ahead log is a header and frames, a page each; those with the header's salts are of this
+# log, what is behind them of an older one. A commit is whole when its last frame says so
+# (https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
+_HEADER: Final = struct.Struct(">II I I 8s 8x")  # magic, version, page size, number, salts
+_FRAME: Final = struct.Struct(">I I 8s 8x")  # page, size after a commit, salts
 
 
 def connect(path: Path, patience: float) -> sqlite3.Connection:
@@ -210,6 +215,41 @@ def _tell_torn(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
+def ends_torn(log: Path) -> bool:
+    """Whether frames, or a part of one, stand behind the last commit of this log.
+
+    SQLite passes such an end over without a word. Only the log is opened here: closing any other of
+    a store's files would drop the locks that SQLite holds on it.
+    """
+    try:
+        with log.open("rb") as file:
+            return _torn(file, log.stat().st_size)
+    except (OSError, struct.error):  # it was folded into the file just now, or may not be looked at
+        return False
+
+
+def _torn(file: BinaryIO, size: int) -> bool:
+    head = file.read(_HEADER.size)
+    if len(head) < _HEADER.size:
+        return size > 0
+    page, salts = (fields := _HEADER.unpack(head))[2], fields[4]
+    step = _FRAME.size + page
+    whole, rest = divmod(size - _HEADER.size, step)
+
+    def frame(number: int) -> tuple[int, bytes]:
+        file.seek(_HEADER.size + number * step)
+        _, commit, mine = _FRAME.unpack(file.read(_FRAME.size))
+        return commit, mine
+
+    low, high = 0, whole  # frames of this log come first: find how many there are
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if frame(middle)[1] == salts else (low, middle)
+    if low and not frame(low - 1)[0]:
+        return True
+    return bool(rest) and low == whole and (rest < _FRAME.size or frame(whole)[1] == salts)
+
+
 def _check(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse what some other program, or a later clew, wrote."""
     version = _number(connection, "user_version")
@@ -246,11 +286,6 @@ def _make(connection: sqlite3.Connection, version: int) -> None:
         find_open(connection)
         find_stopped(connection)
     connection.execute("COMMIT")
-
-
-def indexed(connection: sqlite3.Connection) -> bool:
-    """Whether the file has the tables that this version lists runs by."""
-    return _number(connection, "user_version") >= _WITH_STOPPED
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:

@@ -18,7 +18,7 @@ import msgspec
 
 from clew.core.errors import StoreError
 from clew.core.interfaces import Append, Base, Line, RunInfo, Store
-from clew.stores.file_locks import stops
+from clew.stores.blobs import stops
 from clew.stores.listing import matching, page
 from clew.stores.refusals import lost_base, missing_blob, unknown_run
 

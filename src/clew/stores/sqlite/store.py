@@ -9,9 +9,9 @@ write lock that every append takes first.
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 
@@ -20,19 +20,16 @@ import anyio
 from clew.core.errors import StoreDamagedError, StoreError
 from clew.core.interfaces import Append, Base, Line, RunInfo, Store
 from clew.stores.file_locks import FileClaims
-from clew.stores.listing import matching, page
+from clew.stores.listing import matching
 from clew.stores.refusals import gone, known_run, missing_blob, no_base, refusal, unknown_run
-from clew.stores.sqlite.delete import forget, keep, size
-from clew.stores.sqlite.due import DUE, ORDER, add_run, ended, ids_of, page_of
-from clew.stores.sqlite.file import beside, connect, explain, identity, indexed
-from clew.stores.sqlite.group_commit import Group, Waiting
+from clew.stores.sqlite.delete import USE, forget, size
+from clew.stores.sqlite.file import beside, connect, explain, identity
+from clew.stores.sqlite.listing import DUE, LAST, add_run, ended, ids_of, line_of, listing, page_of
 from clew.stores.sqlite.salvage import salvaged
 
 LOG: Final = logging.getLogger("clew")
 
 T = TypeVar("T")
-
-_SEQ: Final = (1 << 32) - 1
 
 # The lines of a run have the keys (number << 32) + seq: they lie side by side and in order. Those
 # that a fork shares have the key of the run that wrote them.
@@ -58,25 +55,50 @@ _NEXT: Final = """
 _READ: Final = """
     SELECT key, at, epoch, body, hash FROM entries
     WHERE key > (?1 << 32) + ?2 AND key <= (?1 << 32) + ?3 ORDER BY key"""
-_RUNS: Final = """
-    SELECT runs.run_id, parents.run_id, shared,
-           first.key, first.at, first.epoch, first.body, first.hash,
-           last.key, last.at, last.epoch, last.body, last.hash
-    FROM runs
-    LEFT JOIN forks ON forks.number = runs.number
-    LEFT JOIN runs AS parents ON parents.number = base
-    JOIN entries AS first ON first.key = (coalesce(root, runs.number) << 32) + 1
-    JOIN entries AS last ON last.key = (
-        SELECT max(key) FROM entries
-        WHERE key BETWEEN runs.number << 32 AND (runs.number << 32) + 4294967295
-    )"""
 # One row of nothing for a run whose inbox is empty.
 _INBOX: Final = """
     SELECT inbox.id, inbox.body FROM runs LEFT JOIN inbox USING (number)
     WHERE run_id = ? ORDER BY inbox.id"""
 _CREATE: Final = "INSERT INTO runs (run_id, epoch) VALUES (?, 1)"
+_KEEP: Final = "INSERT OR IGNORE INTO blobs (digest, body) VALUES (?, ?)"
 _BUMP: Final = "UPDATE runs SET epoch = epoch + 1 WHERE number = ?"
 _POST: Final = "INSERT INTO inbox (number, body) VALUES (?, ?)"
+
+
+class Waiting:
+    """An append on its way into a commit, and what became of it."""
+
+    __slots__ = ("append", "done", "error", "quiet")
+
+    def __init__(self, append: Append) -> None:
+        self.append = append
+        self.done: anyio.Event | None = None
+        self.error: Exception | None = StoreError("this was not committed")
+        self.quiet = False
+
+
+class Group(threading.local):
+    """The appends of one thread's event loop that will share the next commit."""
+
+    def __init__(self) -> None:
+        self.gathering = False
+        self.waiting: list[Waiting] = []
+        self.run_id = ""
+        self.others = False
+
+    def watch(self, run_id: str) -> None:
+        """Look out, from now on, for appends of other runs than this."""
+        self.run_id, self.others = run_id, False
+
+    def alone(self, append: Append) -> bool:
+        """Whether no other append is to be expected: none of its run, and of others none came
+        since this one was begun or taken up, or since its last barrier.
+        """
+        self.others |= append.run_id != self.run_id
+        alone = append.alone and not self.others
+        if append.barrier:
+            self.watch(append.run_id)
+        return alone
 
 
 class SqliteStore:
@@ -93,10 +115,14 @@ class SqliteStore:
         self.patience = patience
         self._connection = connect(self.path, patience)
         self._identity = identity(self.path)
-        self._claims = FileClaims(beside(self.path, ".claims"), self.path)
+        self._claims_at = beside(self.path, ".claims")
         self._lock = threading.Lock()
         self._group = Group()
         self._durability = "NORMAL"
+
+    @cached_property
+    def _claims(self) -> FileClaims:
+        return FileClaims(self._claims_at, self.path)
 
     def __repr__(self) -> str:
         return f"SqliteStore({str(self.path)!r})"
@@ -190,7 +216,7 @@ class SqliteStore:
         self, most: int = 0, after: RunInfo | None = None, status: str = ""
     ) -> list[RunInfo]:
         try:
-            return self._run_alone(partial(self._page, most, after, status))
+            return self._run_alone(partial(page_of, self._connection, most, after, status))
         except StoreError:
             if (rest := await self.salvage()) is None:  # pragma: no cover - mended meanwhile
                 raise
@@ -206,7 +232,7 @@ class SqliteStore:
             return matching([run.run_id for run in await self.runs()], part, most)
 
     async def due(self) -> list[RunInfo]:
-        return self._run_alone(partial(self._listing, DUE))
+        return self._run_alone(partial(listing, self._connection, DUE))
 
     async def claim(self, name: str) -> bool:
         return self._claims.claim(name)
@@ -258,7 +284,7 @@ class SqliteStore:
 
     def _lines(self, run_id: str, after: int) -> list[Line]:
         number = self._place(run_id)[0]
-        found = self._part(number, after, _SEQ)
+        found = self._part(number, after, LAST)
         while found and (fork := self._fork(number)) is not None and fork[1] > after:
             number, upto, _ = fork
             found = self._part(number, after, upto) + found
@@ -266,31 +292,7 @@ class SqliteStore:
 
     def _part(self, number: int, after: int, upto: int) -> list[Line]:
         """Lines that a run wrote itself."""
-        return [_line(*row) for row in self._connection.execute(_READ, (number, after, upto))]
-
-    def _page(self, most: int, after: RunInfo | None, status: str) -> list[RunInfo]:
-        if not indexed(self._connection):  # of an older version, and may only be read
-            return page(self._listing(f"ORDER BY {ORDER}"), most, after, status)
-        if not (most or after or status):
-            return self._listing(f"ORDER BY {ORDER}")
-        place = (after.run_id, after.last.at) if after is not None else None
-        return self._listing(*page_of(self._connection, most, place, status))
-
-    def _listing(
-        self, further: str, values: Mapping[str, str | int] | None = None
-    ) -> list[RunInfo]:
-        return [
-            RunInfo(
-                run_id,
-                (last := _line(*lines[5:])).seq,
-                _line(*lines[:5]),
-                last,
-                None if parent is None else Base(parent, shared),
-            )
-            for run_id, parent, shared, *lines in self._connection.execute(
-                f"{_RUNS} {further}", values or {}
-            )
-        ]
+        return [line_of(*row) for row in self._connection.execute(_READ, (number, after, upto))]
 
     def _run_alone(self, work: Callable[[], T]) -> T:
         """Do `work` on the connection, alone; SQLite's errors come out as ours."""
@@ -383,12 +385,9 @@ class SqliteStore:
                 _INSERT, (start + line.seq, line.at, line.epoch, line.hash, line.body)
             )
         for digest, body in append.blobs.items():
-            keep(connection, number, digest, body)
+            connection.execute(_KEEP, (digest, body))
+            connection.execute(USE, (number, digest))
         for message in append.taken:
             connection.execute("DELETE FROM inbox WHERE id = ? AND number = ?", (message, number))
         ended(connection, number, append.lines[-1])
         return None
-
-
-def _line(key: int, at: int, epoch: int, body: bytes, hash_: bytes) -> Line:
-    return Line(key & _SEQ, at, epoch, body, hash_)

@@ -7,11 +7,12 @@ an open run was last written says its last line, so that the usual append writes
 """
 
 import sqlite3
+from collections.abc import Mapping
 from typing import Final
 
-from clew.core.interfaces import Line
-from clew.stores.file_locks import stops
-from clew.stores.listing import OPEN, status_of
+from clew.core.interfaces import Base, Line, RunInfo
+from clew.stores.blobs import stops
+from clew.stores.listing import OPEN, page, status_of
 
 OPEN_RUNS: Final = "CREATE TABLE IF NOT EXISTS open_runs (number INTEGER PRIMARY KEY)"
 STOPPED_RUNS: Final = """
@@ -21,10 +22,29 @@ CREATE TABLE IF NOT EXISTS stopped_runs (
 CREATE INDEX IF NOT EXISTS stopped_at ON stopped_runs (at);
 CREATE INDEX IF NOT EXISTS stopped_as ON stopped_runs (status, at)"""
 
+_RUNS: Final = """
+    SELECT runs.run_id, parents.run_id, shared,
+           first.key, first.at, first.epoch, first.body, first.hash,
+           last.key, last.at, last.epoch, last.body, last.hash
+    FROM runs
+    LEFT JOIN forks ON forks.number = runs.number
+    LEFT JOIN runs AS parents ON parents.number = base
+    JOIN entries AS first ON first.key = (coalesce(root, runs.number) << 32) + 1
+    JOIN entries AS last ON last.key = (
+        SELECT max(key) FROM entries
+        WHERE key BETWEEN runs.number << 32 AND (runs.number << 32) + 4294967295
+    )"""
+
+_INDEXED: Final = 4
+"""The first version of the tables that has both."""
+
+LAST: Final = (1 << 32) - 1
+"""The highest number of a line; the keys of a run's lines are (its number << 32) + theirs."""
+
 FIRST: Final = 1 << 62
 """Later than any time, and more than any number: where the first page begins."""
 
-ORDER: Final = "last.at DESC, runs.number DESC"
+_ORDER: Final = "last.at DESC, runs.number DESC"
 
 DUE: Final = """
     WHERE runs.number IN (SELECT number FROM open_runs UNION SELECT number FROM inbox)
@@ -100,14 +120,40 @@ def ended(connection: sqlite3.Connection, number: int, last: Line) -> None:
         add_run(connection, number)
 
 
+def line_of(key: int, at: int, epoch: int, body: bytes, hash_: bytes) -> Line:
+    """A line from its row."""
+    return Line(key & LAST, at, epoch, body, hash_)
+
+
+def listing(
+    connection: sqlite3.Connection, further: str, values: Mapping[str, str | int] | None = None
+) -> list[RunInfo]:
+    """The runs that the `further` clauses of a listing of all runs leave, in their order."""
+    return [
+        RunInfo(
+            run_id,
+            (last := line_of(*lines[5:])).seq,
+            line_of(*lines[:5]),
+            last,
+            None if parent is None else Base(parent, shared),
+        )
+        for run_id, parent, shared, *lines in connection.execute(f"{_RUNS} {further}", values or {})
+    ]
+
+
 def page_of(
-    connection: sqlite3.Connection, most: int, after: tuple[str, int] | None, status: str
-) -> tuple[str, dict[str, str | int]]:
-    """What of a listing is on a page, and its values; `after` is an id and when it was written."""
+    connection: sqlite3.Connection, most: int, after: RunInfo | None, status: str
+) -> list[RunInfo]:
+    """A page of the runs with a status, the last written first; see the protocol `Store`."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version < _INDEXED:  # of an older clew, and may only be read
+        return page(listing(connection, f"ORDER BY {_ORDER}"), most, after, status)
+    if not (most or after or status):
+        return listing(connection, f"ORDER BY {_ORDER}")
     at = number = FIRST
     if after is not None:
-        row: tuple[int] | None = connection.execute(_NUMBER, (after[0],)).fetchone()
-        at, number = after[1], row[0] if row is not None else 0
+        row: tuple[int] | None = connection.execute(_NUMBER, (after.run_id,)).fetchone()
+        at, number = after.last.at, row[0] if row is not None else 0
     values: dict[str, str | int] = {"at": at, "number": number, "most": most or -1}
     if not status:
         which = f"{_OPENED} UNION ALL {_STOPPED.format('')}"
@@ -115,7 +161,7 @@ def page_of(
         which = _OPENED
     else:
         which, values["status"] = _STOPPED.format("AND status = :status"), status
-    return _PAGE.format(which) + ORDER, values
+    return listing(connection, _PAGE.format(which) + _ORDER, values)
 
 
 def ids_of(connection: sqlite3.Connection, part: str, most: int) -> list[str]:
