@@ -191,7 +191,7 @@ def check_model(model: Model | str) -> None:
 
 
 def check_codec(codec: Codec | str | None) -> None:
-    """Raise `ConfigError` for what is no format."""
+    """Raise `ConfigError` for what is no codec."""
     if codec is None or isinstance(codec, str):
         return
     wanted: dict[str, Callable[[object], bool]] = {
@@ -202,7 +202,7 @@ def check_codec(codec: Codec | str | None) -> None:
     wanted |= dict.fromkeys(
         ("head", "render", "tail", "reply_schema", "parse", "stream_filter"), callable
     )
-    _check_door("format", codec, wanted, "see clew.interfaces.Codec")
+    _check_door("codec", codec, wanted, "see clew.interfaces.Codec")
 
 
 def check_finder(finder: Finder | None) -> None:
@@ -282,7 +282,7 @@ def check_retrieval(retrieval: Finder, tools: Sequence[ToolSpec], codec: Codec) 
         raise ConfigError(message)
     if not codec.native and not isinstance(codec, Describes):
         message = (
-            f"the format {codec.name} cannot describe tools in the midst of a run: give "
+            f"the codec {codec.name} cannot describe tools in the midst of a run: give "
             "it the method describe (clew.interfaces.Describes), or leave the retrieval out"
         )
         raise ConfigError(message)

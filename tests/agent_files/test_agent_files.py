@@ -323,7 +323,7 @@ WRONG: list[tuple[str, int, str]] = [
     ("tools = []", 1, "no model is named"),
     ('model = "opnai:gpt-4.1"', 1, "did you mean openai"),
     ('model = "offline"\ncodec = "papr"', 2, "papr"),
-    ('model = "offline"\ncodec = "paper"', 2, "native format only"),
+    ('model = "offline"\ncodec = "paper"', 2, "native codec only"),
     ('model = "offline"\n[params]\ntemperature = 1', 2, "no temperature"),
     ('model = "offline"\n[connection]\ntimeout = 3', 2, "no timeout"),
     ('model = "vllm:m"\n[connection]\nbase_url = "${ABSENT_HERE}"', 3, "ABSENT_HERE, which is not"),

@@ -63,7 +63,7 @@ def test_a_step_is_chosen_and_programs_get_json() -> None:
     }
     assert last["parts"][1]["text"] == "the value of a\x1b[31m"
     assert [one["name"] for one in last["tools"]] == ["peek", "finish"]
-    assert (last["model"], last["format"], last["calls"]) == ("scripted:test", "native/2", "auto")
+    assert (last["model"], last["codec"], last["calls"]) == ("scripted:test", "native/2", "auto")
 
 
 def test_a_landing_of_a_text_format_shows_its_stop_sequences_and_no_tools() -> None:

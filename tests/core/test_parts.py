@@ -443,8 +443,8 @@ class OddFormat:
         ({"store": "x"}, r"an agent has no 'store': say run\(agent, goal, store=…\)$"),
         ({"tries": 5, "zzzzzz": []}, "an agent has no 'zzzzzz': there are model, tools, "),
         ({"prompt": ["x" * 58]}, r"prompt is \['x{58}… \(list\): give a text"),
-        ({"codec": Half()}, "the format .* has stop = None"),
-        ({"codec": OddFormat()}, "the format odd/1 failed when the agent was made: KeyError: 'x'"),
+        ({"codec": Half()}, "the codec .* has stop = None"),
+        ({"codec": OddFormat()}, "the codec odd/1 failed when the agent was made: KeyError: 'x'"),
         ({"retrieval": Half()}, "the retrieval .* has always = None"),
         (
             {"model": Half()},

@@ -136,7 +136,7 @@ async def test_a_format_of_ones_own_is_named_and_can_be_given() -> None:
     own = Labelled(Dialect("plan", thought="Plan"))
     model = watched("Plan: say it\nFinal Answer: ok")
     result = await run(Agent(model=model, codec=own), "What?", store=store)
-    with pytest.raises(ConfigError, match=r"by the format 'labelled:plan/2', which does not ship"):
+    with pytest.raises(ConfigError, match=r"by the codec 'labelled:plan/2', which does not ship"):
         await prompt_of(result.run_id, store=store)
     given = await prompt_of(result.run_id, store=store, codec=own)
     assert told(given.prompt) == told(model.sent[0])

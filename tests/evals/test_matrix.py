@@ -128,6 +128,7 @@ def test_what_is_set_goes_over_the_agent_key_by_key(tmp_path: Path) -> None:
         [[configurations]]
         name = "nested"
         set.limits.tokens = 5000
+        set.checks = ["grounded"]
         set.grounded.threshold = 0.7
         set.docs = "notes"
         [configurations.set.prices."a.b"]
@@ -283,7 +284,7 @@ ONE = HEAD + '[[configurations]]\nname = "a"\n'
         (ONE + 'set.tools = ["calk"]\n', 5, "no tool 'calk'"),
         (ONE + 'set.docs = "nowhere"\n', 5, "there is no folder"),
         (ONE + 'set.model = "offline"\n', 5, "model is not set here: models are named in `models`"),
-        (ONE + 'set.codec = "paper"\n', 5, "offline rules act in the native format only"),
+        (ONE + 'set.codec = "paper"\n', 5, "offline rules act with the native codec only"),
         (ONE + "tries = 3\n", 5, "unknown key 'tries'"),
         (ONE + 'models = ["vllm:x"]\n', 5, "vllm:x is none of the models of the matrix"),
         (ONE + "votes = 0\n", 5, "votes is 0"),

@@ -256,7 +256,7 @@ async def test_runs_that_begin_together_load_the_file_once(file: Path) -> None:
 async def test_a_template_without_tools_needs_a_text_format(tmp_path: Path) -> None:
     plain = write_model(tmp_path / "plain.gguf", template=PLAIN_TEMPLATE)
     model = local_model(str(plain), take=ROOMY)
-    with pytest.raises(clew.ConfigError, match="knows no tools: choose a text format"):
+    with pytest.raises(clew.ConfigError, match="knows no tools: choose a text codec"):
         clew.Agent(model, [search])
     base = local_model(str(write_model(tmp_path / "base.gguf", template="")), take=ROOMY)
     with pytest.raises(clew.ConfigError, match="no chat template"):

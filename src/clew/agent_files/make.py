@@ -152,7 +152,7 @@ def make_model(spec: Spec) -> Model:
 def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
     with part("codec"):
         if spec.codec and not by_name(spec.codec).native:
-            message = "the offline rules act in the native format only: leave the codec out"
+            message = "the offline rules act with the native codec only: leave the codec out"
             raise ConfigError(message)
     with part("params" if spec.params else "connection"):
         if settings:

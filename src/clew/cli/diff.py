@@ -18,7 +18,7 @@ from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
 from clew.interfaces import Json
 
-ROWS: Final = ("status", "model", "format", "steps", "calls", "tokens", "cost", "seconds")
+ROWS: Final = ("status", "model", "codec", "steps", "calls", "tokens", "cost", "seconds")
 
 
 @click.command("diff")
@@ -78,7 +78,7 @@ def came_to(record: Trajectory) -> dict[str, Json]:
         "status": status(record),
         "answer": record.stop.answer if record.stop is not None else None,
         "model": setting.model,
-        "format": setting.codec,
+        "codec": setting.codec,
         "steps": len(record.steps),
         "calls": record.total.calls.total(),
         "usage": usage(record.usage),
@@ -123,7 +123,7 @@ def table(found: Difference) -> Iterator[tuple[str, str, str]]:
 def _figures(record: Trajectory) -> dict[str, str]:
     used, took = record.usage, came_to(record)
     return {
-        **{label: inert(str(took[label])) for label in ("status", "model", "format", "calls")},
+        **{label: inert(str(took[label])) for label in ("status", "model", "codec", "calls")},
         "steps": str(took["steps"]),
         "tokens": f"{'about ' if used.estimated else ''}{used.tokens:,}",
         "cost": dollars(used).removeprefix("cost "),

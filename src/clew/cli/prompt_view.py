@@ -64,7 +64,7 @@ def prompt_document(sent: RenderedPrompt) -> dict[str, Json]:
         "differs": sent.differs,
         "reason": sent.reason,
         "model": sent.setting.model,
-        "format": sent.setting.codec,
+        "codec": sent.setting.codec,
         "params": sent.setting.params,
         "calls": prompt.calls,
         "stop": prompt.stop,

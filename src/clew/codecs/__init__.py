@@ -26,10 +26,10 @@ def names() -> tuple[str, ...]:
 
 
 def by_name(name: str) -> Codec:
-    """The format of that name, without its version. Raises `ConfigError` for any other."""
+    """The codec of that name, without its version. Raises `ConfigError` for any other."""
     codecs = {codec.name.partition("/")[0]: codec for codec in _CODECS}
     if (codec := codecs.get(name)) is None:
-        raise ConfigError(f"there is no format {name!r}; choose one of: {', '.join(codecs)}")
+        raise ConfigError(f"there is no codec {name!r}; choose one of: {', '.join(codecs)}")
     return codec
 
 

@@ -98,12 +98,12 @@ def _before(record: Trajectory, step: int | None) -> tuple[int, Trajectory, Thou
 
 
 def _codec(recorded: str, run_id: str) -> Codec:
-    """The format by the name in the record, in the version that is here."""
+    """The codec by the name in the record, in the version that is here."""
     try:
         return by_name(recorded.partition("/")[0])
     except ConfigError as error:
         message = (
-            f"run {run_id} was rendered by the format {recorded!r}, which does not ship with clew: "
+            f"run {run_id} was rendered by the codec {recorded!r}, which does not ship with clew: "
             "from Python, give it to prompt_of(…, codec=…)"
         )
         raise ConfigError(message) from error

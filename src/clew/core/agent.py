@@ -77,7 +77,7 @@ B = TypeVar("B")
 
 @dataclass(frozen=True)
 class Agent(Generic[A_co]):
-    """The agent: model, tools, format, prompt, limits, guards and checks.
+    """The agent: model, tools, codec, prompt, limits, guards and checks.
 
     `tools` may be plain functions; they count as unsafe unless `@tool` says otherwise. `model` and
     `codec` may be names ("openai:gpt-4o", "paper"); without a codec it is that of the variant that
@@ -125,7 +125,7 @@ class Agent(Generic[A_co]):
         check_json("the model's params", dict(self.resolved_model.info.params))
         if self.retrieval is not None:
             check_retrieval(self.retrieval, self.tools, self.resolved_codec)
-        with fitting(f"the format {self.resolved_codec.name}"):
+        with fitting(f"the codec {self.resolved_codec.name}"):
             _ = first_prompt(self.resolved_codec, self.brief)
         _ = (self.setting, self.all_bounds, self.warnings, self.validators, self.result_validators)
         validate = self.resolved_model.info.validate
@@ -134,7 +134,7 @@ class Agent(Generic[A_co]):
             validate(first_prompt(self.resolved_codec, replace(self.brief, tools=more)))
 
     def __repr__(self) -> str:
-        """Its model, its format and its tools; `setting` has all of it."""
+        """Its model, its codec and its tools; `setting` has all of it."""
         tools = ", ".join(tool.name for tool in self.tools) or "none"
         return (
             f"<Agent {self.resolved_model.info.name}, {self.resolved_codec.name}, tools: {tools}>"
@@ -162,7 +162,7 @@ class Agent(Generic[A_co]):
 
     @cached_property
     def resolved_codec(self) -> Codec:
-        """The format: the agent's own, else its variant's, else native."""
+        """The codec: the agent's own, else its variant's, else native."""
         varied = None if self.variant is None else self.variant.codec
         return _codec(varied if self.codec is None else self.codec)
 
@@ -173,7 +173,7 @@ class Agent(Generic[A_co]):
 
     @cached_property
     def variant(self) -> Variant | None:
-        """The first variant that fits the model and the format, or None."""
+        """The first variant that fits the model and the codec, or None."""
         return matching(
             self.instructions.variants,
             self.resolved_model.info.name,
@@ -182,7 +182,7 @@ class Agent(Generic[A_co]):
 
     @cached_property
     def brief(self) -> PromptSpec:
-        """What the format may know about the agent."""
+        """What the codec may know about the agent."""
         schema, variant, said = answer_schema(self.answer), self.variant, self.instructions
         finish = finish_tool(schema)
         varied = None if variant is None else variant.thought

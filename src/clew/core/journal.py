@@ -120,7 +120,7 @@ def _unrecordable(run_id: str, event: AnyEvent, error: Exception) -> StoreError 
     """The error that says whose value no record can hold, and why."""
     whose = f"what is to be recorded ({type(event).__name__})"
     if isinstance(event, Thought):
-        whose = f"what the model {event.reply.model} said, or the format made of it"
+        whose = f"what the model {event.reply.model} said, or the codec made of it"
     match error:
         case UnicodeEncodeError():
             why = f"a text holds half a character ({error.reason}): mend it"

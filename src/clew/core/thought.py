@@ -1,4 +1,4 @@
-"""One thought: a prompt of the record, the model's reply to it, and that as the format reads it."""
+"""One thought: a prompt of the record, the model's reply to it, and that as the codec reads it."""
 
 from collections.abc import Awaitable
 from typing import Any
@@ -31,7 +31,7 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought:
     new = await agent.discover_tools(so_far)
     calls: Calls = "none" if landing else "auto"
     codec = agent.resolved_codec
-    who = f"the format {codec.name}"
+    who = f"the codec {codec.name}"
     try:
         view = view_of(so_far, codec, agent.brief, agent.resolved_model.info.params, agent.seed)
         prompt, prints = view.prompt(so_far, said, calls, new)
@@ -53,7 +53,7 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought:
 
 
 def _read(agent: Agent, so_far: Trajectory, reply: Reply, who: str) -> Parsed:
-    """Parse the reply; an error of the format names the format."""
+    """Parse the reply; an error of the codec names the codec."""
     try:
         return _parsed(agent, so_far, reply, who)
     except PASSED:

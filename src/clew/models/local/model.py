@@ -58,7 +58,7 @@ class LocalModel:
             raise ConfigError(message)
         if prompt.tools and not header.knows_tools:
             message = (
-                f"{name}: its chat template knows no tools: choose a text format, such as "
+                f"{name}: its chat template knows no tools: choose a text codec, such as "
                 "codec='json' (--codec json)"
             )
             raise ConfigError(message)

@@ -16,7 +16,7 @@ from clew.core.trajectory import WITHHELD
 from clew.models.offline import english
 
 MOST_CHARACTERS: Final = 1_000
-NEEDS: Final = "I need the tool docs (name a folder with --docs) or calc, in the native format."
+NEEDS: Final = "I need the tool docs (name a folder with --docs) or calc, and the native codec."
 GREETING: Final = (
     "I am a set of rules, not a language model. I answer short English questions about your"
     " documents (`--docs FOLDER` names them), with the sentences found, and do arithmetic. Ask me a"

@@ -52,7 +52,7 @@ def openai_completions(
     client: openai.AsyncOpenAI | None = None,
     **settings: Unpack[Settings],
 ) -> Endpoint:
-    """A model of a completions server, as `provider:model`. It needs a text format.
+    """A model of a completions server, as `provider:model`. It needs a text codec.
 
     The prompt is one text without the marks of any chat template. A reply has at most 1024 tokens
     unless `max_tokens` says otherwise. The arguments are those of `openai_chat`.
@@ -104,7 +104,7 @@ class CompletionsApi:
         if prompt.tools:
             raise ConfigError(
                 f"{self.provider}:{self.model} only goes on with text, it has no native calls: "
-                "choose a text format, such as codec='paper' (--codec paper)"
+                "choose a text codec, such as codec='paper' (--codec paper)"
             )
         key = "completions"  # the same text for every model of this kind
         texts: list[bytes] = []
