@@ -1,6 +1,8 @@
 """A worker of a local model that dies, as by `kill -9`, when the first token of a reply is there.
 
-python -m tests.models.local_worker MODEL STORE
+python -m tests.models.local_worker MODEL STORE CACHE
+
+With the folder of a prompt cache (else "") it dies once what it has read is in that folder.
 """
 
 import os
@@ -13,7 +15,12 @@ import anyio
 import clew
 from clew.models.local import LocalSettings, local_model
 
-SETTINGS = LocalSettings(context=60_000, slots=1, threads=1)
+STEPS = 4
+
+
+async def never(answer: object, so_far: clew.Trajectory) -> str:
+    """A check that no answer passes: the run has all its steps."""
+    return "guess again"
 
 
 @clew.tool(effect="read")
@@ -22,29 +29,41 @@ def search(query: str) -> str:
     return "nothing"
 
 
-def made(file: Path) -> clew.Agent[str]:
+def made(file: Path, cache: str = "") -> clew.Agent[str]:
     """The agent, the same in every process."""
-    model = local_model(str(file), take=SETTINGS, params={"max_tokens": 6_000})
-    return clew.Agent(model, [search], codec="json", limits=clew.Limits(steps=3, tokens=10**9))
+    take = LocalSettings(context=60_000, slots=1, threads=1, cache=cache)
+    model = local_model(str(file), take=take, params={"max_tokens": 200})
+    return clew.Agent(
+        model, [search], codec="json", checks=[never], tries=100,
+        limits=clew.Limits(steps=STEPS, tokens=10**9),
+    )  # fmt: skip
 
 
 class Dies:
-    """Ends its process at the first token."""
+    """Ends its process at the first token, once the folder of the cache, if any, has a file."""
+
+    def __init__(self, cache: str) -> None:
+        self._cache = cache
 
     def token(self, text: str) -> None:
         """A piece of a reply."""
-        os.kill(os.getpid(), signal.SIGKILL)
+        if not self._cache or list(Path(self._cache).rglob("*.bin")):
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def entry(self, entry: clew.Entry) -> None:
         """An entry."""
 
 
-async def main(file: Path, store: Path) -> None:
+async def main(file: Path, store: Path, cache: str = "") -> None:
     """Begin the run."""
     await clew.run(
-        made(file), "How many?", store=clew.SqliteStore(store), run_id="killed", listener=Dies()
-    )
+        made(file, cache), "How many?", store=clew.SqliteStore(store), run_id="killed",
+        listener=Dies(cache),
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
-    anyio.run(main, Path(sys.argv[1]), Path(sys.argv[2]))
+    from tests.models.local_worker import main as begin  # its parts are named after the module
+
+    given, kept = map(Path, sys.argv[1:3])
+    anyio.run(begin, given, kept, sys.argv[3])

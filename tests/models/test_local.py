@@ -1,5 +1,6 @@
 """Models in this process: a file of random weights, made here, is loaded by llama.cpp itself."""
 
+import gc
 import re
 import signal
 import sys
@@ -20,6 +21,7 @@ from clew.core.interfaces import Check
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
 from clew.models.local import LocalModel, LocalSettings, local_model, read_header
+from clew.models.local.prompt_cache import PromptCache
 from clew.models.local.settings import settings_from
 from clew.models.resolve import resolve
 from clew.support.extras import install
@@ -292,25 +294,95 @@ def test_settings_come_from_the_environment() -> None:
         LocalSettings(slots=0)
 
 
+async def killed(file: Path, folder: Path, cache: str = "") -> tuple[int, Trajectory]:
+    """A run whose worker was killed in a reply, gone on with by another, and its steps till then.
+
+    With a cache the worker dies once it has kept what it read.
+    """
+    place = folder / "runs.sqlite"
+    worker = [sys.executable, "-m", local_worker.__name__, str(file), str(place), cache]
+    dead = await anyio.run_process(worker, cwd=Path(__file__).parents[2], check=False)
+    assert dead.returncode == -signal.SIGKILL, dead.stderr
+    store, again = clew.SqliteStore(place), local_worker.made(file, cache)
+    done = len((await load(store, "killed")).steps)
+    async with closed(again):
+        ended = await clew.resume(again, "killed", store=store)
+    so_far = await load(store, "killed")
+    await store.close()
+    assert ended.status in {"answered", "bound"}
+    return done, so_far
+
+
 async def test_a_run_goes_on_whose_worker_was_killed_in_the_midst_of_a_reply(
     file: Path, tmp_path: Path
 ) -> None:
-    place = tmp_path / "runs.sqlite"
-    dead = await anyio.run_process(
-        [sys.executable, "-m", local_worker.__name__, str(file), str(place)],
-        cwd=Path(__file__).parents[2],
-        check=False,
-    )
-    assert dead.returncode == -signal.SIGKILL, dead.stderr
-    store, again = clew.SqliteStore(place), local_worker.made(file)
-    async with closed(again):
-        done = await clew.resume(again, "killed", store=store)
-    so_far = await load(store, "killed")
-    await store.close()
-    assert done.status in {"answered", "bound"}
+    _, so_far = await killed(file, tmp_path)
     thoughts = [entry for entry in so_far.entries if isinstance(entry.event, Thought)]
     assert len(thoughts) == len(so_far.steps)
     assert all(one.epoch == 2 for one in thoughts)  # the dead worker recorded none
+
+
+async def test_what_a_killed_worker_had_read_of_the_prompt_is_found_again(
+    file: Path, tmp_path: Path
+) -> None:
+    done, so_far = await killed(file, tmp_path, str(tmp_path / "cache"))
+    assert done >= 1
+    thought = so_far.steps[done].thought
+    assert thought is not None
+    last = so_far.steps[done - 1].thought
+    assert last is not None
+    assert thought.reply.usage.cached >= 0.95 * last.reply.usage.input > 0
+
+
+async def test_a_cache_that_is_damaged_is_read_again_by_the_model(
+    file: Path, tmp_path: Path
+) -> None:
+    cache = str(tmp_path / "cache")
+    made = local_worker.made(file, cache)
+    so_far = await record(made)
+    del made
+    gc.collect()
+    (kept,) = Path(cache).rglob("*.bin")
+    kept.write_bytes(kept.read_bytes()[:1_000])
+    again = await record(local_worker.made(file, cache))
+    assert [step.thought.reply.text for step in again.steps if step.thought] == [
+        step.thought.reply.text for step in so_far.steps if step.thought
+    ]
+
+
+async def test_a_cache_that_cannot_be_written_holds_up_no_run(file: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    take = LocalSettings(context=60_000, slots=2, threads=1, cache=str(cache))
+    model = local_model(str(file), take=take, params={"max_tokens": 50})
+    made = clew.Agent(model, [search], codec="json", limits=clew.Limits(steps=2))
+    await record(made)
+    (folder,) = cache.iterdir()
+    for kept in folder.iterdir():
+        kept.unlink()
+        (kept / "in the way").mkdir(parents=True)
+    assert (await record(made)).steps  # its file cannot be renamed
+    cache.rename(tmp_path / "moved")
+    assert (await record(made)).steps  # nor can one be made
+
+
+def test_a_cache_whose_server_has_gone_is_left_as_it_is(
+    file: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Gone:
+        address = "http://127.0.0.1:1"
+        key = ""
+
+    cache = PromptCache(tmp_path, file, "1")
+    (cache.folder / "slot-0.bin").touch()
+    with caplog.at_level("INFO", "clew.models"):
+        cache.restore(Gone(), 1)
+    assert "no prompt cache" in caplog.text
+
+
+async def test_a_cache_that_cannot_be_made_says_which_folder(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes").touch()
+    with pytest.raises(clew.ConfigError, match="name a folder"):
+        await record(local_worker.made(file, str(tmp_path / "notes")))
 
 
 class Listener:

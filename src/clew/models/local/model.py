@@ -69,7 +69,7 @@ class LocalModel:
         if self._endpoint is None:
             self._endpoint = openai_endpoint(
                 self._api,
-                base_url=self._weights.address,
+                base_url=f"{self._weights.address}/v1",
                 api_key=self._weights.key,
                 api_version="",
                 key_variable="",
@@ -79,8 +79,9 @@ class LocalModel:
         hear = on_text or _unheard
         try:
             if not prompt.tools:
-                return await self._endpoint.complete(prompt, hear)
-            return with_calls(await self._endpoint.complete(prompt, ahead_of_calls(hear)))
+                reply = await self._endpoint.complete(prompt, hear)
+            else:
+                reply = with_calls(await self._endpoint.complete(prompt, ahead_of_calls(hear)))
         except TooLongError as error:
             trained, most = self._weights.header.context, self._weights.context
             message = (
@@ -88,9 +89,12 @@ class LocalModel:
                 f"has: raise CLEW_LOCAL_CONTEXT (the model was trained for {trained:,})"
             )
             raise TooLongError(message) from error
+        self._weights.replied()
+        return reply
 
     async def close(self) -> None:
         """Close the connections to it; it is unloaded once nothing refers to it any longer."""
+        await self._weights.finish()
         if self._endpoint is not None:
             await self._endpoint.close()
 

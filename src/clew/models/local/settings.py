@@ -21,13 +21,15 @@ class LocalSettings(msgspec.Struct, frozen=True):
 
     `context` tokens for the prompt and reply of each run (at most what the model was trained for;
     0: 8,192), `slots` runs at once, `threads` of the processor (0: one for each core). With
-    `grammar` a reply can only have the agent's format.
+    `grammar` a reply can only have the agent's format. `cache` is a folder in which the processed
+    beginnings of prompts are kept from process to process; "": nowhere.
     """
 
     context: int = 0
     slots: int = 2
     threads: int = 0
     grammar: bool = True
+    cache: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what no machine can do."""

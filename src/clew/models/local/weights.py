@@ -6,6 +6,7 @@ keeps the prompt's beginning.
 """
 
 import logging
+import os
 import secrets
 import threading
 import weakref
@@ -18,6 +19,7 @@ import xllamacpp  # type: ignore[import-untyped] # it has no types
 
 from clew.core.errors import ConfigError
 from clew.models.local.gguf_header import GgufHeader, read_header
+from clew.models.local.prompt_cache import PromptCache
 from clew.models.local.settings import CONTEXT, SPARE, LocalSettings
 
 _LLAMA: Final = cast("Any", xllamacpp)
@@ -42,6 +44,7 @@ class Weights:
         self.address = ""
         self._lock = threading.Lock()
         self._server: Any = None
+        self._cache: PromptCache | None = None
 
     async def load(self) -> None:
         """Load it, if it is not yet. Raises `ConfigError` where it cannot be loaded."""
@@ -68,6 +71,7 @@ class Weights:
                 )
                 raise ConfigError(message)
             LOG.info("loading %s", self.path)
+            self._cache = self._open_cache()
             try:
                 self._server = _LLAMA.Server(self._params())
             except RuntimeError as error:
@@ -76,7 +80,29 @@ class Weights:
                     f"({self.header.architecture or 'unnamed'}) that xllamacpp does not know yet"
                 )
                 raise ConfigError(message) from error
-            self.address = f"{self._server.listening_address}/v1"
+            self.address = self._server.listening_address
+            if self._cache is not None:
+                self._cache.restore(self, self.settings.slots)
+
+    def replied(self) -> None:
+        """A reply has ended: keep what was read for it, if there is a folder for that."""
+        if self._cache is not None:
+            self._cache.save_soon(self)
+
+    async def finish(self) -> None:
+        """Wait until all that is to be kept is written."""
+        if self._cache is not None:
+            await anyio.to_thread.run_sync(self._cache.finish)
+
+    def _open_cache(self) -> PromptCache | None:
+        """The folder of the settings. Raises `ConfigError` where it cannot be made."""
+        if not self.settings.cache:
+            return None
+        try:
+            return PromptCache(Path(self.settings.cache), self.path, _LLAMA.__version__)
+        except OSError as error:
+            message = f"CLEW_LOCAL_CACHE={self.settings.cache}: {error.strerror}; name a folder"
+            raise ConfigError(message) from error
 
     def _params(self) -> Any:
         params = _LLAMA.CommonParams()
@@ -89,6 +115,9 @@ class Weights:
         params.fit_params = False  # the memory was looked at, and what was asked for is meant
         params.api_keys = [self.key]
         params.port = 0
+        if self._cache is not None:
+            params.slot_save_path = f"{self._cache.folder}{os.sep}"
+            params.endpoint_slots = True
         params.ui = False
         params.warmup = False
         params.verbosity = -1
