@@ -13,7 +13,7 @@ from clew.core.interfaces import Line, Part, Prompt, Store
 from clew.testing.models import Line as Answer
 from clew.testing.models import ScriptedModel
 from clew.tools import published
-from clew.tools.similar_names import MOST
+from clew.validate import MOST_TOOLS
 from recordings.native_talks import Talk, Turn
 
 LIMITS = clew.Limits(
@@ -105,7 +105,7 @@ async def drive(talk: Talk, store: Store, effect: Effect) -> Driven:
 def _tools(talk: Talk, world: World, effect: Effect) -> list[clew.Tool]:
     """The recorded tools; those over the most that clew shows at once are hidden, and answer."""
     made = published(talk.tools, world.call, effect=effect)
-    return [replace(one.tool, hidden=number >= MOST) for number, one in enumerate(made)]
+    return [replace(one.tool, hidden=number >= MOST_TOOLS) for number, one in enumerate(made)]
 
 
 async def go_on(agent: clew.Agent, run_id: str, words: Sequence[str], store: Store) -> None:

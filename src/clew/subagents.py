@@ -28,7 +28,7 @@ from clew.core.events import (
     encode,
 )
 from clew.core.inbox import words_in
-from clew.core.interfaces import AgentTool, Listener, Parameters, Store, SubRun, tool_grants
+from clew.core.interfaces import AgentTool, Listener, Parameters, Store, SubRun
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.pending import interrupt
@@ -36,6 +36,7 @@ from clew.core.runner import has_begun, start_or_take_up
 from clew.core.trajectory import Trajectory, effects
 from clew.result import result
 from clew.tools.schema import checked
+from clew.validate import tool_grants
 
 Goal: TypeAlias = Callable[[dict[str, Json]], str]
 """Writes the goal of a sub-run from the arguments of its call."""

@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, Final, cast
 
+import msgspec
+
 from clew.codecs.interface import Codec, Describes, Example
 from clew.codecs.scan import void
 from clew.context import DEMONSTRATIONS, Instructions
 from clew.core.errors import ConfigError, described
-from clew.core.events import FINISH
+from clew.core.events import FINISH, Grant, encode
 from clew.core.interfaces import (
     AgentTool,
     AnyTool,
@@ -20,7 +22,6 @@ from clew.core.interfaces import (
     ModelInfo,
     Tool,
     ToolSpec,
-    tool_grants,
 )
 from clew.guards.limits import Limits
 from clew.support.parts import PASSED, short_repr
@@ -61,6 +62,9 @@ ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "probe": ("arguments", "key"),
 }
 """What each kind of function is called with."""
+
+MOST_TOOLS: Final = 40
+"""So many tools may be shown: no model chooses well among more."""
 
 AT_ONCE: Final = frozenset({"bound", "tail", "shape", "repair"})
 """Those that nobody awaits."""
@@ -249,6 +253,22 @@ def check_tools(tools: Sequence[AnyTool]) -> None:
                 check_function(kind, part)
 
 
+def tool_grants(tools: Iterable[AnyTool]) -> dict[str, Grant]:
+    """What a sub-run of each agent among the tools may spend at most, by their names."""
+    agents = (tool for tool in tools if isinstance(tool, AgentTool))
+    return {tool.name: tool.most for tool in agents if tool.most is not None}
+
+
+def check_shown(tools: Sequence[ToolSpec]) -> None:
+    """Raise `ConfigError` where more tools are shown than a model chooses well among."""
+    if len(tools) > MOST_TOOLS:
+        message = (
+            f"{len(tools)} tools are shown and {MOST_TOOLS} are the most: hide or leave out some, "
+            "or show them as they are needed (Agent(retrieval=…), docs/tool-retrieval.md)"
+        )
+        raise ConfigError(message)
+
+
 def check_cost(limit: float | None, tools: Sequence[AnyTool], *, priced: bool) -> None:
     """Raise `ConfigError` where a limit on cost could not hold the model, or a sub-agent."""
     if limit is not None and not priced:
@@ -271,6 +291,21 @@ def check_number(name: str, value: object, least: int | None = None) -> None:
     if type(value) is not int or (least is not None and value < least):
         wanted = "a whole number" if least is None else f"{least} or more"
         message = f"{name} is {value!r}: give {wanted}"
+        raise ConfigError(message)
+
+
+def check_json(name: str, value: object) -> None:
+    """Raise where the value would come back from the record as another."""
+    try:
+        why = (
+            "" if msgspec.json.decode(encode(value)) == value else f"{value!r} would become another"
+        )
+    except (TypeError, ValueError, RecursionError) as error:
+        why = str(error)
+    if why:
+        message = (
+            f"{name}: {why}; give text, finite numbers, None, lists, or dicts with text as keys"
+        )
         raise ConfigError(message)
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import Json, Observation
 from clew.core.interfaces import Tool
@@ -462,7 +463,9 @@ def test_many_tools_are_warned_of_and_too_many_refused() -> None:
 
 def test_over_forty_tools_are_refused() -> None:
     with pytest.raises(ConfigError, match="41 tools"):
-        shown_problems([made(f"t{n}") for n in range(41)])
+        Agent("offline", [made(f"t{n}") for n in range(41)])
+    hidden = [made(f"h{n}", hidden=True) for n in range(9)]
+    Agent("offline", [*(made(f"t{n}") for n in range(40)), *hidden])
 
 
 def test_tools_that_look_alike_are_named() -> None:

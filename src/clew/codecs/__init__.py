@@ -12,24 +12,19 @@ from clew.codecs.native import Native
 from clew.codecs.paper import Paper
 from clew.core.errors import ConfigError
 
-_CODECS: Final[tuple[Codec, ...]] = (
-    Native(),
-    Paper(),
-    *map(Labelled, DIALECTS),
-    JsonObject(),
-)
+_SHIPPED: Final[tuple[Codec, ...]] = (Native(), Paper(), *map(Labelled, DIALECTS), JsonObject())
+_CODECS: Final = {codec.name.partition("/")[0]: codec for codec in _SHIPPED}
 
 
 def names() -> tuple[str, ...]:
     """The names that `by_name` knows."""
-    return tuple(codec.name.partition("/")[0] for codec in _CODECS)
+    return tuple(_CODECS)
 
 
 def by_name(name: str) -> Codec:
     """The codec of that name, without its version. Raises `ConfigError` for any other."""
-    codecs = {codec.name.partition("/")[0]: codec for codec in _CODECS}
-    if (codec := codecs.get(name)) is None:
-        raise ConfigError(f"there is no codec {name!r}; choose one of: {', '.join(codecs)}")
+    if (codec := _CODECS.get(name)) is None:
+        raise ConfigError(f"there is no codec {name!r}; choose one of: {', '.join(_CODECS)}")
     return codec
 
 

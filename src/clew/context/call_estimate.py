@@ -127,7 +127,7 @@ class CallEstimate(msgspec.Struct, frozen=True):
 
 def opening(first: Prompt) -> int:
     """The tokens of a run's first prompt."""
-    said = sum(len(part.text) for part in first)
+    said = sum(len(part.text) for part in first.head)
     for tool in first.tools:
         said += len(tool.name) + len(tool.description) + len(encode(tool.parameters))
     return said // CHARACTERS

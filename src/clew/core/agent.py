@@ -23,8 +23,8 @@ from clew.core.interfaces import (
     Finder,
     Guard,
     Model,
+    Prompt,
     Screen,
-    tool_grants,
 )
 from clew.core.trajectory import Trajectory
 from clew.guards import AlreadyDone, NoProgress
@@ -44,7 +44,6 @@ from clew.support.parts import (
 )
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
 from clew.tools.schema import Validator, compile_schema, schema_hash, shown_problems
-from clew.tools.types import check_json
 from clew.validate import (
     Tools,
     check_codec,
@@ -52,13 +51,16 @@ from clew.validate import (
     check_finder,
     check_function,
     check_functions,
+    check_json,
     check_model,
     check_names,
     check_number,
     check_prompt,
     check_retrieval,
+    check_shown,
     check_tools,
     fitting,
+    tool_grants,
     worked,
 )
 
@@ -125,11 +127,12 @@ class Agent(Generic[A_co]):
         check_json("the model's params", dict(self.resolved_model.info.params))
         if self.retrieval is not None:
             check_retrieval(self.retrieval, self.tools, self.resolved_codec)
+        check_shown(self.brief.tools)
         with fitting(f"the codec {self.resolved_codec.name}"):
-            _ = first_prompt(self.resolved_codec, self.brief)
-        _ = (self.setting, self.all_bounds, self.warnings, self.validators, self.result_validators)
+            first = self.first_prompt
+        _ = (self.setting, self.validators, self.result_validators)
         validate = self.resolved_model.info.validate
-        validate(first_prompt(self.resolved_codec, self.brief))
+        validate(first)
         if more := self.brief.more:
             validate(first_prompt(self.resolved_codec, replace(self.brief, tools=more)))
 
@@ -201,6 +204,11 @@ class Agent(Generic[A_co]):
         )
 
     @cached_property
+    def first_prompt(self) -> Prompt:
+        """What a run begins with, but for its question."""
+        return first_prompt(self.resolved_codec, self.brief)
+
+    @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about settings that are rarely wise: many tools, tools that look alike."""
         return tuple(shown_problems(self.brief.tools))
@@ -230,8 +238,9 @@ class Agent(Generic[A_co]):
     @cached_property
     def budget(self) -> Budget:
         """What its runs may spend, and what is known beforehand about its model calls."""
-        model, first = self.resolved_model, first_prompt(self.resolved_codec, self.brief)
-        estimate = CallEstimate(opening(first), most_answered(model.info.params), self.brief.shape)
+        model = self.resolved_model
+        most = most_answered(model.info.params)
+        estimate = CallEstimate(opening(self.first_prompt), most, self.brief.shape)
         return Budget(self.limits.allowance, model.info.priced, self.limits.landing, estimate)
 
     def tripped_bound(self, so_far: Trajectory) -> str | None:

@@ -4,7 +4,7 @@ Nothing here is to be inherited. A model or store is whatever has these methods;
 a check is a function; a tool is one dataclass. That of a format is `clew.codecs.interface`.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
@@ -119,12 +119,6 @@ class AgentTool(ToolSpec):
 
 
 AnyTool: TypeAlias = Tool | AgentTool
-
-
-def tool_grants(tools: "Iterable[AnyTool]") -> dict[str, Grant]:
-    """What a sub-run of each agent among the tools may spend at most, by their names."""
-    agents = (tool for tool in tools if isinstance(tool, AgentTool))
-    return {tool.name: tool.most for tool in agents if tool.most is not None}
 
 
 class SubRun(msgspec.Struct, frozen=True):

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 from clew.screens.disguises import Form
 from clew.screens.rules import Rule, one_of
@@ -114,16 +116,16 @@ _ELSEWHERE: Final = re.compile(
 """Behind a system prompt: whose it is, and that is no model's."""
 
 
-class Context(NamedTuple):
-    """A form with its quotations, found once."""
+@dataclass(frozen=True)
+class Context:
+    """A form, to be asked about its phrases."""
 
     form: Form
-    quoted: Sequence[tuple[int, int]]
 
-
-def context(form: Form) -> Context:
-    """A form, ready to be asked about its phrases."""
-    return Context(form, [found.span() for found in _QUOTED.finditer(form.text)])
+    @cached_property
+    def quoted(self) -> Sequence[tuple[int, int]]:
+        """The places of its quotations."""
+        return [found.span() for found in _QUOTED.finditer(self.form.text)]
 
 
 def mentioned(within: Context, start: int, end: int, *, broken: bool) -> bool:

@@ -36,6 +36,8 @@ async def _answer(args: dict[str, Json], _key: str) -> Json:
 
 def answer_schema(kind: Any) -> Parameters:
     """The schema of an answer's type. Raises `ConfigError` for a type that has none."""
+    if kind is str:  # as a rule
+        return {"type": "string"}
     return schema_of(kind, "the answer's type")
 
 

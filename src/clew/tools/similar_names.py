@@ -6,11 +6,9 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Final
 
-from clew.core.errors import ConfigError
 from clew.core.interfaces import ToolSpec
 
 MANY: Final = 15
-MOST: Final = 40
 
 _NEAR: Final = 0.6
 _SAME_NAME: Final = 0.88
@@ -40,16 +38,9 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 def shown_problems(tools: Sequence[ToolSpec]) -> list[str]:
     """What makes the shown tools hard to choose from, a line each (hidden ones do not count).
 
-    Warns of more than 15 tools and of names and descriptions that hardly differ. Raises
-    `ConfigError` for more than 40: no model chooses well among so many.
+    Warns of more than 15 tools and of names and descriptions that hardly differ.
     """
     shown = [tool for tool in tools if not tool.hidden]
-    if len(shown) > MOST:
-        message = (
-            f"{len(shown)} tools are shown and {MOST} are the most: hide or leave out some, "
-            "or show them as they are needed (Agent(retrieval=…), docs/tool-retrieval.md)"
-        )
-        raise ConfigError(message)
     lines: list[str] = []
     if len(shown) > MANY:
         lines.append(

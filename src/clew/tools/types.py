@@ -93,21 +93,6 @@ def plain(value: Any) -> Json:
     return found
 
 
-def check_json(name: str, value: object) -> None:
-    """Raise where the value would come back from the record as another."""
-    try:
-        why = (
-            "" if msgspec.json.decode(encode(value)) == value else f"{value!r} would become another"
-        )
-    except (TypeError, ValueError, RecursionError) as error:
-        why = str(error)
-    if why:
-        message = (
-            f"{name}: {why}; give text, finite numbers, None, lists, or dicts with text as keys"
-        )
-        raise ConfigError(message)
-
-
 class _Hoist(msgspec.Struct):
     """Collects the definitions that pydantic nests, to be put beside the others."""
 
