@@ -6,8 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from clew.core.agent import changes
-from clew.core.events import Forked, Json, Landing, Note, Thought
+from clew.core.events import AgentSpec, Forked, Json, Landing, Note, Thought
 from clew.core.trajectory import Step, Trajectory
 
 Fact: TypeAlias = tuple[int, str, Json]
@@ -107,3 +106,18 @@ def _of_step(step: Step) -> Iterator[Fact]:
             yield step.number, f"word of a {aside.source}", aside.text
         elif isinstance(aside, Landing):
             yield step.number, "landing", aside.bound
+
+
+def changes(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:
+    """The names of what differs between two settings, such as "model" or "tools.search"."""
+    found = [
+        name
+        for name in ("model", "codec", "prompt", "params")
+        if getattr(old, name) != getattr(new, name)
+    ]
+    for group in ("tools", "parts"):
+        was, now = getattr(old, group), getattr(new, group)
+        found += [
+            f"{group}.{name}" for name in sorted({*was, *now}) if was.get(name) != now.get(name)
+        ]
+    return tuple(found)

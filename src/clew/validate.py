@@ -12,6 +12,7 @@ import msgspec
 from clew.codecs.interface import Codec, Describes, Example
 from clew.codecs.scan import void
 from clew.context import DEMONSTRATIONS, Instructions
+from clew.context.tool_examples import tool_examples
 from clew.core.errors import ConfigError, described
 from clew.core.events import FINISH, Grant, encode
 from clew.core.interfaces import (
@@ -323,17 +324,20 @@ def check_retrieval(retrieval: Finder, tools: Sequence[ToolSpec], codec: Codec) 
         raise ConfigError(message)
 
 
-def worked(given: Sequence[Example] | int, tools: Sequence[ToolSpec]) -> tuple[Example, ...]:
-    """The examples that are shown: the agent's own, or so many of those that ship and fit it.
+def worked(
+    given: Sequence[Example] | int, tools: Sequence[ToolSpec], *, exact: bool
+) -> tuple[Example, ...]:
+    """The examples that are shown: the agent's own; or so many of those that ship and fit it, then
+    of those made from its tools.
 
     `tools` are all of the agent's, `finish` last. Raises `ConfigError` where one does not fit, or
-    too few do.
+    too few do although an `exact` number was asked for.
     """
     if isinstance(given, int):
-        return _shipped(given, [tool for tool in tools if not tool.hidden])
+        return _numbered(given, [tool for tool in tools if not tool.hidden], exact=exact)
     said = cast("object", given)
     if isinstance(said, str) or not isinstance(said, Iterable):
-        message = f"examples is {short_repr(given)}: give a number of those that ship, or Examples"
+        message = f"examples is {short_repr(given)}: give a number of them, or Examples"
         raise ConfigError(message)
     for number, example in enumerate(given, start=1):
         if wrong := _misfit(example, tools):
@@ -341,15 +345,19 @@ def worked(given: Sequence[Example] | int, tools: Sequence[ToolSpec]) -> tuple[E
     return tuple(given)
 
 
-def _shipped(count: int, tools: Sequence[ToolSpec]) -> tuple[Example, ...]:
+def _numbered(count: int, tools: Sequence[ToolSpec], *, exact: bool) -> tuple[Example, ...]:
     check_number("examples", count, least=0)
-    found = [example for example in DEMONSTRATIONS if not _misfit(example, tools)]
-    if len(found) < count:
+    if not count:
+        return ()
+    *looked_up, calculated = DEMONSTRATIONS
+    offered = (*looked_up, *tool_examples(tools[:-1]), calculated)
+    found = [example for example in offered if not _misfit(example, tools)]
+    if exact and len(found) < count:
         *others, finish = tools
         has = ", ".join(tool.name for tool in others) or "none"
         kind = "no text" if problems(finish.parameters, {"answer": ""}) else "text"
         message = (
-            f"examples is {count}, and of the demonstrations that ship {len(found)} fit this agent "
+            f"examples is {count}, and {len(found)} that ship or can be made fit this agent "
             f"(its tools: {has}; its answer: {kind}): "
             f"{f'ask for {len(found)}' if found else 'leave them out'}, or give some of your own"
         )

@@ -319,7 +319,7 @@ WRONG: list[tuple[str, int, str]] = [
     ('model = "offline"\nchecks = ["own_parts:absent"]', 2, "the check 'own_parts:absent' cannot"),
     ('model = "offline"\nanswer = "own_parts:Absent"', 2, "the type 'own_parts:Absent' cannot"),
     ('model = "offline"\ndocs = "nowhere"', 2, "there is no folder"),
-    ('model = "offline"\nprompt.examples = 7', 2, "demonstrations"),
+    ('model = "offline"\nprompt.examples = 7', 2, "examples is 7, and 1 that ship"),
     ("tools = []", 1, "no model is named"),
     ('model = "opnai:gpt-4.1"', 1, "did you mean openai"),
     ('model = "offline"\ncodec = "papr"', 2, "papr"),
@@ -409,7 +409,7 @@ async def test_worked_examples_that_ship_are_counted(tmp_path: Path) -> None:
     typed = written(tmp_path, text + 'answer = "own_parts:Said"\n')
     with pytest.raises(
         ConfigError,
-        match=r"my.toml, line 3: examples is 6, and of .* 0 fit .*; its answer: no text",
+        match=r"my.toml, line 3: examples is 6, and 0 that .* fit .*; its answer: no text",
     ):
         load_agent(typed)
 

@@ -11,7 +11,7 @@ import pytest
 
 from clew import Agent, MemoryStore, read, replay, resume, run
 from clew.agent_files import make_agent, spec_of
-from clew.core.agent import changes
+from clew.compare import changes
 from clew.core.journal import load
 from clew.evidence import Grounded
 from clew.retention import import_runs

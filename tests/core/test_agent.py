@@ -25,7 +25,7 @@ from clew import (
     rule,
     run,
 )
-from clew.core.agent import changes
+from clew.compare import changes
 from clew.core.budget import AtMost
 from clew.core.events import Json, Reply, Started, Stop
 from clew.core.interfaces import ModelInfo, OnText, Prompt

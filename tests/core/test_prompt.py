@@ -32,7 +32,7 @@ from clew.context.demonstrations import DEMONSTRATIONS
 from clew.context.variants import FIRST, LAST, shortened
 from clew.core.errors import ReplayError
 from clew.core.events import Action, Observation, Thought, encode
-from clew.core.interfaces import Tool
+from clew.core.interfaces import ModelInfo, Tool
 from clew.core.journal import load
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
 from clew.toolbox.calc import calc
@@ -210,11 +210,11 @@ def test_a_tail_without_a_name_is_refused() -> None:
     ("model", "native", "text"),
     [
         ("ollama:qwen2.5:7b", "small, native", "small, text"),
-        ("ollama:llama3.2:1b-instruct", "small, native", "small, text"),
-        ("llamacpp:Qwen2.5-1.5B-Instruct-Q4_K_M.gguf", "small, native", "small, text"),
+        ("ollama:llama3.2:1b-instruct", "tiny, native", "tiny, text"),
+        ("llamacpp:Qwen2.5-1.5B-Instruct-Q4_K_M.gguf", "tiny, native", "tiny, text"),
         ("lmstudio:mistral-7b-instruct", "small, native", "small, text"),
         ("vllm:Qwen/Qwen2.5-7B-Instruct", "small, native", "small, text"),
-        ("openai:qwen2.5-coder-1.5b-instruct", "small, native", "small, text"),
+        ("openai:qwen2.5-coder-1.5b-instruct", "tiny, native", "tiny, text"),
         ("together:mistralai/7b-instruct", "small, native", "small, text"),
         ("ollama:llama3.3:70b", None, "llama"),
         ("groq:mixtral-8x7b-32768", None, None),
@@ -234,14 +234,15 @@ def test_a_tail_without_a_name_is_refused() -> None:
 def test_the_variants_that_ship_fit_their_families(
     model: str, native: str | None, text: str | None
 ) -> None:
-    found = [matching(VARIANTS, model, native=is_native) for is_native in (True, False)]
+    info = ModelInfo(model)
+    found = [matching(VARIANTS, info, native=is_native) for is_native in (True, False)]
     assert [one and one.name for one in found] == [native, text]
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_a_variant_that_ships_is_in_the_setting_and_changes_the_head(variant: Variant) -> None:
-    pattern = variant.match[0].replace("[:/_-]", ":").replace("[0-9]", "7")
-    model = named(pattern.replace("*", "x"))
+    name = variant.match[0].replace("*", "x").replace("[0-9]", "7")
+    model = named(f"ollama:model-{variant.below - 1:g}b" if variant.below else name)
     codec = "paper" if variant.native is False else "native"
     agent = Agent(model=model, tools=TOOLS, codec=codec)
     plain_agent = agent.replace(prompt=PROMPT.replace(variants=()))

@@ -26,7 +26,7 @@ MODEL = ScriptedModel([say("ok")])
         ({"calls_per_tool": 3}, "limit calls_per_tool is 3: give numbers by the names of tools"),
         ({"unknown": "ask"}, "limit unknown is 'ask': choose one of tell, hold"),
         ({"landing": "no"}, "limit landing is 'no': choose one of True, False"),
-        ({"no_progress": True}, "limit no_progress is True: give a NoProgress, or None"),
+        ({"no_progress": True}, "limit no_progress is True: give auto, early, late, a NoProgress"),
     ],
 )
 def test_a_limit_that_is_no_such_number_is_refused(limits: dict[str, Any], says: str) -> None:

@@ -27,8 +27,8 @@ from clew import (
     run,
 )
 from clew.codecs import Paper
+from clew.compare import changes
 from clew.context.view import plain
-from clew.core.agent import changes
 from clew.core.events import Entry, Fingerprints, Observation, Reply, Started, Thought
 from clew.core.interfaces import ModelInfo, Prompt
 from clew.core.trajectory import Trajectory

@@ -238,7 +238,7 @@ async def only_reply(file: Path, replies: str) -> Reply:
     free = LocalSettings(8_000, 1, 1, grammar=False)
     params: dict[str, Json] = {"max_tokens": 120, "grammar": f"root ::= {replies}"}
     model = local_model(str(file), take=free, params=params)
-    so_far = await record(clew.Agent(model, [search], limits=clew.Limits(steps=1)))
+    so_far = await record(clew.Agent(model, [search], codec="native", limits=clew.Limits(steps=1)))
     assert so_far.steps[0].thought is not None
     return so_far.steps[0].thought.reply
 
@@ -259,7 +259,8 @@ async def test_a_template_without_tools_needs_a_text_format(tmp_path: Path) -> N
     plain = write_model(tmp_path / "plain.gguf", template=PLAIN_TEMPLATE)
     model = local_model(str(plain), take=ROOMY)
     with pytest.raises(clew.ConfigError, match="knows no tools: choose a text codec"):
-        clew.Agent(model, [search])
+        clew.Agent(model, [search], codec="native")
+    assert clew.Agent(model, [search]).resolved_codec.name == "json/2"  # by its few weights
     base = local_model(str(write_model(tmp_path / "base.gguf", template="")), take=ROOMY)
     with pytest.raises(clew.ConfigError, match="no chat template"):
         clew.Agent(base, [search], codec="json")

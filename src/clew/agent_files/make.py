@@ -14,7 +14,8 @@ from clew.agent_files.others import other_agent
 from clew.agent_files.read import part, read_agent_file, with_place
 from clew.agent_files.spec import Apart, Program, Spec, Tariff, Words
 from clew.codecs import by_name
-from clew.context import Instructions
+from clew.codecs.interface import Codec
+from clew.context import PROMPT, Instructions, instructions, matching
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.interfaces import AnyTool, Check, Guard, Model, Part, Prompt, Tool
@@ -97,12 +98,12 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
     fields["limits"] = spec.limits.limits
     with part("limits", "cost"):
         check_cost(spec.limits.cost, (), priced=thinker.info.priced)
-    with part("codec"):
-        native = by_name(spec.codec or "native").native
-    if native:
-        _check_taken(thinker, placed)
     if spec.prompt is not None:
         fields["prompt"] = _prompt(spec.prompt)
+    with part("codec"):
+        codec = _codec(spec, thinker, instructions(fields.get("prompt", PROMPT)))
+    if codec.native:
+        _check_taken(thinker, placed)
     if spec.grounded and GROUNDED not in spec.checks:
         with part(GROUNDED):
             raise ConfigError(f"these are settings of a check: add {GROUNDED!r} to checks")
@@ -120,8 +121,17 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         return with_examples(agent, spec.examples)
 
 
-def with_examples(agent: Agent, number: int) -> Agent:
-    """The agent with so many of the worked examples that ship and fit. Raises `ConfigError`."""
+def _codec(spec: Spec, model: Model, prompt: Instructions) -> Codec:
+    """The format that the agent will have."""
+    if spec.codec:
+        return by_name(spec.codec)
+    variant = matching(prompt.variants, model.info, native=None)
+    named = "native" if variant is None else variant.codec or "native"
+    return by_name(named) if isinstance(named, str) else named
+
+
+def with_examples(agent: Agent, number: int | None) -> Agent:
+    """The agent with so many of the worked examples that fit. Raises `ConfigError`."""
     if not number:
         return agent
     return agent.replace(prompt=agent.instructions.replace(examples=number))
@@ -322,7 +332,9 @@ def _prompt(words: str | Words) -> str | Instructions:
     if isinstance(words, str):
         return words
     said: dict[str, Any] = msgspec.structs.asdict(words)
-    said["examples"] = 0  # they are found once the tools are there
+    said["examples"] = said["examples"] and 0  # they are found once the tools are there
+    if not said.pop("variants"):
+        said["variants"] = ()
     return Instructions(**said)
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from clew.context.instructions import PROMPT, TellLeft
 from clew.core.events import Effect, Json
-from clew.guards.limits import Limits
+from clew.guards.limits import Limits, Repeats
 
 USUAL: Final = ("calc", "planner")
 """The tools of an agent that says nothing of tools."""
@@ -26,15 +26,20 @@ class Part(
 
 
 class Words(Part, frozen=True, omit_defaults=False):
-    """The table `prompt`: how prompts are made (`clew.Instructions`)."""
+    """The table `prompt`: how prompts are made (`clew.Instructions`); `variants` by yes or no."""
 
     persona: str = PROMPT.persona
     constraints: tuple[str, ...] = PROMPT.constraints
     output: str = ""
     verbatim: bool = False
-    examples: int = 0
+    examples: int | None = None
     thought: bool | None = None
+    short: bool | None = None
+    repeat_question: bool | None = None
+    strict_landing: bool | None = None
+    raw_replies: bool | None = None
     tell_left: TellLeft = "near"
+    variants: bool = True
 
 
 class Connection(Part, frozen=True):
@@ -80,6 +85,7 @@ class Numbers(Part, frozen=True):
     grace: float | None = None
     landing: bool | None = None
     unknown: Literal["tell", "hold"] | None = None
+    no_progress: Repeats | None = None
 
     @property
     def limits(self) -> Limits:
@@ -192,9 +198,9 @@ class Spec(Part, frozen=True):
         return USUAL if self.tools is None else self.tools
 
     @property
-    def examples(self) -> int:
-        """The number of worked examples shown."""
-        return self.prompt.examples if isinstance(self.prompt, Words) else 0
+    def examples(self) -> int | None:
+        """The number of worked examples shown; None is as the model's variant has it."""
+        return self.prompt.examples if isinstance(self.prompt, Words) else None
 
     @property
     def folder(self) -> str:

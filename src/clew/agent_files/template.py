@@ -48,8 +48,13 @@ tools = ["calc", "planner"]
 # persona = "You answer questions about our products from the documents."
 # constraints = ["Cite what you use as [doc_id].", "If it cannot be found, say so."]
 # output = "One sentence, then the sources."
-# examples = 0          # worked examples shown first: so many of those that ship and fit the tools
+# examples = 0          # worked examples shown first: so many of those that fit the tools
 # thought = true        # ask for a thought before each action
+# short = true          # two lines in the place of the usual persona and constraints
+# repeat_question = true  # say the question again after an empty or cut reply
+# strict_landing = true   # at a limit, ask only for what an observation says
+# raw_replies = true      # show the model its earlier replies as it wrote them
+# variants = false      # leave out what clew changes for families of models and for small ones
 # tell_left = "near"    # tell the model what is left: near, always, never
 
 # Sampling parameters, sent as they are.
@@ -77,6 +82,7 @@ steps = 15
 # cost = 1.0
 # seconds = 600
 # landing = true        # at a limit, ask for the best answer so far
+# no_progress = "early"  # against repetition: early, late, or auto (early with small models)
 # unknown = "tell"      # after a call whose effect is unknown: tell the model, or hold for you
 
 # More tools than a model chooses well among: show those in always, and of the rest the best k for

@@ -110,7 +110,8 @@ class Commands:
 
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The step in canonical form."""
-        return wording.render(self._layout(), brief, step)
+        parts = wording.render(self._layout(), brief, step)
+        return wording.as_written(brief, step, parts, self.parse, usual=False)
 
     def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One part with the reminders."""

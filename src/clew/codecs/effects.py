@@ -1,11 +1,26 @@
-"""What a model is told of a person's hand in its run: effects left behind, a landing taken back."""
+"""What a model is told in every format: in a landing, after one, and of effects left behind."""
 
 from typing import Final
 
+from clew.codecs.interface import PromptSpec
 from clew.core.events import Done, Forked
 
 GONE_ON: Final = "A person let the work go on after that: tools can be called again."
 """Said after a landing that was taken back."""
+
+
+NOT_FOUND: Final = "it was not found"
+"""An answer that clew itself suggests."""
+
+
+def last_words(brief: PromptSpec) -> str:
+    """What a model is asked for in a landing."""
+    if brief.strict_landing:
+        return (
+            "Answer only with what stands in an observation above; if the answer stands in none, "
+            f"say that {NOT_FOUND}"
+        )
+    return "Give the best answer that the observations above allow, and say what is missing"
 
 
 def already_done(fork: Forked) -> str:

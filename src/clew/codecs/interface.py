@@ -33,7 +33,11 @@ class PromptSpec:
     `tools` are those shown from the start, in order, without `finish`; `more` are those that may be
     shown later; `known` are all names that may be called, including hidden ones. `answer` is the
     JSON Schema of the answer ({"type": "string"} for text). `thought` says whether the model is
-    asked to think aloud. The view applies `shape`.
+    asked to think aloud. The view applies `shape`, `repeat_question` and `withhold`.
+
+    `raw_replies` says whether an earlier reply is shown as the model wrote it, where that reads as
+    the same; None leaves it to the format. `strict_landing` asks for nothing in the last thought
+    that is in no observation.
     """
 
     prompt: str
@@ -45,6 +49,10 @@ class PromptSpec:
     examples: tuple[Example, ...] = ()
     shape: Shape | None = None
     more: tuple[ToolSpec, ...] = ()
+    repeat_question: bool = False
+    strict_landing: bool = False
+    raw_replies: bool | None = None
+    withhold: bool = False
 
     @cached_property
     def later(self) -> Mapping[str, ToolSpec]:

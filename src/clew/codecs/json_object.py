@@ -83,13 +83,7 @@ class JsonObject:
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The step in canonical form; a reply without repairs stays exact, so that caches hit."""
         parts = wording.render(_FORM, brief, step)
-        said = step.thought.reply.text if step.thought is not None else ""
-        if not said or len(step.calls) != 1 or parts[0].role != "assistant":
-            return parts
-        read = self.parse(brief, Reply(said))
-        if read.repairs or read.fault or read.actions != (step.calls[0].action,):
-            return parts
-        return (Part("assistant", said), *parts[1:])
+        return wording.as_written(brief, step, parts, self.parse, usual=True)
 
     def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One part with the reminders."""

@@ -12,23 +12,16 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.codecs.effects import GONE_ON, already_done
+from clew.codecs.effects import GONE_ON, already_done, last_words
 from clew.codecs.gbnf import ANSWER_CHARS, THOUGHT_CHARS, Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import DEPTH, deep, repeated_key
 from clew.codecs.text_answer import as_calls
-from clew.core.events import Action, Changed, Finish, Forked, Json, Note, RawCall, Reply, encode
+from clew.codecs.wording import CUT
+from clew.core.events import Action, Changed, Forked, Json, Note, RawCall, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part
 from clew.core.trajectory import Aside, Call, Step
 from clew.support.surrogates import HALF, mended_json
-
-CUT: Final[dict[Finish, str]] = {
-    "length": "the reply was cut at its length limit before it was complete: be shorter",
-    "filter": "the provider's content filter cut the reply: say it differently",
-    "refusal": "the provider refused to reply",
-    "cut": "the connection was lost before the reply was complete: reply again",
-}
-"""What the model is told of a reply that did not end by itself."""
 
 UNREADABLE: Final = "ERROR: unreadable reply:"
 """How the model is told that a reply counted for nothing."""
@@ -76,7 +69,8 @@ class Native:
 
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The assistant's message, one result for each call, then what was said since."""
-        return (*self._step(step, f"call_{step.number}"), *map(_aside, step.asides))
+        said = (_aside(brief, aside) for aside in step.asides)
+        return (*self._step(step, f"call_{step.number}"), *said)
 
     def _step(self, step: Step, prefix: str) -> list[Part]:
         thought = step.thought
@@ -251,7 +245,7 @@ def _result(call: Call) -> str:
     return "\n".join([text, *(f"HINT: {remark}" for remark in call.remarks)])
 
 
-def _aside(aside: Aside) -> Part:
+def _aside(brief: PromptSpec, aside: Aside) -> Part:
     match aside:
         case Note(text=text, source="person"):
             return Part("user", text)
@@ -267,5 +261,5 @@ def _aside(aside: Aside) -> Part:
             return Part(
                 "user",
                 f"The limit on {aside.bound} is reached: no more calls can be made. "
-                "Give the best answer that the observations above allow, and say what is missing.",
+                f"{last_words(brief)}.",
             )

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from clew.codecs.effects import NOT_FOUND
 from clew.codecs.interface import Codec, PromptSpec
 from clew.codecs.text_answer import as_calls
 from clew.core.events import Note
@@ -57,7 +58,7 @@ def _own(codec: Codec, brief: PromptSpec, so_far: Trajectory, text: str) -> bool
     if text.strip(" \n.\"'`*").lower() in _PLACES or text.strip().lower().startswith(_OWN):
         return True
     said = _bare(text)
-    if len(said.split()) < WORDS:
+    if len(said.split()) < WORDS or said == NOT_FOUND:
         return False
     return any(f" {said} " in f" {own} " for own in _own_words(codec, brief, so_far))
 

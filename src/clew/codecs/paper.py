@@ -77,8 +77,9 @@ class Paper:
         return wording.further(_describe_tool(brief, tool) for tool in tools)
 
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
-        """The step in canonical form."""
-        return wording.render(self._layout(), brief, step)
+        """The step in canonical form, or as the model wrote it."""
+        parts = wording.render(self._layout(), brief, step)
+        return wording.as_written(brief, step, parts, self.parse, usual=False)
 
     def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One part with the reminders."""

@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 
 from clew.codecs.arguments import fields, required, types
-from clew.codecs.effects import GONE_ON, already_done
-from clew.codecs.interface import PromptSpec
+from clew.codecs.effects import GONE_ON, already_done, last_words
+from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, whole_value
 from clew.codecs.scan import Labels
 from clew.codecs.sections import Sections, before_invented_tail
@@ -233,9 +233,8 @@ def _aside(form: Form, brief: PromptSpec, number: int, aside: Aside) -> Part:
     if isinstance(aside, Landing):
         return Part(
             "user",
-            f"The limit on {aside.bound} is reached: no tool can be called any more. Give the best "
-            "answer that the observations above allow, and say what is missing, in this form:\n"
-            + form.finish(brief, number + 1),
+            f"The limit on {aside.bound} is reached: no tool can be called any more. "
+            f"{last_words(brief)}, in this form:\n{form.finish(brief, number + 1)}",
         )
     if isinstance(aside, Forked):
         return Part("user", quoted(form.labels, already_done(aside)))
@@ -245,6 +244,27 @@ def _aside(form: Form, brief: PromptSpec, number: int, aside: Aside) -> Part:
         return Part("user", aside.text)
     what = "Your answer was not accepted" if aside.source == "check" else "A late result"
     return Part("user", f"{what}: {quoted(form.labels, aside.text)}")
+
+
+def as_written(
+    brief: PromptSpec,
+    step: Step,
+    parts: tuple[Part, ...],
+    parse: Callable[[PromptSpec, Reply], Parsed],
+    *,
+    usual: bool,
+) -> tuple[Part, ...]:
+    """A step's parts with the reply as it came, where that reads as the same: so caches hit."""
+    thought = step.thought
+    if not (usual if brief.raw_replies is None else brief.raw_replies) or thought is None:
+        return parts
+    said = thought.reply.text
+    if not said or len(step.calls) != 1 or parts[0].role != "assistant":
+        return parts
+    read = parse(brief, Reply(said))
+    if read.repairs or read.fault or read.actions != (step.calls[0].action,):
+        return parts
+    return (Part("assistant", said), *parts[1:])
 
 
 def tail(notes: Sequence[str], step: int) -> tuple[Part, ...]:

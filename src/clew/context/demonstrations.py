@@ -22,11 +22,13 @@ class _Move(msgspec.Struct, frozen=True):
     calls: tuple[tuple[Action, Json], ...]
 
 
-def _act(thought: str, *calls: tuple[Action, Json]) -> _Move:
+def acted(thought: str, *calls: tuple[Action, Json]) -> _Move:
+    """A step: what is thought, and calls with what each of them gives."""
     return _Move(thought, calls)
 
 
-def _finish(thought: str, answer: str) -> _Move:
+def finished(thought: str, answer: str) -> _Move:
+    """The last step, which gives the answer."""
     return _Move(thought, ((Action(FINISH, {"answer": answer}), "the answer was accepted"),))
 
 
@@ -89,7 +91,8 @@ def _work_out(expression: str, result: str) -> tuple[Action, Json]:
     }
 
 
-def _example(goal: str, *moves: _Move) -> Example:
+def example(goal: str, *moves: _Move) -> Example:
+    """A worked example of these steps."""
     return Example(goal, tuple(_step(number, move) for number, move in enumerate(moves, start=1)))
 
 
@@ -104,9 +107,9 @@ def _step(number: int, move: _Move) -> Step:
     return Step(number, thought, tuple(calls))
 
 
-_LOOKUP: Final = _example(
+_LOOKUP: Final = example(
     "When was the lighthouse of Skarvholm first lit?",
-    _act(
+    acted(
         "The documents should say when. I search for the lighthouse and its lighting.",
         _search(
             "Skarvholm lighthouse first lit",
@@ -121,12 +124,12 @@ _LOOKUP: Final = _example(
             ),
         ),
     ),
-    _finish("The first passage says so.", "It was first lit on 3 October 1871 [doc_90411]."),
+    finished("The first passage says so.", "It was first lit on 3 October 1871 [doc_90411]."),
 )  # fmt: skip
 
-_MULTI_HOP: Final = _example(
+_MULTI_HOP: Final = example(
     "In which town was the architect of the Ormund theatre born?",
-    _act(
+    acted(
         "First I need to know who the architect was.",
         _search(
             "architect Ormund theatre",
@@ -136,7 +139,7 @@ _MULTI_HOP: Final = _example(
             ),
         ),
     ),
-    _act(
+    acted(
         "It was Ilse Varga. Now I need the place of her birth.",
         _search(
             "Ilse Varga born",
@@ -146,25 +149,25 @@ _MULTI_HOP: Final = _example(
             ),
         ),
     ),
-    _finish(
+    finished(
         "Both links are found.",
         "The architect was Ilse Varga [doc_91007]; she was born in Tarvos [doc_91130].",
     ),
 )  # fmt: skip
 
-_CALCULATION: Final = _example(
+_CALCULATION: Final = example(
     "What do 37 crates of 24 bottles cost, at 1.35 a bottle?",
-    _act("I work that out instead of guessing.", _work_out("37 * 24 * 1.35", "1198.8")),
-    _finish("That is the whole question.", "1198.80"),
+    acted("I work that out instead of guessing.", _work_out("37 * 24 * 1.35", "1198.8")),
+    finished("That is the whole question.", "1198.80"),
 )
 
-_REPHRASED: Final = _example(
+_REPHRASED: Final = example(
     "Who ran the ferry across the Lenne before the bridge was built?",
-    _act(
+    acted(
         "I search for whoever ran the ferry.",
         _nothing("ferry operator Lennecrossing"),
     ),
-    _act(
+    acted(
         "Nothing, so I ask with fewer and other words.",
         _search(
             "Lenne ferryman",
@@ -174,12 +177,12 @@ _REPHRASED: Final = _example(
             ),
         ),
     ),
-    _finish("That is the man.", "Josef Hahn ran it until the bridge of 1889 [doc_92655]."),
+    finished("That is the man.", "Josef Hahn ran it until the bridge of 1889 [doc_92655]."),
 )  # fmt: skip
 
-_NOT_FOUND: Final = _example(
+_NOT_FOUND: Final = example(
     "How many pupils did the school of Dunmere have in 1930?",
-    _act(
+    acted(
         "I search for the school and its pupils.",
         _search(
             "Dunmere school pupils 1930",
@@ -189,20 +192,20 @@ _NOT_FOUND: Final = _example(
             ),
         ),
     ),
-    _act(
+    acted(
         "That gives the school but no number. I try the words of a register.",
         _nothing("attendance roll enrolment"),
     ),
-    _finish(
+    finished(
         "Neither search gives a number, and I do not guess one.",
         "The documents do not say: they have the school of Dunmere, opened in 1902 [doc_93208], "
         "but no number of pupils.",
     ),
 )  # fmt: skip
 
-_COMPARED: Final = _example(
+_COMPARED: Final = example(
     "Which is longer, the Aldra tunnel or the Brisk tunnel, and by how much?",
-    _act(
+    acted(
         "The two lengths do not need each other: I search for both.",
         _search(
             "Aldra tunnel length",
@@ -218,17 +221,17 @@ _COMPARED: Final = _example(
             ),
         ),
     ),
-    _act("Now the difference.", _work_out("2318 - 1975", "343")),
-    _finish(
+    acted("Now the difference.", _work_out("2318 - 1975", "343")),
+    finished(
         "Both lengths and their difference are known.",
         "The Aldra tunnel, with 2,318 m [doc_94019], is 343 m longer than the Brisk tunnel with "
         "1,975 m [doc_94402].",
     ),
 )  # fmt: skip
 
-_ENTITY: Final = _example(
+_ENTITY: Final = example(
     "In which year was the Hollin Viaduct opened?",
-    _act(
+    acted(
         "I search the viaduct.",
         _entity(
             "Hollin Viaduct", "text_fyfkw_yf5qv",
@@ -236,12 +239,12 @@ _ENTITY: Final = _example(
             "Quist and opened in 1911.",
         ),
     ),
-    _finish("The first paragraph says so.", "1911 [text_fyfkw_yf5qv]"),
+    finished("The first paragraph says so.", "1911 [text_fyfkw_yf5qv]"),
 )  # fmt: skip
 
-_ENTITIES: Final = _example(
+_ENTITIES: Final = example(
     "Where was the engineer born who designed the Hollin Viaduct?",
-    _act(
+    acted(
         "First I need to know who designed it.",
         _entity(
             "Hollin Viaduct", "text_fyfkw_yf5qv",
@@ -249,7 +252,7 @@ _ENTITIES: Final = _example(
             "Quist and opened in 1911.",
         ),
     ),
-    _act(
+    acted(
         "It was Marta Quist. Now I need the place of her birth.",
         _entity(
             "Marta Quist", "text_woczf_thl6r",
@@ -257,73 +260,73 @@ _ENTITIES: Final = _example(
             "mines.",
         ),
     ),
-    _finish("Both links are found.", "Ostrand [text_fyfkw_yf5qv] [text_woczf_thl6r]"),
+    finished("Both links are found.", "Ostrand [text_fyfkw_yf5qv] [text_woczf_thl6r]"),
 )  # fmt: skip
 
-_WORD: Final = _example(
+_WORD: Final = example(
     "Who was the last keeper of Varn Light?",
-    _act(
+    acted(
         "I search the lighthouse.",
         _entity(
             "Varn Light", "text_j6v6e_lo2ii",
             "Varn Light is a lighthouse on the Isle of Orra, first lit on 12 May 1868.",
         ),
     ),
-    _act(
+    acted(
         "The first paragraph names no keeper. I look the word up in the article.",
         _word(
             "keeper", "Varn Light", "text_j6v6e_uh4pv", "The last keeper, Edda Lowe, left in 1974."
         ),
     ),
-    _finish("That sentence names her.", "Edda Lowe [text_j6v6e_uh4pv]"),
+    finished("That sentence names her.", "Edda Lowe [text_j6v6e_uh4pv]"),
 )  # fmt: skip
 
-_SIMILAR: Final = _example(
+_SIMILAR: Final = example(
     "When did the first book of the poet Nils Aker come out?",
-    _act("I search the poet.", _no_entity("Nils Aker", "Nils Aker (poet)")),
-    _act(
+    acted("I search the poet.", _no_entity("Nils Aker", "Nils Aker (poet)")),
+    acted(
         "The article is called otherwise: I search that name.",
         _entity(
             "Nils Aker (poet)", "text_52muf_iwghc",
             "Nils Aker was a poet and a ship's doctor. His first book came out in 1902.",
         ),
     ),
-    _finish("That is the year.", "1902 [text_52muf_iwghc]"),
+    finished("That is the year.", "1902 [text_52muf_iwghc]"),
 )  # fmt: skip
 
-_LARGER: Final = _example(
+_LARGER: Final = example(
     "Which is larger, Lake Tamar or Lake Issel?",
-    _act(
+    acted(
         "I need both areas. First Lake Tamar.",
         _entity(
             "Lake Tamar", "text_n37ov_uumyl",
             "Lake Tamar is a mountain lake with an area of 14 square kilometres.",
         ),
     ),
-    _act(
+    acted(
         "It has 14 square kilometres. Now Lake Issel.",
         _entity(
             "Lake Issel", "text_ag4t3_yrnbf",
             "Lake Issel is a reservoir with an area of 9 square kilometres.",
         ),
     ),
-    _finish("14 is more than 9.", "Lake Tamar [text_n37ov_uumyl] [text_ag4t3_yrnbf]"),
+    finished("14 is more than 9.", "Lake Tamar [text_n37ov_uumyl] [text_ag4t3_yrnbf]"),
 )  # fmt: skip
 
-_NO_WORD: Final = _example(
+_NO_WORD: Final = example(
     "How many inhabitants does Brannoch have?",
-    _act(
+    acted(
         "I search the place.",
         _entity(
             "Brannoch", "text_zqnne_e7vnu",
             "Brannoch is a fishing village. Its harbour was built in 1840.",
         ),
     ),
-    _act(
+    acted(
         "That gives no number. I look the word up in the article.",
         _no_word("inhabitants", "Brannoch"),
     ),
-    _finish(
+    finished(
         "The article does not say, and I do not guess a number.",
         "The article on Brannoch, a fishing village [text_zqnne_e7vnu], does not say how many "
         "inhabitants it has.",
@@ -331,10 +334,14 @@ _NO_WORD: Final = _example(
 )  # fmt: skip
 
 DEMONSTRATIONS: Final = (
-    _LOOKUP, _MULTI_HOP, _CALCULATION, _REPHRASED, _NOT_FOUND, _COMPARED,
-    _ENTITY, _ENTITIES, _WORD, _SIMILAR, _LARGER, _NO_WORD,
+    _LOOKUP, _NOT_FOUND, _MULTI_HOP, _REPHRASED, _COMPARED,
+    _ENTITY, _NO_WORD, _ENTITIES, _WORD, _SIMILAR, _LARGER,
+    _CALCULATION,
 )  # fmt: skip
-"""Six with the tools `docs` and `calc`, six with those of the paper, `search` and `lookup`."""
+"""Five with `docs`, six with the tools of the paper, `search` and `lookup`, one with `calc` alone.
+
+Of each kind the first finds the answer, and the second says that there is none.
+"""
 
 
 def demonstrations(
@@ -345,7 +352,7 @@ def demonstrations(
     `Agent(examples=count)` takes the first that fit its own tools. Raises `ConfigError` where there
     are not as many.
     """
-    found = [example for example in DEMONSTRATIONS if _used(example) <= {*tools, FINISH}]
+    found = [each for each in DEMONSTRATIONS if _used(each) <= {*tools, FINISH}]
     if not 0 <= count <= len(found):
         among = f"with no more tools than {', '.join(tools) or 'none'}"
         message = f"there are {len(found)} demonstrations {among}, not {count}"
@@ -353,5 +360,5 @@ def demonstrations(
     return tuple(found[:count])
 
 
-def _used(example: Example) -> set[str]:
-    return {call.action.name for step in example.steps for call in step.calls}
+def _used(shown: Example) -> set[str]:
+    return {call.action.name for step in shown.steps for call in step.calls}

@@ -9,6 +9,9 @@ from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json, encode
 from clew.core.interfaces import Parameters, ToolSpec
 
+SWITCHES: Final = ("repeat_question", "strict_landing", "raw_replies", "withhold")
+"""Fields of a brief that the record names only where they are not as they usually are."""
+
 
 class _Tool(msgspec.Struct, omit_defaults=True):
     name: str
@@ -28,6 +31,10 @@ class _Brief(msgspec.Struct, omit_defaults=True):
     examples: tuple[Example, ...] = ()
     shape: str = ""
     more: tuple[_Tool, ...] = ()
+    repeat_question: bool = False
+    strict_landing: bool = False
+    raw_replies: bool | None = None
+    withhold: bool = False
 
 
 _DECODER: Final = msgspec.json.Decoder(_Brief)
@@ -48,6 +55,7 @@ def brief_document(brief: PromptSpec, shape: str) -> Json:
         examples=brief.examples,
         shape=shape,
         more=tuple(map(_describe, brief.more)),
+        **{name: getattr(brief, name) for name in SWITCHES},
     )
     try:
         return msgspec.json.decode(encode(document))
@@ -76,6 +84,7 @@ def recorded_brief(body: bytes) -> tuple[PromptSpec, str]:
         thought=document.thought,
         examples=document.examples,
         more=tuple(map(_tool, document.more)),
+        **{name: getattr(document, name) for name in SWITCHES},
     )
     return brief, document.shape
 

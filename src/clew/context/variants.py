@@ -4,14 +4,15 @@ A variant changes parts of an agent when it is made, and nothing afterwards. Wha
 given by its user stays as given.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from clew.codecs.interface import Codec, Shape
 from clew.core.errors import ConfigError
-from clew.core.interfaces import ToolSpec
+from clew.core.interfaces import ModelInfo, ToolSpec
 from clew.support.parts import stable_name
 
 Wording: TypeAlias = Mapping[str, str] | Callable[[ToolSpec], str]
@@ -29,23 +30,33 @@ def several(name: str, given: object) -> None:
 class Variant:
     """Changes to the agent for models whose `provider:model` matches a pattern in `match`.
 
-    Patterns are those of file names (`*`, `?`, `[...]`), ignoring case. `native` restricts it to
-    native formats (True) or text formats (False).
+    Patterns are those of file names (`*`, `?`, `[...]`), ignoring case. `below` restricts it to
+    models that are known to have fewer billion weights, by their name or their file. `native`
+    restricts it to native formats (True) or text formats (False).
 
     - `persona` replaces the default persona, but not one of the agent's own.
     - `constraints` are added to the agent's, unless its instructions are verbatim.
-    - `codec` and `thought` count if the agent does not set them.
+    - `codec`, `no_progress`, and what `Instructions` has by the same name (`thought`, `examples`,
+      `short`, `repeat_question`, `strict_landing`, `raw_replies`) count if the agent does not set
+      them.
     - `wording` replaces descriptions of tools; `shape` is applied to each observation when it is
       shown.
     """
 
     name: str
-    match: tuple[str, ...]
+    match: tuple[str, ...] = ("*",)
+    below: float | None = None
     native: bool | None = None
     persona: str = ""
     constraints: tuple[str, ...] = ()
     codec: Codec | str | None = None
     thought: bool | None = None
+    examples: int | None = None
+    short: bool | None = None
+    repeat_question: bool | None = None
+    strict_landing: bool | None = None
+    raw_replies: bool | None = None
+    no_progress: Literal["early", "late"] | None = None
     wording: Wording | None = None
     shape: Shape | None = None
 
@@ -54,13 +65,34 @@ class Variant:
         several("match", self.match)
         several("constraints", self.constraints)
 
-    def fits(self, model: str, *, native: bool) -> bool:
-        """Whether it applies to this model in such a format."""
-        named = any(fnmatchcase(model.lower(), pattern.lower()) for pattern in self.match)
-        return named and self.native in {None, native}
+    def fits(self, model: ModelInfo, *, native: bool | None) -> bool:
+        """Whether it applies to this model in such a format; None is one that nobody has set."""
+        name, size = model.name.lower(), model.billions
+        if not any(fnmatchcase(name, pattern.lower()) for pattern in self.match):
+            return False
+        if self.below is not None:
+            size = billions_in(name) if size is None else size
+            if size is None or size >= self.below:
+                return False
+        if native is None:
+            return self.native in {None, True} or self.codec is not None
+        return self.native in {None, native}
 
 
-def matching(variants: Iterable[Variant], model: str, *, native: bool) -> Variant | None:
+_SIZE: Final = re.compile(r"(?<![a-z0-9.])e?(?:(\d{1,3}(?:\.\d{1,2})?)b|(\d{2,3})m)(?![a-z])")
+
+
+def billions_in(model: str) -> float | None:
+    """How many billion weights a model has, by its name; None where that says nothing."""
+    found = _SIZE.search(model.lower().rpartition("/")[2])
+    if found is None:
+        return None
+    return float(found[1]) if found[1] else int(found[2]) / 1_000
+
+
+def matching(
+    variants: Iterable[Variant], model: ModelInfo, *, native: bool | None
+) -> Variant | None:
     """The first that fits."""
     return next((one for one in variants if one.fits(model, native=native)), None)
 
@@ -95,8 +127,9 @@ SHAPES: Final[Mapping[str, Shape]] = {stable_name(shape): shape for shape in (sh
 
 # ----------------------------------------------------------------------------- what ships
 
-_SMALL: Final = ("*[:/_-][0-9]b*", "*[:/_-][0-9].[0-9]b*")
-"""Below ten billion parameters, by the name: the same model is sent the same, whoever serves it."""
+TINY: Final = 4.0
+SMALL: Final = 10.0
+"""Billions of weights: the same model is sent the same, whoever serves it."""
 
 _IN_THE_FIELD: Final = (
     "Make a call in the field for calls only: never write it in the text as well."
@@ -113,8 +146,36 @@ _TOGETHER: Final = "Calls that do not need each other's results may stand togeth
 
 VARIANTS: Final = (
     Variant(
+        name="tiny, text",
+        below=TINY,
+        native=False,
+        # A 1.5B model that was asked natively told of calls and invented their results; of objects
+        # that a schema held, none of 134 was malformed. Two examples made 7 right answers of 5.
+        codec="json",
+        examples=2,
+        short=True,
+        repeat_question=True,
+        strict_landing=True,
+        raw_replies=True,
+        no_progress="early",
+        shape=shortened,
+    ),
+    Variant(
+        name="tiny, native",
+        below=TINY,
+        native=True,
+        # With one line ahead of the question 7 of 7 first replies were calls, with clew's usual
+        # prompt 3 of 15. Examples do harm: it announces a call, and stops.
+        thought=False,
+        short=True,
+        repeat_question=True,
+        strict_landing=True,
+        no_progress="early",
+        shape=shortened,
+    ),
+    Variant(
         name="small, native",
-        match=_SMALL,
+        below=SMALL,
         native=True,
         # Of the replies of a 7B model 16 % were no use: text beside a call, or nothing at all.
         # To be asked for text with each call invites an announcement without its call, and in a
@@ -130,7 +191,7 @@ VARIANTS: Final = (
     ),
     Variant(
         name="small, text",
-        match=_SMALL,
+        below=SMALL,
         native=False,
         shape=shortened,  # for the same reason
     ),

@@ -13,7 +13,7 @@ import msgspec
 from clew.codecs.interface import Codec, Constrains, Describes, PromptSpec, Shape
 from clew.context.chat_tokens import without_chat_tokens
 from clew.context.prompt_parts import Parts
-from clew.core.events import FINISH, Fingerprints, Json, Note, encode
+from clew.core.events import FINISH, Code, Fingerprints, Json, Note, encode
 from clew.core.interfaces import Calls, Parameters, Part, Prompt
 from clew.core.steps import Aside
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
@@ -35,6 +35,10 @@ _TAIL_CHARS: Final = 20_000
 
 _HARMLESS: Final = 4
 """The schema of records since which chat tokens are kept from models."""
+REPEATED: Final[Code] = "repeated_same_tool_call_too_many_times"
+
+_CUT: Final = frozenset({"length", "filter", "refusal", "cut"})
+"""Ends of replies that are none."""
 
 
 def digest(*values: Any) -> str:
@@ -118,12 +122,19 @@ def _shortened(words: str) -> str:
     return f"{words[:half]} […] {words[-half:]}"
 
 
+def _lost(step: Step) -> bool:
+    """Whether nothing came of its reply, since that was empty or cut."""
+    if (thought := step.thought) is None or not thought.fault:
+        return False
+    return thought.reply.finish in _CUT or not thought.reply.text.strip()
+
+
 class _Rendered:
     """A step's parts, and what holds up to it: the running hash, what a person last said, and the
-    characters since that was last said (again).
+    characters since that was last said (again). `lost` says that its reply was empty or cut.
     """
 
-    __slots__ = ("asides", "hasher", "parts", "said", "size")
+    __slots__ = ("asides", "hasher", "lost", "parts", "said", "size")
 
     def __init__(
         self,
@@ -134,6 +145,7 @@ class _Rendered:
         restated: bool = False,
     ) -> None:
         self.asides = len(step.asides)
+        self.lost = _lost(step)
         self.parts = parts
         self.hasher: Any = (
             hashlib.blake2b(digest_size=8) if before is None else before.hasher.copy()
@@ -158,7 +170,7 @@ class _Shown:
         self.brief = replace(brief, tools=(*brief.tools, *more)) if more else brief
         self.declared = (*brief.tools, brief.finish, *more) if codec.native else ()
         self.print = digest(*((t.name, t.description, t.parameters) for t in self.declared))
-        self.forms: dict[Calls, tuple[Parameters | None, str, str]] = {}
+        self.forms: dict[tuple[Calls, frozenset[str]], tuple[Parameters | None, str, str]] = {}
 
 
 class View:
@@ -197,7 +209,8 @@ class View:
             self._shown = _Shown(self._codec, self.brief, names)
         number = len(so_far.steps) + 1
         tail = self._codec.tail(self.brief, [*self._restated(last), *reminders], number)
-        form, grammar, params = self._reply_form(calls)
+        withheld = _withheld(so_far) if self.brief.withhold else frozenset[str]()
+        form, grammar, params = self._reply_form(calls, withheld)
         prints = Fingerprints(
             head=self._head_print,
             tools=self._shown.print,
@@ -212,8 +225,10 @@ class View:
         return Prompt(self._head, parts, tail, tools, calls, stop, *held), prints
 
     def _restated(self, last: _Rendered) -> list[str]:
-        """What the person last asked, where so much follows that it might be lost sight of."""
-        if last.size <= RESTATE_CHARS:
+        """What the person last asked, where it might be lost sight of: so much follows, or nothing
+        came of the last reply.
+        """
+        if last.size <= RESTATE_CHARS and not (last.lost and self.brief.repeat_question):
             return []
         if last.said:
             return [f"The person's last words again: {_shortened(last.said)}"]
@@ -227,19 +242,23 @@ class View:
             self._told[shown] = () if codec is None else codec.describe(self.brief, tools)
         return self._told[shown]
 
-    def _reply_form(self, calls: Calls) -> tuple[Parameters | None, str, str]:
+    def _reply_form(
+        self, calls: Calls, withheld: frozenset[str]
+    ) -> tuple[Parameters | None, str, str]:
         """Schema and grammar of the next reply, made once, and the parameters' fingerprint with
-        them.
+        them. Neither has a tool that is `withheld`; what is declared of tools stays the same.
         """
         forms, brief = self._shown.forms, self._shown.brief
-        if calls not in forms:
+        if (calls, withheld) not in forms:
+            left = tuple(tool for tool in brief.tools if tool.name not in withheld)
+            brief = replace(brief, tools=left) if withheld else brief
             form, params = self._codec.reply_schema(brief, calls), self._params_print
             grammar = "" if self._constrains is None else self._constrains.grammar(brief, calls)
             if form is not None or grammar:
                 said = [one for one in (form, grammar) if one]
                 params = digest(self._params, self._codec.stop, *said)
-            forms[calls] = (form, grammar, params)
-        return forms[calls]
+            forms[calls, withheld] = (form, grammar, params)
+        return forms[calls, withheld]
 
     def _follow(self, so_far: Trajectory) -> None:
         """Render what is new; the last step is rendered again when something was said after it."""
@@ -275,6 +294,31 @@ class View:
 def _step(so_far: Trajectory, number: int) -> Step:
     """A step by its number; 0 is what comes before the first thought."""
     return so_far.steps[number - 1] if number else so_far.before
+
+
+def _withheld(so_far: Trajectory) -> frozenset[str]:
+    """Tools that the last step called once more in vain: refused as a repetition, or with a hint
+    that it is one, and with the same result as before.
+    """
+    if not so_far.steps or so_far.step.person_spoke:
+        return frozenset()
+    found: set[str] = set()
+    for call in so_far.step.calls:
+        if (seen := call.observation) is None:
+            continue
+        hinted = any(hint.verdict.code == REPEATED for hint in call.hints)
+        if seen.code == REPEATED or (hinted and seen.content == _last_result(so_far, call)):
+            found.add(call.action.name)
+    return frozenset(found)
+
+
+def _last_result(so_far: Trajectory, call: Call) -> Json:
+    """What the same call gave in the last step before this one that made it."""
+    for step in so_far.steps[-2::-1]:
+        for other in step.calls:
+            if other.hash == call.hash and other.observation is not None:
+                return other.observation.content
+    return None
 
 
 def view_of(

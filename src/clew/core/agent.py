@@ -12,7 +12,7 @@ from clew.codecs import by_name as codec_by_name
 from clew.codecs.interface import Codec, PromptSpec
 from clew.context import PROMPT, Instructions, Variant, described, instructions, matching
 from clew.context.call_estimate import CallEstimate, most_answered, opening
-from clew.context.prompt_spec import brief_document
+from clew.context.prompt_spec import SWITCHES, brief_document
 from clew.context.view import digest, first_prompt
 from clew.core.budget import Budget, at_most
 from clew.core.events import AgentSpec, Json
@@ -177,30 +177,31 @@ class Agent(Generic[A_co]):
     @cached_property
     def variant(self) -> Variant | None:
         """The first variant that fits the model and the codec, or None."""
-        return matching(
-            self.instructions.variants,
-            self.resolved_model.info.name,
-            native=_codec(self.codec).native,
-        )
+        native = None if self.codec is None else _codec(self.codec).native
+        return matching(self.instructions.variants, self.resolved_model.info, native=native)
 
     @cached_property
     def brief(self) -> PromptSpec:
         """What the codec may know about the agent."""
-        schema, variant, said = answer_schema(self.answer), self.variant, self.instructions
-        finish = finish_tool(schema)
-        varied = None if variant is None else variant.thought
+        schema, variant = answer_schema(self.answer), self.variant
+        finish, said = finish_tool(schema), self.instructions.settled(variant)
+        exact = self.instructions.examples is not None  # a variant takes as many as there are
         shown = [described(tool, variant) for tool in self.tools if not tool.hidden]
         first = {tool.name for tool in shown} if self.retrieval is None else self.retrieval.always
         return PromptSpec(
-            prompt=said.text_for(variant),
+            prompt=said.text,
             tools=tuple(tool for tool in shown if tool.name in first),
             finish=finish,
             answer=schema,
             known=frozenset(tool.name for tool in self.tools),
-            thought=next((one for one in (said.thought, varied) if one is not None), True),
-            examples=worked(said.examples, (*self.tools, finish)),
+            thought=bool(said.thought),
+            examples=worked(said.examples or (), (*self.tools, finish), exact=exact),
             shape=None if variant is None else variant.shape,
             more=tuple(tool for tool in shown if tool.name not in first),
+            repeat_question=bool(said.repeat_question),
+            strict_landing=bool(said.strict_landing),
+            raw_replies=said.raw_replies,
+            withhold=self.no_progress is not None and self.no_progress.withhold,
         )
 
     @cached_property
@@ -220,9 +221,19 @@ class Agent(Generic[A_co]):
         return (*usual, *(() if self.limits.no_progress is None else (Stuck(),)), *self.bounds)
 
     @cached_property
+    def no_progress(self) -> NoProgress | None:
+        """The guard against repetition: of the limits, or as the variant has it."""
+        guard = self.limits.repetition(None if self.variant is None else self.variant.no_progress)
+        if guard is None or not guard.withhold or guard.tools:
+            return guard
+        names = (tool.name for tool in self.tools if not tool.hidden)
+        always = None if self.retrieval is None else self.retrieval.always
+        return replace(guard, tools=tuple(n for n in names if always is None or n in always))
+
+    @cached_property
     def all_guards(self) -> tuple[Guard, ...]:
         """The user's guards, then clew's; last the caps, which count what the others allow."""
-        stuck = () if self.limits.no_progress is None else (self.limits.no_progress,)
+        stuck = () if self.no_progress is None else (self.no_progress,)
         return (*self.guards, *stuck, ALREADY_DONE, self.limits.guard)
 
     @cached_property
@@ -347,6 +358,9 @@ class Agent(Generic[A_co]):
             parts["screens"] = [name for name, _ in self.named_screens]
         if self.variant is not None:
             parts["variant"] = self.variant.name
+        for name in SWITCHES:
+            if (switch := getattr(self.brief, name)) != getattr(PromptSpec, name):
+                parts[name] = switch
         if self.brief.shape is not None:
             parts["shape"] = stable_name(self.brief.shape)
         if self.instructions.tail is not None:
@@ -364,18 +378,3 @@ def _codec(codec: Codec | str | None) -> Codec:
 def is_agent(value: object) -> TypeIs[Agent]:
     """Whether this is an agent, of whatever answers: `isinstance` leaves their type unknown."""
     return isinstance(value, Agent)
-
-
-def changes(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:
-    """The names of what differs between two settings, such as "model" or "tools.search"."""
-    found = [
-        name
-        for name in ("model", "codec", "prompt", "params")
-        if getattr(old, name) != getattr(new, name)
-    ]
-    for group in ("tools", "parts"):
-        was, now = getattr(old, group), getattr(new, group)
-        found += [
-            f"{group}.{name}" for name in sorted({*was, *now}) if was.get(name) != now.get(name)
-        ]
-    return tuple(found)

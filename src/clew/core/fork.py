@@ -5,7 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.core.agent import Agent, changes
+from clew.compare import changes
+from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import (
     FINISH,

@@ -234,7 +234,7 @@ class ModelInfo:
     reports the cost with each reply; `rates`, in US dollars per million tokens, allow to reserve
     calls beforehand. An `unmetered` model costs nobody tokens, like rules: nothing is charged for a
     lost reply. `validate` raises `ConfigError` for a prompt (its tools, stop sequences or form)
-    that the model cannot take.
+    that the model cannot take. `billions` of weights say how big it is, where its name does not.
     """
 
     name: str
@@ -243,6 +243,7 @@ class ModelInfo:
     rates: Rates | None = None
     unmetered: bool = False
     validate: Callable[[Prompt], None] = field(default=lambda _: None, repr=False, compare=False)
+    billions: float | None = None
 
 
 class Model(Protocol):

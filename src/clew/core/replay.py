@@ -18,7 +18,8 @@ import anyio
 import msgspec
 
 from clew.codecs import same_format
-from clew.core.agent import Agent, changes
+from clew.compare import changes
+from clew.core.agent import Agent
 from clew.core.errors import ReplayError, one_error
 from clew.core.events import (
     INPUTS,

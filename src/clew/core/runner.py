@@ -3,7 +3,8 @@
 from typing import Final
 
 from clew.codecs import same_format
-from clew.core.agent import A_co, Agent, changes
+from clew.compare import changes
+from clew.core.agent import A_co, Agent
 from clew.core.errors import ConfigError, RunNotFoundError
 from clew.core.events import (
     SCHEMA,

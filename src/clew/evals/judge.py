@@ -11,8 +11,9 @@ from typing import Annotated, Final
 
 import msgspec
 
+from clew.compare import changes
 from clew.context import instructions
-from clew.core.agent import Agent, changes
+from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import EFFECTFUL, FINISH, Json, Note, Value, encode
 from clew.core.interfaces import Model, Store

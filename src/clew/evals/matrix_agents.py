@@ -117,7 +117,7 @@ class Maker:
         """One configuration with one model."""
         spec = self._spec(varied, place, base, model)
         spec, rest = left_out(spec, varied.leave_out)
-        later = spec.examples if self.world.open is not quiet else 0
+        later = (spec.examples or 0) if self.world.open is not quiet else 0
         bare = spec.replace({"prompt.examples": 0}) if later else spec
         with self.source.at("configurations", place):
             try:

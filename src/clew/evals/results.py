@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, Self, TypeVar
 
 import msgspec
 
-from clew.core.agent import changes
+from clew.compare import changes
 from clew.core.errors import ConfigError, StoreError
 from clew.core.events import AgentSpec, Value, encode
 from clew.evals.measures import paired

@@ -5,19 +5,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias, get_args
 
 from clew.core.errors import ConfigError
 from clew.core.events import Grant
 from clew.core.interfaces import Guard
 from clew.guards.caps import Caps
-from clew.guards.no_progress import NoProgress
+from clew.guards.no_progress import EARLY, NoProgress
 
 DEFAULT_COST = 1.0
 """US dollars a run may cost where prices are known and nothing else was said."""
 
 _PARTED: Final = frozenset({"cost", "seconds", "part_seconds", "reply_seconds", "grace"})
 """Limits that need not be whole numbers."""
+
+Repeats: TypeAlias = Literal["auto", "early", "late"]
 
 _CHOICES: Final = {"unknown": ("tell", "hold"), "landing": (True, False)}
 """What is said by a word, and the words."""
@@ -38,9 +40,11 @@ class Limits:
     `cost` is in US dollars. None means `DEFAULT_COST` if the model's price is known, else no limit
     on cost (`tokens` still applies).
 
-    `landing` says whether a tripped bound allows one last thought. `no_progress` limits fruitless
-    repetition (None: no limit). `unknown` says what follows an unsafe call with an unknown outcome:
-    "tell" the model, or "hold" for a person.
+    `landing` says whether a tripped bound allows one last thought. `unknown` says what follows an
+    unsafe call with an unknown outcome: "tell" the model, or "hold" for a person.
+
+    `no_progress` limits fruitless repetition: "late" (`NoProgress()`), "early" (`EARLY`, for small
+    models), one of your own, None (no limit), or "auto", which is what the model's variant says.
     """
 
     steps: int = 15
@@ -58,7 +62,7 @@ class Limits:
     reply_seconds: float = field(default=3600.0, repr=False)
     grace: float = field(default=2.0, repr=False)
     landing: bool = field(default=True, repr=False)  # the record names these apart
-    no_progress: NoProgress | None = field(default_factory=NoProgress, repr=False)
+    no_progress: NoProgress | Repeats | None = field(default="auto", repr=False)
     unknown: Literal["tell", "hold"] = field(default="tell", repr=False)
 
     def __post_init__(self) -> None:
@@ -68,8 +72,11 @@ class Limits:
             if (said := numbers.pop(name)) not in known:
                 words = ", ".join(map(str, known))
                 raise ConfigError(f"limit {name} is {said!r}: choose one of {words}")
-        if not isinstance(guard := numbers.pop("no_progress"), NoProgress | None):
-            raise ConfigError(f"limit no_progress is {guard!r}: give a NoProgress, or None")
+        guard = numbers.pop("no_progress")
+        if not isinstance(guard, NoProgress | None) and guard not in get_args(Repeats):
+            words = ", ".join(get_args(Repeats))
+            message = f"limit no_progress is {guard!r}: give {words}, a NoProgress, or None"
+            raise ConfigError(message)
         if not isinstance(by_tool := numbers.pop("calls_per_tool"), Mapping):
             message = f"limit calls_per_tool is {by_tool!r}: give numbers by the names of tools"
             raise ConfigError(message)
@@ -86,6 +93,15 @@ class Limits:
             if not 0 < number < float("inf"):
                 message = f"limit {name} is {number}: give a finite number over 0"
                 raise ConfigError(message)
+
+    def repetition(self, varied: Literal["early", "late"] | None) -> NoProgress | None:
+        """The guard against repetition, where a variant has a say."""
+        match self.no_progress:
+            case "early" | "late" | "auto":
+                said = (varied or "late") if self.no_progress == "auto" else self.no_progress
+                return EARLY if said == "early" else NoProgress()
+            case guard:
+                return guard
 
     @property
     def most_cost(self) -> float:

@@ -8,6 +8,7 @@ Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 
 import mmap
 import struct
+from math import prod
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -33,7 +34,7 @@ class GgufHeader(msgspec.Struct, frozen=True):
 
     `context` is the longest prompt and reply, in tokens, that it was trained for, and `cache_bytes`
     what each token of them takes in memory (keys and values as 16-bit numbers). `template` is its
-    chat template, empty where it has none.
+    chat template, empty where it has none. `weights` are how many numbers its tensors hold.
     """
 
     name: str
@@ -42,6 +43,7 @@ class GgufHeader(msgspec.Struct, frozen=True):
     context: int
     cache_bytes: int
     template: str
+    weights: int
 
     @property
     def knows_tools(self) -> bool:
@@ -53,7 +55,8 @@ def read_header(path: Path) -> GgufHeader:
     """Read the header of a file. Raises `ConfigError` where that is no GGUF file, or cut short."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            said = _Reader(data).fields()
+            reader = _Reader(data)
+            said, weights = reader.fields(), reader.weights()
     except FileNotFoundError as error:
         message = f"there is no file {path}: see where the model is"
         raise ConfigError(message) from error
@@ -82,6 +85,7 @@ def read_header(path: Path) -> GgufHeader:
         context=number("context_length", 0),
         cache_bytes=cached,
         template=str(said.get("tokenizer.chat_template", "")),
+        weights=weights,
     )
 
 
@@ -96,8 +100,18 @@ class _Reader:
         """All fields by their names; of long lists nothing is kept."""
         if self._data[:4] != _MAGIC or self._number("<I", 4) not in _VERSIONS:
             raise ValueError(_MAGIC)
-        self._at = 16  # behind the number of tensors
+        self._tensors: int = self._number("<Q", 8)
+        self._at = 16
         return {self._text(): self._value(self._number("<I")) for _ in range(self._number("<Q"))}
+
+    def weights(self) -> int:
+        """How many numbers all tensors hold together; they are listed behind the fields."""
+        total = 0
+        for _ in range(self._tensors):
+            self._text()
+            total += prod(self._number("<Q") for _ in range(self._number("<I")))
+            self._at += 12  # its type, and where it lies
+        return total
 
     def _number(self, form: str, at: int | None = None) -> Any:
         (value,) = struct.unpack_from(form, self._data, self._at if at is None else at)

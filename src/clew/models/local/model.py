@@ -36,6 +36,7 @@ class LocalModel:
             priced=True,
             rates=FREE.rates,
             validate=self._validate,
+            billions=weights.header.weights / 1e9,
         )
         self._weights = weights
         self._api = LocalApi(ChatApi("local", name, params))
