@@ -234,7 +234,10 @@ async def test_a_local_server_that_answers_is_next(nowhere: str) -> None:
 
 
 async def test_else_the_offline_policy(nowhere: str) -> None:
-    reason = "no key is set and no local model server answers"
+    reason = (
+        "no key is set and no local model server answers; "
+        "to run a model here: clew doctor models local"
+    )
     with OpenAIServer(models=[]) as empty, socket.create_server(("127.0.0.1", 0)) as silent:
         quiet = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
         for address in (

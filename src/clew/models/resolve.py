@@ -211,7 +211,8 @@ async def default_model(env: Mapping[str, str]) -> tuple[str, str]:
     for name in (name for name, provider in known.items() if provider.probed):
         if infos[name].installed and (model := await _first_model(infos[name].base_url)):
             return f"{name}:{model}", f"a server answers at {infos[name].base_url}"
-    return OFFLINE, "no key is set and no local model server answers"
+    why = "no key is set and no local model server answers; to run a model here"
+    return OFFLINE, f"{why}: clew doctor models local"
 
 
 def _unknown(name: str, provider: str) -> str:
