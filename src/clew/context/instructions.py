@@ -105,6 +105,12 @@ class Instructions:
         added = () if variant is None else variant.constraints
         return self.replace(persona=persona, constraints=(*constraints, *added), **asked)
 
+    @property
+    def switches(self) -> dict[str, bool | None]:
+        """What a codec and the view have a say in, once it is settled."""
+        names = ("repeat_question", "strict_landing", "raw_replies")
+        return {name: getattr(self, name) for name in names}
+
     def reminders(self, so_far: Trajectory, left: Left) -> tuple[str, ...]:
         """What the end of the next prompt says anew: what is left, but for a landing; marked words;
         the tail. Raises `PartError` where that fails.

@@ -198,10 +198,8 @@ class Agent(Generic[A_co]):
             examples=worked(said.examples or (), (*self.tools, finish), exact=exact),
             shape=None if variant is None else variant.shape,
             more=tuple(tool for tool in shown if tool.name not in first),
-            repeat_question=bool(said.repeat_question),
-            strict_landing=bool(said.strict_landing),
-            raw_replies=said.raw_replies,
             withhold=self.no_progress is not None and self.no_progress.withhold,
+            **said.switches,
         )
 
     @cached_property
@@ -223,12 +221,9 @@ class Agent(Generic[A_co]):
     @cached_property
     def no_progress(self) -> NoProgress | None:
         """The guard against repetition: of the limits, or as the variant has it."""
-        guard = self.limits.repetition(None if self.variant is None else self.variant.no_progress)
-        if guard is None or not guard.withhold or guard.tools:
-            return guard
-        names = (tool.name for tool in self.tools if not tool.hidden)
-        always = None if self.retrieval is None else self.retrieval.always
-        return replace(guard, tools=tuple(n for n in names if always is None or n in always))
+        varied = None if self.variant is None else self.variant.no_progress
+        shown = (tool.name for tool in self.tools if not tool.hidden and self.retrieval is None)
+        return self.limits.repetition(varied, tuple(shown))
 
     @cached_property
     def all_guards(self) -> tuple[Guard, ...]:
