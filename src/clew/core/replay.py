@@ -218,8 +218,7 @@ class _Replaying(Journal):
                 self.read_otherwise |= new != (new := msgspec.structs.replace(new, **read))
         if isinstance(old, Observation) and isinstance(new, Observation):
             # failures were untrusted once; that a call was late is for the clock to say
-            kept = old.trust == "untrusted" or old.code == "timeout"
-            trust = old.trust if kept else new.trust
+            trust = old.trust if old.code == "timeout" or old.trust == "untrusted" else new.trust
             new = msgspec.structs.replace(new, blob=old.blob, trust=trust)
         if isinstance(old, Attempt) and isinstance(new, Attempt):
             # it may have been cut to what the clock of the time left of the run
