@@ -101,11 +101,11 @@ def _of_step(step: Step) -> Iterator[Fact]:
     for call in step.calls:
         if call.observation is not None:
             yield step.number, f"observation {call.key}", call.observation.content
-    for aside in step.asides:
-        if isinstance(aside, Note):
-            yield step.number, f"word of a {aside.source}", aside.text
-        elif isinstance(aside, Landing):
-            yield step.number, "landing", aside.bound
+    for notice in step.notices:
+        if isinstance(notice, Note):
+            yield step.number, f"word of a {notice.source}", notice.text
+        elif isinstance(notice, Landing):
+            yield step.number, "landing", notice.bound
 
 
 def changes(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:

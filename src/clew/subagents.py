@@ -87,7 +87,7 @@ def delegate(
         raise ConfigError(message)
     acts = any(tool.effect in EFFECTFUL for tool in agent.tools)
     return replace(
-        handing_on(name, description, parameters),
+        delegation_spec(name, description, parameters),
         effect=effect or ("unsafe" if acts else "read"),
         version=f"1+{agent.setting.fingerprint[:16]}",  # another agent is another tool
         run=Delegation(agent, goal or _task, watch, origin or {}),
@@ -95,7 +95,7 @@ def delegate(
     )
 
 
-def handing_on(name: str, description: str, parameters: Parameters | None = None) -> AgentTool:
+def delegation_spec(name: str, description: str, parameters: Parameters | None = None) -> AgentTool:
     """The tool as a model is shown it, with nobody to hand on to: a replay needs no more."""
     return checked(AgentTool(name, description, parameters or TASK, run=_nobody))
 
@@ -130,7 +130,7 @@ class Delegation(msgspec.Struct, frozen=True):
 
         `ModelError` and `StoreError` are raised: its record stays open, and so does its root's.
         """
-        so_far = await self._worked(sub)
+        so_far = await self._run_sub_run(sub)
         if so_far is None:
             text = f"{sub.close}: its run {sub.run_id} is gone, and what it did is not known"
             return _failed("unknown", text, "unknown")
@@ -145,7 +145,7 @@ class Delegation(msgspec.Struct, frozen=True):
             spent=so_far.total.spending,
         )
 
-    async def _worked(self, sub: SubRun) -> Trajectory | None:
+    async def _run_sub_run(self, sub: SubRun) -> Trajectory | None:
         """The sub-run as it ends or waits; None for one that is to be closed, and is gone.
 
         One that was not begun yet is begun, to be closed: a worker that is frozen, and was just

@@ -324,7 +324,7 @@ def check_retrieval(retrieval: Finder, tools: Sequence[ToolSpec], codec: Codec) 
         raise ConfigError(message)
 
 
-def worked(
+def worked_examples(
     given: Sequence[Example] | int, tools: Sequence[ToolSpec], *, exact: bool
 ) -> tuple[Example, ...]:
     """The examples that are shown: the agent's own; or so many of those that ship and fit it, then

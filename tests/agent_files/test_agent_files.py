@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clew import Agent, ConfigError, MemoryStore, Tool, read, replay, run
 from clew.agent_files import TEMPLATE, load_agent, make_agent, read_agent_file, spec_of, stand_ins
-from clew.agent_files.spec import Apart, Spec
+from clew.agent_files.spec import ProcessTable, Spec
 from clew.agent_files.toml_lines import line_of
 from clew.core.interfaces import AgentTool
 from clew.evidence import CANNOT_ANSWER, Grounded
@@ -200,7 +200,10 @@ async def test_a_function_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
     double = agent.by_name["double"]
     assert isinstance(double, Tool)
     assert double.description == "Twice the number."
-    assert [Apart("own_parts:Sums.twice").called, Apart("m:f", "g").called] == ["twice", "g"]
+    assert [ProcessTable("own_parts:Sums.twice").called, ProcessTable("m:f", "g").called] == [
+        "twice",
+        "g",
+    ]
     assert repr(double.call) == (
         "Elsewhere(target='own_parts:twice', name='double', effect='pure', seconds=20.0, cpu=5, "
         "memory=0)"

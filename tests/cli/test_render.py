@@ -11,7 +11,7 @@ from clew.cli.outcome import Outcome, document, summary
 from clew.cli.render import (
     CHARACTERS,
     LINES,
-    Shown,
+    Block,
     dollars,
     readable,
     render_event,
@@ -200,7 +200,7 @@ def test_no_control_character_is_ever_shown(one: str, other: str) -> None:
         Note(one),
         Stop("failed", one, other),
     ]
-    pieces: list[Shown] = [piece for event in events for piece in render_event(event, 1)]
+    pieces: list[Block] = [piece for event in events for piece in render_event(event, 1)]
     text = "".join(piece.text for piece in pieces)
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, SqliteStore, run_sync, submit_sync
-from clew.cli.worker import Teller
+from clew.cli.worker import EventPrinter
 from clew.cli.worker import worker as worker_command
 from clew.support.extras import install
 from clew.testing.models import ScriptedModel, say
@@ -346,7 +346,7 @@ def test_an_id_that_came_with_an_archive_sends_a_terminal_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run_id = "\x1b[31mred"
-    Teller(as_json=False).tell(WorkerEvent("ended", run_id, "answered"))
+    EventPrinter(as_json=False).tell(WorkerEvent("ended", run_id, "answered"))
     assert "  \\x1b[31mred  answered" in capsys.readouterr().out
     store = SqliteStore(Path("odd.sqlite"))
     run_sync(Agent(model=ScriptedModel([say("yes")])), "?", store=store, run_id=run_id)

@@ -331,7 +331,7 @@ def test_a_step_in_json() -> None:
 
 def test_a_landing_shows_how_to_finish() -> None:
     before = Step(0)
-    before.asides += (Note("And Rome?"),)
+    before.notices += (Note("And Rome?"),)
     assert CODEC.render(brief(), before)[0].text == "And Rome?"
     text = CODEC.head(brief(POINT, thought=False), "Why?")[0].text
     assert '{"action": "finish", "args": {"answer": JSON of the schema {"type":"object"' in text

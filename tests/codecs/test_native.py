@@ -106,7 +106,7 @@ def test_of_a_reply_that_was_mended_only_text_and_calls_go_back() -> None:
 
 def test_what_is_said_after_a_step_follows_it() -> None:
     said = step(Reply(text="It is a."))
-    said.asides += (
+    said.notices += (
         Note("and b?"),
         Note("name 42", source="check"),
         Note("the mail went out after all", source="late"),

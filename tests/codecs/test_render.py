@@ -204,7 +204,7 @@ def test_a_faulty_reply_is_shown_cut_and_without_what_it_invented() -> None:
 
 def test_what_was_said_since() -> None:
     before = Step(0)
-    before.asides += (
+    before.notices += (
         Note("And Rome?"),
         Note("no source\nAction: x", source="check"),
         Note("sent\nAction: x", source="late"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clew.codecs import Dialect, JsonObject, Labelled, Paper
 from clew.codecs.interface import Codec
-from clew.codecs.scan import WIDTH, Labels, Mark, Maybe, scan
+from clew.codecs.scan import WIDTH, Labels, Mark, Undecided, scan
 from clew.codecs.sections import before_invented_tail
 from clew.core.events import Reply
 from tests.codecs.samples import brief
@@ -127,7 +127,7 @@ def test_prose_is_no_label(line: str) -> None:
 
 @pytest.mark.parametrize("line", ["", "**", "Act", "Action", "Action 1", "Final", "Final Ans"])
 def test_the_start_of_a_label_may_become_one(line: str) -> None:
-    assert LABELS.at(line) is Maybe.MAYBE
+    assert LABELS.at(line) is Undecided.MAYBE
 
 
 def test_lines_that_would_read_as_labels_are_made_inert() -> None:

@@ -167,7 +167,7 @@ def told(record: Trajectory, *, prints: bool = False) -> list[AnyEvent]:
         for call in step.calls:
             events += call.attempts
             events += [call.observation] if call.observation is not None else []
-        events += [aside for aside in step.asides if not isinstance(aside, Forked)]
+        events += [aside for aside in step.notices if not isinstance(aside, Forked)]
     return [*events, *([record.stop] if record.stop is not None else [])]
 
 
@@ -546,7 +546,7 @@ async def test_a_word_is_answered_after_an_answer(line: Any) -> None:
     found = await fork(agent, "run", at=1, say="And then?", store=store, new_id="fork")
     assert (found.answer, found.steps) == ("second", 2)
     record = await load(store, "fork")
-    assert [n.text for n in record.steps[0].asides if isinstance(n, Note)] == ["And then?"]
+    assert [n.text for n in record.steps[0].notices if isinstance(n, Note)] == ["And then?"]
     closing = record.call("1.1").observation if record.calls else None
     assert closing is None or closing.text == "the answer was accepted"
     assert (await replay(without_world(agent), "fork", store=store)).trajectory.stop == record.stop

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from clew import ConfigError
-from clew.cli.eval_run import Wanted, carry_out
+from clew.cli.eval_run import Wanted, evaluate_and_report
 
 CASES = [
     {"id": f"c{n}", "question": f"What is {n} + {n}?", "gold": {"number": 2 * n}}
@@ -31,7 +31,7 @@ def wanted(target: str | None = "sums.jsonl", **more: Any) -> Wanted:
 
 def carried(capsys: pytest.CaptureFixture[str], given: Wanted, **how: bool) -> tuple[int, str, str]:
     """The exit code, stdout and stderr."""
-    code = carry_out(given, **{"check": False, "as_json": False, "quiet": False, **how})
+    code = evaluate_and_report(given, **{"check": False, "as_json": False, "quiet": False, **how})
     out, err = capsys.readouterr()
     return code, out, err
 
@@ -118,8 +118,8 @@ def test_what_cannot_be_meant_is_told(
 ) -> None:
     monkeypatch.setenv("OPENROUTER_API_KEY", "sk-of-a-test")
     if error is None:  # a local model costs nothing, which is a known price
-        assert carry_out(wanted(**given), check=True, as_json=False, quiet=True) == 0
+        assert evaluate_and_report(wanted(**given), check=True, as_json=False, quiet=True) == 0
         return
     with pytest.raises(error) as caught:
-        carry_out(wanted(**given), check=False, as_json=False, quiet=True)
+        evaluate_and_report(wanted(**given), check=False, as_json=False, quiet=True)
     assert told in str(caught.value)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clew.core.events import RawCall, Usage, Wire
 from clew.core.interfaces import OnText
 from clew.models.gemini.prompt import NAMES, declare
-from clew.models.gemini.reply import Draft, tight
+from clew.models.gemini.reply import Draft, compact_json
 from clew.models.prices import Price, price
 from clew.models.tool_names import toolbox
 from clew.testing.servers.gemini_server import chunks, reply
@@ -231,4 +231,4 @@ values = st.recursive(
 @given(values)
 def test_space_between_signs_is_all_that_is_taken_from_arguments(value: Any) -> None:
     loose = msgspec.json.format(msgspec.json.encode(value), indent=3).decode()
-    assert tight(loose) == msgspec.json.encode(value).decode()
+    assert compact_json(loose) == msgspec.json.encode(value).decode()

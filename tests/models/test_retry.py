@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clew.core.errors import ModelError
 from clew.core.interfaces import Retry
-from clew.models.http.retry import Again, persist, retry_after
+from clew.models.http.retry import TryAgain, persist, retry_after
 from tests.models.support import Waits
 
 NOW = 1_800_000_000.0
@@ -53,7 +53,7 @@ def run(attempts: list[float | None], retry: Retry, patience: float) -> tuple[bo
         made += 1
         if made > len(attempts):
             return True
-        raise Again("busy", attempts[made - 1])
+        raise TryAgain("busy", attempts[made - 1])
 
     try:
         persist(attempt, retry, patience, waits).send(None)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clew.core.interfaces import Part, Prompt
 from clew.models.openai.chat import openai_chat
-from clew.models.think_tags import Aloud
+from clew.models.think_tags import ThinkTagFilter
 from clew.testing.servers.openai_server import OpenAIServer, Say
 
 CASES = [
@@ -24,7 +24,7 @@ CASES = [
 
 
 def read(*pieces: str) -> tuple[str, str]:
-    aloud = Aloud()
+    aloud = ThinkTagFilter()
     said = "".join([*map(aloud.take, pieces), aloud.rest()])
     return said, aloud.thought
 

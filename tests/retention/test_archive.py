@@ -20,7 +20,7 @@ from clew.core.interfaces import Append, Base, Line, Store
 from clew.core.journal import Journal, chain, load
 from clew.retention import (
     Imported,
-    Told,
+    Remark,
     export_runs,
     export_runs_sync,
     import_runs,
@@ -187,7 +187,7 @@ async def test_a_fork_does_not_come_without_its_base_or_behind_another() -> None
     (begin,) = [n for n, line in enumerate(archive) if b'"run_id":"fork","base"' in line]
     only = b"".join([archive[0], *archive[begin:]])
     (told,) = (await unpacked(only, other)).refused
-    assert told == Told("fork", "it shares lines 1 to 3 with run 'base': import that one first")
+    assert told == Remark("fork", "it shares lines 1 to 3 with run 'base': import that one first")
     await run(third, "base", days=1)
     (told,) = (await unpacked(only, third)).refused
     assert "entry 4: it was changed after it was written, or an entry before it" in told.why
@@ -387,7 +387,7 @@ async def test_an_epoch_that_no_run_comes_to_is_refused() -> None:
     store, other = MemoryStore(), MemoryStore()
     await line(store, "r", epoch=10**12)
     (told,) = (await unpacked(await packed(store), other)).refused
-    assert told == Told("r", "entry 1: its epoch is 1000000000000, which no run of clew comes to")
+    assert told == Remark("r", "entry 1: its epoch is 1000000000000, which no run of clew comes to")
 
 
 async def test_a_store_that_takes_nothing_says_why() -> None:
@@ -399,7 +399,9 @@ async def test_a_store_that_takes_nothing_says_why() -> None:
 
     store = MemoryStore()
     await run(store, "r")
-    assert (await unpacked(await packed(store), Full())).refused == (Told("r", "there is no room"),)
+    assert (await unpacked(await packed(store), Full())).refused == (
+        Remark("r", "there is no room"),
+    )
 
 
 async def test_a_message_that_is_taken_meanwhile_is_in_the_archive_once() -> None:
@@ -446,7 +448,7 @@ async def test_an_archive_that_somebody_made_up_is_verified() -> None:
         assert why in told.why
     unhashed = sections(Section("r", lines=lines)).replace(lines[0].hash.hex().encode(), b"?")
     assert (await unpacked(unhashed, MemoryStore())).refused == (
-        Told("r", "entry 1: its hash is none"),
+        Remark("r", "entry 1: its hash is none"),
     )
 
 

@@ -13,7 +13,7 @@ from clew.core.errors import ConfigError, StoreError
 from clew.core.events import Note, encode
 from clew.core.interfaces import Base, RunInfo, Store
 from clew.core.journal import Journal
-from clew.retention import Swept, Told, gc, gc_sync
+from clew.retention import Remark, Swept, gc, gc_sync
 from clew.stores import MemoryStore
 from clew.workers.locks import claim
 from tests.retention.records import LONG, MAKERS, NOW, Maker, contents, family, fork, run, sqlite
@@ -146,8 +146,8 @@ async def test_what_somebody_may_still_want_stays(make: Maker, tmp_path: Path) -
         done = await sweep(store, older=24 * HOUR, dry_run=dry_run)
         assert done.removed == ("gone",)
         assert set(done.kept) == {
-            Told("claimed", "a worker has claimed it"),
-            Told("spoken to", "a message waits in its inbox"),
+            Remark("claimed", "a worker has claimed it"),
+            Remark("spoken to", "a message waits in its inbox"),
         }
     await store.release("claimed")  # type: ignore[attr-defined]  # all of them have claims
     assert (await sweep(store, older=24 * HOUR)).removed == ("claimed",)
@@ -163,7 +163,7 @@ async def test_a_run_that_was_taken_over_stays() -> None:
     assert await claim(store, "hung", take_over=True) == "over:hung"
     await store.release("hung")
     done = await sweep(store, status=["open"])
-    assert (done.removed, done.kept) == ((), (Told("hung", "a worker has claimed it"),))
+    assert (done.removed, done.kept) == ((), (Remark("hung", "a worker has claimed it"),))
     await store.release("over:hung")
     assert (await sweep(store, status=["open"])).removed == ("hung",)
     assert await claim(store, "hung") == "hung"
@@ -191,7 +191,7 @@ async def test_a_run_that_was_written_to_meanwhile_stays() -> None:
     store = Busy(goes_on)
     await run(store, "r", days=9)
     done = await sweep(store, older=24 * HOUR)
-    assert done.kept == (Told("r", "it was written to just now"),)
+    assert done.kept == (Remark("r", "it was written to just now"),)
 
 
 async def test_what_the_store_does_not_let_go_is_told_and_the_rest_goes() -> None:

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from clew import tool
-from clew.concurrency.tasks import Ended, settle
+from clew.concurrency.tasks import Ended, run_with_deadline
 from clew.concurrency.threads import THREADS, Threads
 from clew.tools import threads_at_work
 from tests.patience import PATIENCE
@@ -172,7 +172,7 @@ async def test_what_comes_in_the_moment_of_a_cancellation_is_kept() -> None:
     found: list[Ended] = []
 
     async def one() -> None:
-        found.append(await settle(call, 30, 1))
+        found.append(await run_with_deadline(call, 30, 1))
 
     async with anyio.create_task_group() as group:
         group.start_soon(one)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from clew.core.errors import ConfigError
 from clew.toolbox.web import Answer, Kind, Reach, Request, Trouble, reach_of_environment
 from clew.toolbox.web.addresses import public
-from clew.toolbox.web.reach import retry_after, usual
+from clew.toolbox.web.reach import retry_after, status_failure
 from tests.tools.site import Said, Site, Was, as_json, moved, page
 
 pytestmark = pytest.mark.both_loops
@@ -250,7 +250,7 @@ async def test_what_was_posted_is_not_sent_elsewhere() -> None:
 async def test_a_redirect_to_nowhere_is_an_answer() -> None:
     with Site({"/a": Said(status=304)}) as site:
         answer = await near(site).ask(Request(f"{site.url}/a", types=()))
-    trouble = usual(answer)
+    trouble = status_failure(answer)
     assert trouble is not None
     assert (answer.status, trouble.kind) == (304, "bad_answer")
 
@@ -336,7 +336,7 @@ async def test_no_more_than_the_tries_are_made() -> None:
 async def test_a_wait_beyond_the_time_there_is_is_not_begun() -> None:
     with Site({"/a": Said(b"", status=429, headers={"retry-after": "3600"})}) as site:
         answer = await near(site).ask(Request(f"{site.url}/a", types=()))
-    trouble = usual(answer)
+    trouble = status_failure(answer)
     assert trouble is not None
     assert (len(site.asked), trouble.kind) == (1, "busy")
     assert "wants a pause (3600)" in str(trouble)
@@ -393,10 +393,10 @@ def test_waits_are_read_as_seconds_or_dates(said: str, wait: float | None) -> No
      (500, "unreachable"), (503, "unreachable"), (400, "bad_answer"), (418, "bad_answer")],
 )  # fmt: skip
 def test_statuses_have_their_kinds(status: int, kind: str) -> None:
-    trouble = usual(Answer("https://a.example/x", status=status))
+    trouble = status_failure(Answer("https://a.example/x", status=status))
     assert trouble is not None
     assert (trouble.kind, "a.example" in str(trouble)) == (kind, True)
-    assert usual(Answer("https://a.example/x", status=204)) is None
+    assert status_failure(Answer("https://a.example/x", status=204)) is None
 
 
 # ---------------------------------------------------------------- proxies and certificates

@@ -33,7 +33,7 @@ from clew.toolbox.web import (
 )
 from clew.toolbox.web.results import LONGEST, doc_id, pieces, plain, same_page, shortened
 from clew.toolbox.web.share import share
-from clew.toolbox.web.source import understood
+from clew.toolbox.web.source import parse_answer
 from clew.tools.schema import problems
 from tests.tools.site import Said, Site, as_json, page
 
@@ -637,7 +637,7 @@ def test_whatever_a_service_answers_there_are_results_or_trouble(said: Any, name
     source = SOURCES[name][0]("https://a.example/")
     answer = Answer("https://a.example/", json.dumps(said).encode())
     try:
-        found = understood(source, answer)
+        found = parse_answer(source, answer)
     except Trouble:
         return
     assert all(piece.doc_id for piece in pieces(source.name, "q", found))

@@ -18,7 +18,7 @@ from clew.agent_files.read import PartError, explained, read_agent_file
 from clew.agent_files.spec import SCREENS, Spec
 from clew.agent_files.stand_ins import stand_ins
 from clew.agent_files.template import TEMPLATE
-from clew.agent_files.untrusted import ForeignOriginError, is_foreign, named, refuse_foreign
+from clew.agent_files.untrusted import ForeignOriginError, is_foreign, outside_parts, refuse_foreign
 
 __all__ = [
     "DOCS",
@@ -36,8 +36,8 @@ __all__ = [
     "make_library",
     "make_model",
     "make_tools",
-    "named",
     "origin",
+    "outside_parts",
     "read_agent_file",
     "refuse_foreign",
     "spec_of",

@@ -12,7 +12,7 @@ import msgspec
 from clew.agent_files.imports import imported, imported_function, imported_tools
 from clew.agent_files.others import other_agent
 from clew.agent_files.read import part, read_agent_file, with_place
-from clew.agent_files.spec import Apart, Program, Spec, Tariff, Words
+from clew.agent_files.spec import PriceTable, ProcessTable, Program, PromptTable, Spec
 from clew.codecs import by_name
 from clew.codecs.interface import Codec
 from clew.context import PROMPT, Instructions, instructions, matching
@@ -196,7 +196,7 @@ def _placed(spec: Spec, docs: object | None) -> Iterator[tuple[Where, list[AnyTo
         yield ("programs", place), tools
     for place, function in enumerate(spec.processes):
         with part("processes", place):
-            tools = [_apart(function, spec.folder)]
+            tools = [_process_tool(function, spec.folder)]
         yield ("processes", place), tools
     for place, other in enumerate(spec.agents):
         with part("agents", place):
@@ -265,7 +265,7 @@ def _program(each: Program) -> Tool:
     )
 
 
-def _apart(each: Apart, folder: str) -> Tool:
+def _process_tool(each: ProcessTable, folder: str) -> Tool:
     imported_function(each.function, "function", folder)
     said = msgspec.structs.asdict(each)
     return process_tool(said.pop("function"), **{name: it for name, it in said.items() if it})
@@ -328,7 +328,7 @@ def _function(spec: Spec, kind: str, name: str) -> Any:
         return imported_function(name, kind.removesuffix("s"), spec.folder)
 
 
-def _prompt(words: str | Words) -> str | Instructions:
+def _prompt(words: str | PromptTable) -> str | Instructions:
     if isinstance(words, str):
         return words
     said: dict[str, Any] = msgspec.structs.asdict(words)
@@ -352,7 +352,7 @@ def _settings(spec: Spec) -> dict[str, Any]:
     return settings
 
 
-def _price(said: tuple[str, Tariff]) -> tuple[str, Price]:
+def _price(said: tuple[str, PriceTable]) -> tuple[str, Price]:
     name, each = said
     with part("prices", name):
         return name, Price(each.input, each.output, each.cached)

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 from clew.agent_files.origin import origin
 from clew.agent_files.read import read_agent_file
-from clew.agent_files.spec import Other, Spec
+from clew.agent_files.spec import AgentTable, Spec
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.interfaces import AgentTool
 from clew.subagents import delegate
 
 
-def other_agent(each: Other, spec: Spec, make: Callable[[Spec], Agent]) -> AgentTool:
+def other_agent(each: AgentTable, spec: Spec, make: Callable[[Spec], Agent]) -> AgentTool:
     """The tool that hands on to the agent of another file; without a model that has this one's.
 
     Raises `ConfigError` where the files lead round in a circle.
@@ -23,7 +23,7 @@ def other_agent(each: Other, spec: Spec, make: Callable[[Spec], Agent]) -> Agent
     return delegate(make(inner), name=each.name, description=each.description, origin=origin(inner))
 
 
-def _check_circle(each: Other, above: tuple[str, ...]) -> None:
+def _check_circle(each: AgentTable, above: tuple[str, ...]) -> None:
     """Raise where a file is among those that lead to it."""
     inner = read_agent_file(each.file)
     if inner.file in above:

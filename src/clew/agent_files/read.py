@@ -83,7 +83,7 @@ def read_agent_file(path: str | Path) -> Spec:
         where, why = misfit(error)
         message = f"{place}, line {line_of(text, where)}: {why}"
         raise ConfigError(message) from error
-    return settled(spec, place, screened="screens" in said)
+    return with_absolute_paths(spec, place, screened="screens" in said)
 
 
 def read_toml(place: Path, what: str, advice: str) -> tuple[str, dict[str, Any]]:
@@ -109,7 +109,7 @@ def read_toml(place: Path, what: str, advice: str) -> tuple[str, dict[str, Any]]
         raise ConfigError(f"{place}, line {line}: this is not TOML: {why}") from error
 
 
-def settled(spec: Spec, file: Path, *, screened: bool) -> Spec:
+def with_absolute_paths(spec: Spec, file: Path, *, screened: bool) -> Spec:
     """The spec of a file with its places made absolute: a record outlives the working folder.
 
     `screened` says whether the file names screens, were it none.

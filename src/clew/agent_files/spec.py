@@ -25,7 +25,7 @@ class Part(
     """Base of the tables of an agent file: what is not known there is an error, not a default."""
 
 
-class Words(Part, frozen=True, omit_defaults=False):
+class PromptTable(Part, frozen=True, omit_defaults=False):
     """The table `prompt`: how prompts are made (`clew.Instructions`); `variants` by yes or no."""
 
     persona: str = PROMPT.persona
@@ -58,7 +58,7 @@ class Connection(Part, frozen=True):
     headers: dict[str, str] | None = None
 
 
-class Tariff(Part, frozen=True):
+class PriceTable(Part, frozen=True):
     """What a model costs: US dollars per million tokens."""
 
     input: float
@@ -66,7 +66,7 @@ class Tariff(Part, frozen=True):
     cached: float | None = None
 
 
-class Numbers(Part, frozen=True):
+class LimitsTable(Part, frozen=True):
     """What stops a run; what is left out is as usual (`clew.Limits`)."""
 
     steps: int | None = None
@@ -93,7 +93,7 @@ class Numbers(Part, frozen=True):
         return Limits(**msgspec.to_builtins(self))
 
 
-class Grounds(Part, frozen=True):
+class GroundedTable(Part, frozen=True):
     """The settings of the check `grounded`: those of `clew.evidence.Grounded`."""
 
     threshold: float = 0.5
@@ -116,7 +116,7 @@ class Program(Part, frozen=True):
     limit: int = 50_000
 
 
-class Apart(Part, frozen=True):
+class ProcessTable(Part, frozen=True):
     """A function `module:name` as a tool in a process of its own (`clew.tools.process`).
 
     What is left out is read from the function; `cpu` is in seconds, `memory` in bytes.
@@ -138,7 +138,7 @@ class Apart(Part, frozen=True):
         return self.name or self.function.rpartition(":")[2].rpartition(".")[2]
 
 
-class Other(Part, frozen=True):
+class AgentTable(Part, frozen=True):
     """The agent of another file as a tool (`clew.delegate`); `file` is relative to this one."""
 
     name: str
@@ -146,7 +146,7 @@ class Other(Part, frozen=True):
     file: str
 
 
-class Finding(Part, frozen=True):
+class RetrievalTable(Part, frozen=True):
     """The table `retrieval`: the settings of `clew.tools.retrieval.Retrieval`.
 
     `embed` is the name of an embedding that ships, or `module:name` of one's own.
@@ -170,23 +170,23 @@ class Spec(Part, frozen=True):
 
     model: str = ""
     codec: str = ""
-    prompt: str | Words | None = None
+    prompt: str | PromptTable | None = None
     docs: str = ""
     store: str = ""
     tools: tuple[str, ...] | None = None
     programs: tuple[Program, ...] = ()
-    processes: tuple[Apart, ...] = ()
-    agents: tuple[Other, ...] = ()
-    retrieval: Finding | None = None
+    processes: tuple[ProcessTable, ...] = ()
+    agents: tuple[AgentTable, ...] = ()
+    retrieval: RetrievalTable | None = None
     params: dict[str, Json] = {}
-    prices: dict[str, Tariff] = {}
+    prices: dict[str, PriceTable] = {}
     connection: Connection = Connection()
-    limits: Numbers = Numbers()
+    limits: LimitsTable = LimitsTable()
     screens: tuple[str, ...] = ()
     guards: tuple[str, ...] = ()
     bounds: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
-    grounded: Grounds | None = None
+    grounded: GroundedTable | None = None
     answer: str = ""
     references: bool = False
     tries: int | None = None
@@ -200,7 +200,7 @@ class Spec(Part, frozen=True):
     @property
     def examples(self) -> int | None:
         """The number of worked examples shown; None is as the model's variant has it."""
-        return self.prompt.examples if isinstance(self.prompt, Words) else None
+        return self.prompt.examples if isinstance(self.prompt, PromptTable) else None
 
     @property
     def folder(self) -> str:

@@ -31,7 +31,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import AgentTool, AnyTool, Parameters, Retry, Tool, ToolSpec
 from clew.core.trajectory import Trajectory
-from clew.subagents import handing_on
+from clew.subagents import delegation_spec
 from clew.tools.retrieval import Retrieval
 
 _AFTER: Final = "; what is left holds no landing"
@@ -51,7 +51,7 @@ def stand_ins(
     setting = record.setting or record.started.setting
     agent = make(_shipped(spec, spec_of(record) or Spec()))
     found = {tool.name: tool for tool in agent.tools}
-    found |= {tool.name: tool for tool in _handed(spec, setting)}
+    found |= {tool.name: tool for tool in _agent_tools(spec, setting)}
     lacking = [name for name in setting.tools if name not in found] if _has_own(spec) else []
     if lacking and brief is None:
         message = (
@@ -71,12 +71,12 @@ def stand_ins(
     return agent, frozenset(apart)
 
 
-def _handed(spec: Spec, setting: AgentSpec) -> Iterator[AnyTool]:
+def _agent_tools(spec: Spec, setting: AgentSpec) -> Iterator[AnyTool]:
     """The tools that hand on to agents of other files: as the record names them."""
     for each in spec.agents:
         if (said := setting.tools.get(each.name)) is not None:
             version, effect, _ = said.split()
-            tool = handing_on(each.name, each.description)
+            tool = delegation_spec(each.name, each.description)
             yield replace(
                 tool, version=version, effect=_effect(effect), most=_most(setting, each.name)
             )

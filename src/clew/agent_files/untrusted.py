@@ -35,12 +35,12 @@ def refuse_foreign(record: Trajectory, spec: Spec, *of: str, trusted: bool = Fal
         "be run as you: look at it, then add --trust-origin, or give an agent of your own (--agent)"
     )
     error = ForeignOriginError(message)
-    for line in named(spec):
+    for line in outside_parts(spec):
         error.add_note(f"  {line}")
     raise error
 
 
-def named(spec: Spec) -> Iterator[str]:
+def outside_parts(spec: Spec) -> Iterator[str]:
     """Everything outside of clew that an agent would run, import, read or connect to."""
     for program in spec.programs:
         place = program.cwd or "the working folder"

@@ -14,7 +14,7 @@ import msgspec
 from clew import ConfigError, PendingApproval, rule
 from clew.cli.options import readable
 from clew.cli.places import command, place
-from clew.cli.render import Shown, written
+from clew.cli.render import Block, written
 from clew.cli.safe_text import inert
 from clew.cli.screen import console, put
 from clew.interfaces import Action, Json, Ruling
@@ -30,22 +30,22 @@ def document(each: PendingApproval) -> dict[str, Json]:
     return {name: value for name, value in asdict(each).items() if name != "seen"}
 
 
-def show_call(each: PendingApproval, run_id: str = "") -> Shown:
+def show_call(each: PendingApproval, run_id: str = "") -> Block:
     """The call that waits: its run where that is not `run_id`, its tool, its arguments, and why."""
     made = written(Action(each.tool, each.args), whole=True)
     place = each.call if each.run_id == run_id else f"{each.run_id} {each.call}"
-    return Shown(f"Held {inert(place)}", f"{made}\n{inert(each.why)}", "yellow")
+    return Block(f"Held {inert(place)}", f"{made}\n{inert(each.why)}", "yellow")
 
 
-def render_approval(each: PendingApproval, store: str | None, run_id: str = "") -> Iterator[Shown]:
+def render_approval(each: PendingApproval, store: str | None, run_id: str = "") -> Iterator[Block]:
     """A call that waits, in whichever run; that is named where it is not `run_id`."""
     yield show_call(each, run_id)
     if each.tool == ASK_PERSON:
         answer = command("approvals allow", each.run_id, each.call, "--answer", "TEXT", store=store)
-        yield Shown("Answer it", answer)
+        yield Block("Answer it", answer)
     else:
-        yield Shown("Allow", command("approvals allow", each.run_id, each.call, store=store))
-    yield Shown(
+        yield Block("Allow", command("approvals allow", each.run_id, each.call, store=store))
+    yield Block(
         "Refuse",
         command("approvals reject", each.run_id, each.call, "--why", "REASON", store=store),
     )

@@ -11,7 +11,7 @@ from clew.cli.approval_prompts import decide, document, post_ruling, render_appr
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import command, existing, exists, shown_place
-from clew.cli.render import Shown
+from clew.cli.render import Block
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
 from clew.interfaces import Store
@@ -45,9 +45,9 @@ def list_approvals(store: str | None, *, interactive: bool, as_json: bool) -> in
         for piece in render_approval(each, store):
             put(out, piece)
         since = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.at / 1000))
-        put(out, Shown("Since", since, "dim"))
+        put(out, Block("Since", since, "dim"))
         carried = f"a worker of the queue {queue} goes on with it, or: " if queue else ""
-        put(out, Shown("Then", inert(carried) + command("resume", each.root, store=store)))
+        put(out, Block("Then", inert(carried) + command("resume", each.root, store=store)))
     return ANSWERED
 
 
@@ -71,7 +71,7 @@ def _walk(waiting: list[tuple[PendingApproval, str]], store: str | None) -> int:
             ruled[each.root] = queue
     for root, queue in ruled.items():
         carried = f"a worker of the queue {queue} goes on with it, or: " if queue else ""
-        put(console(), Shown("Then", inert(carried) + command("resume", root, store=store)))
+        put(console(), Block("Then", inert(carried) + command("resume", root, store=store)))
     return ANSWERED
 
 

@@ -10,7 +10,7 @@ from clew.cli.foreground import carry_on
 from clew.cli.options import LOG_DIR, QUESTION, STORE, agent_options
 from clew.cli.outcome import Outcome, run_command
 from clew.cli.screen import Screen
-from clew.cli.votes import NO_LOG, Wish, carry_vote
+from clew.cli.votes import NO_LOG, VoteRequest, carry_vote
 from clew.interfaces import Json
 from clew.stores import store_at
 
@@ -59,7 +59,7 @@ async def ask(
 
     If QUESTION is -, it is read from stdin.
     """
-    spec, wish = options(given), _wish(votes, verifier, log_dir)
+    spec, wish = options(given), _vote_request(votes, verifier, log_dir)
     made = await assemble(spec, screen)
     store = store or made.spec.store or None
     async with store_at(store) as place:
@@ -71,7 +71,9 @@ async def ask(
             return await carry_on(made, opened, screen, store=store, log_dir=log_dir)
 
 
-def _wish(votes: int | None, verifier: str | None, log_dir: str | None) -> Wish | None:
+def _vote_request(
+    votes: int | None, verifier: str | None, log_dir: str | None
+) -> VoteRequest | None:
     """The vote that is wanted; None where one run is to answer."""
     if votes is None:
         if verifier is not None:
@@ -81,4 +83,4 @@ def _wish(votes: int | None, verifier: str | None, log_dir: str | None) -> Wish 
     if log_dir is not None:
         message = f"{NO_LOG}: leave --log-dir out."
         raise click.UsageError(message)
-    return Wish(votes, verifier or "")
+    return VoteRequest(votes, verifier or "")

@@ -6,7 +6,7 @@ import msgspec
 
 from clew import ConfigError, Trajectory
 from clew.cli.outcome import status
-from clew.cli.render import Shown
+from clew.cli.render import Block
 from clew.cli.safe_text import inert
 from clew.cli.screen import console, put
 from clew.evidence import Audit, Audited, Checked, audit
@@ -48,24 +48,24 @@ def document(record: Trajectory, found: Audit) -> dict[str, Json]:
     return told
 
 
-def tell(record: Trajectory, found: Audit) -> None:
+def render_audit(record: Trajectory, found: Audit) -> None:
     """The claims with their state, what was found where, and the references."""
     out = console()
     verdict = "supported" if found.ok else "not supported"
-    put(out, Shown("Run", f"{record.run_id} ({status(record)}): the answer is {verdict}", "bold"))
+    put(out, Block("Run", f"{record.run_id} ({status(record)}): the answer is {verdict}", "bold"))
     for why in found.why:
-        put(out, Shown("Answer", inert(why), "red"))
+        put(out, Block("Answer", inert(why), "red"))
     for claim in found.claims:
         put(out, _claim(claim))
     for reference in found.references:
         weak = " weak" if reference.doc_id in found.weak else ""
-        put(out, Shown("Reference", inert(f"{reference}{weak}"), "dim"))
+        put(out, Block("Reference", inert(f"{reference}{weak}"), "dim"))
 
 
-def _claim(claim: Audited) -> Shown:
+def _claim(claim: Audited) -> Block:
     lines = [inert(" ".join(claim.text.split())), *map(inert, claim.why)]
     lines += [_fact(fact) for fact in claim.facts]
-    return Shown(claim.state.capitalize(), "\n".join(lines), STYLES.get(claim.state, ""))
+    return Block(claim.state.capitalize(), "\n".join(lines), STYLES.get(claim.state, ""))
 
 
 def _fact(fact: Checked) -> str:

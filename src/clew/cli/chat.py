@@ -14,12 +14,12 @@ from clew.agent_files import origin
 from clew.approvals import pending_in
 from clew.cli.agents import Assembled, assemble, option_keys, options, recorded
 from clew.cli.approval_prompts import decide
-from clew.cli.errors import ANSWERED, Shell, tell
+from clew.cli.errors import ANSWERED, Shell, report_error
 from clew.cli.foreground import carry_on
 from clew.cli.options import DEBUG, STORE, TRUST_ORIGIN, agent_options, readable
 from clew.cli.outcome import Outcome, status, tell_end
 from clew.cli.places import command, existing, find_run
-from clew.cli.render import Shown
+from clew.cli.render import Block
 from clew.cli.screen import Screen, console, put
 from clew.interfaces import Json, Ruling, Store
 from clew.stores import open_store
@@ -113,7 +113,7 @@ def converse(shell: Shell, session: Session, runner: asyncio.Runner) -> None:
     """Read lines and do what they say, until /exit or the end of the input."""
     interactive = sys.stdin.isatty()
     if interactive:
-        put(console(), Shown("clew", "/help says what there is, /exit leaves", "dim"))
+        put(console(), Block("clew", "/help says what there is, /exit leaves", "dim"))
     try:
         _converse(shell, session, runner, interactive=interactive)
     finally:
@@ -169,7 +169,7 @@ def _answer(shell: Shell, session: Session, runner: asyncio.Runner, line: str) -
             raise end.error
         tell_end(console(), end)
     except ClewError as error:
-        tell(error, debug=shell.debug)
+        report_error(error, debug=shell.debug)
         if isinstance(error, FencedError):
             runner.run(session.close())
 

@@ -71,14 +71,14 @@ def check(shell: Shell, /, store: str | None, *, as_json: bool) -> int:
     if as_json:
         click.echo(json_text([msgspec.to_builtins(finding) for finding in findings]))
     else:
-        _tell(findings)
+        _report(findings)
     broken = any(finding.area == "store" and not finding.usable for finding in findings)
     return FAILED if broken else ANSWERED
 
 
-def _tell(findings: list[Finding]) -> None:
+def _report(findings: list[Finding]) -> None:
     out = console()
-    told = list(_together(findings))
+    told = list(_grouped(findings))
     width = max(len(finding.name) for finding in told if finding.area != "store")
     for finding in told:
         mark, style = ("ok", "green") if finding.usable else ("--", "dim")
@@ -90,7 +90,7 @@ def _tell(findings: list[Finding]) -> None:
         out.print(said)
 
 
-def _together(findings: list[Finding]) -> Iterator[Finding]:
+def _grouped(findings: list[Finding]) -> Iterator[Finding]:
     """The findings, those with the same word on them in one."""
     for key, group in itertools.groupby(findings, lambda one: (one.area, one.usable, one.said)):
         names = [finding.name for finding in group]

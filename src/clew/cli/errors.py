@@ -98,7 +98,7 @@ def _ended(sentence: str) -> str:
     return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
 
 
-def tell(error: BaseException, *, debug: bool) -> int:
+def report_error(error: BaseException, *, debug: bool) -> int:
     """Write the error to stderr, with its traceback under --debug; return the exit code."""
     if debug:
         click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
@@ -127,17 +127,17 @@ def leave(code: int) -> Never:
         sys.stdout.flush()
         sys.stderr.flush()
     except BrokenPipeError:
-        nobody_reads()
+        reader_left()
     except OSError as error:  # such as a full disk; the run's own end was told already
-        nobody_reads()
-        code = code or tell(error, debug=False)
+        reader_left()
+        code = code or report_error(error, debug=False)
     mine = threading.main_thread()
     if threads_at_work() or any(not t.daemon for t in threading.enumerate() if t is not mine):
         os._exit(code)
     sys.exit(code)
 
 
-def nobody_reads() -> None:
+def reader_left() -> None:
     """Whoever read our output (`| head`) has left: no more is written, and nobody is blamed."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())

@@ -138,10 +138,10 @@ def run_evaluation(
     said = {name: value for name, value in given.items() if value is not None}
     wanted = Wanted(target, judge, results, at_once, max_cost, only, first, said)
     with contextlib.nullcontext() if debugging() else of_many():
-        return carry_out(wanted, check=check, as_json=as_json, quiet=quiet)
+        return evaluate_and_report(wanted, check=check, as_json=as_json, quiet=quiet)
 
 
-def carry_out(wanted: Wanted, *, check: bool, as_json: bool, quiet: bool) -> int:
+def evaluate_and_report(wanted: Wanted, *, check: bool, as_json: bool, quiet: bool) -> int:
     """Evaluate, and tell; the exit code says how it ended."""
     plan, why = _plan(wanted)
     place = wanted.results or f"{_UNSAFE.sub('-', plan.name)}.sqlite"
@@ -172,7 +172,7 @@ def carry_out(wanted: Wanted, *, check: bool, as_json: bool, quiet: bool) -> int
         done = anyio.run(unless_interrupted, work)
     if done is None:
         raise _interrupted(place)
-    return _tell(done, place, as_json=as_json)
+    return _report(done, place, as_json=as_json)
 
 
 def _plan(wanted: Wanted) -> tuple[Plan, str]:
@@ -293,7 +293,7 @@ def _interrupted(place: str) -> KeyboardInterrupt:
     return error
 
 
-def _tell(done: Evaluation, place: str, *, as_json: bool) -> int:
+def _report(done: Evaluation, place: str, *, as_json: bool) -> int:
     """The end, and the exit code."""
     if as_json:
         click.echo(json_text(document(done, place)))

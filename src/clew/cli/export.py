@@ -52,7 +52,7 @@ def export(
         message = "say what is to become of it: --archive FILE or --otel"
         raise ConfigError(message)
     if archive is not None:
-        return _tell(anyio.run(partial(_archive, runs, archive, store)), archive)
+        return _report(anyio.run(partial(_archive, runs, archive, store)), archive)
     if len(runs) != 1:
         message = "--otel sends one run: name it"
         raise ConfigError(message)
@@ -67,7 +67,7 @@ async def _archive(runs: Sequence[str], archive: str, store: str | None) -> Expo
             return await export_runs(to, wanted or None, store=place, on_run=show)
 
 
-def _tell(done: Exported, archive: str) -> int:
+def _report(done: Exported, archive: str) -> int:
     """What was written, on stderr where the archive itself is on stdout."""
     for told in done.unreadable:
         name = f"{told.run_id} is left out: " if told.run_id else ""

@@ -33,15 +33,15 @@ async def unless_interrupted(work: Callable[[], Awaitable[T]]) -> T | None:
         del number
         scope.cancel()
 
-    return await heeding(_leaving(), cancel, work)
+    return await on_signals(_leaving(), cancel, work)
 
 
-async def heeding(
+async def on_signals(
     signals: Sequence[signal.Signals],
-    heed: Callable[[int, anyio.CancelScope], None],
+    on_signal: Callable[[int, anyio.CancelScope], None],
     work: Callable[[], Awaitable[T]],
 ) -> T | None:
-    """What the work returns while `heed` is called at each signal; None where it cancelled it."""
+    """What the work returns; `on_signal` is called at each signal. None where it cancelled it."""
     if sys.platform == "win32":  # its event loop takes no signals; KeyboardInterrupt ends the run
         return await work()
     found: list[T] = []
@@ -52,7 +52,7 @@ async def heeding(
             with anyio.open_signal_receiver(*signals) as received:
                 task_status.started()
                 async for number in received:
-                    heed(number, group.cancel_scope)
+                    on_signal(number, group.cancel_scope)
 
         await group.start(listen)
         try:
@@ -90,14 +90,14 @@ async def carry_on(
         with logged(opened, log_dir) if log_dir else nullcontext():
             return await opened.go_on(say)
 
-    found, error, reason = await to_its_end(work, opened.run_id, store)
+    found, error, reason = await run_to_end(work, opened.run_id, store)
     return Outcome(
         opened.record, found, store=store, why=made.why, reason=reason, error=error,
         references=made.spec.references,
     )  # fmt: skip
 
 
-async def to_its_end(
+async def run_to_end(
     work: Callable[[], Awaitable[T]], run_id: str, store: str | None
 ) -> tuple[T | None, BaseException | None, str]:
     """What the work on a run returns; where it does not, the error and reason that left it open."""

@@ -80,7 +80,7 @@ def gc(
     if as_json:
         click.echo(json_text({"dry_run": dry_run, **msgspec.to_builtins(done)}))
     else:
-        _tell(done, dry_run=dry_run)
+        _report(done, dry_run=dry_run)
     return FAILED if done.failed else ANSWERED
 
 
@@ -100,7 +100,7 @@ async def _sweep(
             )
 
 
-def _tell(done: Swept, *, dry_run: bool) -> None:
+def _report(done: Swept, *, dry_run: bool) -> None:
     for run_id in done.removed:
         click.echo(inert(f"{'would go' if dry_run else 'removed'}  {run_id}"))
     for told in done.kept:

@@ -20,8 +20,8 @@ from clew.cli.errors import (
     USAGE,
     Shell,
     leave,
-    nobody_reads,
-    tell,
+    reader_left,
+    report_error,
     tolerate_any_text,
 )
 from clew.support.extras import install
@@ -194,7 +194,7 @@ class Program(CommandGroup):
             click.echo(error.ctx.get_help() if error.ctx else str(error), err=True)
             code = USAGE
         except BaseException as error:  # noqa: BLE001 - told here, whatever it is
-            code = tell(
+            code = report_error(
                 error.__cause__ if isinstance(error, click.Abort) and error.__cause__ else error,
                 debug=shell.debug,
             )
@@ -205,5 +205,5 @@ class Program(CommandGroup):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            nobody_reads()
+            reader_left()
             return ANSWERED

@@ -41,7 +41,7 @@ def import_command(file: str, store: str | None, *, as_json: bool) -> int:
     if as_json:
         click.echo(json_text(msgspec.to_builtins(done)))
     else:
-        _tell(done)
+        _report(done)
     if foreign:
         click.echo(FOREIGN, err=True)
     return FAILED if done.refused or done.missing or not done.whole else ANSWERED
@@ -65,7 +65,7 @@ async def _has_foreign(store: Store, runs: Iterable[str]) -> bool:
     return False
 
 
-def _tell(done: Imported) -> None:
+def _report(done: Imported) -> None:
     for told in done.refused:
         click.echo(inert(f"clew: {told.run_id or '?'} is refused: {told.why}"), err=True)
     for told in done.missing:

@@ -6,7 +6,7 @@ from typing import Final
 
 from clew import Trajectory
 from clew.cli.outcome import status
-from clew.cli.render import Shown
+from clew.cli.render import Block
 from clew.cli.safe_text import inert
 
 FENCED: Final = frozenset({"Action", "Observation", "Detail", "Attempt", "Done"})
@@ -18,12 +18,12 @@ _FETCHED: Final = re.compile(r"!(?=\[)|<(?=[a-zA-Z/!?])")
 _THOUGHT: Final = re.compile(r"(?:Thought|Action|Answer|Fault|Repair) (\d+)")
 
 
-def markdown(record: Trajectory, pieces: Iterable[Shown]) -> str:
+def markdown(record: Trajectory, pieces: Iterable[Block]) -> str:
     """The pieces of a record under a heading for each step."""
     return "\n\n".join(_blocks(record, pieces))
 
 
-def _blocks(record: Trajectory, pieces: Iterable[Shown]) -> Iterator[str]:
+def _blocks(record: Trajectory, pieces: Iterable[Block]) -> Iterator[str]:
     yield f"# {_FETCHED.sub(_escaped, ' '.join(inert(record.goal).split()))}"
     yield f"Run `{record.run_id}`, {status(record)}."
     step = ""
@@ -34,7 +34,7 @@ def _blocks(record: Trajectory, pieces: Iterable[Shown]) -> Iterator[str]:
         yield _block(piece)
 
 
-def _block(piece: Shown) -> str:
+def _block(piece: Block) -> str:
     text = piece.text.strip("\n")
     if piece.label.split()[0] not in FENCED:
         quoted = _FETCHED.sub(_escaped, text).replace("\n", "\n> ")

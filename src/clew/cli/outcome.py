@@ -15,10 +15,10 @@ from clew.approvals import pending_here
 from clew.citations import titles
 from clew.cli.approval_prompts import document as approval_document
 from clew.cli.approval_prompts import render_approval
-from clew.cli.errors import EXITS, FAILED, nobody_reads
+from clew.cli.errors import EXITS, FAILED, reader_left
 from clew.cli.options import DEBUG, JSON, QUIET
 from clew.cli.places import command
-from clew.cli.render import WIDE, Shown, dollars
+from clew.cli.render import WIDE, Block, dollars
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put, watching
 from clew.interfaces import Json, Landing, encode
@@ -155,9 +155,9 @@ def tell_end(out: Console, end: Outcome) -> None:
         out.print()
         label = "Declined" if result.status == "declined" else "Answer"
         said = f"\n({result.note})" if result.note else ""
-        put(out, Shown(label, inert(_text(end.answer) + said), "bold"))
+        put(out, Block(label, inert(_text(end.answer) + said), "bold"))
         if result.fallback:
-            put(out, Shown("Note", "this answer was declared beforehand, not found", "yellow"))
+            put(out, Block("Note", "this answer was declared beforehand, not found", "yellow"))
     for source in sources(end):
         put(out, source)
     for link in outside(end):
@@ -173,15 +173,15 @@ def _text(answer: object) -> str:
     return answer if isinstance(answer, str) else encode(answer).decode()
 
 
-def sources(end: Outcome) -> Iterator[Shown]:
+def sources(end: Outcome) -> Iterator[Block]:
     """The cited pieces: id, path and title; none where the answer's own text lists them."""
     if end.result is None or end.lists_references:
         return
     for one in end.result.references:
-        yield Shown(f"[{inert(one.doc_id)}]", inert(one.named), "dim")
+        yield Block(f"[{inert(one.doc_id)}]", inert(one.named), "dim")
 
 
-def outside(end: Outcome) -> Iterator[Shown]:
+def outside(end: Outcome) -> Iterator[Block]:
     """The links of the answer that no person gave, but for those of the cited pieces."""
     result = end.result
     cited = {piece.source for piece in result.cited} if result is not None else set[str]()
@@ -194,21 +194,21 @@ def outside(end: Outcome) -> Iterator[Shown]:
             where = f"{'was' if link.whole else 'its host was'} read in what {tool} returned"
             where = f"{where} ({link.call})"
         kind = "Image" if link.image else "Link"
-        yield Shown(kind, inert(f"{link.address} · {where}, and no person gave it"), "yellow")
+        yield Block(kind, inert(f"{link.address} · {where}, and no person gave it"), "yellow")
 
 
-def voted(end: Outcome) -> Iterator[Shown]:
+def voted(end: Outcome) -> Iterator[Block]:
     """How a vote was decided, and each of its runs in a line."""
     if end.vote is None:
         return
     if end.vote.words:
-        yield Shown("Vote", inert(end.vote.words))
+        yield Block("Vote", inert(end.vote.words))
     for run in end.vote.runs:
-        said = f"{_gist(run)} · {run.status} · run {run.run_id}"
-        yield Shown(f"Run {run.run}", said, "dim")
+        said = f"{_answer_line(run)} · {run.status} · run {run.run_id}"
+        yield Block(f"Run {run.run}", said, "dim")
 
 
-def _gist(run: Ballot) -> str:
+def _answer_line(run: Ballot) -> str:
     """A run's answer in a line; without one, why."""
     if not run.form:
         return inert(run.reason) or "no answer"
@@ -223,26 +223,26 @@ def pending(end: Outcome) -> Sequence[PendingApproval]:
     )
 
 
-def rulings(end: Outcome) -> Iterator[Shown]:
+def rulings(end: Outcome) -> Iterator[Block]:
     """What waits for a person, and the commands that rule on it."""
     run_id = end.record.run_id
     for each in pending(end):
         yield from render_approval(each, end.store, run_id)
     for run in end.vote.runs if end.vote is not None else ():
         if run.status == "held":
-            yield Shown("Look", command("show", run.run_id, store=end.store))
-            yield Shown("Allow", command("approvals allow", run.run_id, store=end.store))
+            yield Block("Look", command("show", run.run_id, store=end.store))
+            yield Block("Allow", command("approvals allow", run.run_id, store=end.store))
             refuse = command("approvals reject", run.run_id, "--why", "REASON", store=end.store)
-            yield Shown("Refuse", refuse)
-    yield Shown("Then", command("resume", run_id, store=end.store))
+            yield Block("Refuse", refuse)
+    yield Block("Then", command("resume", run_id, store=end.store))
 
 
-def stopped(end: Outcome) -> Iterator[Shown]:
+def stopped(end: Outcome) -> Iterator[Block]:
     """Why there is no answer, or only the best that could be had, and how to go on."""
     result, run_id = end.result, end.record.run_id
     if result is None or result.ok or result.status == "declined":
         return
-    yield Shown("Stopped", inert(_why(end.record, result)), "yellow")
+    yield Block("Stopped", inert(_why(end.record, result)), "yellow")
     if end.vote is not None:
         return
     bound = result.reason.partition(":")[0]
@@ -252,7 +252,7 @@ def stopped(end: Outcome) -> Iterator[Shown]:
         further = ["--say", "TEXT"]
     else:
         return
-    yield Shown("Go on", command("resume", run_id, *further, store=end.store))
+    yield Block("Go on", command("resume", run_id, *further, store=end.store))
 
 
 def _why(record: Trajectory, result: Result) -> str:
@@ -310,7 +310,7 @@ def finish(end: Outcome, *, as_json: bool) -> int:
         elif end.result is not None:
             tell_end(console(), end)
     except BrokenPipeError:
-        nobody_reads()
+        reader_left()
     except OSError as error:
         error.add_note(
             f"the run is on record: {command('show', end.record.run_id, store=end.store)}"

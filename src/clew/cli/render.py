@@ -41,7 +41,7 @@ ACCEPTED: Final = "the answer was accepted"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Block:
     """A labelled piece of text, and the style a terminal gives it."""
 
     label: str
@@ -73,7 +73,7 @@ def written(action: Action, *, whole: bool = False) -> str:
     return f"{inert(action.name)}({args})"
 
 
-def pieces(record: Trajectory) -> Iterator[Shown]:
+def pieces(record: Trajectory) -> Iterator[Block]:
     """Everything in the record, in its order."""
     step = 0
     for entry in record.entries:
@@ -81,7 +81,7 @@ def pieces(record: Trajectory) -> Iterator[Shown]:
         yield from render_event(entry.event, step)
 
 
-def render_event(event: AnyEvent, step: int, *, whole: bool = True) -> Iterator[Shown]:
+def render_event(event: AnyEvent, step: int, *, whole: bool = True) -> Iterator[Block]:
     """What there is to see of an event of step number `step`.
 
     Unless `whole`, long texts are cut, and what is said elsewhere is left out: the person's own
@@ -129,74 +129,74 @@ def charged(event: Charged) -> str:
     return f"about {used.tokens:,} tokens{cost} may be lost: {event.why}"
 
 
-def turned(event: Changed | Charged | Landing | Cancel) -> Iterator[Shown]:
+def turned(event: Changed | Charged | Landing | Cancel) -> Iterator[Block]:
     """What turned the run: another setting, a lost call, a bound, an interrupt."""
     match event:
         case Charged():
-            yield Shown("Charged", inert(charged(event)), "yellow")
+            yield Block("Charged", inert(charged(event)), "yellow")
         case Changed():
-            yield Shown("Changed", inert(", ".join(event.what)), "yellow")
+            yield Block("Changed", inert(", ".join(event.what)), "yellow")
         case Landing():
             said = f"{event.bound}: {event.detail}; one last thought"
-            yield Shown("Bound", inert(said), "yellow")
+            yield Block("Bound", inert(said), "yellow")
         case Cancel():
             said = event.why or "a person wants the run to stop"
-            yield Shown("Interrupt", inert(said), "yellow")
+            yield Block("Interrupt", inert(said), "yellow")
 
 
-def forked(event: Forked) -> Iterator[Shown]:
+def forked(event: Forked) -> Iterator[Block]:
     """Where a fork was cut from its parent, and what stays done of what that did afterwards."""
     changed = f"; changed: {', '.join(event.what)}" if event.what else ""
-    yield Shown("Fork", inert(f"of {event.parent} after step {event.step}{changed}"), "yellow")
+    yield Block("Fork", inert(f"of {event.parent} after step {event.step}{changed}"), "yellow")
     for done in event.done:
         was = "may have been done" if done.outcome == "unknown" else "done"
-        yield Shown("Done before", inert(f"{done.text} ({was} by {done.key})"), "yellow")
+        yield Block("Done before", inert(f"{done.text} ({was} by {done.key})"), "yellow")
 
 
-def started(event: Started) -> Iterator[Shown]:
+def started(event: Started) -> Iterator[Block]:
     """The question, and who was to answer it."""
-    yield Shown("Question", inert(event.goal), "bold")
+    yield Block("Question", inert(event.goal), "bold")
     names = [*event.setting.tools]
     told = ", ".join(names[:MOST_TOOLS]) or "none"
     if (more := len(names) - MOST_TOOLS) > 0:
         told += f" and {more:,} more"
     made_of = f"{event.setting.model}, {event.setting.codec}, tools: "
-    yield Shown("Agent", inert(made_of + told), "dim")
+    yield Block("Agent", inert(made_of + told), "dim")
 
 
-def thought(event: Thought, step: int, *, whole: bool) -> Iterator[Shown]:
+def thought(event: Thought, step: int, *, whole: bool) -> Iterator[Block]:
     """The thought, its actions, and what was wrong with the reply."""
     if event.shown:
-        yield Shown(f"Tools {step}", inert(f"shown from here on: {', '.join(event.shown)}"), "dim")
+        yield Block(f"Tools {step}", inert(f"shown from here on: {', '.join(event.shown)}"), "dim")
     if event.text and (event.text != event.answer or whole):
-        yield Shown(f"Thought {step}", inert(event.text), "cyan")
+        yield Block(f"Thought {step}", inert(event.text), "cyan")
     for repair in event.repairs:
-        yield Shown(f"Repair {step}", inert(repair), "dim")
+        yield Block(f"Repair {step}", inert(repair), "dim")
     for index, action in enumerate(event.actions, start=1):
         if whole or action.name != FINISH:
-            yield Shown(f"Action {step}.{index}", written(action, whole=whole), "green")
+            yield Block(f"Action {step}.{index}", written(action, whole=whole), "green")
     if event.answer is not None and whole and event.answer != event.text:
-        yield Shown(f"Answer {step}", inert(event.answer), "bold")
+        yield Block(f"Answer {step}", inert(event.answer), "bold")
     if event.reply.note and whole:
-        yield Shown(f"Note {step}", inert(event.reply.note), "dim")
+        yield Block(f"Note {step}", inert(event.reply.note), "dim")
     if event.fault:
-        yield Shown(f"Fault {step}", inert(event.fault), "red")
+        yield Block(f"Fault {step}", inert(event.fault), "red")
 
 
-def observation(event: Observation, *, whole: bool) -> Iterator[Shown]:
+def observation(event: Observation, *, whole: bool) -> Iterator[Block]:
     """What came of a call; what is not known of its effect is said."""
     if not whole and event.effect == "pure" and event.content == ACCEPTED:
         return
-    text = inert(readable(event.content)) if whole else shorten(inert(_gist(event)))
+    text = inert(readable(event.content)) if whole else shorten(inert(_preview(event)))
     crop = not whole and bool(event.evidence)
-    yield Shown(f"Observation {event.call}", text, "" if event.ok else "red", crop)
+    yield Block(f"Observation {event.call}", text, "" if event.ok else "red", crop)
     if event.outcome == "unknown":
-        yield Shown(f"Unknown {event.call}", "it may or may not have happened", "yellow")
+        yield Block(f"Unknown {event.call}", "it may or may not have happened", "yellow")
     if whole and event.detail:
-        yield Shown(f"Detail {event.call}", inert(event.detail), "dim")
+        yield Block(f"Detail {event.call}", inert(event.detail), "dim")
 
 
-def _gist(event: Observation) -> str:
+def _preview(event: Observation) -> str:
     """The beginning of each piece that was found, a line each; other content as it is."""
     if not event.evidence:
         return readable(event.content)
@@ -236,15 +236,15 @@ def _under(label: str, text: str, indent: str) -> str:
     return f"\n{indent}{text}" if "\n" in text and label != "-" else f" {text}"
 
 
-def judged(event: Judged) -> Iterator[Shown]:
+def judged(event: Judged) -> Iterator[Block]:
     """A guard's word."""
     said = f"{event.verdict.kind}: {event.verdict.reason}"
     if event.by:
         said += f" ({event.by})"
-    yield Shown(f"Verdict {event.call}", inert(said), "yellow")
+    yield Block(f"Verdict {event.call}", inert(said), "yellow")
 
 
-def ruling(event: Ruling) -> Iterator[Shown]:
+def ruling(event: Ruling) -> Iterator[Block]:
     """A person's word on a call."""
     said = "allowed" if event.allow else "refused"
     if event.args is not None:
@@ -253,21 +253,21 @@ def ruling(event: Ruling) -> Iterator[Shown]:
         said += f": {event.why}"
     if event.by:
         said += f" (by {event.by})"
-    yield Shown(f"Ruling {event.call}", inert(said), "yellow")
+    yield Block(f"Ruling {event.call}", inert(said), "yellow")
 
 
-def attempt(event: Attempt, *, whole: bool) -> Iterator[Shown]:
+def attempt(event: Attempt, *, whole: bool) -> Iterator[Block]:
     """That a call begins; the first one goes without saying."""
     if event.child:
-        yield Shown(f"Sub-run {event.call}", inert(_handed(event)), "dim")
+        yield Block(f"Sub-run {event.call}", inert(_sub_run_line(event)), "dim")
     elif whole or event.number > 1:
         said = f"attempt {event.number} of {event.tool}"
         if event.after:
             said += f", after: {event.after}"
-        yield Shown(f"Attempt {event.call}", inert(said), "dim")
+        yield Block(f"Attempt {event.call}", inert(said), "dim")
 
 
-def _handed(event: Attempt) -> str:
+def _sub_run_line(event: Attempt) -> str:
     """The sub-run of a call, and what it may take."""
     if (grant := event.grant) is None:
         return event.child
@@ -278,16 +278,16 @@ def _handed(event: Attempt) -> str:
     )
 
 
-def note(event: Note, step: int) -> Iterator[Shown]:
+def note(event: Note, step: int) -> Iterator[Block]:
     """A word from outside."""
     labels = {"person": "You", "check": f"Check {step}", "late": "Late"}
-    yield Shown(labels[event.source], inert(event.text), "bold")
+    yield Block(labels[event.source], inert(event.text), "bold")
 
 
-def stop(event: Stop) -> Iterator[Shown]:
+def stop(event: Stop) -> Iterator[Block]:
     """The last word."""
     why = f": {event.reason}" if event.reason else ""
-    yield Shown("Stop", inert(f"{event.status}{why}"), "bold")
+    yield Block("Stop", inert(f"{event.status}{why}"), "bold")
     if event.answer is not None:
         text = event.answer if isinstance(event.answer, str) else encode(event.answer).decode()
-        yield Shown("Answer", inert(text), "bold")
+        yield Block("Answer", inert(text), "bold")

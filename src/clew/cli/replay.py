@@ -13,7 +13,7 @@ from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.places import existing, find_run
 from clew.cli.settings import RecordCommand, Settings, settings_option
-from clew.cli.votes import root, wish_of
+from clew.cli.votes import root, vote_request_of
 from clew.interfaces import Json, Store
 from clew.strategies import agent_of
 
@@ -43,7 +43,7 @@ async def _replay(run: str, store: str | None, keys: dict[str, Json]) -> Replaye
         run_id = await find_run(place, run)
         record = await read(run_id, store=place)
         agent, apart = await _agent(record, keys, place)
-        if wish_of(record) is not None:
+        if vote_request_of(record) is not None:
             agent = agent_of(agent, record)
         elif served := root(record):
             agent = agent_of(agent, record, await read(served, store=place))

@@ -11,7 +11,7 @@ from clew.cli.outcome import Outcome, run_command
 from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
 from clew.cli.settings import RecordCommand, Settings, settings_option
-from clew.cli.votes import NO_LOG, carry_vote, refuse_part, wish_of
+from clew.cli.votes import NO_LOG, carry_vote, refuse_part, vote_request_of
 
 EPILOG = """\b
 Examples:
@@ -60,7 +60,7 @@ async def resume(
         run_id = await find_run(place, run)
         record = await read(run_id, store=place)
         await refuse_part(record, place, store)
-        votes = wish_of(record)
+        votes = vote_request_of(record)
         spec = recorded(record, settings.agent, trusted=trust_origin)
         if votes is not None and (say or log_dir):
             message = "a vote takes no further word: ask anew" if say else NO_LOG

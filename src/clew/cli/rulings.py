@@ -22,7 +22,7 @@ from clew.workers import queue_of
 
 
 @dataclass(frozen=True)
-class Word:
+class RulingOptions:
     """A person's word; without a `call` it is on the only one that waits."""
 
     allow: bool
@@ -52,7 +52,7 @@ def allow(
     if edit and answer:
         message = "give --edit or --answer, not both"
         raise ConfigError(message)
-    word = Word(allow=True, call=call, edit=edit, answer=answer, why=why)
+    word = RulingOptions(allow=True, call=call, edit=edit, answer=answer, why=why)
     return _rule(run, word, store, yes=yes)
 
 
@@ -68,10 +68,10 @@ def reject(run: str, call: str, why: str, store: str | None) -> int:
     CALL is its number, such as 2.1; leave it out if only one call waits. Continue with `clew
     resume`.
     """
-    return _rule(run, Word(allow=False, call=call, why=why), store, yes=True)
+    return _rule(run, RulingOptions(allow=False, call=call, why=why), store, yes=True)
 
 
-def _rule(run: str, word: Word, store: str | None, *, yes: bool) -> int:
+def _rule(run: str, word: RulingOptions, store: str | None, *, yes: bool) -> int:
     """Look which call is meant, let the person confirm what is to be made, and leave the word."""
     meant = anyio.run(partial(_find, run, word, store))
     waiting, args, root = meant.waiting, meant.args, meant.root
@@ -92,7 +92,7 @@ def _rule(run: str, word: Word, store: str | None, *, yes: bool) -> int:
 
 
 @dataclass(frozen=True)
-class _Meant:
+class _ResolvedCall:
     """The call that a word is on, its arguments as the word has them, and the run that goes on."""
 
     waiting: PendingApproval
@@ -102,7 +102,7 @@ class _Meant:
     """Whether it waits for its sub-run, and so cannot be allowed itself."""
 
 
-async def _find(run: str, word: Word, store: str | None) -> _Meant:
+async def _find(run: str, word: RulingOptions, store: str | None) -> _ResolvedCall:
     async with existing(store) as place:
         if run == LAST:
             run = await _only_run(place)
@@ -110,7 +110,7 @@ async def _find(run: str, word: Word, store: str | None) -> _Meant:
         waiting = await pending_in(place, record, await root_of(place, record))
         each = _resolve_call(record, waiting, word)
         of, root = [await read(run_id, store=place) for run_id in (each.run_id, each.root)]
-        return _Meant(each, _arguments(of.call(each.call), word), root, each not in waiting)
+        return _ResolvedCall(each, _arguments(of.call(each.call), word), root, each not in waiting)
 
 
 async def _only_run(place: Store) -> str:
@@ -124,7 +124,7 @@ async def _only_run(place: Store) -> str:
 
 
 def _resolve_call(
-    record: Trajectory, waiting: Sequence[PendingApproval], word: Word
+    record: Trajectory, waiting: Sequence[PendingApproval], word: RulingOptions
 ) -> PendingApproval:
     """What the word is on: a call of the run itself, or the only one that waits in its sub-runs.
 
@@ -152,7 +152,7 @@ def _resolve_call(
     raise ConfigError(message)
 
 
-def _arguments(call: Call, word: Word) -> dict[str, Json] | None:
+def _arguments(call: Call, word: RulingOptions) -> dict[str, Json] | None:
     if word.answer:
         return answered(call, word.answer).args
     if word.allow and call.action.name == ASK_PERSON and not word.edit:

@@ -51,7 +51,7 @@ def _named(letter: str) -> str:
 def _word(match: re.Match[str]) -> str:
     """A word of Latin letters in which others pass for some."""
     word = match[0]
-    return _betrayed(word) if not word.isascii() and _LATIN.search(word) else word
+    return _reveal(word) if not word.isascii() and _LATIN.search(word) else word
 
 
 def _address(match: re.Match[str]) -> str:
@@ -60,11 +60,11 @@ def _address(match: re.Match[str]) -> str:
     if address.isascii() or not _LATIN.search(address):
         return address
     return _WORD.sub(
-        lambda word: _betrayed(word[0]) if all(map(looks_latin, word[0])) else word[0], address
+        lambda word: _reveal(word[0]) if all(map(looks_latin, word[0])) else word[0], address
     )
 
 
-def _betrayed(word: str) -> str:
+def _reveal(word: str) -> str:
     return "".join(_named(letter) if looks_latin(letter) else letter for letter in word)
 
 

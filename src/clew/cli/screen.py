@@ -11,7 +11,7 @@ from rich.text import Text
 
 from clew import Entry, Trajectory
 from clew.cli.errors import debugging
-from clew.cli.render import Shown, render_event
+from clew.cli.render import Block, render_event
 from clew.cli.safe_text import inert
 from clew.interfaces import Attempt, Stop, Thought
 from clew.toolbox.docs import IndexReport
@@ -39,7 +39,7 @@ def console(*, stderr: bool = False) -> Console:
     return Outlet(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
-def put(out: Console, piece: Shown) -> None:
+def put(out: Console, piece: Block) -> None:
     """Write a labelled text; further lines of it are indented."""
     body = piece.text.strip("\n").replace("\n", "\n  ")
     if piece.crop and out.is_terminal:
@@ -126,12 +126,12 @@ class Screen:
             return
         self.doing(f"reading {done + 1} of {total}: {inert(path)}" if path else "")
         if self._live is None and self.debug:
-            self.put(Shown("Documents", self._doing or f"{total} looked at", "dim"))
+            self.put(Block("Documents", self._doing or f"{total} looked at", "dim"))
 
     def warn(self, warnings: Sequence[str]) -> None:
         """What may be meant but is seldom wise."""
         for warning in warnings:
-            self.put(Shown("Warning", inert(warning), "yellow"))
+            self.put(Block("Warning", inert(warning), "yellow"))
 
     def documents(self, report: IndexReport) -> None:
         """What of the documents can be searched, and what cannot, unless that was said before."""
@@ -140,18 +140,18 @@ class Screen:
             return
         if self.debug:
             said = f"{report.files} files, {report.passages} passages"
-            self.put(Shown("Documents", said, "dim"))
+            self.put(Block("Documents", said, "dim"))
             for path, note in report.notes:
-                self.put(Shown("Documents", inert(f"{path}: {note}"), "dim"))
+                self.put(Block("Documents", inert(f"{path}: {note}"), "dim"))
         named = report.skipped if self.debug else report.skipped[:SKIPPED]
         for path, reason in named:
-            self.put(Shown("Not searched", inert(f"{path}: {reason}"), "yellow"))
+            self.put(Block("Not searched", inert(f"{path}: {reason}"), "yellow"))
         if more := len(report.skipped) - len(named):
-            self.put(Shown("Not searched", f"{more:,} more (--debug names them)", "yellow"))
+            self.put(Block("Not searched", f"{more:,} more (--debug names them)", "yellow"))
         if report.note:
-            self.put(Shown("Documents", inert(report.note), "yellow"))
+            self.put(Block("Documents", inert(report.note), "yellow"))
 
-    def put(self, piece: Shown) -> None:
+    def put(self, piece: Block) -> None:
         """Show a piece, unless nobody watches any more."""
         if self.out is not None:
             try:

@@ -11,7 +11,7 @@ from clew import RenderedPrompt, Trajectory, prompt_of, read
 from clew.approvals import root_of
 from clew.cli.audit import audited
 from clew.cli.audit import document as audit_document
-from clew.cli.audit import tell as tell_audit
+from clew.cli.audit import render_audit as tell_audit
 from clew.cli.errors import ANSWERED
 from clew.cli.foreign_runs import pieces_with_origin
 from clew.cli.markdown import markdown
@@ -19,7 +19,7 @@ from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.outcome import entry_document, fork_of, status, usage
 from clew.cli.places import command, existing, find_run
 from clew.cli.prompt_view import prompt_document, prompt_text
-from clew.cli.render import Shown
+from clew.cli.render import Block
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
 from clew.cli.votes import refuse_vote
@@ -101,11 +101,11 @@ def _text(record: Trajectory, further: str) -> None:
     out = console()
     of = fork_of(record)
     cut = f", fork of {of['run_id']} after step {of['step']}" if of is not None else ""
-    put(out, Shown("Run", f"{record.run_id} ({status(record)}){inert(cut)}", "bold"))
+    put(out, Block("Run", f"{record.run_id} ({status(record)}){inert(cut)}", "bold"))
     for piece in pieces_with_origin(record):
         put(out, piece)
     if further:
-        put(out, Shown("Go on", further))
+        put(out, Block("Go on", further))
 
 
 async def _further(run: str, store: str | None) -> tuple[Trajectory, str]:

@@ -13,7 +13,7 @@ from clew.cli.safe_text import inert
 LOG: Final = logging.getLogger("clew")
 
 
-class Aloud(logging.Handler):
+class StderrWarnings(logging.Handler):
     """Says warnings on stderr (that a provider makes everybody wait …); with --debug the rest."""
 
     def __init__(self, shell: Shell) -> None:
@@ -29,9 +29,9 @@ class Aloud(logging.Handler):
 
 def speak(shell: Shell) -> None:
     """Let them be heard, by one handler."""
-    for handler in [one for one in LOG.handlers if isinstance(one, Aloud)]:
+    for handler in [one for one in LOG.handlers if isinstance(one, StderrWarnings)]:
         LOG.removeHandler(handler)
-    LOG.addHandler(Aloud(shell))
+    LOG.addHandler(StderrWarnings(shell))
     LOG.setLevel(logging.INFO)
 
 

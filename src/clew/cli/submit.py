@@ -13,7 +13,7 @@ from clew.cli.foreground import unless_interrupted
 from clew.cli.options import DEBUG, JSON, QUESTION, QUEUE, QUIET, STORE, agent_options
 from clew.cli.outcome import Outcome, finish
 from clew.cli.places import command, shared_place
-from clew.cli.render import Shown
+from clew.cli.render import Block
 from clew.cli.safe_text import json_text
 from clew.cli.screen import Screen, watching
 from clew.interfaces import Json, Store
@@ -73,7 +73,7 @@ async def _submit(
         )
         if not wait:
             return run_id
-        screen.put(Shown("Submitted", f"{run_id}, to the queue {queue}", "dim"))
+        screen.put(Block("Submitted", f"{run_id}, to the queue {queue}", "dim"))
         return await _wait(made, run_id, place, screen, store=store)
 
 

@@ -11,7 +11,7 @@ from clew.agent_files import DOCS, Spec, make_tools, tool_names
 from clew.cli.agents import options
 from clew.cli.errors import ANSWERED
 from clew.cli.options import AGENT, DEBUG, JSON
-from clew.cli.render import Shown
+from clew.cli.render import Block
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
 from clew.interfaces import Json, ToolSpec
@@ -40,7 +40,7 @@ def tools(*, as_json: bool, **given: Json) -> int:
         return ANSWERED
     out = console()
     for tool in found:
-        put(out, Shown(f"{tool.name}({signature(tool)})", tool.effect, "dim"))
+        put(out, Block(f"{tool.name}({signature(tool)})", tool.effect, "dim"))
         out.print(f"  {inert(tool.description)}")
     return ANSWERED
 

@@ -17,7 +17,7 @@ from clew.cli.places import existing, find_run
 from clew.cli.progress import count, progress
 from clew.cli.safe_text import inert, json_text
 from clew.interfaces import Store
-from clew.retention import Checked, Told, run_ids
+from clew.retention import Checked, Remark, run_ids
 from clew.retention import verify as check
 
 _HASH: Final = re.compile(r"[0-9a-fA-F]{32}")
@@ -61,7 +61,7 @@ def verify(runs: tuple[str, ...], expect: str, store: str | None, *, as_json: bo
 
 async def _verify(
     runs: Sequence[str], expect: str, store: str | None
-) -> tuple[list[Checked], list[Told]]:
+) -> tuple[list[Checked], list[Remark]]:
     async with existing(store) as place:
         wanted = [await _find_run(place, run) for run in runs]
         with progress("verifying") as show:
@@ -78,7 +78,7 @@ async def _find_run(store: Store, given: str) -> str:
         raise
 
 
-def _lines(found: Sequence[Checked], lost: Sequence[Told]) -> list[str]:
+def _lines(found: Sequence[Checked], lost: Sequence[Remark]) -> list[str]:
     lines = [_line(one) for one in found] + [f"lost   {one.why}" for one in lost]
     newer = sum(one.newer for one in found)
     wrong = sum(not one.ok for one in found) - newer

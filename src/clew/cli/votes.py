@@ -9,10 +9,10 @@ from clew import ConfigError, Entry, Observation, StoreError, Trajectory, read
 from clew.agent_files import Spec, make_model, origin
 from clew.approvals import root_of
 from clew.cli.agents import VOTES, Assembled
-from clew.cli.foreground import read_all, to_its_end
+from clew.cli.foreground import read_all, run_to_end
 from clew.cli.outcome import Outcome
 from clew.cli.places import command
-from clew.cli.render import Shown, render_event
+from clew.cli.render import Block, render_event
 from clew.cli.safe_text import inert
 from clew.cli.screen import Screen
 from clew.interfaces import FINISH, Json, Store, Thought
@@ -22,19 +22,19 @@ NO_LOG: Final = "a log folder is for one run; each run of a vote can be shown (c
 
 
 @dataclass(frozen=True)
-class Wish:
+class VoteRequest:
     """How many runs are to answer a question, and the model that chooses where they differ."""
 
     k: int
     verifier: str = ""
 
 
-def wish_of(record: Trajectory) -> Wish | None:
+def vote_request_of(record: Trajectory) -> VoteRequest | None:
     """What a record says of the vote it is; None for another record, and for a vote's runs."""
     said: Mapping[str, Any] | None = record.started.origin.get(VOTES)
     if said is None or record.started.parent:
         return None
-    return Wish(said["k"], said["verifier"])
+    return VoteRequest(said["k"], said["verifier"])
 
 
 def root(record: Trajectory) -> str:
@@ -53,7 +53,7 @@ async def refuse_part(record: Trajectory, place: Store, store: str | None) -> No
 
 def refuse_vote(record: Trajectory, verb: str) -> None:
     """Raise `ConfigError` for a vote, where only one of its runs will do."""
-    if wish_of(record) is not None:
+    if vote_request_of(record) is not None:
         message = f"{record.run_id} is a vote: {verb} one of its runs, such as {record.run_id}.1"
         raise ConfigError(message)
 
@@ -75,7 +75,7 @@ class Chair:
         match event:
             case Thought(text=text, actions=actions) if not self._screen.debug:
                 if actions and actions[0].name != FINISH:
-                    self._screen.put(Shown("Vote", inert(text), "cyan"))
+                    self._screen.put(Block("Vote", inert(text), "cyan"))
             case Observation() if not self._screen.debug:
                 return
             case _:
@@ -83,7 +83,7 @@ class Chair:
                     self._screen.put(piece)
 
 
-class Beside:
+class VoteRunListener:
     """A listener that shows what one of several runs does; their tokens would be a muddle."""
 
     def __init__(self, screen: Screen, number: int) -> None:
@@ -98,11 +98,11 @@ class Beside:
         """An entry of the run."""
         self._step += isinstance(entry.event, Thought)
         for piece in render_event(entry.event, self._step, whole=self._screen.debug):
-            self._screen.put(Shown(f"{self._name} · {piece.label}", piece.text, piece.style))
+            self._screen.put(Block(f"{self._name} · {piece.label}", piece.text, piece.style))
 
 
 async def carry_vote(
-    wish: Wish,
+    wish: VoteRequest,
     question: str,
     made: Assembled,
     run_id: str,
@@ -113,7 +113,7 @@ async def carry_vote(
 ) -> Outcome:
     """Begin a vote or go on with it, under the eyes of a person."""
     work = partial(_go, wish, question, made, run_id, screen, place)
-    done, error, reason = await to_its_end(work, run_id, store)
+    done, error, reason = await run_to_end(work, run_id, store)
     try:
         record = await read(run_id, store=place)
         stands = done or await vote_status(made.agent, run_id, store=place)
@@ -126,7 +126,7 @@ async def carry_vote(
 
 
 async def _go(
-    wish: Wish, question: str, made: Assembled, run_id: str, screen: Screen, place: Store
+    wish: VoteRequest, question: str, made: Assembled, run_id: str, screen: Screen, place: Store
 ) -> Vote:
     await read_all(made.docs, screen)
     votes: dict[str, Json] = {"k": wish.k, "verifier": wish.verifier}
@@ -139,6 +139,6 @@ async def _go(
         store=place,
         run_id=run_id,
         listener=Chair(screen),
-        watch=partial(Beside, screen),
+        watch=partial(VoteRunListener, screen),
         origin={**origin(made.spec), VOTES: votes},
     )

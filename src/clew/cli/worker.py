@@ -10,7 +10,7 @@ import click
 from clew import ConfigError
 from clew.agent_files import read_agent_file
 from clew.cli.errors import ANSWERED, FAILED, INTERRUPTED
-from clew.cli.foreground import heeding
+from clew.cli.foreground import on_signals
 from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE, TRUST_ORIGIN
 from clew.cli.places import shared_place
 from clew.cli.safe_text import inert, json_text
@@ -82,7 +82,7 @@ def worker(
         options["name"] = name
     place = shared_place(store or _store_of(agents))
     config = WorkerConfig(store=place, agents=agents, only=only, **options)
-    teller = Teller(as_json=as_json)
+    teller = EventPrinter(as_json=as_json)
     with of_many():
         return anyio.run(_work, config, teller)
 
@@ -97,7 +97,7 @@ def _store_of(agents: tuple[str, ...]) -> str | None:
     return next(iter(asked), None)
 
 
-class Teller:
+class EventPrinter:
     """Says what a worker does, a line for each thing; nobody need read it."""
 
     def __init__(self, *, as_json: bool) -> None:
@@ -127,18 +127,18 @@ class Teller:
         try:
             click.echo(line)
         except OSError:
-            self.say = _unsaid  # type: ignore[method-assign]  # whoever read has left
+            self.say = _print_nothing  # type: ignore[method-assign]  # whoever read has left
 
 
-def _unsaid(line: str) -> None:
+def _print_nothing(line: str) -> None:
     del line
 
 
-async def _work(config: WorkerConfig, teller: Teller) -> int:
+async def _work(config: WorkerConfig, teller: EventPrinter) -> int:
     """Work; the first signal lets the worker leave, another Ctrl-C breaks off what it is at."""
     leaving = anyio.Event()
 
-    def heed(number: int, scope: anyio.CancelScope) -> None:
+    def on_signal(number: int, scope: anyio.CancelScope) -> None:
         if leaving.is_set():
             if number == signal.SIGINT:
                 scope.cancel()
@@ -153,6 +153,6 @@ async def _work(config: WorkerConfig, teller: Teller) -> int:
         await work(config, on_event=teller.tell, leaving=leaving)
         return True
 
-    if not await heeding([signal.SIGINT, signal.SIGTERM], heed, working):
+    if not await on_signals([signal.SIGINT, signal.SIGTERM], on_signal, working):
         return INTERRUPTED
     return FAILED if config.until_idle and teller.failed else ANSWERED

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from clew.codecs.scan import WIDTH, Labels, Mark, Maybe
+from clew.codecs.scan import WIDTH, Labels, Mark, Undecided
 from clew.core.interfaces import OnText
 
 LABELS: Final = Labels((("question", "question"), ("observation", "observation")))
@@ -22,7 +22,7 @@ _HALF: Final = re.compile(r"[ \t]*+(?:`++(?:[\w+-]{0,20}+[ \t]*+)?+)?+\[?+[ \t]*
 FENCE: Final = re.compile(r"[ \t]*`{3,}[\w+-]{0,20}[ \t]*\r?")
 
 
-def decided(line: str) -> int | Maybe | Mark | None:
+def decided(line: str) -> int | Undecided | Mark | None:
     """What the start of a line says: where in it an object begins, a label, nothing, or too little.
 
     Only the first `WIDTH` characters of the line matter.
@@ -32,7 +32,7 @@ def decided(line: str) -> int | Maybe | Mark | None:
         return opening.end() - 1
     mark = LABELS.at(line)
     if mark is None and len(line) < WIDTH and _HALF.fullmatch(line):
-        return Maybe.MAYBE
+        return Undecided.MAYBE
     return mark if not isinstance(mark, Mark) or mark.role == "observation" else None
 
 
@@ -98,7 +98,7 @@ class _Reading(msgspec.Struct):
             found = (
                 decided(text[at : min(end - (newline >= 0), at + WIDTH)]) if self._fresh else None
             )
-            if found is Maybe.MAYBE and newline < 0:
+            if found is Undecided.MAYBE and newline < 0:
                 self._held = text[at:]
                 break
             if isinstance(found, Mark):

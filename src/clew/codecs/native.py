@@ -20,7 +20,7 @@ from clew.codecs.text_answer import as_calls
 from clew.codecs.wording import CUT
 from clew.core.events import Action, Changed, Forked, Json, Note, RawCall, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part
-from clew.core.trajectory import Aside, Call, Step
+from clew.core.trajectory import Call, Notice, Step
 from clew.support.surrogates import HALF, mended_json
 
 UNREADABLE: Final = "ERROR: unreadable reply:"
@@ -69,7 +69,7 @@ class Native:
 
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The assistant's message, one result for each call, then what was said since."""
-        said = (_aside(brief, aside) for aside in step.asides)
+        said = (_notice(brief, notice) for notice in step.notices)
         return (*self._step(step, f"call_{step.number}"), *said)
 
     def _step(self, step: Step, prefix: str) -> list[Part]:
@@ -245,8 +245,8 @@ def _result(call: Call) -> str:
     return "\n".join([text, *(f"HINT: {remark}" for remark in call.remarks)])
 
 
-def _aside(brief: PromptSpec, aside: Aside) -> Part:
-    match aside:
+def _notice(brief: PromptSpec, notice: Notice) -> Part:
+    match notice:
         case Note(text=text, source="person"):
             return Part("user", text)
         case Note(text=text, source="check"):
@@ -254,12 +254,12 @@ def _aside(brief: PromptSpec, aside: Aside) -> Part:
         case Note(text=text):
             return Part("user", f"NOTE: {text}")
         case Forked():
-            return Part("user", f"NOTE: {already_done(aside)}")
+            return Part("user", f"NOTE: {already_done(notice)}")
         case Changed():
             return Part("user", f"NOTE: {GONE_ON}")
         case _:
             return Part(
                 "user",
-                f"The limit on {aside.bound} is reached: no more calls can be made. "
+                f"The limit on {notice.bound} is reached: no more calls can be made. "
                 f"{last_words(brief)}.",
             )

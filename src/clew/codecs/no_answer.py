@@ -41,7 +41,7 @@ _TOLD: Final = re.compile(
 
 def no_answer(codec: Codec, brief: PromptSpec, so_far: Trajectory, text: str) -> str:
     """Why a text is no answer of the model's to what was asked; "" where it may be one."""
-    if _own(codec, brief, so_far, text):
+    if _echoes_prompt(codec, brief, so_far, text):
         return "that repeats what you were told, and is no answer: call a tool, or answer"
     if brief.answers_text and (called := as_calls(brief, text)) is not None:
         return called.fault or "the answer is a call written as text: make the call instead"
@@ -53,7 +53,7 @@ def no_answer(codec: Codec, brief: PromptSpec, so_far: Trajectory, text: str) ->
     return ""
 
 
-def _own(codec: Codec, brief: PromptSpec, so_far: Trajectory, text: str) -> bool:
+def _echoes_prompt(codec: Codec, brief: PromptSpec, so_far: Trajectory, text: str) -> bool:
     """Whether the text is, begins with, or is taken from words of clew's own in the prompt."""
     if text.strip(" \n.\"'`*").lower() in _PLACES or text.strip().lower().startswith(_OWN):
         return True
@@ -67,10 +67,10 @@ def _own_words(codec: Codec, brief: PromptSpec, so_far: Trajectory) -> Iterator[
     """What clew told the model of late: of unreadable replies and bounds, not of checks."""
     for step in so_far.steps[-LOOKED_AT:]:
         thought = step.thought if step.thought is not None and step.thought.fault else None
-        asides = tuple(aside for aside in step.asides if not isinstance(aside, Note))
-        if thought is None and not asides:
+        notices = tuple(notice for notice in step.notices if not isinstance(notice, Note))
+        if thought is None and not notices:
             continue
-        for part in codec.render(brief, Step(step.number, thought, (), asides)):
+        for part in codec.render(brief, Step(step.number, thought, (), notices)):
             if part.role == "user":
                 yield _bare(part.text)
 
@@ -99,7 +99,7 @@ def _unfounded(brief: PromptSpec, so_far: Trajectory, text: str) -> str | None:
 
 def _person_words(so_far: Trajectory) -> str:
     """All that a person said in the run."""
-    notes = [aside for step in (so_far.before, *so_far.steps) for aside in step.asides]
+    notes = [notice for step in (so_far.before, *so_far.steps) for notice in step.notices]
     return "\n".join(
         [so_far.visible_goal, *(each.text for each in notes if isinstance(each, Note))]
     )

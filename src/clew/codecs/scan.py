@@ -36,7 +36,7 @@ _DROPPED: Final[dict[Role, str]] = {
 """What a section was, by its label, where it began the tail."""
 
 
-class Maybe(Enum):
+class Undecided(Enum):
     """Too little of a line has been seen to say whether it begins with a label."""
 
     MAYBE = 1
@@ -56,7 +56,7 @@ class Labels(msgspec.Struct, frozen=True):
     words: tuple[tuple[str, Role], ...]
     """Pairs of label (in lower case) and role; of two with the same beginning, both are tried."""
 
-    def at(self, line: str) -> Mark | Maybe | None:
+    def at(self, line: str) -> Mark | Undecided | None:
         """The label that starts `line` (without line break), whether one may follow, or None."""
         line = line[:WIDTH]
         start = _skip(line, 0, _BEFORE)
@@ -64,11 +64,11 @@ class Labels(msgspec.Struct, frozen=True):
         maybe = None
         for word, role in self.words:
             if len(rest) <= len(word):
-                maybe = Maybe.MAYBE if word.startswith(rest) else maybe
+                maybe = Undecided.MAYBE if word.startswith(rest) else maybe
             elif rest.startswith(word):
                 end = _skip(line, start + len(word), _BETWEEN)
                 if end == len(line):
-                    maybe = Maybe.MAYBE
+                    maybe = Undecided.MAYBE
                 elif line[end] in _COLONS:
                     return Mark(role, end + 1, _unclosed(line[:start], line[start:end]))
         return maybe if len(line) < WIDTH else None
@@ -131,7 +131,7 @@ class Scan(msgspec.Struct):
             start = at
             if self._fresh and newline != at:  # an empty line is no label
                 mark = self.labels.at(text[at : min(end, at + WIDTH)])
-                if mark is Maybe.MAYBE and newline < 0:
+                if mark is Undecided.MAYBE and newline < 0:
                     break
                 if isinstance(mark, Mark):
                     if tail := not self._enter(self.kept + at, mark):

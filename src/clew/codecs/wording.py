@@ -25,7 +25,7 @@ from clew.core.events import (
     encode,
 )
 from clew.core.interfaces import Part, ToolSpec
-from clew.core.trajectory import Aside, Call, Step
+from clew.core.trajectory import Call, Notice, Step
 
 __all__ = [
     "Form",
@@ -132,8 +132,8 @@ def one_by_one(steps: Iterable[Step]) -> list[Step]:
             if said is not None and place:
                 said = msgspec.structs.replace(said, text="")
             calls = step.calls[place : place + 1]
-            asides = step.asides if place + 1 >= len(step.calls) else ()
-            single.append(Step(len(single) + 1, said, calls, asides))
+            notices = step.notices if place + 1 >= len(step.calls) else ()
+            single.append(Step(len(single) + 1, said, calls, notices))
     return single
 
 
@@ -180,7 +180,7 @@ def render(form: Form, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
             parts += _faulty(form, thought)
         else:
             parts += _turns(form, brief, step, thought)
-    return (*parts, *(_aside(form, brief, step.number, aside) for aside in step.asides))
+    return (*parts, *(_render_notice(form, brief, step.number, notice) for notice in step.notices))
 
 
 def _turns(form: Form, brief: PromptSpec, step: Step, thought: Thought) -> list[Part]:
@@ -229,21 +229,21 @@ def _faulty(form: Form, thought: Thought) -> list[Part]:
     return [Part("assistant", said), told] if said else [told]
 
 
-def _aside(form: Form, brief: PromptSpec, number: int, aside: Aside) -> Part:
-    if isinstance(aside, Landing):
+def _render_notice(form: Form, brief: PromptSpec, number: int, notice: Notice) -> Part:
+    if isinstance(notice, Landing):
         return Part(
             "user",
-            f"The limit on {aside.bound} is reached: no tool can be called any more. "
+            f"The limit on {notice.bound} is reached: no tool can be called any more. "
             f"{last_words(brief)}, in this form:\n{form.finish(brief, number + 1)}",
         )
-    if isinstance(aside, Forked):
-        return Part("user", quoted(form.labels, already_done(aside)))
-    if isinstance(aside, Changed):
+    if isinstance(notice, Forked):
+        return Part("user", quoted(form.labels, already_done(notice)))
+    if isinstance(notice, Changed):
         return Part("user", GONE_ON)
-    if aside.source == "person":
-        return Part("user", aside.text)
-    what = "Your answer was not accepted" if aside.source == "check" else "A late result"
-    return Part("user", f"{what}: {quoted(form.labels, aside.text)}")
+    if notice.source == "person":
+        return Part("user", notice.text)
+    what = "Your answer was not accepted" if notice.source == "check" else "A late result"
+    return Part("user", f"{what}: {quoted(form.labels, notice.text)}")
 
 
 def as_written(

@@ -51,7 +51,7 @@ _STUCK: Final = list[Coroutine[Any, Any, Any]]()
 """Coroutines that would not even be closed: dropped, they would be asked again."""
 
 
-async def settle(
+async def run_with_deadline(
     work: Awaitable[Any],
     seconds: float,
     grace: float,
@@ -90,7 +90,7 @@ async def settle(
 
 
 async def _from_thread(call: "InThread", seconds: float, context: Context) -> Ended:
-    """As `settle`; but what is late, or cancelled, is left at once: waiting on is of no use."""
+    """As `run_with_deadline`; but what is late, or cancelled, is left at once."""
     await anyio.lowlevel.checkpoint_if_cancelled()  # what is cancelled begins nothing
     end = _end()
     ended = call.begin(context, end.wake_from_thread)

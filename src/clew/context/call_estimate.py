@@ -79,7 +79,7 @@ class _Sizes:
 
     def _added(self, step: Step, *, whole: bool) -> int:
         """The characters that a step adds to the prompt behind its thought."""
-        added = sum(len(aside.text) for aside in step.asides if isinstance(aside, Note))
+        added = sum(len(notice.text) for notice in step.notices if isinstance(notice, Note))
         for seen in [call.observation for call in step.calls if call.observation is not None]:
             added += len(visible_text(seen.text, self.shape, whole=whole))
             added += len(seen.images) * IMAGE * CHARACTERS

@@ -15,7 +15,7 @@ from clew.context.chat_tokens import without_chat_tokens
 from clew.context.prompt_parts import Parts
 from clew.core.events import FINISH, Code, Fingerprints, Json, Note, encode
 from clew.core.interfaces import Calls, Parameters, Part, Prompt
-from clew.core.steps import Aside
+from clew.core.steps import Notice
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
 from clew.support.parts import shaped_text
 
@@ -91,13 +91,13 @@ def visible_step(step: Step, shape: Shape | None, so_far: Trajectory) -> Step:
             call, observation=msgspec.structs.replace(seen, content=shown)
         )
 
-    def visible_aside(aside: Aside) -> Aside:  # how a call ended after its deadline is a note
-        if not (harmless and isinstance(aside, Note) and aside.source == "late"):
-            return aside
-        return msgspec.structs.replace(aside, text=without_chat_tokens(aside.text))
+    def visible_notice(notice: Notice) -> Notice:  # how a call ended after its deadline is a note
+        if not (harmless and isinstance(notice, Note) and notice.source == "late"):
+            return notice
+        return msgspec.structs.replace(notice, text=without_chat_tokens(notice.text))
 
-    calls, asides = tuple(map(visible_call, step.calls)), tuple(map(visible_aside, step.asides))
-    return msgspec.structs.replace(step, calls=calls, asides=asides)
+    calls, notices = tuple(map(visible_call, step.calls)), tuple(map(visible_notice, step.notices))
+    return msgspec.structs.replace(step, calls=calls, notices=notices)
 
 
 def first_prompt(codec: Codec, brief: PromptSpec, goal: str = "…") -> Prompt:
@@ -109,7 +109,7 @@ def first_prompt(codec: Codec, brief: PromptSpec, goal: str = "…") -> Prompt:
 
 def _visible_words(step: Step) -> str:
     """A person's words after the step, but for those that no model may see."""
-    notes = (aside for aside in step.asides if isinstance(aside, Note))
+    notes = (notice for notice in step.notices if isinstance(notice, Note))
     told = [note.text for note in notes if note.source == "person" and note.text != WITHHELD]
     return "\n\n".join(told)
 
@@ -134,7 +134,7 @@ class _Rendered:
     characters since that was last said (again). `lost` says that its reply was empty or cut.
     """
 
-    __slots__ = ("asides", "hasher", "lost", "parts", "said", "size")
+    __slots__ = ("hasher", "lost", "notices", "parts", "said", "size")
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class _Rendered:
         *,
         restated: bool = False,
     ) -> None:
-        self.asides = len(step.asides)
+        self.notices = len(step.notices)
         self.lost = _lost(step)
         self.parts = parts
         self.hasher: Any = (
@@ -155,7 +155,7 @@ class _Rendered:
         for part in parts:
             self.hasher.update(encode(plain(part)))
             self.size += len(part.text)
-        if step.asides and (said := _visible_words(step)):
+        if step.notices and (said := _visible_words(step)):
             self.said, self.size = said, 0
 
 
@@ -263,7 +263,7 @@ class View:
     def _follow(self, so_far: Trajectory) -> None:
         """Render what is new; the last step is rendered again when something was said after it."""
         done = self._rendered
-        if done and done[-1].asides != len(_step(so_far, len(done) - 1).asides):
+        if done and done[-1].notices != len(_step(so_far, len(done) - 1).notices):
             stale = done.pop()
             self._parts = Parts(self._parts[: len(self._parts) - len(stale.parts)])
         while len(done) <= len(so_far.steps):

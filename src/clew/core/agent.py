@@ -61,7 +61,7 @@ from clew.validate import (
     check_tools,
     fitting,
     tool_grants,
-    worked,
+    worked_examples,
 )
 
 ALREADY_DONE: Final = AlreadyDone()
@@ -195,7 +195,7 @@ class Agent(Generic[A_co]):
             answer=schema,
             known=frozenset(tool.name for tool in self.tools),
             thought=bool(said.thought),
-            examples=worked(said.examples or (), (*self.tools, finish), exact=exact),
+            examples=worked_examples(said.examples or (), (*self.tools, finish), exact=exact),
             shape=None if variant is None else variant.shape,
             more=tuple(tool for tool in shown if tool.name not in first),
             withhold=self.no_progress is not None and self.no_progress.withhold,
@@ -253,7 +253,7 @@ class Agent(Generic[A_co]):
         """The reason of the first bound that is reached, or that the next thought would exceed."""
         bound, budget = None, self.budget
         try:
-            for bound in (budget.exceeded, *self.all_bounds, budget.granted, budget.short):
+            for bound in (budget.exceeded, *self.all_bounds, budget.granted, budget.shortfall):
                 if reason := bound(so_far):
                     break
             else:
@@ -323,7 +323,7 @@ class Agent(Generic[A_co]):
             "thought": self.brief.thought,
             "landing": self.limits.landing,
             "unknown": self.limits.unknown,
-            **self._seldom,
+            **self._optional_parts,
         }
         params = dict(self.resolved_model.info.params)
         named = (
@@ -339,7 +339,7 @@ class Agent(Generic[A_co]):
         return AgentSpec(digest(*named), *named, brief, rates=self.resolved_model.info.rates)
 
     @property
-    def _seldom(self) -> dict[str, Json]:
+    def _optional_parts(self) -> dict[str, Json]:
         """Parts that are named in the record only where they are there."""
         parts: dict[str, Json] = {}
         if self.retrieval is not None:

@@ -109,7 +109,7 @@ async def rule(
         if first is None:
             _check(record, waiting, word)
             await place.post(run_id, encode(word))
-        await _tell(place, record, by)
+        await _notify_ancestors(place, record, by)
     if first is not None and encode([first.allow, first.args]) != encode([word.allow, word.args]):
         message = f"{call} of run {run_id} was ruled on already, and the first word counts"
         raise ConfigError(message)
@@ -143,7 +143,7 @@ def _check(record: Trajectory, call: Call, word: Ruling) -> None:
         raise ConfigError(message)
 
 
-async def _tell(store: Store, so_far: Trajectory, by: str) -> None:
+async def _notify_ancestors(store: Store, so_far: Trajectory, by: str) -> None:
     """Notify every run above a sub-run, once each."""
     for above, call in await ancestors(store, so_far):
         if call.observation is None and await _ruling(store, above, call) is None:
@@ -157,7 +157,7 @@ async def cancel(run_id: str, *, why: str = "", store: Where = None) -> None:
     """
     async with store_at(store) as place:
         await _cancel(place, run_id, why)
-        await _tell(place, await load(place, run_id), "")
+        await _notify_ancestors(place, await load(place, run_id), "")
 
 
 async def _cancel(store: Store, run_id: str, why: str) -> None:

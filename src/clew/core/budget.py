@@ -184,7 +184,7 @@ class Budget(msgspec.Struct, frozen=True):
         """What a sub-run has used up of its grant over the whole run; no message raises it."""
         return None if so_far.grant is None else self.accounts(so_far)[0].used_up()
 
-    def short(self, so_far: Trajectory) -> str | None:
+    def shortfall(self, so_far: Trajectory) -> str | None:
         """Why the next thought does not fit into what is left, or None."""
         call = self.estimate.next_call(so_far, self.estimate.answer)
         reserve = self.estimate.next_call(so_far, later=True) if self.landing else _NOTHING

@@ -12,14 +12,14 @@ from typing import Any, Final
 
 import anyio
 
-from clew.concurrency.tasks import Ended, settle
+from clew.concurrency.tasks import Ended, run_with_deadline
 from clew.core.agent import Agent
 from clew.core.errors import ToolError, described, message_of, writable
 from clew.core.events import EFFECTFUL, Attempt, Json, Judged, Observation, Outcome, Trust, Verdict
 from clew.core.interfaces import LATE, RECORD, AgentTool, Tool
 from clew.core.journal import Journal
 from clew.core.observations import failed, observed, refusal, traced, trust_of
-from clew.core.subruns import hand_on
+from clew.core.subruns import run_sub_run
 from clew.core.trajectory import Call
 from clew.support.parts import ask, copied, text_of
 
@@ -42,7 +42,7 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
         await journal.record(refusal(call, "unknown", text))
         return
     if isinstance(tool, AgentTool) or call.child:
-        await hand_on(agent, journal, tool, call)
+        await run_sub_run(agent, journal, tool, call)
         return
     if call.in_doubt and not call.again:
         settled = await _settle(agent, journal, tool, call)
@@ -61,7 +61,7 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
         most = agent.budget.deadline(tool, journal.trajectory)
         if tool.effect in EFFECTFUL or number > 1:
             await journal.record(Attempt(call.key, tool.name, call.hash, most, number, after))
-        observation = await _once(agent, tool, whole, journal, most)
+        observation = await _attempt(agent, tool, whole, journal, most)
         late = (observation.code, observation.outcome) == ("timeout", "unknown")
         if late and tool.probe is not None:
             begun = journal.trajectory.call(call.key)
@@ -89,18 +89,18 @@ async def _settle(
     """The outcome of a call that was cut off; None means that it may be made again."""
     if tool.effect != "unsafe" and tool.probe is None:
         return None
-    if tool.probe is not None and not _let_be(call):
+    if tool.probe is not None and not _retry_refused(call):
         found = await _probe(agent, journal, tool, call, tool.probe)
         if found is None or found.outcome != "unknown":
             return found
     text = IN_DOUBT.format(tool=tool.name)
-    if agent.limits.unknown == "hold" and not _let_be(call):
+    if agent.limits.unknown == "hold" and not _retry_refused(call):
         verdict = Verdict("hold", text, args=call.args, code="unknown")
         return Judged(call.key, verdict, by="in doubt")
     return failed(tool, call, "unknown", text, "unknown", trust="trusted")
 
 
-def _let_be(call: Call) -> bool:
+def _retry_refused(call: Call) -> bool:
     """Whether a person ruled that a call with an unknown outcome must not be repeated."""
     doubted = call.verdict is not None and call.verdict.verdict.code == "unknown"
     return doubted and call.ruling is not None and not call.ruling.allow
@@ -128,11 +128,13 @@ async def _probe(
     return None if found is None else observed(agent, journal.trajectory, tool, call, found)
 
 
-async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal, most: float) -> Observation:
+async def _attempt(
+    agent: Agent, tool: Tool, call: Call, journal: Journal, most: float
+) -> Observation:
     """One attempt within its deadline; whatever the tool raises becomes an observation."""
     trust = trust_of(tool, journal.trajectory)
-    context, leave_word = copy_context(), partial(_leave_word, journal, tool, call)
-    context.run(LATE.set, leave_word)  # by whatever it starts
+    context, post = copy_context(), partial(_post_late_result, journal, tool, call)
+    context.run(LATE.set, post)  # by whatever it starts
     context.run(RECORD.set, journal.trajectory)
     key = f"{journal.run_id}:{call.key}"
     try:
@@ -140,10 +142,10 @@ async def _once(agent: Agent, tool: Tool, call: Call, journal: Journal, most: fl
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is what came of the call
         return _raised(tool, call, error, trust)
     if hasattr(value, "__await__"):
-        heard = partial(_hear, leave_word)
-        ended = await settle(value, most, agent.limits.grace, heard, context)
+        heard = partial(_report_late_end, post)
+        ended = await run_with_deadline(value, most, agent.limits.grace, heard, context)
         if ended.late:
-            return _late(tool, call, most, ended, leave_word)
+            return _late(tool, call, most, ended, post)
         if ended.error is not None:
             return _raised(tool, call, ended.error, trust)
         value = ended.value
@@ -160,19 +162,19 @@ def _raised(tool: Tool, call: Call, error: BaseException, trust: Trust) -> Obser
     return failed(tool, call, "crashed", described(error), outcome, traced(error), trust=trust)
 
 
-def _leave_word(journal: Journal, tool: Tool, call: Call, text: str) -> None:
+def _post_late_result(journal: Journal, tool: Tool, call: Call, text: str) -> None:
     """Pass the result of a call that ended after its deadline to the journal, from any thread."""
     short = " ".join(writable(text).split())[:LATE_CHARS]
     journal.words.append(f"{tool.name} (call {call.key}) ended after its deadline: {short}")
 
 
-def _hear(leave_word: Callable[[str], None], ended: Ended) -> None:
+def _report_late_end(post: Callable[[str], None], ended: Ended) -> None:
     """Report the end of a call that ignored its deadline."""
-    leave_word(text_of(ended.value) if ended.error is None else described(ended.error))
+    post(text_of(ended.value) if ended.error is None else described(ended.error))
 
 
 def _late(
-    tool: Tool, call: Call, most: float, ended: Ended, leave_word: Callable[[str], None]
+    tool: Tool, call: Call, most: float, ended: Ended, post: Callable[[str], None]
 ) -> Observation:
     why = " (all that is left of the run's time)" if most < tool.timeout else ""
     text = f"{tool.name} did not end in {most:g} s{why}"
@@ -180,7 +182,7 @@ def _late(
         text += ", nor when it was stopped: it was left alone"
     elif not ended.heeded:
         text += ", and ignored that it was stopped: how it ended is told apart"
-        _hear(leave_word, ended)
+        _report_late_end(post, ended)
     if tool.effect not in EFFECTFUL and tool.stoppable:
         text += " and was stopped: ask for less" if ended.heeded else ". Ask for less"
         return failed(tool, call, "timeout", text, "not_done", trust="trusted")

@@ -40,7 +40,7 @@ from clew.core.events import (
 from clew.core.inbox import admitted
 from clew.core.interfaces import Append, Base, Line, Listener, Store
 from clew.core.trajectory import Call, Trajectory
-from clew.stores.blobs import lay_out, with_blobs, without_blobs
+from clew.stores.blobs import split_blobs, with_blobs, without_blobs
 from clew.support.redaction import Redaction
 
 LOG: Final = logging.getLogger("clew")
@@ -299,13 +299,13 @@ class Journal:
             LOG.info("run %s: stopped, %s", self.run_id, event.status)
         if self.listener is not None:
             shown = msgspec.structs.replace(entry, event=decode(encode(event)))  # its own copy
-            self._tell(lambda listener: listener.entry(shown))
+            self._notify_listener(lambda listener: listener.entry(shown))
 
     def token(self, text: str) -> None:
         """Show a piece of a reply to the listener as it arrives."""
-        self._tell(lambda listener: listener.token(text))
+        self._notify_listener(lambda listener: listener.token(text))
 
-    def _tell(self, show: Callable[[Listener], None]) -> None:
+    def _notify_listener(self, show: Callable[[Listener], None]) -> None:
         """Call the listener. It only observes: its errors are logged."""
         if self.listener is None:
             return
@@ -352,7 +352,7 @@ class Journal:
         if self._redaction.finds(body):
             event = self._redaction.event(event, len(self.trajectory.steps) + 1)
             body = encode(event)
-        return lay_out(event, body, blobs)
+        return split_blobs(event, body, blobs)
 
     def with_secrets(self, call: Call) -> Call | None:
         """The call with its real arguments; None if this worker does not know a redacted one."""

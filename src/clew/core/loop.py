@@ -18,7 +18,7 @@ from clew.core.moves import next_move
 from clew.core.observations import closed_answers
 from clew.core.pending import interrupt
 from clew.core.policy import comes_before, held_stop, judge_answer, judge_call, judge_words
-from clew.core.subruns import hand_out
+from clew.core.subruns import grant_sub_runs
 from clew.core.thought import next_thought
 from clew.core.trajectory import Call, Step, Trajectory
 
@@ -85,7 +85,7 @@ async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
 
 async def observe(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
     """Perform the calls in parallel; each records its own observation as soon as it has one."""
-    await hand_out(agent, journal, calls)
+    await grant_sub_runs(agent, journal, calls)
     if len(calls) == 1:
         await perform(agent, journal, calls[0])
         return

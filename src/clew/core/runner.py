@@ -150,7 +150,7 @@ async def leave(agent: Agent, journal: Journal) -> None:
         await journal.record(Charged(Usage(), LEFT))
 
 
-async def broke_off(agent: Agent, journal: Journal) -> None:
+async def record_failure(agent: Agent, journal: Journal) -> None:
     """Record that the worker is alive, and charge what it may have requested in vain."""
     pays = _pays_next(agent, journal.trajectory)
     usage = agent.budget.expected(journal.trajectory) if pays else Usage()

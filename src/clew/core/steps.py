@@ -26,7 +26,7 @@ from clew.core.events import (
     encode,
 )
 
-Aside: TypeAlias = Note | Landing | Forked | Changed
+Notice: TypeAlias = Note | Landing | Forked | Changed
 """A remark for the model between an observation and its next thought."""
 
 
@@ -66,7 +66,7 @@ class Call(msgspec.Struct, eq=False, gc=False):
     """The arguments by which a verdict or a person last replaced the model's."""
     revision: str = ""
     """What the model is told about the replaced arguments."""
-    blotted: bool = False
+    revision_redacted: bool = False
     """Whether those arguments contained a secret, which the record does not keep."""
     _hash: str = ""
 
@@ -78,7 +78,7 @@ class Call(msgspec.Struct, eq=False, gc=False):
     @property
     def redacted(self) -> bool:
         """Whether the record lacks the real arguments, because they contained a secret."""
-        return self.action.redacted if self.revised is None else self.blotted
+        return self.action.redacted if self.revised is None else self.revision_redacted
 
     @property
     def hash(self) -> str:
@@ -106,7 +106,7 @@ class Call(msgspec.Struct, eq=False, gc=False):
     def revise(self, args: dict[str, Json] | None, why: str, *, redacted: bool = False) -> None:
         """Replace the arguments, if these differ from the current ones."""
         if args is not None and (redacted != self.redacted or not _same(args, self.args)):
-            self.revised, self.blotted, self._hash = args, redacted, ""
+            self.revised, self.revision_redacted, self._hash = args, redacted, ""
             self.revision = f"the arguments were changed to {encode(args).decode()}{why}"
 
     @property
@@ -193,7 +193,7 @@ class Step(msgspec.Struct, gc=False):
     number: int
     thought: Thought | None = None
     calls: tuple[Call, ...] = ()
-    asides: tuple[Aside, ...] = ()
+    notices: tuple[Notice, ...] = ()
     concluded: bool = False
     """Whether a stop has accepted or abandoned its answer."""
 
@@ -222,9 +222,9 @@ class Step(msgspec.Struct, gc=False):
     @property
     def person_spoke(self) -> bool:
         """Whether a person has sent a message since the thought."""
-        if not self.asides:  # as a rule, and asked of several steps at every step
+        if not self.notices:  # as a rule, and asked of several steps at every step
             return False
-        return any(isinstance(a, Note) and a.source == "person" for a in self.asides)
+        return any(isinstance(a, Note) and a.source == "person" for a in self.notices)
 
     @property
     def answered(self) -> bool:
@@ -233,7 +233,7 @@ class Step(msgspec.Struct, gc=False):
             self.thought is not None
             and self.thought.answer is not None
             and not self.concluded
-            and not any(isinstance(a, Note) and a.source != "late" for a in self.asides)
+            and not any(isinstance(a, Note) and a.source != "late" for a in self.notices)
         )
 
     @property

@@ -20,7 +20,7 @@ SUB_RUN: Final = "sub-run"
 """The name under which a held sub-run holds its call."""
 
 
-async def hand_out(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
+async def grant_sub_runs(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
     """Begin all sub-runs among the calls at once: record what each may take, or that it may not.
 
     Together, so that their shares do not depend on which of them comes first.
@@ -43,7 +43,7 @@ async def hand_out(agent: Agent, journal: Journal, calls: Sequence[Call]) -> Non
     await journal.record(*events)
 
 
-async def hand_on(agent: Agent, journal: Journal, tool: ToolSpec, call: Call) -> None:
+async def run_sub_run(agent: Agent, journal: Journal, tool: ToolSpec, call: Call) -> None:
     """Run the sub-run of a call until it ends or waits, and record the call's observation."""
     if call.observation is not None:  # there was nothing left to grant
         return

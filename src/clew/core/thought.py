@@ -8,7 +8,7 @@ import msgspec
 
 from clew.codecs.interface import Parsed
 from clew.codecs.no_answer import no_answer
-from clew.concurrency.tasks import settle
+from clew.concurrency.tasks import run_with_deadline
 from clew.context.view import view_of
 from clew.core.agent import Agent
 from clew.core.errors import ModelError, PartError, described, message_of
@@ -62,7 +62,7 @@ def _read(agent: Agent, so_far: Trajectory, reply: Reply, who: str) -> Parsed:
         try:  # the reply may be that which cannot be read
             msgspec.json.decode(encode(reply), type=Reply)
         except Exception as wrong:
-            raise _untrue(agent, wrong) from wrong
+            raise _invalid_reply(agent, wrong) from wrong
         raise broken(who, error) from error
 
 
@@ -116,7 +116,7 @@ async def _reply(agent: Agent, prompt: Prompt, hear: OnText | None) -> Reply:
 async def _watched(agent: Agent, work: Awaitable[Any]) -> Any:
     """The reply of a user's own model, within its deadline."""
     seconds = agent.limits.reply_seconds
-    ended = await settle(work, seconds, agent.limits.grace)
+    ended = await run_with_deadline(work, seconds, agent.limits.grace)
     if ended.late:
         name = agent.resolved_model.info.name
         message = f"the model {name} gave no reply in {seconds:g} s: resume the run, or raise the "
@@ -147,7 +147,7 @@ def _received(agent: Agent, reply: Reply) -> Reply:
     try:
         return _mended(reply)
     except Exception as error:
-        raise _untrue(agent, error) from error
+        raise _invalid_reply(agent, error) from error
 
 
 def _mended(reply: Reply) -> Reply:
@@ -161,6 +161,6 @@ def _mended(reply: Reply) -> Reply:
     return reply
 
 
-def _untrue(agent: Agent, error: Exception) -> ModelError:
+def _invalid_reply(agent: Agent, error: Exception) -> ModelError:
     name = agent.resolved_model.info.name
     return ModelError(f"the model {name} gave no true Reply: {message_of(error)}; mend it")

@@ -34,7 +34,7 @@ from clew.core.events import (
     Trust,
     Usage,
 )
-from clew.core.steps import Aside, Call, Step, Totals, args_hash, sum_of
+from clew.core.steps import Call, Notice, Step, Totals, args_hash, sum_of
 
 REQUEST: Final = "request"
 """Stands in the place of a tool's name where a person's words are judged."""
@@ -53,7 +53,7 @@ _REFUSED: Final[frozenset[Code]] = frozenset({"rejected", "invalid_arguments", "
 
 _NOTHING: Final = sum_of(())
 
-__all__ = ["Aside", "Call", "Step", "Totals", "Trajectory", "args_hash", "effects"]
+__all__ = ["Call", "Notice", "Step", "Totals", "Trajectory", "args_hash", "effects"]
 
 
 class Trajectory:
@@ -156,7 +156,7 @@ class Trajectory:
     def landed(self) -> bool:
         """Whether the current thought is the one after a `Landing`."""
         return self.landing is not None and not any(
-            isinstance(aside, Landing) for aside in self.step.asides
+            isinstance(notice, Landing) for notice in self.step.notices
         )
 
     @property
@@ -236,7 +236,7 @@ class Trajectory:
                 self.pending_input.append(event.goal)
             case Landing():
                 self.landing = event
-                self.step.asides += (event,)
+                self.step.notices += (event,)
             case Stop():
                 self.stop = event
                 self.step.concluded = event.status != "held"
@@ -273,7 +273,7 @@ class Trajectory:
             goes_on = self.stop.status in {"declined", "bound", "failed", "interrupted"}
         if goes_on and self.landing is not None:
             self.landing = None
-            self.step.asides += (event,)
+            self.step.notices += (event,)
         if goes_on and self.stop is not None:
             self._go_on()
 
@@ -283,7 +283,7 @@ class Trajectory:
         self.stop = self.cancel = None
         self.forks.append(event)
         if event.done:
-            self.step.asides += (event,)
+            self.step.notices += (event,)
 
     def _judge(self, event: Judged) -> None:
         if event.call == self.words_key and self.words is None:
@@ -305,9 +305,9 @@ class Trajectory:
         """Words were refused: no model will see them, whatever is said after them."""
         if not self.steps:
             self.visible_goal = WITHHELD
-        self.step.asides = tuple(
-            Note(WITHHELD) if isinstance(aside, Note) and aside.source == "person" else aside
-            for aside in self.step.asides
+        self.step.notices = tuple(
+            Note(WITHHELD) if isinstance(notice, Note) and notice.source == "person" else notice
+            for notice in self.step.notices
         )
         self._clear_pending_input()
 
@@ -365,7 +365,7 @@ class Trajectory:
                 totals.add(observation.spent)
 
     def _note(self, note: Note) -> None:
-        self.step.asides += (note,)
+        self.step.notices += (note,)
         if note.source == "person":
             self.rejected, self.faults_in_row = [], 0
             self.spent = Totals()

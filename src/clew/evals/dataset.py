@@ -42,7 +42,7 @@ def read_dataset(path: str | Path) -> list[Case]:
                 found.append((number, _case(line, str(place.absolute().parent))))
             except (_Wrong, ConfigError) as error:
                 wrong.append((number, str(error)))
-    wrong += _twice(found)
+    wrong += _repeated_ids(found)
     if not wrong:
         wrong += _alone(found)
     if not found and not wrong:
@@ -63,7 +63,7 @@ def _dataset_error(path: str | Path, wrong: list[tuple[int, str]]) -> ConfigErro
     return error
 
 
-def _twice(found: list[tuple[int, Case]]) -> Iterator[tuple[int, str]]:
+def _repeated_ids(found: list[tuple[int, Case]]) -> Iterator[tuple[int, str]]:
     first: dict[str, int] = {}
     for number, case in found:
         if (before := first.setdefault(case.id, number)) != number:

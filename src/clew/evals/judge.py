@@ -197,10 +197,10 @@ def _step(step: Step) -> Iterator[tuple[str, Json]]:
             yield name, "no word came" if seen is None else seen.text
         elif seen is not None and not seen.ok:
             yield "sent back", {"answer": call.args.get("answer"), "why": seen.text}
-    for aside in step.asides:
-        if isinstance(aside, Note):
-            answer = {"answer": thought.answer} if thought and aside.source == "check" else {}
-            yield "sent back" if answer else "word", answer | {"why": aside.text}
+    for notice in step.notices:
+        if isinstance(notice, Note):
+            answer = {"answer": thought.answer} if thought and notice.source == "check" else {}
+            yield "sent back" if answer else "word", answer | {"why": notice.text}
 
 
 def _within(lines: Sequence[str]) -> Sequence[str]:

@@ -7,7 +7,7 @@ import msgspec
 
 from clew.agent_files import Spec, read_agent_file
 from clew.agent_files.imports import imported_function
-from clew.agent_files.read import misfit, read_toml, settled
+from clew.agent_files.read import misfit, read_toml, with_absolute_paths
 from clew.agent_files.spec import Part
 from clew.core.events import Json, encode
 from clew.evals.dataset import read_dataset
@@ -90,7 +90,7 @@ def _base(matrix: Matrix, source: Source, *, screened: bool) -> Spec:
     if spec.model and matrix.models:
         message = "the model is named here and in models: leave it out in one of them"
         raise source.wrong(("agent", "model"), message)
-    return settled(spec, source.place, screened=screened)
+    return with_absolute_paths(spec, source.place, screened=screened)
 
 
 def _plan(matrix: Matrix, base: Spec, source: Source) -> Plan:

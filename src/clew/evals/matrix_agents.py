@@ -9,8 +9,8 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.agent_files import DOCS, PartError, Spec, make_agent, make_library, make_model
-from clew.agent_files.read import misfit, part, settled
-from clew.agent_files.spec import Connection, Part, Tariff, put
+from clew.agent_files.read import misfit, part, with_absolute_paths
+from clew.agent_files.spec import Connection, Part, PriceTable, put
 from clew.agent_files.toml_lines import Path as Place
 from clew.agent_files.toml_lines import line_of
 from clew.core.agent import Agent
@@ -59,7 +59,7 @@ class JudgeTable(Part, frozen=True):
     model: str
     least: int = 4
     params: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
-    prices: dict[str, Tariff] = msgspec.field(default_factory=dict[str, Tariff])
+    prices: dict[str, PriceTable] = msgspec.field(default_factory=dict[str, PriceTable])
     connection: Connection = Connection()
 
 
@@ -116,7 +116,7 @@ class Maker:
     def configuration(self, varied: Varied, place: int, base: Spec, model: str) -> Configuration:
         """One configuration with one model."""
         spec = self._spec(varied, place, base, model)
-        spec, rest = left_out(spec, varied.leave_out)
+        spec, rest = without_tools(spec, varied.leave_out)
         later = (spec.examples or 0) if self.world.open is not quiet else 0
         bare = spec.replace({"prompt.examples": 0}) if later else spec
         with self.source.at("configurations", place):
@@ -176,7 +176,9 @@ class Maker:
         except msgspec.ValidationError as error:
             where, why = misfit(error)
             raise self.source.wrong(("configurations", place, "set", *where), why) from error
-        here = settled(spec, self.source.place, screened=True)  # places that are named here
+        here = with_absolute_paths(
+            spec, self.source.place, screened=True
+        )  # places that are named here
         known = {path[0] for path, _ in values_in(varied.set)}
         places = ("docs", "programs")
         changed: dict[str, Any] = {name: getattr(here, name) for name in places if name in known}
@@ -258,7 +260,7 @@ def values_in(table: Mapping[str, Json], before: Place = ()) -> Iterator[tuple[P
             yield path, value
 
 
-def left_out(spec: Spec, names: Iterable[str]) -> tuple[Spec, list[str]]:
+def without_tools(spec: Spec, names: Iterable[str]) -> tuple[Spec, list[str]]:
     """The spec without these tools, and the names that are none of its own."""
     rest: list[str] = []
     for name in names:

@@ -172,7 +172,8 @@ def against(
     axes.set_ylabel("accuracy")
     _legend(axes, len(models))
     named = "; ".join(
-        f"{_who(group)}: {format_cell(y, 'share')} at {x:.3g}" for group, (x, y) in front.items()
+        f"{_group_name(group)}: {format_cell(y, 'share')} at {x:.3g}"
+        for group, (x, y) in front.items()
     )
     words = (
         f"Accuracy against mean {what}, a point for each of {len(groups)} configurations and "
@@ -261,10 +262,10 @@ def _names(groups: Mapping[Group, object]) -> tuple[list[str], list[str]]:
 def _group_label(group: Group, groups: Mapping[Group, Sequence[Outcome]]) -> str:
     share = accuracy(groups[group])
     around = format_cell([share.low, share.high], "interval")
-    return f"{_who(group)}, {format_cell(share.value, 'share')} ({around})"
+    return f"{_group_name(group)}, {format_cell(share.value, 'share')} ({around})"
 
 
-def _who(group: Group) -> str:
+def _group_name(group: Group) -> str:
     return f"{inert(group[0])} with {inert(group[1])}"
 
 

@@ -86,10 +86,10 @@ class Record:
             self._take(call)
         said = [trajectory.goal]
         said += [
-            aside.text
+            notice.text
             for step in (trajectory.before, *trajectory.steps)
-            for aside in step.asides
-            if isinstance(aside, Note) and aside.source == "person"
+            for notice in step.notices
+            if isinstance(notice, Note) and notice.source == "person"
         ]
         self._question = [Passage(text) for text in said]
 

@@ -10,7 +10,7 @@ import msgspec
 
 from clew.core.errors import ConfigError, ModelError
 from clew.models.prices import listed
-from clew.models.resolve import aliases, is_local, providers, reached
+from clew.models.resolve import aliases, host_and_port, is_local, providers
 
 __all__ = ["priced_models", "served"]
 
@@ -35,7 +35,7 @@ class _List(msgspec.Struct):
     models: list[_Model] = []
 
 
-class _Stay(urllib.request.HTTPRedirectHandler):
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """A key goes nowhere but to the address that was set."""
 
     def redirect_request(self, *args: Any, **more: Any) -> None:
@@ -54,7 +54,7 @@ async def served(name: str, env: Mapping[str, str]) -> tuple[str, ...]:
     """
     provider = providers()[aliases().get(name, name)]
     address = (env.get(provider.address) or provider.base_url).rstrip("/")
-    if reached(address) is None:
+    if host_and_port(address) is None:
         where = f"{_host(address)!r} is no address" if address else "it has no address"
         raise ConfigError(f"{name}: {where} of a server; set {provider.address}")
     variable = provider.variable(env)
@@ -75,7 +75,7 @@ async def served(name: str, env: Mapping[str, str]) -> tuple[str, ...]:
 def _fetch(request: urllib.request.Request, local: bool) -> bytes:  # noqa: FBT001 - by place, for a thread
     """Get it, through the environment's proxy unless it is on this machine."""
     proxies = [urllib.request.ProxyHandler({})] if local else []
-    opener = urllib.request.build_opener(_Stay, *proxies)
+    opener = urllib.request.build_opener(_NoRedirects, *proxies)
     with opener.open(request, timeout=SOON if local else LATER) as response:
         body: bytes = response.read(MOST)
     return body

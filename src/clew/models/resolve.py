@@ -51,7 +51,7 @@ class ProviderInfo(msgspec.Struct, frozen=True):
     @property
     def server(self) -> tuple[str, int] | None:
         """Host and port; None if the address cannot be that of a server."""
-        return reached(self.base_url)
+        return host_and_port(self.base_url)
 
     @property
     def usable(self) -> bool:
@@ -83,7 +83,11 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
     if not installed(provider.library):
         raise _lacking(name, provider, provider.library)
     settings = _settings(provider_name, provider, given) | options
-    if "base_url" not in options and (said := given.get(provider.address)) and not reached(said):
+    if (
+        "base_url" not in options
+        and (said := given.get(provider.address))
+        and not host_and_port(said)
+    ):
         raise ConfigError(
             f"{name}: {provider.address} is {hidden(said)!r}, which is no address of a server; "
             "give it as http(s)://host:port/path"
@@ -233,11 +237,11 @@ def _unknown(name: str, provider: str) -> str:
 
 def is_local(base_url: str) -> bool:
     """Whether the address is on this machine."""
-    found = reached(base_url)
+    found = host_and_port(base_url)
     return found is not None and found[0] in {"localhost", "127.0.0.1", "::1"}
 
 
-def reached(address: str) -> tuple[str, int] | None:
+def host_and_port(address: str) -> tuple[str, int] | None:
     """Host and port of an http(s) address; None where it cannot be one."""
     try:
         parts = urlsplit(address)
@@ -266,7 +270,7 @@ class _Models(msgspec.Struct):
 async def _first_model(base_url: str) -> str:
     """The first model the server lists; empty where no such server answers in time."""
     parts = urlsplit(base_url)
-    if (where := reached(base_url)) is None or parts.scheme != "http":
+    if (where := host_and_port(base_url)) is None or parts.scheme != "http":
         return ""
     request = f"GET {parts.path.rstrip('/')}/models HTTP/1.0\r\nHost: {parts.netloc}\r\n\r\n"
     answer = b""

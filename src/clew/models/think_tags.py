@@ -12,7 +12,7 @@ _CLOSE: Final = "</think>"
 
 
 @dataclass(slots=True)
-class Aloud:
+class ThinkTagFilter:
     """Takes a reply's text in pieces, however it is cut, and gives back what was said aloud."""
 
     thought: str = ""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from clew.core.errors import ConfigError
-from clew.models.resolve import hidden, reached
+from clew.models.resolve import hidden, host_and_port
 from clew.support.extras import installed
 
 SOCKS: Final = "a SOCKS proxy needs socksio: run pip install socksio"
@@ -31,7 +31,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
 
 def check_address(address: str) -> None:
     """Raise `ConfigError` where this cannot be the address of a server."""
-    if reached(address) is None:
+    if host_and_port(address) is None:
         raise ConfigError(
             f"{hidden(address)!r} is no address of a server; give base_url as "
             "http(s)://host:port/path"
@@ -55,7 +55,7 @@ def check_proxy(proxy: str) -> None:
         return
     scheme, _, rest = proxy.partition("://")
     known = scheme.lower() in {"http", "https", "socks5", "socks5h"}
-    if not known or reached(f"http://{rest}") is None:
+    if not known or host_and_port(f"http://{rest}") is None:
         raise ConfigError(f"{hidden(proxy)!r} is no address of a proxy; give http://host:port")
     if scheme.lower().startswith("socks") and not installed("socksio"):
         raise ConfigError(SOCKS)

@@ -5,7 +5,7 @@ import os
 
 from clew.core.errors import ClewError, ConfigError
 from clew.core.trajectory import Trajectory
-from clew.models.resolve import hidden, reached
+from clew.models.resolve import hidden, host_and_port
 from clew.otel import export
 from clew.support.extras import missing_extra
 
@@ -31,7 +31,7 @@ def send(record: Trajectory, *, endpoint: str = "", content: bool = False) -> in
     variables apply (`OTEL_EXPORTER_OTLP_…`). Raises `ConfigError` for an invalid address, and
     `ClewError` if nobody accepted the spans.
     """
-    if endpoint and reached(endpoint) is None:
+    if endpoint and host_and_port(endpoint) is None:
         message = f"{hidden(endpoint)!r} is no address: give one as http://host:4318/v1/traces"
         raise ConfigError(message)
     logging.getLogger("opentelemetry").addHandler(logging.NullHandler())  # it is said below

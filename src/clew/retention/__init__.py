@@ -12,14 +12,31 @@ from clew.concurrency.portal import twin
 from clew.retention.archive import Exported, export_runs
 from clew.retention.gc import STATUSES, STOPPED, Swept, gc
 from clew.retention.importer import Imported, import_runs
-from clew.retention.listing import Standing, Told, run_ids
+from clew.retention.listing import Remark, Standing, run_ids
 from clew.retention.traces import read_trace, trace, trace_entry
 from clew.retention.verify import Checked, verify
 
 __all__ = [
-    "STATUSES", "STOPPED", "Checked", "Exported", "Imported", "Standing", "Swept", "Told",
-    "export_runs", "export_runs_sync", "gc", "gc_sync", "import_runs", "import_runs_sync",
-    "read_trace", "run_ids", "trace", "trace_entry", "verify", "verify_sync",
+    "STATUSES",
+    "STOPPED",
+    "Checked",
+    "Exported",
+    "Imported",
+    "Remark",
+    "Standing",
+    "Swept",
+    "export_runs",
+    "export_runs_sync",
+    "gc",
+    "gc_sync",
+    "import_runs",
+    "import_runs_sync",
+    "read_trace",
+    "run_ids",
+    "trace",
+    "trace_entry",
+    "verify",
+    "verify_sync",
 ]  # fmt: skip
 
 gc_sync = twin(gc)

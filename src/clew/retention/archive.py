@@ -13,7 +13,7 @@ from clew.core.interfaces import Line
 from clew.core.journal import wall_clock
 from clew.retention.archive_format import VERSION, Archive, End, Missing, Section, encoded, written
 from clew.retention.integrity import blobs_of, events, is_blob
-from clew.retention.listing import Listing, OnRun, Readable, Told, bases, complete, listed
+from clew.retention.listing import Listing, OnRun, Readable, Remark, bases, complete, listed
 from clew.stores import Where, store_at
 from clew.support.private_files import opener
 
@@ -24,7 +24,7 @@ class Exported:
 
     runs: tuple[str, ...]
     bytes: int
-    unreadable: tuple[Told, ...] = ()
+    unreadable: tuple[Remark, ...] = ()
 
 
 async def export_runs(
@@ -81,7 +81,7 @@ async def _write(
 ) -> Exported:
     size = file.write(encoded(Archive(VERSION, wall_clock())))
     done: list[str] = []
-    unreadable = [Told("", why) for why in listing.lost]
+    unreadable = [Remark("", why) for why in listing.lost]
     left_out: set[str] = set()
     for number, run_id in enumerate(wanted, start=1):
         try:
@@ -89,7 +89,7 @@ async def _write(
             size += file.write(written(section))
             done.append(run_id)
         except (StoreError, TypeError) as error:  # by damage, values may have another type
-            unreadable.append(Told(run_id, str(error)))
+            unreadable.append(Remark(run_id, str(error)))
             left_out.add(run_id)
         if on_run is not None:
             on_run(number, len(wanted), run_id)
@@ -105,7 +105,7 @@ async def section_of(listing: Listing, run_id: str, left_out: set[str]) -> Secti
     that would do everything again.
     """
     store, run = listing.store, listing.runs[run_id]
-    lines, inbox = await _settled(store, run_id)
+    lines, inbox = await _snapshot(store, run_id)
     if not lines:
         message = f"run {run_id!r} has no entry"
         raise StoreError(message)
@@ -130,7 +130,7 @@ async def section_of(listing: Listing, run_id: str, left_out: set[str]) -> Secti
     return section
 
 
-async def _settled(store: Readable, run_id: str) -> tuple[list[Line], list[tuple[int, bytes]]]:
+async def _snapshot(store: Readable, run_id: str) -> tuple[list[Line], list[tuple[int, bytes]]]:
     """Lines and inbox of one moment: a message is in one of them, and not in both."""
     lines = await store.read(run_id)
     while True:

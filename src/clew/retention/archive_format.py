@@ -74,7 +74,7 @@ class Entry(_Written, frozen=True):
     event: msgspec.Raw
 
 
-class Whole(_Written, frozen=True):
+class RunEnd(_Written, frozen=True, tag="whole"):
     """The run ends; `sha256` is that of its lines as they stand here."""
 
     run_id: str
@@ -95,7 +95,7 @@ class End(_Written, frozen=True):
     unreadable: tuple[Missing, ...] = ()
 
 
-_Any: TypeAlias = Archive | Run | Blob | Message | Entry | Whole | End
+_Any: TypeAlias = Archive | Run | Blob | Message | Entry | RunEnd | End
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[_Any] = msgspec.json.Decoder(_Any)
@@ -129,7 +129,7 @@ def written(section: Section) -> bytes:
         for line in section.lines
     ]
     digest = hashlib.sha256(b"".join(lines)).hexdigest()
-    return b"".join((*lines, encoded(Whole(section.run_id, digest))))
+    return b"".join((*lines, encoded(RunEnd(section.run_id, digest))))
 
 
 def one_line(body: bytes) -> bool:
@@ -175,7 +175,7 @@ def read_archive(lines: Iterable[bytes], place: object) -> Iterator[Section | En
             section.wrong = section.wrong or wrong or f"{place}: line {number} is damaged"
             begun = True
         digest.update(text)
-        if isinstance(line, Whole):
+        if isinstance(line, RunEnd):
             yield _broken(section, section.wrong) if section.wrong else section
             section, digest, begun = Section(), hashlib.sha256(), False
     if begun:
@@ -223,7 +223,7 @@ def _take(section: Section, line: _Any | None, digest: str) -> str:
                 section.lines.append(Line(seq, at, epoch, bytes(event), bytes.fromhex(hash_)))
             except ValueError:
                 return f"entry {seq}: its hash is none"
-        case Whole(run_id, sha256):
+        case RunEnd(run_id, sha256):
             section.run_id = section.run_id or run_id
             if (run_id, sha256) != (section.run_id, digest):
                 return "its lines were changed after they were written"

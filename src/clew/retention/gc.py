@@ -12,7 +12,7 @@ from clew.core.events import Status
 from clew.core.interfaces import Store
 from clew.core.journal import Clock, wall_clock
 from clew.retention.integrity import blobs_of, events
-from clew.retention.listing import Known, OnRun, Standing, Told, bases, families, known
+from clew.retention.listing import Known, OnRun, Remark, Standing, bases, families, known
 from clew.stores import Where, store_at
 from clew.stores.interface import Deletes, Locks
 from clew.workers.locks import claim
@@ -36,8 +36,8 @@ class Swept:
 
     removed: tuple[str, ...]
     bytes: int
-    kept: tuple[Told, ...] = ()
-    failed: tuple[Told, ...] = ()
+    kept: tuple[Remark, ...] = ()
+    failed: tuple[Remark, ...] = ()
 
 
 async def gc(
@@ -149,7 +149,7 @@ class _Sweep:
     removed: list[str] = field(default_factory=list[str])
     freed: int = 0
     kept: dict[str, str] = field(default_factory=dict[str, str])
-    failed: list[Told] = field(default_factory=list[Told])
+    failed: list[Remark] = field(default_factory=list[Remark])
     sharers: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     roots: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -168,7 +168,7 @@ class _Sweep:
         while ready and not await self._enough(full):
             _, root = heapq.heappop(ready)
             if await self._remove(root):
-                for base in self._let_go(root):
+                for base in self._drop_family(root):
                     heapq.heappush(ready, (self._age(base), base))
         if self.keep_under is None or not await self._enough(full):
             for root in self.chosen:
@@ -176,7 +176,7 @@ class _Sweep:
                     self.kept[root] = f"its fork {min(forks)!r} stays and shares its lines"
         if self.weights is None:
             self.freed = max(full - await self.prunes.size(), 0)
-        kept = tuple(Told(*one) for one in self.kept.items())
+        kept = tuple(Remark(*one) for one in self.kept.items())
         return Swept(tuple(self.removed), self.freed, kept, tuple(self.failed))
 
     def _age(self, root: str) -> int:
@@ -188,7 +188,7 @@ class _Sweep:
         none: set[str] = set()
         return none.union(*(self.sharers.get(member, none) for member in members)) - {*members}
 
-    def _let_go(self, root: str) -> list[str]:
+    def _drop_family(self, root: str) -> list[str]:
         """Take a removed family out of the runs; the chosen ones that no fork needs any more."""
         free: list[str] = []
         for member in self.chosen[root]:
@@ -225,7 +225,7 @@ class _Sweep:
                     await self.prunes.forget(member)
                 self.removed.append(member)
         except StoreError as error:
-            self.failed.append(Told(root, str(error)))
+            self.failed.append(Remark(root, str(error)))
             return False
         finally:
             if claims is not None and lock is not None:

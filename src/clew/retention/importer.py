@@ -10,7 +10,7 @@ from clew.core.errors import ConfigError, RunExistsError, RunNotFoundError, Stor
 from clew.core.interfaces import Append, Line, Store
 from clew.retention.archive_format import End, Section, read_archive
 from clew.retention.integrity import EntryError, blobs_of, event_of, is_blob
-from clew.retention.listing import Told
+from clew.retention.listing import Remark
 from clew.retention.run_folder import holds_runs, read_folder
 from clew.stores import Where, store_at
 
@@ -28,8 +28,8 @@ class Imported:
 
     runs: tuple[str, ...]
     there: tuple[str, ...] = ()
-    refused: tuple[Told, ...] = ()
-    missing: tuple[Told, ...] = ()
+    refused: tuple[Remark, ...] = ()
+    missing: tuple[Remark, ...] = ()
     whole: bool = True
 
 
@@ -81,14 +81,14 @@ async def _bring_all(
 ) -> Imported:
     runs: list[str] = []
     there: list[str] = []
-    refused: list[Told] = []
+    refused: list[Remark] = []
     section = await anext(sections, None)  # so that no store is made for what is no archive
     async with store_at(store) as place:
         while isinstance(section, Section):
             try:
-                (runs if await bring(section, place) else there).append(section.run_id)
+                (runs if await import_run(section, place) else there).append(section.run_id)
             except StoreError as error:
-                refused.append(Told(section.run_id, str(error)))
+                refused.append(Remark(section.run_id, str(error)))
             if on_run is not None:
                 on_run(len(runs) + len(there) + len(refused), section.run_id)
             section = await anext(sections, None)
@@ -98,12 +98,12 @@ async def _bring_all(
         tuple(runs),
         tuple(there),
         tuple(refused),
-        tuple(Told(one.run_id, one.why) for one in missing),
+        tuple(Remark(one.run_id, one.why) for one in missing),
         whole=isinstance(section, End) and section.runs == len(runs) + len(there) + len(refused),
     )
 
 
-async def bring(section: Section, store: Store) -> bool:
+async def import_run(section: Section, store: Store) -> bool:
     """Bring a run; False where it is there already. Raises `StoreError` where it cannot come."""
     if section.wrong:
         raise StoreError(section.wrong)

@@ -18,7 +18,7 @@ OnRun: TypeAlias = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Remark:
     """A run and a remark on it; `run_id` is "" for a remark on the whole store."""
 
     run_id: str

@@ -199,7 +199,7 @@ async def read_folder(place: Path) -> AsyncIterator[Section | End]:
     Each stands behind what it needs; what could not be read whole is in the `End`. Raises
     `ConfigError` where there are none.
     """
-    folder, runs, wanted = _wanted(place)
+    folder, runs, wanted = _selected(place)
     listing, left_out, torn = Listing(folder, runs), set[str](), list[Missing]()
     for run_id in wanted:
         try:
@@ -214,7 +214,7 @@ async def read_folder(place: Path) -> AsyncIterator[Section | End]:
     yield End(len(wanted), tuple(torn))
 
 
-def _wanted(place: Path) -> tuple[RunFolder, dict[str, Known], list[str]]:
+def _selected(place: Path) -> tuple[RunFolder, dict[str, Known], list[str]]:
     """The folder, all its runs, and the ids of those to read in their order."""
     whole = place.is_dir()
     folder = RunFolder(place if whole else place.parent)

@@ -8,7 +8,7 @@ from clew.core.errors import StoreError, StoreNewerError
 from clew.core.events import AnyEvent, Attempt, Observation
 from clew.retention.archive_format import one_line
 from clew.retention.integrity import EntryError, blobs_of, events, is_blob
-from clew.retention.listing import Known, Listing, OnRun, Readable, Told, bases, listed
+from clew.retention.listing import Known, Listing, OnRun, Readable, Remark, bases, listed
 from clew.stores import Where, store_at
 
 EMPTY: Final = "it has no entry: it was cut off, or its worker died before the first"
@@ -43,7 +43,7 @@ async def verify(
     store: Where = None,
     expect: str = "",
     on_run: OnRun | None = None,
-) -> tuple[list[Checked], list[Told]]:
+) -> tuple[list[Checked], list[Remark]]:
     """Verify these runs, all by default: one `Checked` each, and what of the store is lost.
 
     `expect` is the hash (hex) that a run ended with when somebody wrote it down: only that can tell
@@ -58,7 +58,7 @@ async def verify(
             found.append(await check(listing, run_id, good, expect.lower()))
             if on_run is not None:
                 on_run(number, len(wanted), run_id)
-        return found, [Told("", why) for why in listing.lost]
+        return found, [Remark("", why) for why in listing.lost]
 
 
 async def check(listing: Listing, run_id: str, good: set[str], expect: str = "") -> Checked:

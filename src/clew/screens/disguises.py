@@ -80,7 +80,7 @@ def _visible_character(character: str) -> str:
     return "" if category in {"Mn", "Me", "Cf", "Cc"} else character
 
 
-def undone(text: str) -> Iterator[list[Form]]:
+def decoded_views(text: str) -> Iterator[list[Form]]:
     """The text as it may be read; then with the encodings in it undone, once and twice."""
     form = Form(text, range(len(text)), range(1, len(text) + 1))
     yield _read(form)

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from clew.core.errors import ConfigError
 from clew.core.events import Verdict
-from clew.screens.disguises import undone
+from clew.screens.disguises import decoded_views
 from clew.screens.mentions import Context, mentioned
 from clew.screens.phrases import RULES, STEMS
 
@@ -58,7 +58,7 @@ class Match:
 
 def find(text: str) -> Match | None:
     """The first known attack in the text; None if there is none, or it is only mentioned."""
-    for forms in undone(text):
+    for forms in decoded_views(text):
         views = list(map(Context, forms))
         spoken_of: list[tuple[int, int]] = []
         for broken in (False, True):

@@ -86,7 +86,7 @@ def _breakable(found: re.Match[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Tongue:
+class LanguagePatterns:
     """The words of a language that attacks are made of, each a pattern of alternatives.
 
     `drop` the `orders` that are `earlier` or are `void`, `told` ("what you were told"), `obey` only

@@ -28,7 +28,7 @@ def put(data: bytes, blobs: dict[str, bytes]) -> str:
     return digest
 
 
-def lay_out(event: AnyEvent, body: bytes, blobs: dict[str, bytes]) -> tuple[AnyEvent, bytes]:
+def split_blobs(event: AnyEvent, body: bytes, blobs: dict[str, bytes]) -> tuple[AnyEvent, bytes]:
     """The event as it is kept, and its line, with what is long or shared in `blobs`."""
     if isinstance(event, Observation) and (event.images or len(body) > BLOB_BYTES):
         event, written = _observation(event, blobs)

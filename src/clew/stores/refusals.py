@@ -17,7 +17,7 @@ from clew.core.interfaces import Append, Base
 
 __all__ = [
     "failed",
-    "gone",
+    "file_replaced",
     "known_run",
     "lost_base",
     "missing_blob",
@@ -105,7 +105,7 @@ def failed(place: object, error: OSError) -> StoreError:
     return StoreError(f"{place} cannot be used as a store ({reason}): name another one")
 
 
-def gone(place: object) -> StoreUnreachableError:
+def file_replaced(place: object) -> StoreUnreachableError:
     """The file was removed or replaced while it was in use."""
     return StoreUnreachableError(
         f"{place} was removed or replaced while it was in use, and what is written now would be "

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Final, TypeVar, cast
 
-from clew.concurrency.tasks import settle
+from clew.concurrency.tasks import run_with_deadline
 from clew.core.errors import ConfigError, ModelError, PartError, StoreError, described, writable
 from clew.core.events import Json
 
@@ -138,7 +138,7 @@ async def ask(what: str, patience: Patience, part: Callable[..., Any], *args: An
         found = part(*args)
         if not hasattr(found, "__await__"):
             return found
-    ended = await settle(found, patience.seconds, patience.grace)
+    ended = await run_with_deadline(found, patience.seconds, patience.grace)
     if ended.late:
         how = "" if ended.heeded else ", and ignored that it was stopped"
         message = (

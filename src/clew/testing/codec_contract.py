@@ -137,7 +137,7 @@ def a_prompt_only_grows(codec: Codec) -> None:
     ):
         before = [_plain(part) for part in codec.render(brief(), each)]
         told = ["And Rome?", "no source is named", "it arrived", "limit-on-words"]
-        each.asides += (
+        each.notices += (
             Note(told[0]),
             Note(told[1], source="check"),
             Note(told[2], source="late"),

@@ -49,7 +49,7 @@ from clew.testing.model_samples import (
     Script,
     alike,
     ask,
-    hear,
+    collect_text,
     stepped,
 )
 from clew.testing.model_script import Fail, Say, Stall
@@ -109,7 +109,7 @@ async def a_stream_says_the_same(maker: Maker) -> None:
     async with maker.open([Say(WORDS), Say(WORDS)]) as model:
         pieces: list[str] = []
         plain = await model.complete(ask())
-        streamed = await model.complete(ask(), hear(pieces))
+        streamed = await model.complete(ask(), collect_text(pieces))
         expect("".join(pieces), streamed.text, "the pieces of the stream together")
         expect(alike(streamed), alike(plain), "the reply that was streamed")
 
@@ -120,7 +120,7 @@ async def enough_is_enough(maker: Maker) -> None:
     """
     async with maker.open([Say(WORDS)]) as model:
         pieces: list[str] = []
-        reply = await model.complete(ask(), hear(pieces, enough=" "))
+        reply = await model.complete(ask(), collect_text(pieces, enough=" "))
         at = next((n for n in range(len(pieces)) if " " in "".join(pieces[: n + 1])), len(pieces))
         expect(len(pieces[at + 1 :]), 0, "pieces that came after it was enough")
         expect(reply.text, "".join(pieces), "the text of the reply")
@@ -145,7 +145,7 @@ async def text_comes_as_it_was_said(maker: Maker) -> None:
     """Line breaks, accents and pictures in the text are kept; it ended by itself."""
     for text in (WORDS, " spaced \n", "{}", "Action 1: look[x]"):
         async with maker.open([Say(text), Say(text)]) as model:
-            for on_text in (None, hear([])):
+            for on_text in (None, collect_text([])):
                 reply = await model.complete(ask(), on_text)
                 expect((reply.text, reply.calls, reply.finish), (text, (), "stop"), "the reply")
 
@@ -154,7 +154,7 @@ async def how_a_reply_ended_is_told(maker: Maker) -> None:
     """A reply that a limit or a filter cut says so: nothing in it may be acted on."""
     for finish in ("length", "filter"):
         async with maker.open([Say("Ariad", finish=finish)] * 2) as model:
-            for on_text in (None, hear([])):
+            for on_text in (None, collect_text([])):
                 reply = await model.complete(ask(), on_text)
                 expect((reply.text, reply.finish), ("Ariad", finish), "the reply")
 
@@ -162,12 +162,12 @@ async def how_a_reply_ended_is_told(maker: Maker) -> None:
 async def usage_is_given_or_estimated(maker: Maker) -> None:
     """Tokens are counted as the provider says; where it does not, they are marked as estimated."""
     async with maker.open([Say(WORDS, usage=Usage(input=2000, output=50))] * 2) as model:
-        for on_text in (None, hear([])):
+        for on_text in (None, collect_text([])):
             usage = (await model.complete(ask(), on_text)).usage
             expect((usage.input, usage.output), (2000, 50), "input and output tokens")
             expect(usage.estimated, False, "usage that the provider gave is estimated")
     async with maker.open([Say(WORDS, usage={})] * 2) as model:
-        for on_text in (None, hear([])):
+        for on_text in (None, collect_text([])):
             usage = (await model.complete(ask(), on_text)).usage
             require(usage.estimated and usage.tokens > 0, f"usage must be estimated, not {usage}")
 
@@ -178,7 +178,7 @@ async def a_format_of_text_can_be_asked_for(maker: Maker) -> None:
     """
     schema = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
     async with maker.open([Say('{"x": 1}')] * 2) as model:
-        for on_text in (None, hear([])):
+        for on_text in (None, collect_text([])):
             prompt = ask(stop=("\nObservation:",), form=schema | {"additionalProperties": False})
             expect((await model.complete(prompt, on_text)).text, '{"x": 1}', "the reply")
 
@@ -192,7 +192,7 @@ async def several_at_once_are_kept_apart(maker: Maker) -> None:
         async def one(number: int) -> None:
             prompt = ask(*[part for _ in range(number) for part in (SAID, MORE)])
             pieces: list[str] = []
-            reply = await model.complete(prompt, hear(pieces) if number % 2 else None)
+            reply = await model.complete(prompt, collect_text(pieces) if number % 2 else None)
             expect("".join(pieces), reply.text if number % 2 else "", "the pieces of one stream")
             got.append(reply.text)
 
@@ -222,7 +222,7 @@ async def it_can_be_cancelled(maker: Maker) -> None:
 
 async def a_refusal_is_a_model_error(maker: Maker) -> None:
     """What the provider will not do is said in one line that names the model and its reason."""
-    for on_text in (None, hear([])):
+    for on_text in (None, collect_text([])):
         async with maker.open([Fail(400, "we do not serve sphinxes")]) as model:
             try:
                 await model.complete(ask(), on_text)
@@ -245,7 +245,7 @@ async def calls_come_as_they_were_made(maker: Maker) -> None:
     calls = [(maker.alias(each.name), json.dumps(args)) for each, args in made]
     for text in ("I look.", ""):
         async with maker.open([Say(text, calls=calls)] * 2) as model:
-            for on_text in (None, hear([])):
+            for on_text in (None, collect_text([])):
                 reply = await model.complete(ask(tools=TOOLS), on_text)
                 read = [(call.name, json.loads(call.arguments or "")) for call in reply.calls]
                 expect(read, [(each.name, args) for each, args in made], "the calls of the reply")
@@ -283,7 +283,7 @@ async def a_long_conversation_is_taken(maker: Maker) -> None:
         async with maker.open(script) as model:
             for number, say in enumerate(script, start=1):
                 prompt = ask(*parts, tools=TOOLS)
-                reply = await model.complete(prompt, hear([]) if stream else None)
+                reply = await model.complete(prompt, collect_text([]) if stream else None)
                 expect((reply.text, len(reply.calls)), (say.text, len(say.calls)), "the reply")
                 parts += stepped(number, reply)
                 parts += [MORE] if not reply.calls else []
@@ -293,7 +293,7 @@ async def another_models_items_are_left_out(maker: Maker) -> None:
     """Wire items of another model are not sent: text and calls of its steps are."""
     async with maker.open([Say(WORDS)] * 2) as model:
         foreign = Wire("elsewhere", "another", [{"type": "reasoning", "encrypted": "?"}])
-        for on_text in (None, hear([])):
+        for on_text in (None, collect_text([])):
             prompt = ask(Part("assistant", "Hm.", wire=foreign), MORE, tools=TOOLS)
             expect((await model.complete(prompt, on_text)).text, WORDS, "the reply")
 
@@ -322,7 +322,7 @@ async def thinking_is_kept_apart(maker: Maker) -> None:
     for stream in (False, True):
         pieces: list[str] = []
         async with maker.open(script) as model:
-            reply = await model.complete(ask(tools=TOOLS), hear(pieces) if stream else None)
+            reply = await model.complete(ask(tools=TOOLS), collect_text(pieces) if stream else None)
             expect((reply.text, "".join(pieces)), ("I look.", "I look." * stream), "the text")
             require(reply.reasoning or reply.wire is not None, "the thinking was lost")
             after = await model.complete(ask(*stepped(1, reply), tools=TOOLS))

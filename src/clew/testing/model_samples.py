@@ -69,7 +69,7 @@ def ask(*parts: Part, **more: Any) -> Prompt:
     return Prompt(head, parts, **more)
 
 
-def hear(pieces: list[str], enough: str = "") -> Callable[[str], bool]:
+def collect_text(pieces: list[str], enough: str = "") -> Callable[[str], bool]:
     """An `on_text` that keeps the pieces, and wants no more after a certain word."""
 
     def on_text(piece: str) -> bool:

@@ -238,13 +238,13 @@ class FaultyModel:
         line = min(due, len(self.scripted.script) - 1)
         reply = self.scripted.reply(prompt, line)
         if fault is not None:
-            reply = _spoil(reply, fault)
+            reply = _with_fault(reply, fault)
         if on_text is not None:
             on_text(reply.text)
         return reply
 
 
-def _spoil(reply: Reply, fault: Fault) -> Reply:
+def _with_fault(reply: Reply, fault: Fault) -> Reply:
     """The reply as a model would have written it that makes this mistake."""
     call = reply.calls[0] if reply.calls else RawCall("lookup", "{}", "c1")
     text = reply.text

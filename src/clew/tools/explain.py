@@ -27,7 +27,9 @@ _NOUNS: Final = {
 Error = jsonschema_rs.ValidationError
 
 
-def taught(schema: Json, value: Json, errors: Iterable[Error], noun: str = "argument") -> list[str]:
+def error_lines(
+    schema: Json, value: Json, errors: Iterable[Error], noun: str = "argument"
+) -> list[str]:
     """One line for each of the first few errors of a value, and one that counts the rest.
 
     `noun` is what a property of the outermost object is called.

@@ -10,7 +10,7 @@ from clew.core.events import Effect, Json, Observation, Trust
 from clew.core.interfaces import LATE, Parameters, Retry, Tool
 from clew.support.parts import text_of
 from clew.tools.schema import checked
-from clew.tools.signature import Key, Signature, read, returned, unfit
+from clew.tools.signature import Key, Signature, arguments_refused, read, returned
 
 __all__ = ["Key", "Options", "as_tool", "settings", "tool"]
 
@@ -74,7 +74,7 @@ def as_tool(function: Callable[..., Any], options: Options) -> Tool:
         try:
             return signature.arguments(args, key)
         except ValueError as error:
-            return unfit(signature.name, error)
+            return arguments_refused(signature.name, error)
 
     async def awaiting(args: dict[str, Json], key: str) -> Any:
         fit = given(args, key)
@@ -90,7 +90,7 @@ def as_tool(function: Callable[..., Any], options: Options) -> Tool:
         return calling(args, key)
 
     said = settings(signature, options)
-    call: Callable[[dict[str, Json], str], Awaitable[Any]] = Threaded(calling, _leave_word)
+    call: Callable[[dict[str, Json], str], Awaitable[Any]] = Threaded(calling, _post_late_result)
     if awaited or inline:
         call = awaiting if awaited else at_once
     return checked(Tool(call=call, stoppable=awaited, function=function, **said))
@@ -107,6 +107,6 @@ def settings(signature: Signature, options: Options) -> dict[str, Any]:
     } | said
 
 
-def _leave_word(value: Any, error: BaseException | None) -> None:
+def _post_late_result(value: Any, error: BaseException | None) -> None:
     """What came of a call that was left behind in its thread."""
     LATE.get()(text_of(value) if error is None else described(error))

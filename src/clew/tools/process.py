@@ -49,7 +49,7 @@ class Asked(msgspec.Struct, frozen=True):
     memory: int = 0
 
 
-class Said(msgspec.Struct, frozen=True):
+class ChildReply(msgspec.Struct, frozen=True):
     """What the child says: a value, an observation's fields, or how the function failed."""
 
     kind: Literal["value", "observation", "refused", "memory", "crashed"]
@@ -110,9 +110,9 @@ class Elsewhere:
         if self._spent(last):
             return self._late(f"used up the {self.cpu} s of CPU time it may have", printed)
         try:
-            answer = msgspec.json.decode(body, type=Said)
+            answer = msgspec.json.decode(body, type=ChildReply)
         except msgspec.DecodeError:
-            text = f"{self.name}: its process ended with {_how(last.code)} and gave no result"
+            text = f"{self.name}: its process ended with {_exit_text(last.code)} and gave no result"
             if self.memory:
                 text += f"; it may have {self.memory} bytes of memory"
             return self._failed("crashed", text, printed)
@@ -125,9 +125,9 @@ class Elsewhere:
         """
         if not self.cpu:
             return False
-        return _how(last.code) == "signal SIGXCPU" or (last.code < 0 and last.cpu >= self.cpu)
+        return _exit_text(last.code) == "signal SIGXCPU" or (last.code < 0 and last.cpu >= self.cpu)
 
-    def _returned(self, said: Said) -> Any:
+    def _returned(self, said: ChildReply) -> Any:
         match said.kind:
             case "value":
                 return said.body
@@ -239,7 +239,7 @@ def _named(function: Callable[..., Any]) -> str:
         module == "__main__"
         or "<" in name
         or not name
-        or not _its_own(f"{module}:{name}", function)
+        or not _importable_as(f"{module}:{name}", function)
     ):
         message = (
             f"{function!r} cannot be found from another process: "
@@ -249,7 +249,7 @@ def _named(function: Callable[..., Any]) -> str:
     return f"{module}:{name}"
 
 
-def _its_own(target: str, function: Callable[..., Any]) -> bool:
+def _importable_as(target: str, function: Callable[..., Any]) -> bool:
     """Whether it is found by that name, or will be, once it is decorated."""
     try:
         found = _resolve_target(target)
@@ -279,7 +279,7 @@ def _parted(stdout: bytes, code: int) -> tuple[bytes, Last]:
         return stdout, Last(code, 0.0)
 
 
-def _how(code: int) -> str:
+def _exit_text(code: int) -> str:
     """An exit code in words."""
     if code >= 0:
         return f"exit code {code}"

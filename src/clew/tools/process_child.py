@@ -12,8 +12,8 @@ import msgspec
 
 from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Observation, encode
-from clew.tools.process import Asked, Last, Said, load
-from clew.tools.signature import read, returned, unfit
+from clew.tools.process import Asked, ChildReply, Last, load
+from clew.tools.signature import arguments_refused, read, returned
 
 if sys.platform != "win32":  # pragma: no branch - as below
     from clew.tools.watchdog import limit, take_reserve, watch
@@ -41,21 +41,23 @@ def _work(asked: Asked, out: BinaryIO) -> None:
     out.write(encode(_answer(asked)))
 
 
-def _answer(asked: Asked) -> Said:
+def _answer(asked: Asked) -> ChildReply:
     try:
         value = _call(asked)
     except ToolError as error:
-        return Said("refused", _line(str(error)))
+        return ChildReply("refused", _line(str(error)))
     except MemoryError:
         if asked.memory and sys.platform != "win32":
             take_reserve()
-            return Said("memory", None, traceback.format_exc())
-        return Said("crashed", "MemoryError", traceback.format_exc())
+            return ChildReply("memory", None, traceback.format_exc())
+        return ChildReply("crashed", "MemoryError", traceback.format_exc())
     except BaseException as error:  # noqa: BLE001 - whatever ends the function is data here
-        return Said("crashed", _line(f"{type(error).__name__}: {error}"), traceback.format_exc())
+        return ChildReply(
+            "crashed", _line(f"{type(error).__name__}: {error}"), traceback.format_exc()
+        )
     if isinstance(value, Observation):
-        return Said("observation", msgspec.to_builtins(value))
-    return Said("value", value)
+        return ChildReply("observation", msgspec.to_builtins(value))
+    return ChildReply("value", value)
 
 
 def _call(asked: Asked) -> Any:
@@ -67,7 +69,7 @@ def _call(asked: Asked) -> Any:
     try:
         given = signature.arguments(asked.args, asked.key)
     except ValueError as error:
-        return unfit(signature.name, error)
+        return arguments_refused(signature.name, error)
     made = functools.partial(function, **given)
     value = anyio.run(made) if inspect.iscoroutinefunction(function) else made()
     return returned(signature.name, value)

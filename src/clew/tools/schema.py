@@ -17,7 +17,7 @@ import msgspec
 from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json, Trust, encode
 from clew.core.interfaces import Parameters, Tool, ToolSpec
-from clew.tools.explain import example, taught
+from clew.tools.explain import error_lines, example
 from clew.tools.similar_names import nearest, shown_problems
 
 __all__ = [
@@ -85,7 +85,7 @@ def _compiled(body: bytes, noun: str) -> Validator:
         try:
             if validator.is_valid(value):
                 return []
-            return taught(schema, value, validator.iter_errors(value), noun)
+            return error_lines(schema, value, validator.iter_errors(value), noun)
         except ValueError as error:  # lone surrogates, keys that are no strings, foreign objects
             return [f"value: not JSON: {_first_line(error)}"]
 

@@ -134,7 +134,7 @@ def _mend_enum(schema: dict[str, Json], where: str, lines: list[str]) -> None:
         default = schema.get("default", words[0])
         more = [] if default in words or _is(default, kinds) else [default]
         del schema["enum"]
-        _also(schema, {"enum": [*words, *more]})
+        _either(schema, {"enum": [*words, *more]})
         kind = " or ".join(kinds)
         lines.append(f"{where}: its enum, in which there is no {kind}, is let pass beside {kind}")
         lines += [f"{where}: {_passes(default)}" for default in more]
@@ -166,7 +166,7 @@ def _mend_default(schema: dict[str, Json], where: str, lines: list[str]) -> None
         return
     kinds, words = _kinds(schema), _listed(schema.get("enum"))
     if kinds and not _is(default, kinds):
-        _also(schema, {"enum": [default]})
+        _either(schema, {"enum": [default]})
     elif words and default not in words:
         schema["enum"] = [*words, default]
     else:
@@ -178,7 +178,7 @@ def _passes(default: Json) -> str:
     return f"its default, {encode(default).decode()}, is let pass"
 
 
-def _also(schema: dict[str, Json], other: dict[str, Json]) -> None:
+def _either(schema: dict[str, Json], other: dict[str, Json]) -> None:
     """Make the schema one of two: what it was, or the other."""
     was = {key: schema.pop(key) for key in list(schema) if key not in _SAYS_ONLY}
     schema["anyOf"] = [*was["anyOf"], other] if was.keys() == {"anyOf"} else [was, other]

@@ -114,7 +114,7 @@ def returned(name: str, value: Any) -> Any:
         )
 
 
-def unfit(name: str, error: ValueError) -> Observation:
+def arguments_refused(name: str, error: ValueError) -> Observation:
     """Arguments that met the schema and not the function's types: nothing was called."""
     return Observation(
         content=f"ERROR: invalid_arguments: {name}: {error}",

@@ -46,10 +46,10 @@ def schemas(
         _components([kind], f"{where}, {name}", mode)
     found, definitions = _components(list(kinds.values()), where, mode)
     for name, definition in definitions.items():
-        _tidy(definition, name)
+        _normalised_schema(definition, name)
     named = dict(zip(kinds, found, strict=True))
     for name, schema in named.items():
-        _tidy(schema, name)
+        _normalised_schema(schema, name)
     return named, definitions
 
 
@@ -181,7 +181,7 @@ def _has_fields(kind: type) -> bool:
     return named or any([dataclasses.is_dataclass(kind), issubclass(kind, msgspec.Struct)])
 
 
-def _tidy(schema: Json, name: str) -> None:
+def _normalised_schema(schema: Json, name: str) -> None:
     """Close objects to undeclared properties and drop titles that only repeat a name."""
     given = keywords(schema)
     if isinstance(title := given.get("title"), str) and fold(title) == fold(name):
@@ -189,7 +189,7 @@ def _tidy(schema: Json, name: str) -> None:
     if "properties" in given:
         given.setdefault("additionalProperties", False)
     for inner_name, inner in subschemas(given):
-        _tidy(inner, inner_name)
+        _normalised_schema(inner, inner_name)
 
 
 def _decode(kind: Any, value: Json) -> Any:

@@ -9,8 +9,8 @@ from clew.agent_files import (
     Spec,
     is_foreign,
     make_agent,
-    named,
     origin,
+    outside_parts,
     read_agent_file,
     spec_of,
     with_model,
@@ -115,7 +115,7 @@ class KnownAgents:
 
 
 def _outside(spec: Spec) -> str:
-    return "; ".join(named(spec)) or "it names nothing outside of clew"
+    return "; ".join(outside_parts(spec)) or "it names nothing outside of clew"
 
 
 def _named(setting: AgentSpec) -> str:

@@ -33,16 +33,16 @@ class Gate:
     async def enter(self, *, alone: bool) -> None:
         """Wait until there is room, and take it."""
         if not alone:
-            await self._until(lambda: not self._alone and not self._waiting)
+            await self._wait_until(lambda: not self._alone and not self._waiting)
             self._inside += 1
             return
         self._waiting += 1
         try:
-            await self._until(lambda: not self._alone and not self._inside)
+            await self._wait_until(lambda: not self._alone and not self._inside)
             self._alone = True
         finally:
             self._waiting -= 1
-            self._tell()
+            self._notify()
 
     def leave(self, *, alone: bool) -> None:
         """Make room."""
@@ -50,13 +50,13 @@ class Gate:
             self._alone = False
         else:
             self._inside -= 1
-        self._tell()
+        self._notify()
 
-    async def _until(self, free: Callable[[], bool]) -> None:
+    async def _wait_until(self, free: Callable[[], bool]) -> None:
         while not free():
             await self._changed.wait()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         changed, self._changed = self._changed, anyio.Event()
         changed.set()
 

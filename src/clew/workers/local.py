@@ -25,10 +25,10 @@ async def serve(config: WorkerConfig, on_event: OnWorkerEvent, leaving: anyio.Ev
     agents = await agents_for(config)
     async with store_at(config.store) as place:
         store = shared(place)
-        await Worker(store, config, _Here(store, agents), on_event, leaving).serve()
+        await Worker(store, config, _InProcess(store, agents), on_event, leaving).serve()
 
 
-class _Here:
+class _InProcess:
     """Carries runs in this process."""
 
     def __init__(self, store: Shared, agents: Agents) -> None:

@@ -100,7 +100,7 @@ async def claim(store: Locks, run_id: str, *, take_over: bool = False) -> str | 
     return None
 
 
-async def let_go(store: Locks, lock: str) -> None:
+async def release_quietly(store: Locks, lock: str) -> None:
     """Release a claim; where that fails, the connection is gone and the claim with it."""
     with anyio.CancelScope(shield=True):
         try:

@@ -13,7 +13,7 @@ from clew.core.interfaces import RunInfo
 from clew.stores.interface import Notifies
 from clew.workers.backoff import Pauses
 from clew.workers.config import WorkerConfig
-from clew.workers.locks import Shared, let_go, queue_of
+from clew.workers.locks import Shared, queue_of, release_quietly
 from clew.workers.worker_log import WorkerLog
 
 LOG: Final = logging.getLogger("clew")
@@ -103,7 +103,7 @@ class Poller:
             await self.store.due()
             yield
         finally:
-            await let_go(self.store, name)
+            await release_quietly(self.store, name)
 
     async def poll(
         self,
@@ -159,9 +159,9 @@ class Poller:
             quiet = quiet + 1 if left is False else 0
             if self.config.until_idle and quiet > 1:  # once, a claim may have been tried elsewhere
                 return
-            await self._rest()
+            await self._wait_for_news()
 
-    async def _rest(self) -> None:
+    async def _wait_for_news(self) -> None:
         """Wait for news, or for the time of the next look, which is not to come at once."""
         with anyio.move_on_after(max(self._pace.most, self._least)):
             await self._wake.wait()

@@ -22,11 +22,11 @@ from clew.core.events import Entry, Stop, Thought
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import advance
-from clew.core.runner import broke_off, leave, take_up
+from clew.core.runner import leave, record_failure, take_up
 from clew.core.trajectory import Trajectory
 from clew.workers.broken_runs import idle_openings, too_often
 from clew.workers.gate import Gate, Place
-from clew.workers.locks import Shared, let_go
+from clew.workers.locks import Shared, release_quietly
 
 LOG: Final = logging.getLogger("clew")
 
@@ -37,7 +37,7 @@ Leaving: TypeAlias = Callable[[], bool]
 """Whether the worker was told to leave."""
 
 
-def _staying() -> bool:
+def _never_leave() -> bool:
     """Nobody wants the worker to leave."""
     return False
 
@@ -49,7 +49,7 @@ async def carry(
     *,
     gate: Gate | None = None,
     listener: Listener | None = None,
-    leaving: Leaving = _staying,
+    leaving: Leaving = _never_leave,
 ) -> Trajectory:
     """Execute a run until it stops, or until its step ends after the worker was told to stop.
 
@@ -114,7 +114,7 @@ async def carry_claimed(
             LOG.exception("run %s: a part of its agent failed", run_id)
         return Outcome("failed", describe(error), moved=progress.moved)
     finally:
-        await let_go(store, lock)
+        await release_quietly(store, lock)
     if done.stop is None:
         return Outcome("left", "for other workers", len(done), record=done)
     return Outcome("ended", done.stop.status, len(done), record=done)
@@ -175,7 +175,7 @@ async def _carry(
             raise
         except (ModelError, StoreError):  # which is not for this run to answer for
             with suppress(StoreError):
-                await broke_off(agent, journal)
+                await record_failure(agent, journal)
             raise
         return journal.trajectory
 

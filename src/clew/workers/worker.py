@@ -12,7 +12,7 @@ from clew.core.interfaces import RunInfo
 from clew.stores.blobs import stops
 from clew.workers.backoff import Pauses
 from clew.workers.config import OnWorkerEvent, WorkerConfig
-from clew.workers.locks import Shared, claim, fingerprint_of, let_go
+from clew.workers.locks import Shared, claim, fingerprint_of, release_quietly
 from clew.workers.poller import Poller
 from clew.workers.run_one import Outcome
 from clew.workers.worker_log import WorkerLog
@@ -151,7 +151,7 @@ class Worker:
             due = not ended or await self._spoken_to(run)
         finally:
             if not due:  # another worker was faster
-                await let_go(self.store, lock)
+                await release_quietly(self.store, lock)
         return lock if due else None
 
     async def _spoken_to(self, run: RunInfo) -> bool:

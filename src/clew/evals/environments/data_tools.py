@@ -21,7 +21,7 @@ Data: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Over:
+class DataFunction:
     """A function over data. `apply(data, args, key)` may change the data, unless it only reads."""
 
     name: str
@@ -57,13 +57,13 @@ class _Info(msgspec.Struct):
 
 def all_over(
     found: Sequence[Any], reads: Sequence[str], idempotent: Sequence[str]
-) -> dict[str, Over]:
+) -> dict[str, DataFunction]:
     """The functions by name, with their effects.
 
     `reads` and `idempotent` are names, or patterns such as `get_*`; what neither names is unsafe.
     Raises `ConfigError`.
     """
-    tools: dict[str, Over] = {}
+    tools: dict[str, DataFunction] = {}
     for one in found:
         tool = tools_over(one, reads, idempotent)
         if tool.name in tools:
@@ -77,7 +77,7 @@ def all_over(
     return tools
 
 
-def tools_over(found: Any, reads: Sequence[str], idempotent: Sequence[str]) -> Over:
+def tools_over(found: Any, reads: Sequence[str], idempotent: Sequence[str]) -> DataFunction:
     """One function, or a class with `invoke` and `get_info` as those of τ-bench."""
     if hasattr(found, "invoke") and hasattr(found, "get_info"):
         return _of_class(found, reads, idempotent)
@@ -98,10 +98,10 @@ def tools_over(found: Any, reads: Sequence[str], idempotent: Sequence[str]) -> O
         return found(data, **given)
 
     effect = _effect(signature.name, reads, idempotent)
-    return Over(signature.name, signature.description, signature.parameters, effect, apply)
+    return DataFunction(signature.name, signature.description, signature.parameters, effect, apply)
 
 
-def _of_class(found: Any, reads: Sequence[str], idempotent: Sequence[str]) -> Over:
+def _of_class(found: Any, reads: Sequence[str], idempotent: Sequence[str]) -> DataFunction:
     try:
         info = msgspec.convert(found.get_info(), _Info).function
     except msgspec.ValidationError as error:
@@ -113,23 +113,23 @@ def _of_class(found: Any, reads: Sequence[str], idempotent: Sequence[str]) -> Ov
         return found.invoke(data=data, **args)
 
     effect = _effect(info.name, reads, idempotent)
-    return Over(info.name, info.description, parameters, effect, apply)
+    return DataFunction(info.name, info.description, parameters, effect, apply)
 
 
 def _without(function: Callable[..., Any], first: str) -> Callable[..., Any]:
     """The function as a model sees it: without the data."""
 
     @functools.wraps(function)
-    def shorn(**given: Any) -> Any:
+    def without_data(**given: Any) -> Any:
         return function(**given)
 
     signature = inspect.signature(function)
     rest = [one for one in signature.parameters.values() if one.name != first]
-    shorn.__signature__ = signature.replace(parameters=rest)  # type: ignore[attr-defined]  # inspect looks for it
-    shorn.__annotations__ = {
+    without_data.__signature__ = signature.replace(parameters=rest)  # type: ignore[attr-defined]  # inspect looks for it
+    without_data.__annotations__ = {
         name: kind for name, kind in function.__annotations__.items() if name != first
     }
-    return shorn
+    return without_data
 
 
 def _effect(name: str, reads: Sequence[str], idempotent: Sequence[str]) -> Effect:

@@ -20,7 +20,7 @@ from clew.core.events import EFFECTFUL, Json, Observation, encode
 from clew.core.interfaces import RECORD, Guard, Tool
 from clew.core.trajectory import Trajectory
 from clew.evals.case import Case
-from clew.evals.environments.data_tools import Data, Over, all_over
+from clew.evals.environments.data_tools import Data, DataFunction, all_over
 from clew.evals.environments.entries import Entry, chosen, entries, read
 from clew.evals.world import Episode, World
 from clew.tools.schema import checked
@@ -93,7 +93,7 @@ def database_world(
     name: str,
     tasks: Sequence[tuple[str, Task]],
     data: bytes,
-    tools: dict[str, Over],
+    tools: dict[str, DataFunction],
     *,
     policy: str = "",
     timeout: float = 5.0,
@@ -125,7 +125,7 @@ class Books:
 
     case: Case
     fresh: bytes
-    over: dict[str, Over]
+    over: dict[str, DataFunction]
     timeout: float
     guards: Sequence[Guard] = ()
     run_id: str = ""
@@ -175,7 +175,7 @@ class Books:
         said = all(one.casefold() in told.replace(",", "") for one in outputs)
         return float(said and _hash(self.data) == self.case.extra["final"])
 
-    def _tool(self, tool: Over) -> Tool:
+    def _tool(self, tool: DataFunction) -> Tool:
         async def call(args: dict[str, Json], key: str) -> Any:
             run_id = key.rpartition(":")[0]
             self.run_id = self.run_id or run_id
@@ -204,7 +204,7 @@ class Books:
             )
         )
 
-    def _apply(self, tool: Over, args: dict[str, Json], key: str) -> Any:
+    def _apply(self, tool: DataFunction, args: dict[str, Json], key: str) -> Any:
         """Apply a function once for its key. Where it fails, the data are as before."""
         if tool.effect not in EFFECTFUL:
             return tool(self.data, args, key)
@@ -225,7 +225,7 @@ class Books:
 
 
 def _case(
-    where: str, number: int, task: Task, data: bytes, tools: dict[str, Over], policy: str
+    where: str, number: int, task: Task, data: bytes, tools: dict[str, DataFunction], policy: str
 ) -> Case:
     if not task.instruction.strip():
         message = f"{where}: it has no instruction"

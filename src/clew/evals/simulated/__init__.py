@@ -20,7 +20,7 @@ from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.core.trajectory import Call, Step
 from clew.evals.case import Case
 from clew.evals.simulated.faults import drawn, spoiled, stopped
-from clew.evals.simulated.player import Luck, Player
+from clew.evals.simulated.player import KeyedRandom, Player
 from clew.evals.simulated.profiles import PROFILES, STUBBORN, Fault, Profile
 from clew.evals.simulated.prompt_reader import Sight, Turn, look
 from clew.evals.simulated.script import Script, scripts_of
@@ -72,7 +72,7 @@ class Simulated:
         if (script := self.scripts.get(sight.question)) is None:
             message = f"{self.info.name} has no script for this question: ask one of its cases"
             raise ModelError(message)
-        luck = Luck(self.info.name, script.case, prompt.seed)
+        luck = KeyedRandom(self.info.name, script.case, prompt.seed)
         reply = self._reply(Player(self.profile, script, sight, luck), luck)
         if self.profile.stops:
             reply = stopped(reply, prompt.stop)
@@ -82,7 +82,7 @@ class Simulated:
             reply, usage=self._usage(prompt, reply), model=self.info.name
         )
 
-    def _reply(self, player: Player, luck: Luck) -> Reply:
+    def _reply(self, player: Player, luck: KeyedRandom) -> Reply:
         """The player's move in the words of the format, with the fault that is drawn for it."""
         sight, move = player.sight, player.move()
         number = len(sight.turns) + 1

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from clew.core.events import Reply
-from clew.evals.simulated.player import Luck
+from clew.evals.simulated.player import KeyedRandom
 from clew.evals.simulated.profiles import Fault
 
 _PROSE: Final = "Sure, here is what I do next."
@@ -14,7 +14,7 @@ _INVENTED: Final = "Observation: that is done, and all is well."
 _FINISH: Final = re.compile(r"^(Action \d+: )Finish\[", re.MULTILINE)
 
 
-def drawn(rates: Mapping[Fault, float], luck: Luck, place: int) -> Fault | None:
+def drawn(rates: Mapping[Fault, float], luck: KeyedRandom, place: int) -> Fault | None:
     """The fault of the reply at this place, if it has one: at most one of them."""
     chance = luck("fault", place).random()
     for fault, rate in rates.items():

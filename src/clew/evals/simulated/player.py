@@ -34,7 +34,7 @@ _PLACES: Final = 6
 
 
 @dataclass(frozen=True)
-class Luck:
+class KeyedRandom:
     """Chance that is the same whenever the same is asked for, however often and in what order."""
 
     model: str
@@ -59,7 +59,7 @@ class Player:
     profile: Profile
     script: Script
     sight: Sight
-    luck: Luck
+    luck: KeyedRandom
 
     def move(self) -> Move:
         """The next move."""

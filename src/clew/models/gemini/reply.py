@@ -159,7 +159,7 @@ class Draft:
         """Take a part; the text in it that is for the person."""
         if "functionCall" in part:
             called = msgspec.json.decode(part.pop("functionCall"), type=Called)
-            args = tight(bytes(called.args).decode())
+            args = compact_json(bytes(called.args).decode())
             told = None if args == "null" else args
             self.calls.append(RawCall(self.box.name(called.name), told, called.id or ""))
             self.parts.append({"call": True} | _read(part))
@@ -231,7 +231,7 @@ def _read(part: dict[str, msgspec.Raw]) -> dict[str, Json]:
     return {key: msgspec.json.decode(value) for key, value in part.items()}
 
 
-def tight(text: str) -> str:
+def compact_json(text: str) -> str:
     """JSON without the space between its signs, which are left as they are: numbers above all."""
     return _SPACE.sub(r"\1", text)
 

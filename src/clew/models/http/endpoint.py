@@ -33,7 +33,7 @@ from clew.models.http.failures import (
 )
 from clew.models.http.rate_limit import GivenRate, pace_of, read_rate
 from clew.models.http.reply_builder import Ask, Draft, name_repairs, take, take_lines
-from clew.models.http.retry import Again, Busy, Sleep, persist
+from clew.models.http.retry import Busy, Sleep, TryAgain, persist
 from clew.models.http.stream import Incoming, mute, pieces_of
 from clew.models.http.unsupported import LeftOut
 from clew.models.prices import Price, price, priced
@@ -208,7 +208,7 @@ class Endpoint:
             await made[1].close()
 
     async def _attempt(self, ask: Ask) -> Reply:
-        """One request and its reply. Raises `Again` where another try may help."""
+        """One request and its reply. Raises `TryAgain` where another try may help."""
         if ask.left <= 0:
             raise self._overdue()
         ask.cut, ask.mended = None, False
@@ -227,23 +227,23 @@ class Endpoint:
                     raise problem from error
                 self._pace.refuse(ask.ticket, problem, self._retries, self._patience)
             except (SilentError, httpx2.TimeoutException) as error:
-                raise Again(
+                raise TryAgain(
                     f"{self.info.name} did not answer within {self._timeout:g} s"
                 ) from error
             except (LostError, httpx2.HTTPError) as error:
                 why = self._source.tell(repr(error.__cause__ or error))
-                raise Again(
+                raise TryAgain(
                     f"{self.info.name}: no connection to {self._source.base_url}, or it was lost "
                     f"({why}); see that the address is right and the server runs"
                 ) from error
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 why = self._source.tell(error)
-                raise Again(
+                raise TryAgain(
                     f"{self.info.name}: {self._source.base_url} sent no proper reply ({why}); see "
                     f"that the address is {self._api.hint}"
                 ) from error
             except BadReplyError as error:
-                raise Again(f"{self.info.name} {self._source.tell(error)}") from error
+                raise TryAgain(f"{self.info.name} {self._source.tell(error)}") from error
 
     async def _within(self, ask: Ask, content: bytes) -> Reply:
         """Make the request in the time that the completion has left."""
@@ -289,7 +289,7 @@ class Endpoint:
                 name_repairs(draft.reply(len(content)), ask), finish="cut"
             )
             ask.cut = priced(cut, self._price)
-        raise Again(f"{self.info.name} broke off its reply ({self._source.tell(why)})")
+        raise TryAgain(f"{self.info.name} broke off its reply ({self._source.tell(why)})")
 
     async def _read(self, incoming: Incoming, draft: Draft, ask: Ask) -> bool:
         """Take what the stream brings; whether it came to its end, or nothing more is wanted."""

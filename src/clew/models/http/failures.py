@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from clew.core.errors import ModelError
-from clew.models.http.retry import Again, Busy, retry_after
+from clew.models.http.retry import Busy, TryAgain, retry_after
 
 PASSING: Final = frozenset({408, 409, 425, 429})
 """Statuses below 500 that may pass by themselves."""
@@ -111,7 +111,7 @@ def read_trouble(status: int, body: object) -> Trouble:
 
 
 def failure(source: Source, trouble: Trouble, headers: Mapping[str, str]) -> Exception:
-    """The exception to raise: `Again` where another try may help, else a `ModelError`.
+    """The exception to raise: `TryAgain` where another try may help, else a `ModelError`.
 
     `Busy` where nobody should try before some time.
     """
@@ -123,7 +123,7 @@ def failure(source: Source, trouble: Trouble, headers: Mapping[str, str]) -> Exc
         after = retry_after(headers, time.time())
         if status == 429:
             return Busy(f"{source.name} is limiting the rate{told}", after)
-        kind = Busy if status in OVERLOADED and after is not None else Again
+        kind = Busy if status in OVERLOADED and after is not None else TryAgain
         return kind(f"{source.name} failed{told}", after)
     if status == 401:
         where = f"in {source.variable}" if source.variable else "given"

@@ -18,7 +18,7 @@ JITTER: Final = 0.25
 """The part of a computed wait that chance may take off, so that clients do not return together."""
 
 
-class Again(Exception):  # noqa: N818 - it says what to do, and never leaves this package
+class TryAgain(Exception):  # noqa: N818 - it says what to do, and never leaves this package
     """An attempt failed in a way that may pass; `after` is the wait the server asked for (s)."""
 
     def __init__(self, why: str, after: float | None = None) -> None:
@@ -26,14 +26,14 @@ class Again(Exception):  # noqa: N818 - it says what to do, and never leaves thi
         self.after = after
 
 
-class Busy(Again):
+class Busy(TryAgain):
     """The provider is asked too much, by all runs together: nobody asks again before `after`."""
 
 
 async def persist(
     attempt: Callable[[], Awaitable[T]], retry: Retry, patience: float, sleep: Sleep
 ) -> T:
-    """Make attempts until one does not raise `Again`.
+    """Make attempts until one does not raise `TryAgain`.
 
     The waits double from `retry.delay` to `retry.most` seconds, unless the server names one; all
     of them together stay within `patience` seconds. Raises `ModelError` with the last reason after
@@ -43,7 +43,7 @@ async def persist(
     while True:
         try:
             return await attempt()
-        except Again as failure:
+        except TryAgain as failure:
             wait = backoff(retry, number) if failure.after is None else failure.after
             number += 1
             if number > retry.times:

@@ -77,7 +77,7 @@ class LocalModel:
                 client=None,
                 settings=self._settings,
             )
-        hear = on_text or _unheard
+        hear = on_text or _discard_text
         try:
             if not prompt.tools:
                 reply = await self._endpoint.complete(prompt, hear)
@@ -100,7 +100,7 @@ class LocalModel:
             await self._endpoint.close()
 
 
-def _unheard(text: str) -> bool:
+def _discard_text(text: str) -> bool:
     """Nobody listens, and all of it is wanted."""
     del text
     return False

@@ -78,12 +78,12 @@ def content(part: Part, *, sees: bool) -> Json:
     if not part.images:
         return part.text
     if not sees:
-        return unseen(part)
+        return with_image_captions(part)
     shown = ({"type": "image_url", "image_url": {"url": data_url(each)}} for each in part.images)
     return [{"type": "text", "text": part.text}, *shown]
 
 
-def unseen(part: Part) -> str:
+def with_image_captions(part: Part) -> str:
     """The text, with its pictures named for those who cannot see them."""
     named = (image.text or f"an image ({image.media_type})" for image in part.images)
     return "\n".join([part.text, *(f"(not shown here: {name})" for name in named)])

@@ -13,7 +13,7 @@ import msgspec
 from clew.core.events import Finish, Json, RawCall, Reply, Usage, Wire, encode
 from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
-from clew.models.think_tags import Aloud
+from clew.models.think_tags import ThinkTagFilter
 from clew.models.tool_names import Toolbox
 from clew.models.usage import count, estimate
 
@@ -128,7 +128,7 @@ class Draft(msgspec.Struct):
     calls: list[_Call] = msgspec.field(default_factory=list[_Call])
     slots: dict[int, _Call] = msgspec.field(default_factory=dict[int, _Call])
     more: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
-    aloud: Aloud = msgspec.field(default_factory=Aloud)
+    aloud: ThinkTagFilter = msgspec.field(default_factory=ThinkTagFilter)
     reason: str | None = None
     usage: dict[str, Any] | None = None
     model: str = ""

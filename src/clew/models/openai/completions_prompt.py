@@ -9,7 +9,7 @@ from typing import Final
 from clew.core.events import Json, encode
 from clew.core.interfaces import Part
 from clew.models.http.request import refuse_ours
-from clew.models.openai.chat_prompt import unseen
+from clew.models.openai.chat_prompt import with_image_captions
 
 OURS: Final = frozenset(
     {"model", "prompt", "stream", "stream_options", "n", "best_of", "echo", "suffix", "logprobs"}
@@ -25,7 +25,7 @@ def text(part: Part) -> bytes:
 
     Pictures are named.
     """
-    said = unseen(part) if part.images else part.text
+    said = with_image_captions(part) if part.images else part.text
     return encode(said + ("\n\n" if part.role == "system" else "\n"))[1:-1]
 
 

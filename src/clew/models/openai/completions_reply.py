@@ -10,7 +10,7 @@ from clew.core.events import Finish, Reply
 from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
 from clew.models.openai.chat_reply import read_usage
-from clew.models.think_tags import Aloud
+from clew.models.think_tags import ThinkTagFilter
 from clew.models.usage import estimate
 
 _FINISH: Final[Mapping[str, Finish]] = {"length": "length", "content_filter": "filter"}
@@ -47,7 +47,7 @@ class Draft:
 
     model: str
     text: list[str] = field(default_factory=list[str])
-    aloud: Aloud = field(default_factory=Aloud)
+    aloud: ThinkTagFilter = field(default_factory=ThinkTagFilter)
     reason: str | None = None
     usage: dict[str, Any] | None = None
     done: bool = False

@@ -15,7 +15,7 @@ from clew.core.errors import ConfigError
 from clew.core.events import Json, RawCall, Wire, encode
 from clew.core.interfaces import Part, ToolSpec
 from clew.models.http.request import refuse_ours
-from clew.models.openai.chat_prompt import data_url, unseen
+from clew.models.openai.chat_prompt import data_url, with_image_captions
 from clew.models.openai.response_schema import openai_tool
 from clew.models.tool_names import Ids, Toolbox, arguments, described
 
@@ -87,7 +87,7 @@ def _content(part: Part, *, sees: bool) -> Json:
     if not part.images:
         return part.text
     if not sees:
-        return unseen(part)
+        return with_image_captions(part)
     shown = ({"type": "input_image", "image_url": data_url(image)} for image in part.images)
     return [{"type": "input_text", "text": part.text}, *shown]
 

@@ -9,7 +9,7 @@ import msgspec
 from clew.core.events import Finish, Json, RawCall, Reply, Usage, Wire
 from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
-from clew.models.think_tags import Aloud
+from clew.models.think_tags import ThinkTagFilter
 from clew.models.tool_names import Toolbox
 from clew.models.usage import count, estimate
 
@@ -100,7 +100,7 @@ class Draft:
     box: Toolbox
     items: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])
     pieces: dict[int, dict[str, list[str]]] = field(default_factory=dict[int, dict[str, list[str]]])
-    aloud: Aloud = field(default_factory=Aloud)
+    aloud: ThinkTagFilter = field(default_factory=ThinkTagFilter)
     spoke: int | None = None
     last: Response | None = None
     stopped: bool = False
@@ -108,7 +108,7 @@ class Draft:
 
     @property
     def empty(self) -> bool:
-        said = _Said(self._items())
+        said = _ReplyItems(self._items())
         return not (said.texts or said.calls or said.refusal)
 
     @property
@@ -121,7 +121,7 @@ class Draft:
     def take(self, data: bytes, *, whole: bool) -> str:
         if whole:
             self._end(_response.decode(data), whole=True)
-            return _aloud(_Said(self._items()))[0]
+            return _visible_text(_ReplyItems(self._items()))[0]
         if data == b"[DONE]":
             self.done = True
             return ""
@@ -144,7 +144,7 @@ class Draft:
         """The pieces of an item give way to all of it; text that came in none is shown now."""
         if self.pieces.pop(place, None) is not None:
             return ""
-        return self._show(place, "".join(_Said([item]).texts))
+        return self._show(place, "".join(_ReplyItems([item]).texts))
 
     def _piece(self, kind: str, place: int, delta: str) -> str:
         """Take a piece of an item; the text to show. What is in no reply comes whole later."""
@@ -180,8 +180,8 @@ class Draft:
 
     def reply(self, sent: int) -> Reply:
         items = self._items()
-        said = _Said(items)
-        text, thought = _aloud(said)
+        said = _ReplyItems(items)
+        text, thought = _visible_text(said)
         calls = tuple(
             RawCall(self.box.name(call.name or ""), call.arguments, call.call_id or "")
             for call in said.calls
@@ -199,7 +199,7 @@ class Draft:
             wire=Wire(provider, model, kept) if kept else None,
         )
 
-    def _finish(self, said: "_Said") -> Finish:
+    def _finish(self, said: "_ReplyItems") -> Finish:
         if said.refusal:
             return "refusal"
         status = self.last and self.last.status
@@ -228,7 +228,7 @@ def _grown(item: dict[str, Any], pieces: dict[str, list[str]]) -> dict[str, Any]
     return {"type": "message"} | item | {"content": [text, refusal]}
 
 
-class _Said:
+class _ReplyItems:
     """What the items say."""
 
     def __init__(self, items: list[dict[str, Any]]) -> None:
@@ -249,14 +249,14 @@ class _Said:
         self.thoughts = [block.text for block in thought if block.text]
 
 
-def _aloud(said: _Said) -> tuple[str, str]:
+def _visible_text(said: _ReplyItems) -> tuple[str, str]:
     """The text that counts, and the thinking that a server left in it."""
-    aloud = Aloud()
+    aloud = ThinkTagFilter()
     text = aloud.take(BETWEEN.join(said.texts))
     return text + aloud.rest(), aloud.thought
 
 
-def _items_to_send(items: list[dict[str, Any]], said: _Said) -> list[Json]:
+def _items_to_send(items: list[dict[str, Any]], said: _ReplyItems) -> list[Json]:
     """The items to send back: reasoning and what is unknown here verbatim; of messages and calls
     only what the text and the calls of the reply do not say.
 
@@ -274,7 +274,7 @@ def _items_to_send(items: list[dict[str, Any]], said: _Said) -> list[Json]:
     return [_rest(item, said, named=bool(reasoning)) for item in items]
 
 
-def _rest(item: dict[str, Any], said: _Said, *, named: bool) -> dict[str, Json]:
+def _rest(item: dict[str, Any], said: _ReplyItems, *, named: bool) -> dict[str, Json]:
     if item["type"] not in _SPOKEN:  # the status of reasoning is refused, that of others required
         left = {"status"} if item["type"] == "reasoning" else frozenset[str]()
         return {key: it for key, it in item.items() if key not in left and it is not None}
@@ -283,7 +283,7 @@ def _rest(item: dict[str, Any], said: _Said, *, named: bool) -> dict[str, Json]:
     if not named:
         rest.pop("id", None)
     if item["type"] == "message":
-        text = "".join(_Said([item]).texts)
+        text = "".join(_ReplyItems([item]).texts)
         if said.messages > 1 or text != text.strip():
             rest["text"] = text
     return rest

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from clew.screens.rules import Rule, Tongue
+from clew.screens.rules import LanguagePatterns, Rule
 
-ENGLISH: Final = Tongue(
+ENGLISH: Final = LanguagePatterns(
     drop="""ignore, ignoring, disregard, forget(?: about)?, neglect, override, overrule, bypass, circumvent, discard,
     abandon, dismiss, violate, break(?:s|ing)?, skip, drop, erase, scrap, overlook, set aside, put aside, leave aside,
     leave behind, throw out, throw away, let go of, do away with, get rid of, turn off, switch off, disable, deactivate,

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from clew.screens.rules import Rule, Tongue
+from clew.screens.rules import LanguagePatterns, Rule
 
-GERMAN: Final = Tongue(
+GERMAN: Final = LanguagePatterns(
     drop="""ignorier(?:e|t|en)?(?: sie)?, vergiss, vergessen sie, missachte, missachten sie, umgehe, verwirf, ubergehe,
     setze? dich uber, setzen sie sich uber, lass, brich, verletze, streiche, losche, schalte, deaktiviere, befolge
     (?:nicht|keine), beachte (?:nicht|keine), (?:folge|gehorche) (?:nicht|keinen), halte? dich nicht (?:mehr )?an, hore? auf, kummere? dich nicht um, pfeif auf,
@@ -39,7 +39,7 @@ GERMAN: Final = Tongue(
     have="""(?:du|dir) ~3 (?:verwendest|benutzt|kennst|bekannt|hast|nutzt|gespeichert)""",
 )
 
-FRENCH: Final = Tongue(
+FRENCH: Final = LanguagePatterns(
     drop="""ignore[zr]?, oublie[zr]?, neglige[zr]?, contourne[zr]?, abandonne[zr]?, laisse[zr]? tomber, laisse[zr]? de cote,
     ecarte[zr]?, annule[zr]?, enfrein[ts], viole[zr]?, desactive[zr]?, supprime[zr]?, efface[zr]?, desobei[st]?(?:sez)? a,
     (?:ne )?(?:tiens|tenez|tenir) (?:plus |pas )?(?:aucun )?compte de, (?:ne )?(?:suis|suivez|respecte[zr]?|applique[zr]?|
@@ -72,7 +72,7 @@ FRENCH: Final = Tongue(
     have="(?:que )?(?:tu|vous) ~2 (?:utilises?|utilisez|connais|connaissez|as|avez|stockes?|detiens)",
 )
 
-SPANISH: Final = Tongue(
+SPANISH: Final = LanguagePatterns(
     drop="""ignora[rd]?, ignore, olvida(?:te)?(?: de)?, olvide, omite, omita, descarta, descarte, desobedece, salta(?:te)?,
     haz caso omiso de, haga caso omiso de, deja de (?:lado|seguir), dejad? a un lado, rompe, viola, anula, elimina, borra,
     desactiva, desestima, pasa por alto, abandona, no (?:sigas|siga|obedezcas|respetes|apliques|hagas caso (?:a|de))""",
@@ -103,7 +103,7 @@ SPANISH: Final = Tongue(
     have="(?:que )?(?:estas usando|usas|utilizas|conoces|tienes|guardas)",
 )
 
-ITALIAN: Final = Tongue(
+ITALIAN: Final = LanguagePatterns(
     drop="""ignora(?:re|te)?, dimentica(?:re|te)?, trascura(?:re|te)?, tralascia, scarta, aggira, lascia perdere, lascia
     stare, metti da parte, viola, infrangi, annulla, elimina, cancella, disattiva, abbandona, disobbedisci, non
     (?:seguire|rispettare|obbedire a|applicare|badare a)(?: piu)?, smetti di (?:seguire|rispettare), tieni da parte""",
@@ -133,7 +133,7 @@ ITALIAN: Final = Tongue(
     have="(?:che )?(?:stai usando|usi|conosci|hai accesso|cui hai|utilizzi|hai)",
 )
 
-PORTUGUESE: Final = Tongue(
+PORTUGUESE: Final = LanguagePatterns(
     drop="""ignor[ae]r?, esquec[ae]r?, desconsider[ae]r?, desobede[c][ae], descart[ae], deix[ea] de (?:lado|seguir), pare de
     seguir, quebre, viole, anule, elimine, apague, desativ[ae], abandon[ae], pass[ea] por cima de, nao
     (?:sig[ao]|obede[c]a|respeite|aplique|ligue para)(?: mais)?, larg[ae], desprez[ae]""",

@@ -88,7 +88,7 @@ class Packed(bytes):
     __slots__ = ()
 
 
-class _AsItIs(Dumper):
+class _RawBytes(Dumper):
     format = Format.BINARY
 
     def dump(self, obj: Any) -> bytes:
@@ -224,7 +224,7 @@ class Link:
 
     async def _settle(self, connection: Connection) -> None:
         """Prepare a new connection; the first one looks after the tables."""
-        connection.adapters.register_dumper(Packed, _AsItIs)
+        connection.adapters.register_dumper(Packed, _RawBytes)
         settings = (
             *SESSION,
             ("search_path", self.address.schema),
@@ -269,7 +269,7 @@ class Link:
             try:
                 connection = await pool.getconn(max(0.1, until - time.monotonic()))
             except PoolTimeout as error:
-                await self._renounce(pool)
+                await self._abandon_pool(pool)
                 raise unreachable(self.address, error) from error
             except PoolClosed:  # somebody else has found that it was lost
                 continue
@@ -278,7 +278,7 @@ class Link:
             except (psycopg.Error, UnicodeError) as error:
                 gone = lost(error, connection)
                 if gone:
-                    await self._renounce(pool)
+                    await self._abandon_pool(pool)
                 if once and gone:
                     raise self.unsure() from error
                 if not (gone or can_retry(error)) or time.monotonic() > until:
@@ -314,7 +314,7 @@ class Link:
                 self._pool = pool
             return self._pool
 
-    async def _renounce(self, pool: AsyncConnectionPool[Connection]) -> None:
+    async def _abandon_pool(self, pool: AsyncConnectionPool[Connection]) -> None:
         """Give up a pool of which a connection was lost: the others are lost as well, or soon."""
         async with self._opening:
             if self._pool is not pool:
@@ -332,4 +332,4 @@ class Link:
         """Let go of all connections of readers."""
         await self._close_spare()
         if self._pool is not None:
-            await self._renounce(self._pool)
+            await self._abandon_pool(self._pool)

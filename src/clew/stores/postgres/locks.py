@@ -225,7 +225,7 @@ async def listening(link: Link) -> Connection:
     return await link.connect(first=listen)
 
 
-class Ears:
+class NotificationListener:
     """Ids of runs, as the server tells them; a connection that breaks is made anew."""
 
     def __init__(self, link: Link, connection: Connection) -> None:

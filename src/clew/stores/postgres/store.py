@@ -22,7 +22,7 @@ from clew.stores.postgres.address import Address, parse
 from clew.stores.postgres.connection import Connection, Link
 from clew.stores.postgres.group_commit import Commits, wakes
 from clew.stores.postgres.listing import BEGIN, DUE, END, LAST, PAGE, RUNS
-from clew.stores.postgres.locks import Ears, Locks, listening
+from clew.stores.postgres.locks import Locks, NotificationListener, listening
 from clew.stores.postgres.schema import key
 from clew.stores.refusals import known_run, missing_blob, no_base, still_shared, unknown_run
 
@@ -232,7 +232,7 @@ class PostgresStore:
     @asynccontextmanager
     async def wakes(self) -> AsyncGenerator[AsyncIterator[str]]:
         link = self._at().link
-        ears = Ears(link, await listening(link))
+        ears = NotificationListener(link, await listening(link))
         try:
             async with aclosing(ears.ids()) as ids:
                 yield ids

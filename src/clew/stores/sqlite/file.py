@@ -160,7 +160,7 @@ def identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def beside(path: Path, suffix: str) -> Path:
+def sibling(path: Path, suffix: str) -> Path:
     """A file that stands beside a store: of a link beside what that leads to, as SQLite has it."""
     real = path.resolve()
     return real.with_name(f"{real.name}{suffix}")
@@ -168,7 +168,7 @@ def beside(path: Path, suffix: str) -> Path:
 
 def _log(path: Path) -> Path:
     """The write-ahead log: while it is there, the file alone does not say all."""
-    return beside(path, "-wal")
+    return sibling(path, "-wal")
 
 
 def explain(path: Path, error: Exception) -> Exception:

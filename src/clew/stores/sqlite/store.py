@@ -21,9 +21,16 @@ from clew.core.errors import StoreDamagedError, StoreError
 from clew.core.interfaces import Append, Base, Line, RunInfo, Store
 from clew.stores.file_locks import FileClaims
 from clew.stores.listing import matching
-from clew.stores.refusals import gone, known_run, missing_blob, no_base, refusal, unknown_run
+from clew.stores.refusals import (
+    file_replaced,
+    known_run,
+    missing_blob,
+    no_base,
+    refusal,
+    unknown_run,
+)
 from clew.stores.sqlite.delete import USE, forget, size
-from clew.stores.sqlite.file import beside, connect, explain, identity
+from clew.stores.sqlite.file import connect, explain, identity, sibling
 from clew.stores.sqlite.listing import DUE, LAST, add_run, ended, ids_of, line_of, listing, page_of
 from clew.stores.sqlite.salvage import salvaged
 
@@ -115,7 +122,7 @@ class SqliteStore:
         self.patience = patience
         self._connection = connect(self.path, patience)
         self._identity = identity(self.path)
-        self._claims_at = beside(self.path, ".claims")
+        self._claims_at = sibling(self.path, ".claims")
         self._lock = threading.Lock()
         self._group = Group()
         self._durability = "NORMAL"
@@ -156,7 +163,7 @@ class SqliteStore:
 
     async def append(self, append: Append) -> bool:
         if append.barrier and identity(self.path) != self._identity:
-            raise gone(self.path)
+            raise file_replaced(self.path)
         group = self._group
         # Cheaper than the turn of the loop in which others could come along; and waiting for them
         # would march many runs in step, all at work and then all waiting for a model.

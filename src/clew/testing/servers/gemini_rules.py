@@ -86,7 +86,7 @@ def sign(model: str, part: Mapping[str, Any]) -> str:
 def check(body: Any, model: str) -> None:
     """Raise `Refused` for a body that the API would refuse."""
     known = _object(body, "")
-    _only(known, _TOP, "")
+    _known_keys(known, _TOP, "")
     if not (contents := _array(known.get("contents"))):
         raise Refused("* GenerateContentRequest.contents: contents is not specified")
     names = _check_tools(known)
@@ -111,7 +111,7 @@ def _array(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType] # mypy calls the cast that helps pyright redundant
 
 
-def _only(value: Mapping[str, Any], known: frozenset[str], where: str) -> None:
+def _known_keys(value: Mapping[str, Any], known: frozenset[str], where: str) -> None:
     if odd := sorted(value.keys() - known):
         at = f" at '{where}'" if where else ""
         raise Refused(
@@ -124,7 +124,9 @@ def _check_tools(body: Mapping[str, Any]) -> list[str]:
     names: list[str] = []
     for place, tool in enumerate(_array(body.get("tools"))):
         known = _object(tool, f"tools[{place}]")
-        _only(known, frozenset({"functionDeclarations", "googleSearch", "codeExecution"}), "tools")
+        _known_keys(
+            known, frozenset({"functionDeclarations", "googleSearch", "codeExecution"}), "tools"
+        )
         for number, declared in enumerate(_array(known.get("functionDeclarations"))):
             names.append(_check_declared(declared, f"tools[{place}].[{number}]"))
             if names[-1] in names[:-1]:
@@ -141,7 +143,7 @@ def _check_tools(body: Mapping[str, Any]) -> list[str]:
 
 def _check_declared(declared: Any, where: str) -> str:
     known = _object(declared, where)
-    _only(known, _DECLARED, where)
+    _known_keys(known, _DECLARED, where)
     name = known.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise Refused(
@@ -158,7 +160,7 @@ def _check_declared(declared: Any, where: str) -> str:
 
 
 def _check_config(config: Mapping[str, Any], names: Sequence[str], model: str) -> None:
-    _only(config, _CONFIG, "generation_config")
+    _known_keys(config, _CONFIG, "generation_config")
     stops = _array(config.get("stopSequences"))
     if len(stops) > 5 or not all(isinstance(stop, str) and stop for stop in stops):
         raise Refused("stop_sequences: at most 5 texts are allowed, none of them empty")
@@ -170,13 +172,13 @@ def _check_config(config: Mapping[str, Any], names: Sequence[str], model: str) -
     if "responseJsonSchema" in config:
         if mime != "application/json":
             raise Refused("response_json_schema is only supported with application/json")
-        if odd := _unheld(config["responseJsonSchema"]):
+        if odd := _unsupported_keyword(config["responseJsonSchema"]):
             raise Refused(f"response_json_schema: the keyword {odd!r} is not supported")
     if "thinkingConfig" in config and UNTHINKING.match(model):
         raise Refused("Thinking is not enabled for this model")
 
 
-def _unheld(schema: Any) -> str:
+def _unsupported_keyword(schema: Any) -> str:
     """A keyword in a schema that no reply can be held to, or ""."""
     found: list[str] = []
     waiting: list[Any] = [schema]
@@ -196,7 +198,7 @@ def _unheld(schema: Any) -> str:
 
 def _check_content(content: Any, where: str, model: str) -> None:
     known = _object(content, where)
-    _only(known, _CONTENT, where)
+    _known_keys(known, _CONTENT, where)
     role = known.get("role", "user")
     if role not in {"user", "model"}:
         raise Refused(f"Please use a valid role: user, model. ({where}: {role!r})")
@@ -208,7 +210,7 @@ def _check_content(content: Any, where: str, model: str) -> None:
 
 def _check_part(part: Any, where: str, role: str, model: str) -> None:
     known = _object(part, where)
-    _only(known, _PART, where)
+    _known_keys(known, _PART, where)
     data: list[str] = sorted(known.keys() & _DATA)
     if len(data) != 1:
         raise Refused(f"* GenerateContentRequest.{where}.data: required oneof field 'data' must "
@@ -220,7 +222,7 @@ def _check_part(part: Any, where: str, role: str, model: str) -> None:
             raise Refused(f"Unable to submit request: {where} must have a text that is not empty")
     else:
         inner = _object(value, where)
-        _only(inner, _KEYS.get(kind, frozenset(inner)), f"{where}.{kind}")
+        _known_keys(inner, _KEYS.get(kind, frozenset(inner)), f"{where}.{kind}")
     if (kind == "functionCall") > (role == "model"):
         raise Refused(f"{where}: a function call is only allowed in a turn of the model")
     if (kind == "functionResponse") > (role == "user"):

@@ -7,7 +7,7 @@ import msgspec
 
 from clew.toolbox.web.asking import Answer, Request
 from clew.toolbox.web.results import Hit, plain
-from clew.toolbox.web.source import Query, Source, used_up, wrong_key
+from clew.toolbox.web.source import Query, Source, no_quota, wrong_key
 from clew.toolbox.web.trouble import Trouble
 
 SERPER: Final = "https://google.serper.dev/search"
@@ -53,7 +53,7 @@ def serper(url: str = SERPER) -> Source:
     def trouble(answer: Answer) -> Trouble | None:
         if answer.status in _REFUSED:
             return wrong_key("Serper", "SERPER_API_KEY")
-        return used_up("Serper") if answer.status == 400 and b"credit" in answer.body else None
+        return no_quota("Serper") if answer.status == 400 and b"credit" in answer.body else None
 
     return Source(
         "serper",
@@ -105,7 +105,7 @@ def brave(url: str = BRAVE) -> Source:
     def trouble(answer: Answer) -> Trouble | None:
         if answer.status in _REFUSED or b"SUBSCRIPTION_TOKEN_INVALID" in answer.body:
             return wrong_key("Brave", "BRAVE_API_KEY")
-        return used_up("Brave") if answer.status in {402, 429} and _month_is_over(answer) else None
+        return no_quota("Brave") if answer.status in {402, 429} and _month_is_over(answer) else None
 
     def read(answer: Answer) -> Iterator[Hit]:
         for one in msgspec.convert(answer.json(), _Brave).web.results:
@@ -154,7 +154,7 @@ def tavily(url: str = TAVILY) -> Source:
     def trouble(answer: Answer) -> Trouble | None:
         if answer.status in _REFUSED:
             return wrong_key("Tavily", "TAVILY_API_KEY")
-        return used_up("Tavily") if answer.status in {432, 433} else None
+        return no_quota("Tavily") if answer.status in {432, 433} else None
 
     def read(answer: Answer) -> Iterator[Hit]:
         for one in msgspec.convert(answer.json(), _Tavily).results:

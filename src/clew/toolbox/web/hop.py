@@ -32,12 +32,12 @@ _PACKED: Final = frozenset({"gzip", "x-gzip", "deflate"})
 _GZIP_OR_ZLIB: Final = 47
 
 
-class Again(Exception):  # noqa: N818 - it says what to do, and never leaves this package
+class TryAgain(Exception):  # noqa: N818 - it says what to do, and never leaves this package
     """It failed in a way that may pass."""
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Route:
     """Where a request goes: to one of these addresses, or to a proxy, which looks the name up."""
 
     addresses: tuple[Address, ...] = ()
@@ -76,7 +76,7 @@ async def hop(
 ) -> Answer:
     """Send the request to `url`, which may be a later one than its own, and read what comes.
 
-    Raises `Again` and `Trouble`.
+    Raises `TryAgain` and `Trouble`.
     """
     way = await _way(url, allow)
     body = None if request.json is None else msgspec.json.encode(request.json)
@@ -107,10 +107,10 @@ async def hop(
             finally:
                 await response.aclose()
         except httpx2.TransportError as error:
-            raise Again(f"{url.host} cannot be reached ({_cause(error)})") from error
+            raise TryAgain(f"{url.host} cannot be reached ({_cause(error)})") from error
 
 
-async def _way(url: httpx2.URL, allow: Collection[str]) -> Way:
+async def _way(url: httpx2.URL, allow: Collection[str]) -> Route:
     """Where to send it; every address is looked up now, and checked. Raises `Trouble`."""
     host, proxies = url.raw_host.decode("ascii"), getproxies()
     proxy = "" if proxy_bypass(host) else proxies.get(url.scheme) or proxies.get("all") or ""
@@ -118,13 +118,13 @@ async def _way(url: httpx2.URL, allow: Collection[str]) -> Way:
         addresses = await resolve(host, port(url))
     except (OSError, UnicodeError) as error:
         if proxy:
-            return Way(proxy=proxy)
+            return Route(proxy=proxy)
         text = f"no host {url.host[:80]} is found: check the address"
         raise Trouble("unreachable", text) from error
     check(host, port(url), addresses, allow)
     if proxy and all(map(public, addresses)):
-        return Way(proxy=proxy)
-    return Way(tuple(addresses[:_ADDRESSES]))
+        return Route(proxy=proxy)
+    return Route(tuple(addresses[:_ADDRESSES]))
 
 
 @cache

@@ -10,7 +10,7 @@ from clew.core.events import Evidence, Json, Observation
 from clew.core.interfaces import Tool
 from clew.toolbox.docs.passages import Passage
 from clew.toolbox.web.asking import Request
-from clew.toolbox.web.reach import Reach, reach_of_environment, usual
+from clew.toolbox.web.reach import Reach, reach_of_environment, status_failure
 from clew.toolbox.web.readable import KINDS, Readable, readable
 from clew.toolbox.web.results import doc_id
 from clew.toolbox.web.robots import Robots
@@ -33,7 +33,7 @@ def fetch_page(reach: Reach | None = None) -> Tool:
 
     async def call(args: dict[str, Json], key: str) -> Any:
         answer = await out.ask(Request(args["url"], types=KINDS), Robots(out).may_go)
-        if trouble := usual(answer):
+        if trouble := status_failure(answer):
             raise trouble
         found = await to_thread.run_sync(partial(readable, answer), abandon_on_cancel=True)
         return _part(answer.url, found, args.get("offset", 0))

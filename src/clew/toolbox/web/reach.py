@@ -19,7 +19,7 @@ import httpx2
 
 from clew.core.errors import ConfigError
 from clew.toolbox.web.asking import Answer, Request
-from clew.toolbox.web.hop import MOVED, Again, hop, port, read_url
+from clew.toolbox.web.hop import MOVED, TryAgain, hop, port, read_url
 from clew.toolbox.web.trouble import Trouble
 
 PRODUCT: Final = "clew"
@@ -88,7 +88,7 @@ class Reach:
             last = number == self.tries
             try:
                 answer = await self._follow(request, first, may_go)
-            except Again as failure:
+            except TryAgain as failure:
                 if last or not _in_time(wait):
                     raise Trouble("unreachable", f"{failure}: try another, or later") from failure
                 pause = _shortened(wait)
@@ -148,7 +148,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         return None
 
 
-def usual(answer: Answer) -> Trouble | None:
+def status_failure(answer: Answer) -> Trouble | None:
     """What a status means where nothing more is known; None for a good one."""
     host = httpx2.URL(answer.url).host
     match answer.status:

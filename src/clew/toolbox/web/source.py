@@ -11,7 +11,7 @@ from clew.core.events import Json
 from clew.core.interfaces import Tool
 from clew.toolbox.web.asking import Answer, Request
 from clew.toolbox.web.hop import port, read_url
-from clew.toolbox.web.reach import Reach, reach_of_environment, usual
+from clew.toolbox.web.reach import Reach, reach_of_environment, status_failure
 from clew.toolbox.web.results import Hit, Piece, observation, pieces
 from clew.toolbox.web.trouble import Trouble
 from clew.tools.schema import checked
@@ -141,14 +141,14 @@ async def search(source: Source, query: Query, reach: Reach) -> list[Piece]:
     answer = await out.ask(request)
     if key and source.secret:
         answer = replace(answer, body=answer.body.replace(key.encode(), b"(the key)"))
-    hits = understood(source, answer)
+    hits = parse_answer(source, answer)
     return pieces(source.prefix or source.name, query.text, hits)[: query.limit]
 
 
-def understood(source: Source, answer: Answer) -> list[Hit]:
+def parse_answer(source: Source, answer: Answer) -> list[Hit]:
     """What the answer says that was found. Raises `Trouble`."""
     try:
-        if trouble := source.trouble(answer) or usual(answer):
+        if trouble := source.trouble(answer) or status_failure(answer):
             raise trouble
         return list(source.read(answer))
     except (KeyError, TypeError, AttributeError, msgspec.ValidationError) as error:
@@ -174,7 +174,7 @@ def wrong_key(source_title: str, variable: str) -> Trouble:
     return Trouble("wrong_key", f"{text}; use another source")
 
 
-def used_up(source_title: str) -> Trouble:
+def no_quota(source_title: str) -> Trouble:
     """There is nothing left of what was paid for."""
     text = f"the searches paid for at {source_title} are used up: use another source"
     return Trouble("quota", text)

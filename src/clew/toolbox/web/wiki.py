@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from clew.toolbox.web.asking import Answer, Request
-from clew.toolbox.web.reach import usual
+from clew.toolbox.web.reach import status_failure
 from clew.toolbox.web.results import Hit, plain
 from clew.toolbox.web.source import Query, Source
 from clew.toolbox.web.trouble import Trouble
@@ -132,7 +132,7 @@ def read_similar(answer: Answer) -> tuple[str, ...]:
 
 
 def _read(answer: Answer) -> _Found:
-    if trouble := _trouble(answer) or usual(answer):
+    if trouble := _trouble(answer) or status_failure(answer):
         raise trouble
     try:
         said = msgspec.convert(answer.json(), _Wiki)

@@ -85,10 +85,10 @@ def search_texts(so_far: Trajectory) -> list[str]:
     The unknown tools are those that the last step called.
     """
     words = [
-        aside.text
+        notice.text
         for step in (so_far.before, *so_far.steps)
-        for aside in step.asides
-        if isinstance(aside, Note) and aside.source == "person"
+        for notice in step.notices
+        if isinstance(notice, Note) and notice.source == "person"
     ]
     step = so_far.step
     missed = [

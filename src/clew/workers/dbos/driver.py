@@ -97,7 +97,7 @@ class DbosDriver:
                 try:
                     await ended.wait()
                 except BaseException:  # cancelled: whoever wants that does not wait for a step
-                    worker.break_off()
+                    worker.abandon()
                     raise
 
     async def _launch(self, worker: Worker) -> None:

@@ -159,7 +159,7 @@ class Tickets:
         await self._ask(self._client.enqueue, options, run_id, tries)
         return True
 
-    async def tear(self, tickets: Sequence[Ticket]) -> None:
+    async def withdraw(self, tickets: Sequence[Ticket]) -> None:
         """Withdraw tickets that nobody can be counted on to honour."""
         if tickets:
             await self._ask(self._client.cancel_workflows, [ticket.id for ticket in tickets])

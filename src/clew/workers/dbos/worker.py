@@ -82,7 +82,7 @@ class Worker:
     async def advance(self, run_id: str, tries: int, ticket: str) -> str:
         """Honour a ticket: work on its run until that stops; say what became of it."""
         if self.leaving.is_set():
-            return await self._hand_back(run_id, ticket)
+            return await self._requeue(run_id, ticket)
         if run_id in self.carrying:
             return "twice"
         self.carrying[run_id] = ticket
@@ -93,7 +93,7 @@ class Worker:
         finally:
             del self.carrying[run_id], self._scopes[run_id]
 
-    def break_off(self) -> None:
+    def abandon(self) -> None:
         """Break off whatever is at hand: the records are open, and others go on from there."""
         for scope in self._scopes.values():
             scope.cancel()
@@ -123,7 +123,7 @@ class Worker:
                 tries = 0 if outcome.moved else tries
                 return await self._retry_later(run_id, tries, ticket, outcome.text)
             case "left":
-                return await self._hand_back(run_id, ticket)
+                return await self._requeue(run_id, ticket)
             case "ended" if outcome.text:
                 self.events.tell("ended", run_id, outcome.text)
                 return outcome.text
@@ -141,7 +141,7 @@ class Worker:
             await anyio.sleep(0.1)
         return None
 
-    async def _hand_back(self, run_id: str, ticket: str) -> str:
+    async def _requeue(self, run_id: str, ticket: str) -> str:
         """Write a new ticket, which another worker gets: this one takes no more."""
         try:
             seq = len(await load(self.store, run_id))
@@ -186,7 +186,7 @@ class Worker:
         now = anyio.current_time()
         resting = {run_id for run_id in due if self._pauses.rests(run_id, now, 0)} | self.refused
         lost = {ticket.run_id: ticket for ticket in await self._lost(tickets)}
-        await self.tickets.tear([ticket for run, ticket in lost.items() if run not in due])
+        await self.tickets.withdraw([ticket for run, ticket in lost.items() if run not in due])
         known = self._known = {ticket.run_id for ticket in tickets} | self.carrying.keys()
         if self._take_over:
             self._over |= {run for run in due if run in lost or run not in known}
@@ -198,7 +198,7 @@ class Worker:
         self._take_over = False
         await self._sweep()
         resting |= self.refused | {run for run in due if self._pauses.rests(run, now, 0)}
-        elsewhere = self._elsewhere(tickets) - lost.keys() | resting
+        elsewhere = self._runs_of_others(tickets) - lost.keys() | resting
         return bool(self.carrying or self._missing or due.keys() - elsewhere)
 
     async def _sweep(self) -> None:
@@ -207,7 +207,7 @@ class Worker:
             self._swept = now
             await self.tickets.forget((datetime.now(UTC) - _KEPT).isoformat())
 
-    def _elsewhere(self, tickets: Iterable[Ticket]) -> set[str]:
+    def _runs_of_others(self, tickets: Iterable[Ticket]) -> set[str]:
         """Runs that wait for another try, or that another worker has."""
         held = {t.run_id for t in tickets if t.held and t.executor != self.config.name}
         return held | {ticket.run_id for ticket in tickets if ticket.status == "DELAYED"}
@@ -276,7 +276,7 @@ class Worker:
             return
         self._pauses.forget(run_id)
         if run_id in self._over or await self._free(run_id):
-            await self.tickets.tear([ticket] if ticket else [])
+            await self.tickets.withdraw([ticket] if ticket else [])
             seq = len(record)
             await self.tickets.write(run_id, seq, version=self.version, new=seq == new)
 

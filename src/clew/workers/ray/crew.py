@@ -115,9 +115,9 @@ class Crew:
                 while not self.idle:
                     with suppress(ClewError):
                         await self.next()
-            self.break_off()
+            self.abandon()
 
-    def break_off(self) -> None:
+    def abandon(self) -> None:
         """Let the actors go at once: what was not recorded is lost, and the runs are open."""
         for actor in self._actors:
             RAY.kill(actor)
@@ -138,7 +138,7 @@ async def crew(config: ActorConfig, cast: Cast) -> AsyncGenerator[Crew]:
         try:
             yield working
         except asyncio.CancelledError:
-            working.break_off()
+            working.abandon()
             raise
         finally:
             await working.end()

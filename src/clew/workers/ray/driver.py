@@ -18,7 +18,7 @@ from clew.stores import store_at
 from clew.stores.listing import summary
 from clew.workers.agents import agent_named
 from clew.workers.config import OnWorkerEvent, WorkerConfig
-from clew.workers.locks import Shared, let_go, shared
+from clew.workers.locks import Shared, release_quietly, shared
 from clew.workers.ray.actor import ActorConfig, End, named_from
 from clew.workers.ray.crew import Cast, crew
 from clew.workers.ray.fan_out import shared_place
@@ -55,7 +55,7 @@ class RayDriver:
             store = shared(opened)
             worker = Worker(store, config, Sender(store, working), on_event, leaving)
             async with anyio.create_task_group() as group:
-                group.start_soon(_hand_on, leaving, working.tell_to_leave)
+                group.start_soon(_leave_on_signal, leaving, working.tell_to_leave)
                 await worker.serve()
                 group.cancel_scope.cancel()
 
@@ -79,7 +79,7 @@ def _names(config: WorkerConfig) -> list[str]:
     return names
 
 
-async def _hand_on(leaving: anyio.Event, leave: Callable[[], None]) -> None:
+async def _leave_on_signal(leaving: anyio.Event, leave: Callable[[], None]) -> None:
     await leaving.wait()
     leave()
 
@@ -101,7 +101,7 @@ class Sender:
 
     async def carry(self, run: RunInfo, lock: str, worker: Worker) -> Outcome:
         """Let go of the run, which its actor claims, and have it carried."""
-        await let_go(self._store, lock)
+        await release_quietly(self._store, lock)
         found = summary(run)
         worker.taken(run.run_id, "" if found is None else found.started.goal)
         end = await self._crew.carry(run.run_id, over=lock != run.run_id)
