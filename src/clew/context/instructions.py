@@ -106,7 +106,7 @@ class Instructions:
         return self.replace(persona=persona, constraints=(*constraints, *added), **asked)
 
     @property
-    def switches(self) -> dict[str, bool | None]:
+    def switches(self) -> dict[str, Any]:
         """What a codec and the view have a say in, once it is settled."""
         names = ("repeat_question", "strict_landing", "raw_replies")
         return {name: getattr(self, name) for name in names}
