@@ -220,7 +220,7 @@ def test_diff_says_where_two_runs_part_and_what_they_came_to(run_id: str) -> Non
     assert f"  {fork_id}: nothing" in lines
     assert any(line.startswith(f"Answer of {run_id}: ") for line in lines)
     assert f"{'':<10}{run_id:<28}{fork_id}" in lines
-    for label in ("status", "model", "format", "steps", "calls", "tokens", "cost", "seconds"):
+    for label in ("status", "model", "codec", "steps", "calls", "tokens", "cost", "seconds"):
         assert sum(line.startswith(f"{label:<10}") for line in lines) == 1
     assert "\x1b" not in done.out
 

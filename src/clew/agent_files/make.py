@@ -3,16 +3,23 @@
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
 from clew.agent_files.imports import imported, imported_function, imported_tools
-from clew.agent_files.others import other_agent
-from clew.agent_files.read import part, read_agent_file, with_place
-from clew.agent_files.spec import PriceTable, ProcessTable, Program, PromptTable, Spec
+from clew.agent_files.read import described, read_agent_file
+from clew.agent_files.spec import (
+    PartError,
+    PriceTable,
+    PromptTable,
+    Spec,
+    part,
+)
+from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of
 from clew.codecs import by_name
 from clew.codecs.interface import Codec
 from clew.context import PROMPT, Instructions, instructions, matching
@@ -28,9 +35,7 @@ from clew.support.wings import CHECKS, DOCUMENTS, GUARDS, SCREENS, TOOLS, find, 
 from clew.toolbox.calc import calc
 from clew.toolbox.person import ASK_PERSON, HoldQuestions, ask_person
 from clew.toolbox.planner import planner
-from clew.toolbox.program import program
 from clew.tools.finish import answer_schema
-from clew.tools.process import process_tool
 from clew.tools.retrieval import Embed, Retrieval
 from clew.tools.schema import checked
 from clew.validate import check_cost
@@ -73,8 +78,19 @@ def make_agent(spec: Spec, docs: object | None = None, model: Model | None = Non
 
     Raises `ConfigError` if the spec does not fit, or names something that is missing.
     """
-    with with_place(spec):
+    with _with_line(spec):
         return _agent(spec, docs, model)
+
+
+@contextmanager
+def _with_line(spec: Spec) -> Generator[None]:
+    """Say of a part that cannot be made where it is described, if that is in the spec's file."""
+    try:
+        yield
+    except PartError as error:
+        if (where := described(spec, error.path)) is None:
+            raise
+        raise ConfigError(f"{where}: {error}") from error
 
 
 def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
@@ -142,13 +158,13 @@ def make_library(spec: Spec, on_progress: Callable[[int, int, str], None] | None
 
     Raises `ConfigError`.
     """
-    with with_place(spec), part("docs"):
+    with _with_line(spec), part("docs"):
         return require(DOCUMENTS, DOCS)(spec.docs, on_progress=on_progress) if spec.docs else None
 
 
 def make_model(spec: Spec) -> Model:
     """The model of that name. Raises `ConfigError`."""
-    with with_place(spec):
+    with _with_line(spec):
         settings = _settings(spec)
         if spec.model == OFFLINE:
             _check_offline(spec, settings)
@@ -173,7 +189,7 @@ def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
 
 def make_tools(spec: Spec, docs: object | None) -> list[AnyTool]:
     """The tools of these names, each once, in order; those of the documents last."""
-    with with_place(spec):
+    with _with_line(spec):
         return [tool for _, tools in _placed(spec, docs) for tool in tools]
 
 
@@ -192,11 +208,11 @@ def _placed(spec: Spec, docs: object | None) -> Iterator[tuple[Where, list[AnyTo
         yield ("tools", name), tools
     for place, each in enumerate(spec.programs):
         with part("programs", place):
-            tools = [_program(each)]
+            tools = [command_tool(each)]
         yield ("programs", place), tools
     for place, function in enumerate(spec.processes):
         with part("processes", place):
-            tools = [_process_tool(function, spec.folder)]
+            tools = [process_tool_of(function, spec.folder)]
         yield ("processes", place), tools
     for place, other in enumerate(spec.agents):
         with part("agents", place):
@@ -248,27 +264,6 @@ def shipped(name: str) -> Tool:
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(tool_names())}"
             message = f"there is no tool {name!r}: {hint} (one of your own is module:name)"
             raise ConfigError(message)
-
-
-def _program(each: Program) -> Tool:
-    return program(
-        each.name,
-        each.argv,
-        each.description,
-        parameters=each.parameters,
-        dashes=each.dashes,
-        effect=each.effect,
-        timeout=each.timeout,
-        cwd=each.cwd or None,
-        env=each.env,
-        limit=each.limit,
-    )
-
-
-def _process_tool(each: ProcessTable, folder: str) -> Tool:
-    imported_function(each.function, "function", folder)
-    said = msgspec.structs.asdict(each)
-    return process_tool(said.pop("function"), **{name: it for name, it in said.items() if it})
 
 
 def _named(spec: Spec, kind: str, group: str, name: str) -> Any:

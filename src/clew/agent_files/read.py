@@ -3,8 +3,6 @@
 import difflib
 import re
 import tomllib
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal, get_args, get_origin
 
@@ -23,35 +21,7 @@ _STEP: Final = re.compile(r"\.(\w+)|\[(\d+)\]")
 _TOLD: Final = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 
 
-class PartError(ConfigError):
-    """A part of an agent cannot be made; `path` says where it is described."""
-
-    def __init__(self, path: tuple[str | int, ...], message: str) -> None:
-        super().__init__(message)
-        self.path = path
-
-
-@contextmanager
-def part(*path: str | int) -> Generator[None]:
-    """Whatever does not fit in here is a fault of this part of the description."""
-    try:
-        yield
-    except ConfigError as error:
-        raise PartError(path, str(error)) from error
-
-
-@contextmanager
-def with_place(spec: Spec) -> Generator[None]:
-    """Say of a part that cannot be made where it is described, if that is in the spec's file."""
-    try:
-        yield
-    except PartError as error:
-        if (where := _described(spec, error.path)) is None:
-            raise
-        raise ConfigError(f"{where}: {error}") from error
-
-
-def _described(spec: Spec, path: tuple[str | int, ...]) -> str | None:
+def described(spec: Spec, path: tuple[str | int, ...]) -> str | None:
     """File and line of a part; None where something else said it, or the file has changed since."""
     if not spec.file or not path:
         return spec.file or None

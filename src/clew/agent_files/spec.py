@@ -1,12 +1,14 @@
 """What an agent is made of, as plain values: an agent file, the options of a command, an origin."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
 from clew.context.instructions import PROMPT, TellLeft
+from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json
 from clew.guards.limits import Limits, Repeats
 
@@ -17,6 +19,23 @@ SCREENS: Final = ("injections",)
 """The default screens of agent files and commands."""
 
 Schema: TypeAlias = dict[str, Json]
+
+
+class PartError(ConfigError):
+    """A part of an agent cannot be made; `path` says where it is described."""
+
+    def __init__(self, path: tuple[str | int, ...], message: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+@contextmanager
+def part(*path: str | int) -> Generator[None]:
+    """Whatever does not fit in here is a fault of this part of the description."""
+    try:
+        yield
+    except ConfigError as error:
+        raise PartError(path, str(error)) from error
 
 
 class Part(

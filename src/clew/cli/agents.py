@@ -124,7 +124,7 @@ async def assemble(spec: Spec, screen: Screen) -> Assembled:
     tell_model(spec.model, why)
     docs = make_library(spec, screen.indexing)
     agent = make_agent(spec, docs)
-    screen.warn(agent.warnings)
+    screen.warn(agent)
     await anyio.lowlevel.checkpoint()  # nothing is recorded after a Ctrl-C while parts are imported
     return Assembled(spec, agent, docs, why)
 

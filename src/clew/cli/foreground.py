@@ -101,20 +101,23 @@ async def run_to_end(
     work: Callable[[], Awaitable[T]], run_id: str, store: str | None
 ) -> tuple[T | None, BaseException | None, str]:
     """What the work on a run returns; where it does not, the error and reason that left it open."""
-    resume = f"the record is open, go on with: {command('resume', run_id, store=store)}"
     try:
         done = await unless_interrupted(work)
     except Exception as error:
         if not isinstance(error, FencedError):
-            error.add_note(resume)
+            error.add_note(_resume(run_id, store))
         if not isinstance(error, ClewError):
             raise
         return None, error, str(error)
     if done is None:
         interrupted = KeyboardInterrupt()
-        interrupted.add_note(resume)
+        interrupted.add_note(_resume(run_id, store))
         return None, interrupted, "interrupted"
     return done, None, ""
+
+
+def _resume(run_id: str, store: str | None) -> str:
+    return f"the record is open, go on with: {command('resume', run_id, store=store)}"
 
 
 async def read_all(docs: Library | None, screen: Screen) -> None:

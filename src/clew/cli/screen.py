@@ -1,7 +1,6 @@
 """A run on a terminal, as it happens."""
 
 import time
-from collections.abc import Sequence
 from types import TracebackType
 from typing import Final, Self
 
@@ -9,7 +8,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from clew import Entry, Trajectory
+from clew import Agent, Entry, Trajectory
 from clew.cli.errors import debugging
 from clew.cli.render import Block, render_event
 from clew.cli.safe_text import inert
@@ -128,9 +127,9 @@ class Screen:
         if self._live is None and self.debug:
             self.put(Block("Documents", self._doing or f"{total} looked at", "dim"))
 
-    def warn(self, warnings: Sequence[str]) -> None:
-        """What may be meant but is seldom wise."""
-        for warning in warnings:
+    def warn(self, agent: Agent) -> None:
+        """What of an agent may be meant but is seldom wise."""
+        for warning in () if self.out is None else agent.warnings:
             self.put(Block("Warning", inert(warning), "yellow"))
 
     def documents(self, report: IndexReport) -> None:

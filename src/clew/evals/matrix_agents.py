@@ -9,8 +9,8 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.agent_files import DOCS, PartError, Spec, make_agent, make_library, make_model
-from clew.agent_files.read import misfit, part, with_absolute_paths
-from clew.agent_files.spec import Connection, Part, PriceTable, put
+from clew.agent_files.read import misfit, with_absolute_paths
+from clew.agent_files.spec import Connection, Part, PriceTable, part, put
 from clew.agent_files.toml_lines import Path as Place
 from clew.agent_files.toml_lines import line_of
 from clew.core.agent import Agent

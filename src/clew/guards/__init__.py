@@ -1,6 +1,6 @@
 """Guards: may this call happen? And a check of the links in an answer."""
 
-from clew.guards.already_done import AlreadyDone
+from clew.guards.caps import AlreadyDone
 from clew.guards.links import NoOutsideLinks
 from clew.guards.no_progress import NoProgress, Stuck
 

@@ -1,4 +1,4 @@
-"""The caps on calls: how many a run, a step and a tool may have."""
+"""The guards that every agent has: caps on its calls, and nothing done twice in a fork unasked."""
 
 from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
@@ -37,6 +37,23 @@ class Caps(msgspec.Struct, frozen=True):
         most = self.per_tool.get(name)
         if most is not None and so_far.spent.calls[name] + tally.waiting(place, name) >= most:
             return _over(f"{name} may be called {most} times in a run and was: use what it gave")
+        return None
+
+
+class AlreadyDone(msgspec.Struct, frozen=True):
+    """A guard: holds a call that repeats a side effect from after a fork point.
+
+    A repeat is the same tool with the same arguments. It does nothing in a run that is not a fork.
+    """
+
+    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+        """Hold the call for a person, who knows whether it is to happen twice."""
+        for fork in so_far.forks:
+            for done in fork.done:
+                if done.tool == call.action.name and done.hash == call.hash:
+                    was = "may have been done" if done.outcome == "unknown" else "was done"
+                    reason = f"this {was} already, by {done.key}: allow it if it is to happen twice"
+                    return Verdict("hold", reason)
         return None
 
 

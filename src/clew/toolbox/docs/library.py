@@ -1,5 +1,6 @@
 """A folder of documents that can be searched and read."""
 
+import os
 import sqlite3
 import threading
 import weakref
@@ -7,11 +8,10 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from clew.core.errors import ConfigError
 from clew.toolbox.docs.filing import forget, refresh
-from clew.toolbox.docs.folder import Skipped, walk
 from clew.toolbox.docs.index import open_index, usual_place
 from clew.toolbox.docs.search import Found, Stretch, read_on, search
 
@@ -19,6 +19,12 @@ T = TypeVar("T")
 OnProgress: TypeAlias = Callable[[int, int, str], None]
 """Gets (files done, all files, path of the next one), in the thread that indexes; at the end the
 path is empty."""
+
+PASSED_OVER: Final = frozenset({"node_modules", "__pycache__", "venv"})
+"""Folders that hold no documents, besides all files and folders whose name begins with a dot."""
+
+Skipped: TypeAlias = dict[str, str]
+"""Path relative to the folder → why it is not searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +110,7 @@ class Library:
     def _load(self, stop: threading.Event) -> IndexReport:
         if not self.folder.is_dir():
             raise ConfigError(f"the folder {self.folder} is gone: put it back or give another")
-        files, skipped = walk(self.folder)
+        files, skipped = _walk(self.folder)
         with self._index(stop) as connection:
             known = {path for (path,) in connection.execute("SELECT path FROM files")}
             forget(connection, sorted(known - set(files)), stop)
@@ -149,3 +155,45 @@ class Library:
             note=self._note,
             complete=complete,
         )
+
+
+def _walk(folder: Path) -> tuple[list[str], Skipped]:
+    """All files under the folder as sorted relative paths (with `/`), and what was skipped.
+
+    Symbolic links are not followed: they could lead round in a circle or out of the folder.
+    """
+    files: list[str] = []
+    skipped: Skipped = {}
+    waiting = [""]
+    while waiting:
+        inner = waiting.pop()
+        try:
+            with os.scandir(folder / inner) as listing:
+                entries = [(entry, inner + entry.name) for entry in listing]
+        except OSError as error:
+            skipped[_printable(inner)] = f"cannot be listed: {error.strerror}"
+            continue
+        for entry, path in entries:
+            if entry.name.startswith(".") or (entry.name in PASSED_OVER and entry.is_dir()):
+                continue
+            if reason := _unfit(entry):
+                skipped[_printable(path)] = reason
+            elif entry.is_dir(follow_symlinks=False):
+                waiting.append(f"{path}/")
+            else:
+                files.append(path)
+    return sorted(files), skipped
+
+
+def _unfit(entry: os.DirEntry[str]) -> str:
+    if entry.is_symlink():
+        return "a symbolic link, not followed"
+    if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
+        return "not a regular file"
+    if _printable(entry.name) != entry.name:
+        return "its name is not UTF-8: rename it"
+    return ""
+
+
+def _printable(path: str) -> str:
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

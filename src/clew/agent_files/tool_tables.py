@@ -1,14 +1,42 @@
-"""Agents of other files as tools of one."""
+"""The tools that tables of an agent file describe: programs, processes, agents of other files."""
 
 from collections.abc import Callable
 
+import msgspec
+
+from clew.agent_files.imports import imported_function
 from clew.agent_files.origin import origin
 from clew.agent_files.read import read_agent_file
-from clew.agent_files.spec import AgentTable, Spec
+from clew.agent_files.spec import AgentTable, ProcessTable, Program, Spec
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
-from clew.core.interfaces import AgentTool
+from clew.core.interfaces import AgentTool, Tool
 from clew.subagents import delegate
+from clew.toolbox.program import program
+from clew.tools.process import process_tool
+
+
+def command_tool(each: Program) -> Tool:
+    """The tool that runs a program."""
+    return program(
+        each.name,
+        each.argv,
+        each.description,
+        parameters=each.parameters,
+        dashes=each.dashes,
+        effect=each.effect,
+        timeout=each.timeout,
+        cwd=each.cwd or None,
+        env=each.env,
+        limit=each.limit,
+    )
+
+
+def process_tool_of(each: ProcessTable, folder: str) -> Tool:
+    """The tool that calls a function in a process of its own."""
+    imported_function(each.function, "function", folder)
+    said = msgspec.structs.asdict(each)
+    return process_tool(said.pop("function"), **{name: it for name, it in said.items() if it})
 
 
 def other_agent(each: AgentTable, spec: Spec, make: Callable[[Spec], Agent]) -> AgentTool:
