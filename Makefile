@@ -25,7 +25,8 @@ help:  ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 42 | grep -v '^make ask'
 
 ask: $(VENV)/$(if $(filter local:%,$(MODEL)),.local,.core)  ## Ask the documents
-	@$(BIN)/clew ask "$$QUESTION" --docs "$$FOLDER" --model "$$MODEL"
+	@$(BIN)/clew ask "$$QUESTION" --docs "$$FOLDER" --model "$$MODEL" \
+		|| case $$? in 3|4|6|7) ;; *) exit 1 ;; esac  # at a limit, held, refused, declined: said above
 
 check: lint types test  ## Format, lint, types and the tests that are quick: before every commit
 
