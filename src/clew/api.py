@@ -20,6 +20,7 @@ from typing import Any, Generic, TypeAlias
 import anyio
 
 from clew.codecs.interface import Codec, Shape
+from clew.compare import as_begun
 from clew.concurrency.portal import portal, twin, wait_for
 from clew.context.rendered_prompt import RenderedPrompt, render_prompt
 from clew.core.agent import A_co, Agent
@@ -177,6 +178,7 @@ async def open_run(
             yield OpenRun(agent, journal)
             return
         record = await load(place, run_id)
+        agent = agent if accept_change else as_begun(agent, record)
         async with claimed(place, record, take_over=take_over):
             journal = await take_up(
                 agent, run_id, place,
@@ -223,9 +225,8 @@ async def replay(
     `stand_ins` are parts of the agent that only stand in for those of the record, as
     `clew.agent_files.stand_ins` makes them.
     """
-    async with store_at(store) as place:
-        record = await load(place, run_id)
-    return await replay_record(agent, record, MemoryStore(), stand_ins)
+    record = await read(run_id, store=store)
+    return await replay_record(as_begun(agent, record), record, MemoryStore(), stand_ins)
 
 
 async def read(run_id: str, *, at: int | None = None, store: Where = None) -> Trajectory:

@@ -1,13 +1,17 @@
 """Where two runs part, and how they differ as a whole: read off their records."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import zip_longest
 from typing import TypeAlias
 
 import msgspec
 
+from clew.codecs import same_format
+from clew.core.agent import A_co, Agent
 from clew.core.events import AgentSpec, Forked, Json, Landing, Note, Thought
 from clew.core.trajectory import Step, Trajectory
+from clew.support.redaction import redact
 
 Fact: TypeAlias = tuple[int, str, Json]
 """Something that happened: the number of its step, what it is, its value."""
@@ -121,3 +125,30 @@ def changes(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:
             f"{group}.{name}" for name in sorted({*was, *now}) if was.get(name) != now.get(name)
         ]
     return tuple(found)
+
+
+def changes_to_accept(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:
+    """What differs between two settings, as far as that is for a person to accept.
+
+    Another version of the same format is not: clew was updated. It takes nothing back either, so
+    alone it is no change of the run.
+    """
+    found = changes(old, new)
+    updated = same_format(old.codec, new.codec)
+    return tuple(name for name in found if name != "codec") if updated else found
+
+
+def as_begun(agent: Agent[A_co], record: Trajectory) -> Agent[A_co]:
+    """The agent with the variant that the record names, where that is nearer to the record's.
+
+    What suits a model may have changed since a run began: it goes on as it began.
+    """
+    setting = record.setting or record.started.setting
+    if not (different := changes_to_accept(setting, redact(agent.setting))):
+        return agent
+    name = setting.parts.get("variant")
+    variants = [one for one in agent.instructions.variants if one.name == name]
+    forced = [replace(one, match=("*",), below=None, native=None) for one in variants]
+    begun = agent.replace(prompt=agent.instructions.replace(variants=forced))
+    left = changes_to_accept(setting, redact(begun.setting))
+    return begun if len(left) < len(different) else agent

@@ -7,10 +7,13 @@ import pytest
 
 from clew import (
     PROMPT,
+    VARIANTS,
     Agent,
+    ConfigError,
     Instructions,
     Limits,
     MemoryStore,
+    ModelError,
     NoProgress,
     prompt_of,
     read,
@@ -21,7 +24,7 @@ from clew import (
 )
 from clew.context.instructions import SHORT
 from clew.context.variants import billions_in
-from clew.core.events import Action, Reply
+from clew.core.events import Action, Changed, Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.guards.no_progress import EARLY
 from clew.testing.models import Line, ScriptedModel, act, finish, say
@@ -390,3 +393,37 @@ async def test_a_reply_that_had_to_be_mended_is_shown_as_it_was_read(
     agent = small(written, finish("1850"), codec=codec).replace(codec=codec)
     await run(agent, "When?", store=MemoryStore())
     assert sent_by(agent)[1].parts[0].text != written
+
+
+# ------------------------------------------------------------------------------- earlier runs
+
+EARLIER = PROMPT.replace(variants=[one for one in VARIANTS if "tiny" not in one.name])
+"""As clew was before anything was done for models of this size."""
+
+
+async def test_a_run_goes_on_with_the_variant_that_it_began_with() -> None:
+    script = (act("search", query="x"), act("search", query="y"), say("1850"))
+    then = Agent(watched(script[0], name=SMALL), TOOLS, prompt=EARLIER)
+    now = Agent(watched(*script, name=SMALL), TOOLS)
+    begun = then.setting.parts["variant"], then.resolved_codec.name
+    assert begun == ("small, native", "native/2")
+    store = MemoryStore()
+    with pytest.raises(ModelError):
+        await run(then, "When?", store=store, run_id="run")
+    result = await resume(now, "run", store=store)
+    record = await read("run", store=store)
+    assert result.answer == "1850"
+    assert not any(isinstance(entry.event, Changed) for entry in record.entries)
+    assert len(sent_by(now)[0].tools) == 3
+    await replay(now, "run", store=store)
+    with pytest.raises(ConfigError, match="the agent differs from the record's in prompt"):
+        await resume(now.replace(prompt="Mine."), "run", say="And?", store=store)
+
+
+async def test_a_replay_needs_no_model_that_tells_its_size() -> None:
+    info = ModelInfo("local:mine.gguf", billions=1.5)
+    agent = Agent(Sized(info), TOOLS, limits=Limits(steps=1, landing=False))
+    result = await run(agent, "When?", store=(store := MemoryStore()))
+    unsized = agent.replace(model=Sized(ModelInfo("local:mine.gguf")))
+    assert unsized.resolved_codec.name != agent.resolved_codec.name
+    await replay(unsized, result.run_id, store=store)

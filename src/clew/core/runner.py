@@ -2,13 +2,11 @@
 
 from typing import Final
 
-from clew.codecs import same_format
-from clew.compare import changes
+from clew.compare import changes, changes_to_accept
 from clew.core.agent import A_co, Agent
 from clew.core.errors import ConfigError, RunNotFoundError
 from clew.core.events import (
     SCHEMA,
-    AgentSpec,
     AnyEvent,
     Changed,
     Charged,
@@ -190,17 +188,6 @@ async def refuse_sub_run(store: Store, so_far: Trajectory) -> None:
         f"resume run {root.run_id}"
     )
     raise ConfigError(message)
-
-
-def changes_to_accept(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:
-    """What differs between two settings, as far as that is for a person to accept.
-
-    Another version of the same format is not: clew was updated. It takes nothing back either, so
-    alone it is no change of the run.
-    """
-    found = changes(old, new)
-    updated = same_format(old.codec, new.codec)
-    return tuple(name for name in found if name != "codec") if updated else found
 
 
 def _changes(agent: Agent, so_far: Trajectory, *, accepted: bool) -> tuple[str, ...]:

@@ -16,10 +16,10 @@ from clew.agent_files import (
     with_model,
 )
 from clew.agent_files.imports import imported
+from clew.compare import as_begun, changes_to_accept
 from clew.core.agent import Agent, is_agent
 from clew.core.errors import ConfigError
 from clew.core.events import AgentSpec, Json, encode
-from clew.core.runner import changes_to_accept
 from clew.core.trajectory import Trajectory
 from clew.support.redaction import redact
 from clew.workers.config import WorkerConfig
@@ -78,7 +78,8 @@ class KnownAgents:
 
     async def __call__(self, record: Trajectory) -> Agent:
         setting = record.setting or record.started.setting
-        for agent in self.given.values():
+        for given in self.given.values():
+            agent = as_begun(given, record)
             if not changes_to_accept(setting, redact(agent.setting)):
                 return agent
         spec = spec_of(record) if self.recorded else None
@@ -86,7 +87,7 @@ class KnownAgents:
             raise ConfigError(self._lacking(setting))
         if not self.trusting and is_foreign(record):
             raise ConfigError(FOREIGN.format(setting=_named(setting), names=_outside(spec)))
-        agent = self._make(spec)
+        agent = as_begun(self._make(spec), record)
         if different := changes_to_accept(setting, redact(agent.setting)):
             what = f"{_named(setting)} differs in {', '.join(different)} from what is made of it"
             message = f"the agent {what} here: the run is left to a worker that has it"
