@@ -31,8 +31,8 @@ NAVIGATION: Final = {
         "Testing and evaluation": ["testing", "simulated-models", "evaluation"],
         "Parts of your own": [
             *("recipes/README", "recipes/tool", "recipes/provider", "recipes/format"),
-            *("recipes/bound", "recipes/guard", "recipes/store", "recipes/strategy"),
-            *("recipes/scorer", "recipes/source"),
+            *("recipes/bound", "recipes/guard", "recipes/check", "recipes/store"),
+            *("recipes/strategy", "recipes/scorer", "recipes/source"),
         ],
     },
     "Reference": [
