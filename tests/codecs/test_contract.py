@@ -32,10 +32,7 @@ def test_the_whole_contract_in_one_call() -> None:
 class Nameless(Paper):
     """Has no version."""
 
-    @property
-    @override
-    def name(self) -> str:
-        return "paper"
+    name = "paper"
 
 
 class Silent(Paper):

@@ -300,12 +300,10 @@ class ThinkingPart:
 
 
 class FormatPart(Native):
+    name = "own/1"
+
     def __init__(self, part: Part) -> None:
         self.part = part
-
-    @property
-    def name(self) -> str:
-        return "own/1"
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Any:
         return self.part(brief, reply)

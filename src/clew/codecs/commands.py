@@ -83,10 +83,8 @@ class Commands:
         """Where a model begins to invent a result."""
         return (f"\n{self.observation}:",)
 
-    @property
-    def native(self) -> bool:
-        """False: the prompt describes the tools."""
-        return False
+    native = False
+    """The prompt describes the tools."""
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, tools and examples in one system part, then the question."""

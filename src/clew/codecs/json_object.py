@@ -44,20 +44,11 @@ _OUTER: Final = " \t\r\n`[]"
 class JsonObject:
     """Each reply is one JSON object with a thought, an action and its arguments."""
 
-    @property
-    def name(self) -> str:
-        """`name/version`."""
-        return "json/2"
-
-    @property
-    def stop(self) -> tuple[str, ...]:
-        """Where a model begins to invent a result; no JSON string contains this."""
-        return ("\nObservation:",)
-
-    @property
-    def native(self) -> bool:
-        """False: the prompt describes the tools."""
-        return False
+    name = "json/2"
+    stop = ("\nObservation:",)
+    """Where a model begins to invent a result; no JSON string contains this."""
+    native = False
+    """The prompt describes the tools."""
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, tools and examples in one system part, then the question."""

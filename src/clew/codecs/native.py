@@ -35,20 +35,11 @@ _CLOSE: Final = re.compile(r"\}\s*</tool_call>")
 class Native:
     """Function calling as providers offer it."""
 
-    @property
-    def name(self) -> str:
-        """`name/version`."""
-        return "native/2"
-
-    @property
-    def stop(self) -> tuple[str, ...]:
-        """None: the provider knows where a reply ends."""
-        return ()
-
-    @property
-    def native(self) -> bool:
-        """True: tools are declared to the provider."""
-        return True
+    name = "native/2"
+    stop = ()
+    """None: the provider knows where a reply ends."""
+    native = True
+    """Tools are declared to the provider."""
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """System prompt, worked examples as messages, the goal."""

@@ -39,20 +39,11 @@ class Paper:
     one JSON object in the brackets.
     """
 
-    @property
-    def name(self) -> str:
-        """`name/version`."""
-        return "paper/2"
-
-    @property
-    def stop(self) -> tuple[str, ...]:
-        """Where a model begins to invent a result."""
-        return ("\nObservation ", "\nObservation:")
-
-    @property
-    def native(self) -> bool:
-        """False: the prompt describes the tools."""
-        return False
+    name = "paper/2"
+    stop = ("\nObservation ", "\nObservation:")
+    """Where a model begins to invent a result."""
+    native = False
+    """The prompt describes the tools."""
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, tools and examples in one system part, then the question."""

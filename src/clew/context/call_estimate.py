@@ -105,7 +105,10 @@ class CallEstimate(msgspec.Struct, frozen=True):
         Where the last prompt was read from a cache or written to it, the next is expected to find
         it there. A reply is expected to be no shorter than the last one, if no `answer` is given.
         """
-        last, characters = self._sizes(so_far).next_prompt(so_far)
+        sizes = so_far.folds.get("sizes")
+        if not isinstance(sizes, _Sizes) or sizes.shape is not self.shape:
+            sizes = so_far.folds["sizes"] = _Sizes(self.shape)
+        last, characters = sizes.next_prompt(so_far)
         usual = max(ANSWER, last.output)
         usual = usual if self.answer is None else min(usual, self.answer)
         opening = last.input + max(0, last.output - last.reasoning) if last.input else self.opening
@@ -117,12 +120,6 @@ class CallEstimate(msgspec.Struct, frozen=True):
             fresh = (prompt - cached) * rates.input
             cost = (fresh + cached * rates.cached + answer * rates.output) / 1_000_000
         return Usage(prompt, answer, cached, cost=cost, estimated=True)
-
-    def _sizes(self, so_far: Trajectory) -> _Sizes:
-        sizes = so_far.folds.get("sizes")
-        if not isinstance(sizes, _Sizes) or sizes.shape is not self.shape:
-            sizes = so_far.folds["sizes"] = _Sizes(self.shape)
-        return sizes
 
 
 def opening(first: Prompt) -> int:

@@ -264,10 +264,6 @@ class Agent(Generic[A_co]):
             raise broken(f"the bound {stable_name(bound)}", error) from error
         return text_from(f"the bound {stable_name(bound)}", reason, "a reason or None")
 
-    def cannot_land(self, so_far: Trajectory) -> bool:
-        """Whether a landing has begun for which the remaining budget no longer suffices."""
-        return so_far.landing is not None and self.limits.landing and not self.budget.lands(so_far)
-
     async def discover_tools(self, so_far: Trajectory) -> tuple[str, ...]:
         """Tools that the next thought shows for the first time; none in a landing."""
         if self.retrieval is None or so_far.landing is not None:

@@ -41,7 +41,7 @@ async def advance(agent: Agent, journal: Journal) -> None:
             move = next_move(agent, journal.trajectory, screened=True)
     match move.kind:
         case "think":
-            await think(agent, journal)
+            await journal.record(await next_thought(agent, journal))
         case "act":
             await act(agent, journal)
         case "conclude":
@@ -56,11 +56,6 @@ async def advance(agent: Agent, journal: Journal) -> None:
             pass
     if journal.words or not journal.quiet:
         await journal.receive()
-
-
-async def think(agent: Agent, journal: Journal) -> None:
-    """Ask the model for the next thought; in a landing, for the last one, without calls."""
-    await journal.record(await next_thought(agent, journal))
 
 
 async def act(agent: Agent, journal: Journal) -> None:

@@ -44,11 +44,14 @@ def next_move(agent: Agent, so_far: Trajectory, *, screened: bool = False) -> Mo
         return Move("conclude")
     if so_far.pending_input and not screened and _awaits_screen(agent, so_far):
         return Move("screen")
-    if so_far.landed or len(so_far.rejected) > agent.tries or agent.cannot_land(so_far):
+    if so_far.landed or len(so_far.rejected) > agent.tries:
         return Move("give_up")
-    if so_far.landing is None and (tripped := agent.tripped_bound(so_far)) is not None:
-        return Move("land", tripped)
-    return Move("think")
+    if so_far.landing is None:
+        tripped = agent.tripped_bound(so_far)
+        return Move("think") if tripped is None else Move("land", tripped)
+    # What is left may no longer hold the last thought that a landing allows.
+    lands = agent.budget.lands(so_far) or not agent.limits.landing
+    return Move("think" if lands else "give_up")
 
 
 def _awaits_screen(agent: Agent, so_far: Trajectory) -> bool:

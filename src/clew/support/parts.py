@@ -5,7 +5,7 @@ Tools and probes are apart: what they do wrong is an observation.
 
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from clew.concurrency.tasks import run_with_deadline
 from clew.core.errors import ConfigError, ModelError, PartError, StoreError, described, writable
@@ -20,15 +20,12 @@ PASSED: Final = (ConfigError, ModelError, StoreError, PartError, KeyboardInterru
 """What a part may raise as it is; a real Ctrl-C is nobody's fault."""
 
 
-class Patience:
+class Patience(NamedTuple):
     """How long parts may take: seconds to their deadline (a limit), and then to let go."""
 
-    __slots__ = ("grace", "limit", "seconds")
-
-    def __init__(self, seconds: float, grace: float, limit: str = "part_seconds") -> None:
-        self.seconds = seconds
-        self.grace = grace
-        self.limit = limit
+    seconds: float
+    grace: float
+    limit: str = "part_seconds"
 
 
 def broken(what: str, error: BaseException) -> PartError:

@@ -196,7 +196,8 @@ def _prepare(connection: sqlite3.Connection, path: Path, patience: float) -> Non
             if not busy or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
-    _tell_torn(connection, path)
+    if version:  # a file that is new has no log of before
+        _tell_torn(connection, path)
     connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA fullfsync = ON")  # macOS: its plain fsync stops at the drive's cache
