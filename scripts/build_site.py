@@ -41,7 +41,7 @@ NAVIGATION: Final = {
     ],
     "Explanation": {
         "How it works": ["record", "architecture", "comparison"],
-        "Measured": ["evidence", "accuracy", "ablation", "durability", "performance"],
+        "Measured": ["evidence", "accuracy", "ablation", "durability", "live", "performance"],
     },
 }
 """The pages in four groups: to learn, to do something, to look something up, to understand.

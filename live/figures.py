@@ -1,0 +1,142 @@
+"""Figures out of outcomes: shares with intervals, paired differences, medians."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+import numpy as np
+
+from clew.evals import Outcome, accuracy
+from clew.evals.bootstrap import DRAWS, SEED, Difference, difference
+from live.outcomes import Measured
+from live.tasks import FOLDERS
+
+LEVEL: Final = (2.5, 97.5)
+
+
+def current(found: Sequence[Measured]) -> list[Measured]:
+    """Of each system and configuration what was measured with its latest form only.
+
+    A configuration has one form (`fingerprint`) for each kind of tools.
+    """
+    latest: dict[tuple[str, str, str, bool], Measured] = {}
+    for one in found:
+        if (have := latest.get(_form(one))) is None or one.at > have.at:
+            latest[_form(one)] = one
+    return [one for one in found if one.fingerprint == latest[_form(one)].fingerprint]
+
+
+def _form(one: Measured) -> tuple[str, str, str, bool]:
+    return one.sha256, one.system, one.configuration, one.source in FOLDERS
+
+
+def shared(these: Sequence[Measured], those: Sequence[Measured]) -> list[str]:
+    """The tasks that both have answered."""
+    names = {one.task for one in those}
+    return [one.task for one in these if one.task in names]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a table says of one configuration."""
+
+    name: str
+    found: Sequence[Measured]
+
+    @property
+    def right(self) -> int:
+        """How many answers are right."""
+        return sum(one.outcome.right for one in self.found)
+
+    @property
+    def share(self) -> str:
+        """The share of right answers, with the interval of Wilson."""
+        found = accuracy([one.outcome for one in self.found], right)
+        return f"{found.value:.2f} ({found.low:.2f}–{found.high:.2f})"
+
+    @property
+    def claims(self) -> tuple[int, int]:
+        """How many wrong answers were given as answers, and how many wrong ones there are."""
+        wrong = [one for one in self.found if not one.outcome.right]
+        return sum(one.outcome.status == "answered" for one in wrong), len(wrong)
+
+    @property
+    def steps(self) -> int:
+        """All steps."""
+        return sum(one.outcome.counted.steps for one in self.found)
+
+    def middle(self, of: Callable[[Measured], float]) -> float:
+        """The median of something."""
+        return median(of(one) for one in self.found)
+
+    @property
+    def cached(self) -> float | None:
+        """Which share of the prompts of later steps came from the cache."""
+        prompts = sum(one.later[0] for one in self.found)
+        return sum(one.later[1] for one in self.found) / prompts if prompts else None
+
+
+def against(these: Sequence[Measured], those: Sequence[Measured]) -> Difference | None:
+    """How much better these are, over the tasks that both have."""
+    return difference([one.outcome for one in these], [one.outcome for one in those], right)
+
+
+def right(outcome: Outcome) -> float:
+    """1 where the answer is right."""
+    return float(outcome.right)
+
+
+def ratio(
+    these: Sequence[Measured], those: Sequence[Measured]
+) -> tuple[float, float, float] | None:
+    """How many times as many right answers, with the interval of a paired bootstrap over tasks.
+
+    None where those have no right answer at all.
+    """
+    mine = {one.task: one.outcome.right for one in these}
+    theirs = {one.task: one.outcome.right for one in those}
+    pairs = np.array([(mine[name], theirs[name]) for name in sorted(mine) if name in theirs])
+    if not len(pairs) or not pairs[:, 1].sum():
+        return None
+    drawn = pairs[np.random.default_rng(SEED).integers(0, len(pairs), (DRAWS, len(pairs)))]
+    sums = drawn.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(sums[:, 1] > 0, sums[:, 0] / sums[:, 1], np.inf)
+    low, high = np.percentile(ratios, LEVEL, method="nearest")
+    return float(pairs[:, 0].sum() / pairs[:, 1].sum()), float(low), float(high)
+
+
+def summed(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
+    """All counts together."""
+    found = Counter[str]()
+    for one in counts:
+        found.update(one)
+    return found
+
+
+_KINDS: Final = (
+    ("told of a call, made none", ("no call was made",)),
+    ("empty", ("was empty",)),
+    ("cut off", ("cut off", "was cut", "too long")),
+    ("a call in the landing", ("no call can be made",)),
+    ("HTTP error of the server", ("HTTP",)),
+    ("arguments", ("arguments",)),
+    ("no JSON", ("JSON",)),
+    ("no action", ("action", "Action", "label", "call")),
+)
+"""Kinds of faults, by words of their messages: the first that fits."""
+
+
+def kinds(found: Iterable[Measured]) -> Counter[str]:
+    """The replies that could not be read, by kind."""
+    many = Counter[str]()
+    for fault, times in summed(one.faults for one in found).items():
+        many[kind_of(fault)] += times
+    return many
+
+
+def kind_of(fault: str) -> str:
+    """The kind of a fault."""
+    return next((name for name, words in _KINDS if any(w in fault for w in words)), "other")

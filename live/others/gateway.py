@@ -1,0 +1,149 @@
+"""The one address that the other systems talk to: the model behind it, and the tools.
+
+It passes requests on to the same server that clew's runs use, counts what they took, and keeps the
+replies so that failures can be read.
+"""
+
+import http.client
+import json
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import anyio.from_thread
+import msgspec
+
+from clew import ToolError
+from clew.core.events import Observation, Usage, encode
+from clew.models.openai.chat_reply import read_usage
+from clew.tools.schema import compile_schema
+from live.tasks import Task
+
+TIMEOUT: Final = 3_600.0
+
+
+@dataclass
+class Spent:
+    """What a question took so far. `replies` are what the model wrote, in order."""
+
+    steps: int = 0
+    usage: Usage = field(default_factory=Usage)
+    replying: float = 0.0
+    calls: Counter[str] = field(default_factory=Counter[str])
+    refused: Counter[str] = field(default_factory=Counter[str])
+    errors: Counter[str] = field(default_factory=Counter[str])
+    replies: list[Any] = field(default_factory=list[Any])
+
+
+class Gateway:
+    """Serves one question at a time; `portal` is where the tools run."""
+
+    def __init__(self, address: str, key: str, portal: anyio.from_thread.BlockingPortal) -> None:
+        self.model, self.key, self.portal = urlsplit(address), key, portal
+        self.spent = Spent()
+        self._task: Task | None = None
+        self._title = ""
+        self._seen = Counter[tuple[str, str]]()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self.address = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def begin(self, task: Task) -> None:
+        """Serve another question from now on."""
+        self._task, self.spent = task, Spent()
+        self._title, self._seen = "", Counter()
+
+    def close(self) -> None:
+        """Serve nothing any longer."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def complete(self, path: str, body: bytes) -> tuple[int, bytes]:
+        """Pass a request on to the model."""
+        begun = time.perf_counter()
+        there = http.client.HTTPConnection(
+            self.model.hostname or "", self.model.port, timeout=TIMEOUT
+        )
+        head = {"Content-Type": "application/json", "Authorization": f"Bearer {self.key}"}
+        try:
+            there.request("POST", path, body, head)
+            found = there.getresponse()
+            status, said = found.status, found.read()
+        finally:
+            there.close()
+        self.spent.replying += time.perf_counter() - begun
+        self._count(status, said)
+        return status, said
+
+    def _count(self, status: int, said: bytes) -> None:
+        spent = self.spent
+        spent.steps += 1
+        try:
+            reply: Any = json.loads(said)
+        except ValueError:
+            reply = {}
+        if status != 200:
+            spent.errors[f"HTTP {status}"] += 1
+            spent.replies.append(said.decode("utf-8", "replace")[:2_000])
+            return
+        spent.usage += read_usage(reply.get("usage") or {})
+        spent.replies.append(reply["choices"][0]["message"])
+
+    def call(self, name: str, args: dict[str, Any]) -> str:
+        """Call a tool of the question at hand; what is wrong is told as text."""
+        tools = {} if self._task is None else {tool.name: tool for tool in self._task.tools}
+        if (tool := tools.get(name)) is None:
+            return f"there is no tool {name}: there are {', '.join(tools)}"
+        if wrong := compile_schema(tool.parameters)(args):
+            self.spent.refused[name] += 1
+            return "; ".join(wrong)
+        self.spent.calls[name] += 1
+        try:
+            found = self.portal.call(tool.call, self._placed(name, args), "others")
+        except ToolError as error:
+            return str(error)
+        observation = found if isinstance(found, Observation) else Observation(content=found)
+        self._keep(name, args, observation)
+        return observation.text if isinstance(found, Observation) else encode(found).decode()
+
+    def _placed(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
+        """A `lookup` is in the article that was searched last, and gives the next sentence."""
+        if name != "lookup":
+            return args
+        title = args.get("title") or self._title
+        seen = self._seen[title, args["word"].casefold()]
+        return {"number": seen + 1, **args, "title": title}
+
+    def _keep(self, name: str, args: dict[str, Any], found: Observation) -> None:
+        content: Any = found.content
+        if name not in {"search", "lookup"} or not content.get("results"):
+            return
+        if name == "search":
+            self._title, self._seen = content["results"][0]["title"], Counter()
+        else:
+            self._seen[args.get("title") or self._title, args["word"].casefold()] += 1
+
+
+def _handler(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            if self.path == "/tool":
+                asked = msgspec.json.decode(body)
+                status, said = 200, gateway.call(asked["tool"], asked["args"]).encode()
+            else:
+                status, said = gateway.complete(self.path, body)
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 -- theirs
+            """Nobody reads it."""
+
+    return Handler
