@@ -12,10 +12,11 @@ from clew.agent_files.make import (
     make_model,
     make_tools,
     tool_names,
+    with_model,
 )
-from clew.agent_files.origin import ORIGIN, origin, spec_of, with_model
+from clew.agent_files.origin import spec_of
 from clew.agent_files.read import explained, read_agent_file
-from clew.agent_files.spec import SCREENS, PartError, Spec
+from clew.agent_files.spec import ORIGIN, SCREENS, PartError, Spec, origin
 from clew.agent_files.stand_ins import stand_ins
 from clew.agent_files.template import TEMPLATE
 from clew.agent_files.untrusted import ForeignOriginError, is_foreign, outside_parts, refuse_foreign

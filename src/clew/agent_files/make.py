@@ -29,7 +29,7 @@ from clew.core.interfaces import AnyTool, Check, Guard, Model, Part, Prompt, Too
 from clew.guards.limits import Limits
 from clew.models.http.rate_limit import read_rate
 from clew.models.prices import Price
-from clew.models.resolve import OFFLINE, resolve
+from clew.models.resolve import OFFLINE, default_model, resolve
 from clew.models.validate import check_header, check_settings
 from clew.support.wings import CHECKS, DOCUMENTS, GUARDS, SCREENS, TOOLS, find, names, require
 from clew.toolbox.calc import calc
@@ -160,6 +160,14 @@ def make_library(spec: Spec, on_progress: Callable[[int, int, str], None] | None
     """
     with _with_line(spec), part("docs"):
         return require(DOCUMENTS, DOCS)(spec.docs, on_progress=on_progress) if spec.docs else None
+
+
+async def with_model(wanted: Spec) -> tuple[Spec, str]:
+    """The spec with a model, and why that one was chosen; the reason is empty if it was given."""
+    if wanted.model:
+        return wanted, ""
+    model, why = await default_model(os.environ)
+    return msgspec.structs.replace(wanted, model=model), why
 
 
 def make_model(spec: Spec) -> Model:

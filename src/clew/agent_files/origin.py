@@ -1,19 +1,14 @@
-"""The description of an agent in a record, from which it can be made again."""
+"""The spec of an agent, read from a record."""
 
-import os
 from copy import deepcopy
 from typing import Final
 
 import msgspec
 
-from clew.agent_files.spec import Spec, put
+from clew.agent_files.spec import ORIGIN, Spec, put
 from clew.core.errors import ConfigError
 from clew.core.events import Changed, Forked, Json, Started
 from clew.core.trajectory import Trajectory
-from clew.models.resolve import default_model
-
-ORIGIN: Final = "cli"
-"""The key of the spec in `Started.origin`."""
 
 MOVED: Final = {
     "format": ("codec",),
@@ -24,11 +19,6 @@ MOVED: Final = {
     "tell_left": ("prompt", "tell_left"),
 }
 """Keys of earlier records, and where what they say stands now."""
-
-
-def origin(spec: Spec) -> dict[str, Json]:
-    """The spec as it stands in the record."""
-    return {ORIGIN: msgspec.to_builtins(spec)}
 
 
 def origin_of(record: Trajectory) -> dict[str, Json]:
@@ -66,11 +56,3 @@ def _moved(said: dict[str, Json]) -> dict[str, Json]:
         if name in now:
             put(now, path, now.pop(name))
     return now
-
-
-async def with_model(wanted: Spec) -> tuple[Spec, str]:
-    """The spec with a model, and why that one was chosen; the reason is empty if it was given."""
-    if wanted.model:
-        return wanted, ""
-    model, why = await default_model(os.environ)
-    return msgspec.structs.replace(wanted, model=model), why

@@ -18,6 +18,9 @@ USUAL: Final = ("calc", "planner")
 SCREENS: Final = ("injections",)
 """The default screens of agent files and commands."""
 
+ORIGIN: Final = "cli"
+"""The key of the spec in `Started.origin`."""
+
 Schema: TypeAlias = dict[str, Json]
 
 
@@ -236,6 +239,11 @@ class Spec(Part, frozen=True):
         for name, value in changes.items():
             put(said, name.split("."), value)
         return msgspec.convert(said, Spec)
+
+
+def origin(spec: Spec) -> dict[str, Json]:
+    """The spec as it stands in the record."""
+    return {ORIGIN: msgspec.to_builtins(spec)}
 
 
 def put(said: dict[str, Any], path: Sequence[str | int], value: Json) -> None:

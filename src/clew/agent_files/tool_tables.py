@@ -5,9 +5,8 @@ from collections.abc import Callable
 import msgspec
 
 from clew.agent_files.imports import imported_function
-from clew.agent_files.origin import origin
 from clew.agent_files.read import read_agent_file
-from clew.agent_files.spec import AgentTable, ProcessTable, Program, Spec
+from clew.agent_files.spec import AgentTable, ProcessTable, Program, Spec, origin
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.interfaces import AgentTool, Tool

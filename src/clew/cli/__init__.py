@@ -1,16 +1,22 @@
 """The command line: `clew`."""
 
+import contextlib
+import logging
+from pathlib import Path
 from typing import Final
 
 import click
+from dotenv import find_dotenv, load_dotenv
+from dotenv.parser import parse_stream
 
-from clew import __version__
+from clew import ConfigError, __version__
 from clew.cli.errors import Shell
 from clew.cli.groups import Entry, Program
-from clew.cli.places import read_env
-from clew.cli.stderr_log import speak
+from clew.cli.safe_text import inert
 
 __all__ = ["main"]
+
+LOG: Final = logging.getLogger("clew")
 
 EPILOG = """\b
 Examples:
@@ -89,6 +95,56 @@ COMMANDS: Final[dict[str, tuple[Entry, ...]]] = {
     ),
 }
 """All commands, in the order in which somebody new wants them; each is imported when it is used."""
+
+
+def read_env() -> str:
+    """Read the `.env` of this folder or the nearest above it; return its path, or "" for none.
+
+    What the environment says already stays as it is. A line that cannot be read is passed over, and
+    told.
+    """
+    place = find_dotenv(usecwd=True)
+    try:
+        if place:
+            _tell_broken(place)
+        load_dotenv(place)
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{place} cannot be read ({error}): mend it or move it away"
+        raise ConfigError(message) from error
+    return place
+
+
+def _tell_broken(place: str) -> None:
+    """Tell the lines that say nothing: without their text, which may hold a key."""
+    logging.getLogger("dotenv").addHandler(logging.NullHandler())  # which names no file
+    with Path(place).open(encoding="utf-8") as file:
+        for one in parse_stream(file):
+            if one.error:
+                text = one.original.string
+                line = one.original.line + len(text) - len(text.lstrip("\n"))
+                LOG.warning("%s, line %d is passed over: write NAME=value", place, line)
+
+
+class StderrWarnings(logging.Handler):
+    """Says warnings on stderr (that a provider makes everybody wait …); with --debug the rest."""
+
+    def __init__(self, shell: Shell) -> None:
+        super().__init__()
+        self._shell = shell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say it, if anybody is there to read it."""
+        if record.levelno >= logging.WARNING or self._shell.debug:
+            with contextlib.suppress(OSError):
+                click.echo(f"clew: {inert(record.getMessage())}", err=True)
+
+
+def speak(shell: Shell) -> None:
+    """Let the loggers of clew be heard, by one handler."""
+    for handler in [one for one in LOG.handlers if isinstance(one, StderrWarnings)]:
+        LOG.removeHandler(handler)
+    LOG.addHandler(StderrWarnings(shell))
+    LOG.setLevel(logging.INFO)
 
 
 @click.group(

@@ -25,9 +25,9 @@ from clew.cli.errors import ANSWERED, EXITS, FAILED, debugging
 from clew.cli.foreground import unless_interrupted
 from clew.cli.options import DEBUG, JSON, trial_options
 from clew.cli.places import command
+from clew.cli.progress import of_many
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console
-from clew.cli.stderr_log import of_many
 from clew.cli.tables import grids
 from clew.evals import (
     GOLD,

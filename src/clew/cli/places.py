@@ -9,9 +9,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from dotenv import find_dotenv, load_dotenv
-from dotenv.parser import parse_stream
-
 from clew import ConfigError, StoreError
 from clew.interfaces import Store
 from clew.stores import default_place, scheme_of, store_at, without_password
@@ -23,34 +20,6 @@ SHOWN: Final = 5
 MANY: Final = 100
 NEAR: Final = 200
 """So many runs that fit are counted, and so many of the last are looked at for one that is near."""
-
-
-def read_env() -> str:
-    """Read the `.env` of this folder or the nearest above it; return its path, or "" for none.
-
-    What the environment says already stays as it is. A line that cannot be read is passed over, and
-    told.
-    """
-    place = find_dotenv(usecwd=True)
-    try:
-        if place:
-            _tell_broken(place)
-        load_dotenv(place)
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{place} cannot be read ({error}): mend it or move it away"
-        raise ConfigError(message) from error
-    return place
-
-
-def _tell_broken(place: str) -> None:
-    """Tell the lines that say nothing: without their text, which may hold a key."""
-    logging.getLogger("dotenv").addHandler(logging.NullHandler())  # which names no file
-    with Path(place).open(encoding="utf-8") as file:
-        for one in parse_stream(file):
-            if one.error:
-                text = one.original.string
-                line = one.original.line + len(text) - len(text.lstrip("\n"))
-                LOG.warning("%s, line %d is passed over: write NAME=value", place, line)
 
 
 def place(store: str | None) -> str:

@@ -1,12 +1,32 @@
-"""How far long work has come, for a person at a terminal."""
+"""What is said of long work while it goes on, to a person at a terminal."""
 
+import logging
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from typing import Final
 
 import click
 
 from clew.cli.safe_text import inert
+
+LOG: Final = logging.getLogger("clew")
+
+
+@contextmanager
+def of_many() -> Generator[None]:
+    """While many runs go on, only what concerns all of them is said (that a provider makes them
+    wait …): what each does is on its record.
+    """
+    models = logging.getLogger(f"{LOG.name}.models")
+    before = LOG.level, models.level
+    LOG.setLevel(logging.ERROR)
+    models.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        LOG.setLevel(before[0])
+        models.setLevel(before[1])
 
 
 @contextmanager

@@ -13,8 +13,8 @@ from clew.cli.errors import ANSWERED, FAILED, INTERRUPTED
 from clew.cli.foreground import on_signals
 from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE, TRUST_ORIGIN
 from clew.cli.places import shared_place
+from clew.cli.progress import of_many
 from clew.cli.safe_text import inert, json_text
-from clew.cli.stderr_log import of_many
 from clew.support.wings import WORKERS, names
 from clew.workers import WorkerConfig, WorkerEvent, work
 
