@@ -29,7 +29,7 @@ def test_the_prompt_of_the_last_thought_is_shown_whole() -> None:
         f"Prompt of thought 2 in run {run_id}: exactly what was sent: every section has its "
         "recorded fingerprint"
     )
-    assert lines[1] == "scripted:test, native/2, calls: auto"
+    assert lines[1] == "scripted:test, native/3, calls: auto"
     places = [line for line in lines if line.startswith("===")]
     assert places == [
         "=== head: system ===",
@@ -63,7 +63,7 @@ def test_a_step_is_chosen_and_programs_get_json() -> None:
     }
     assert last["parts"][1]["text"] == "the value of a\x1b[31m"
     assert [one["name"] for one in last["tools"]] == ["peek", "finish"]
-    assert (last["model"], last["codec"], last["calls"]) == ("scripted:test", "native/2", "auto")
+    assert (last["model"], last["codec"], last["calls"]) == ("scripted:test", "native/3", "auto")
 
 
 def test_a_landing_of_a_text_format_shows_its_stop_sequences_and_no_tools() -> None:

@@ -12,6 +12,7 @@ TWO: dict[str, Any] = {"query": "Ada", "limit": 3}
 MOVE: dict[str, Any] = {"source": "a b", "target": "c"}
 
 ONE = '{"name": "search", "arguments": {"query": "Ada Lovelace"}}'
+MOVED = '{"name": "move", "arguments": {"source": "a b", "target": "c"}}'
 
 SEEN: dict[str, tuple[str, str, dict[str, Any]]] = {
     "fenced json": (f"```json\n{ONE}\n```", "search", ADA),
@@ -51,6 +52,21 @@ SEEN: dict[str, tuple[str, str, dict[str, Any]]] = {
     "doubled braces": (
         '{{"name": "search", "arguments": {{"query": "Ada Lovelace"}}}}', "search", ADA
     ),
+    "doubled outside only": (
+        '{{"name": "search", "arguments": {"query": "Ada Lovelace"}}}', "search", ADA
+    ),
+    "doubled in tags": (
+        '<tool_call>\n{{"name": "search", "arguments": {"query": "Ada Lovelace"}}}\n</tool_call>',
+        "search",
+        ADA,
+    ),
+    "doubled in a text": (
+        '{{"name": "search", "arguments": {"query": "{{a}} \\" {{"}}}',
+        "search",
+        {"query": '{{a}} " {{'},
+    ),
+    "a brace too many": (f"{ONE}}}", "search", ADA),
+    "Qwen coder's tools": (f"<tools>\n{ONE}\n</tools>", "search", ADA),
     "arguments as text": (
         r'{"name": "search", "arguments": "{\"query\": \"Ada Lovelace\"}"}', "search", ADA
     ),
@@ -191,6 +207,14 @@ UNSEEN: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
 }  # fmt: skip
 
+BESIDE: dict[str, str] = {
+    "announced": f"I look her up.\n```json\n{ONE}\n```",
+    "announced, bare": f"I look her up.\n\n{ONE}",
+    "with an invented result": f"{ONE}\n\nThe search says that she was born in London.",
+    "fenced, then invented": f"```json\n{ONE}\n```\nResult: she was born in London.",
+}
+"""Calls beside other words, of a tool that only reads: the call is made, and no result invented."""
+
 FAULTS: dict[str, str] = {
     "unknown tool": '{"name": "population", "arguments": {"city": "Vienna"}}',
     "unknown tool in tags": '<tool_call>{"name": "pop", "arguments": {"city": "x"}}</tool_call>',
@@ -204,10 +228,11 @@ FAULTS: dict[str, str] = {
     "no JSON": "<tool_call>{not json}</tool_call>",
     "no name": '<tool_call>{"arguments": {"query": "Ada"}}</tool_call>',
     "given twice": '{"name": "search", "arguments": {"query": "boss", "query": "evil"}}',
-    "announced": f"I will look her up.\n```json\n{ONE}\n```",
-    "announced, bare": f"Let me search for her.\n\n{ONE}",
-    "with an invented result": f"{ONE}\n\nThe search says that she was born in London.",
-    "fenced, then invented": f"```json\n{ONE}\n```\nResult: she was born in London.",
+    "announced": f"I will move it.\n```json\n{MOVED}\n```",
+    "announced, bare": f"Let me move it first.\n\n{MOVED}",
+    "with an invented result": f"{MOVED}\n\nIt is moved, as the tool says.",
+    "fenced, then invented": f"```json\n{MOVED}\n```\nResult: it is moved.",
+    "announced, one of them unsafe": f"I search, then move.\n\n[{ONE}, {MOVED}]",
     "one known, one not": f'[{ONE}, {{"name": "pop", "arguments": {{"city": "x"}}}}]',
     "words around a tag": (
         f"Qwen calls it by <tool_call>{ONE}</tool_call> and then waits for what comes back."

@@ -2,10 +2,10 @@
 
 import pytest
 
-from clew.codecs import Native
+from clew.codecs import Native, by_name
 from clew.core.events import Action, Reply
 from tests.codecs.samples import brief
-from tests.codecs.spellings import FAULTS, SEEN, TALK, UNSEEN
+from tests.codecs.spellings import ADA, BESIDE, FAULTS, SEEN, TALK, UNSEEN
 
 CODEC = Native()
 
@@ -30,3 +30,19 @@ def test_what_may_be_a_call_and_cannot_be_made_is_a_fault_that_teaches(why: str)
 def test_an_answer_that_talks_about_calls_stays_an_answer(kind: str) -> None:
     parsed = CODEC.parse(brief(), Reply(TALK[kind]))
     assert (parsed.fault, parsed.answer) == ("", TALK[kind])
+
+
+@pytest.mark.parametrize("kind", BESIDE)
+def test_a_call_that_only_reads_is_made_beside_other_words_too(kind: str) -> None:
+    parsed = CODEC.parse(brief(), Reply(BESIDE[kind]))
+    assert (parsed.fault, parsed.actions) == ("", (Action("search", ADA),))
+    invented = "invented" in kind
+    assert parsed.text == ("" if invented else "I look her up.")
+    assert ("text behind the calls dropped" in parsed.repairs) is invented
+
+
+@pytest.mark.parametrize("spelling", ["bare object", "Hermes", "fenced json"])
+def test_the_strict_form_reads_no_call_in_a_text(spelling: str) -> None:
+    text = SEEN[spelling][0]
+    parsed = by_name("native:strict").parse(brief(), Reply(text))
+    assert (parsed.answer, parsed.actions) == (text, ())

@@ -369,7 +369,7 @@ async def test_another_model_with_another_format_takes_over(
     assert (await prompt_of(found.run_id, store=store)).differs == ()
     if at:  # its thought answered a prompt of the agent of the time
         shared = await prompt_of(found.run_id, at, store=store)
-        assert (shared.setting.codec, shared.differs) == ("native/2", ())
+        assert (shared.setting.codec, shared.differs) == ("native/3", ())
     replayed = await replay(without_world(agent), found.run_id, store=store)
     assert replayed.trajectory.entries == record.entries
 

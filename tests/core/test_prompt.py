@@ -281,7 +281,7 @@ def test_a_users_own_variant_comes_first_and_what_the_agent_says_comes_before_it
     )
     mine = Instructions("I decide.", ("Mine.",), variants=(OWN,), thought=True)
     explicit = agent.replace(codec="native", prompt=mine)
-    assert explicit.resolved_codec.name == "native/2"
+    assert explicit.resolved_codec.name == "native/3"
     assert explicit.brief.thought
     assert explicit.setting.prompt == "I decide.\n- Mine.\n- Be brief."
     assert explicit.replace(prompt=mine.replace(verbatim=True)).setting.prompt == mine.text
@@ -290,7 +290,7 @@ def test_a_users_own_variant_comes_first_and_what_the_agent_says_comes_before_it
     other = PROMPT.replace(variants=(replace(OWN, persona="", codec=None, thought=None),))
     usual = agent.replace(prompt=other)
     assert usual.setting.prompt == f"{PROMPT.text}\n- Be brief."
-    assert (usual.resolved_codec.name, usual.brief.thought) == ("native/2", True)
+    assert (usual.resolved_codec.name, usual.brief.thought) == ("native/3", True)
 
 
 def shouting(tool: Tool) -> str:

@@ -98,7 +98,7 @@ class Sized:
 
 
 @pytest.mark.parametrize(
-    ("billions", "codec"), [(1.5, "json/2"), (3.9, "json/2"), (4.0, "native/2"), (None, "native/2")]
+    ("billions", "codec"), [(1.5, "json/2"), (3.9, "json/2"), (4.0, "native/3"), (None, "native/3")]
 )
 def test_a_model_may_say_its_size_where_its_name_does_not(
     billions: float | None, codec: str
@@ -163,7 +163,7 @@ def test_each_is_on_or_off_by_itself_and_what_a_user_says_wins(
 def test_all_of_it_is_off_without_variants() -> None:
     without = small(prompt=Instructions(variants=()))
     assert without.brief == Agent(ScriptedModel([], name="openai:big"), TOOLS).brief
-    assert without.resolved_codec.name == "native/2"
+    assert without.resolved_codec.name == "native/3"
 
 
 def test_native_calls_are_a_users_choice_and_have_no_examples() -> None:
@@ -406,7 +406,7 @@ async def test_a_run_goes_on_with_the_variant_that_it_began_with() -> None:
     then = Agent(watched(script[0], name=SMALL), TOOLS, prompt=EARLIER)
     now = Agent(watched(*script, name=SMALL), TOOLS)
     begun = then.setting.parts["variant"], then.resolved_codec.name
-    assert begun == ("small, native", "native/2")
+    assert begun == ("small, native", "native/3")
     store = MemoryStore()
     with pytest.raises(ModelError):
         await run(then, "When?", store=store, run_id="run")

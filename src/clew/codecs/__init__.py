@@ -12,7 +12,13 @@ from clew.codecs.native import Native
 from clew.codecs.paper import Paper
 from clew.core.errors import ConfigError
 
-_SHIPPED: Final[tuple[Codec, ...]] = (Native(), Paper(), *map(Labelled, DIALECTS), JsonObject())
+_SHIPPED: Final[tuple[Codec, ...]] = (
+    Native(),
+    Paper(),
+    *map(Labelled, DIALECTS),
+    JsonObject(),
+    Native(spellings=False),
+)
 _CODECS: Final = {codec.name.partition("/")[0]: codec for codec in _SHIPPED}
 
 

@@ -27,6 +27,7 @@ _PYTHON_CHARS: Final = 20_000
 
 MARK: Final = re.compile(
     r"</?\|?/?(?:[\w-]{1,20}:)?(?:tool|function)[_-]?(?:calls?|use)\|?>"
+    r"|</?tools>(?=\s*(?:[\[{<]|$))"
     r"|</?(?:start|end)_function_call>"
     r"|<[|｜][^|｜<>\n]{1,40}[|｜]>"
     r"|\[/?(?:TOOL_CALLS|ARGS)\]|\[CALL_ID\]\w{0,40}"
@@ -61,6 +62,9 @@ _OBJECT: Final = re.compile(
     r"[\[{\s]*[\"'](?:name|tool|tool_name|function)[\"']\s*:\s*[\"'](?P<name>[\w./-]{1,64})[\"']\s*,"
     r"\s*[\"'](?:arguments|parameters|args|input|tool_input|action_input)[\"']\s*:"
 )
+_DOUBLED: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|\{\{|\}\}')
+"""Doubled braces, as some chat templates show them by mistake, and strings, in which they stay."""
+
 _OUTER: Final = ("tool_calls", "tool_call", "function_call", "function")
 _NAMES: Final = ("name", "tool", "tool_name", "function", "function_name", "action")
 _ARGS: Final = (
@@ -197,7 +201,7 @@ def _object(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading |
         return None
     rest = text[at:]
     if rest.startswith("{{"):
-        rest = rest.replace("{{", "{").replace("}}", "}")
+        rest = _DOUBLED.sub(_single, rest)
     try:
         found = first_value(rest)
     except UnreadableError as error:
@@ -206,6 +210,11 @@ def _object(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading |
     calls = _in_value(brief, found.value)
     end = at + found.end if rest == text[at:] else len(text)
     return None if calls is None else (calls, end)
+
+
+def _single(found: re.Match[str]) -> str:
+    """One brace for two; a string as it is."""
+    return found[0][:1] if found[0] in {"{{", "}}"} else found[0]
 
 
 def _in_value(brief: PromptSpec, value: Json) -> list[Written] | None:

@@ -33,13 +33,23 @@ _CLOSE: Final = re.compile(r"\}\s*</tool_call>")
 
 @dataclass(frozen=True)
 class Native:
-    """Function calling as providers offer it."""
+    """Function calling as providers offer it.
 
-    name = "native/2"
+    Calls that stand in the text count too, in the spellings that models were taught; without
+    `spellings` the model is told to make them instead.
+    """
+
+    spellings: bool = True
+
     stop = ()
     """None: the provider knows where a reply ends."""
     native = True
     """Tools are declared to the provider."""
+
+    @property
+    def name(self) -> str:
+        """`name/version`."""
+        return "native/3" if self.spellings else "native:strict/3"
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """System prompt, worked examples as messages, the goal."""
@@ -125,7 +135,8 @@ class Native:
             if tagged:
                 repairs.append("the calls stood in the text too: they count once")
             return Parsed(text=text.strip(), actions=actions, repairs=tuple(dict.fromkeys(repairs)))
-        return as_calls(brief, reply.text) or _text_answer(reply.text, brief)
+        called = as_calls(brief, reply.text) if self.spellings else None
+        return called or _text_answer(reply.text, brief)
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Show everything: native replies have no invented tail."""

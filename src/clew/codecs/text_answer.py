@@ -30,6 +30,9 @@ _EXAMPLE: Final = re.compile(
     r"\b(?:examples?|instance|syntax|formats?|schema|you (?:can|could|would|should|may))\b|e\.g\.",
     re.IGNORECASE,
 )
+_EDGES: Final = "`} \r\n\t"
+"""What may stand behind a call and means nothing: a fence, and a brace too many."""
+
 _MAYBE: Final = re.compile(r"[{\[(<]|^\W{0,8}action", re.IGNORECASE | re.MULTILINE)
 _MEANT: Final = frozenset({"tool_call", "tool_calls", "tool_code", "function_call", "tool_use"})
 _LABELS: Final = DIALECTS[0].labels
@@ -74,11 +77,29 @@ def as_calls(brief: PromptSpec, text: str) -> Parsed | None:
     if around and not found.marked and (problem or _talks(found)):
         return None
     if around and found.inline and not problem:
+        if _only_reads(brief, found):
+            return Parsed(found.before, _actions(found), repairs=(READ, *_dropped(found)))
         problem = f"a call of {found.calls[0].name} stands as text beside other words"
     if problem:
         return Parsed(text=text.strip(), fault=f"{problem}. {_teach(brief, found.calls[0].name)}")
-    actions = tuple(Action(call.name, call.args) for call in found.calls)
-    return Parsed(found.thought, actions, repairs=(READ,))
+    return Parsed(found.thought, _actions(found), repairs=(READ,))
+
+
+def _actions(found: _Found) -> tuple[Action, ...]:
+    return tuple(Action(call.name, call.args) for call in found.calls)
+
+
+def _only_reads(brief: PromptSpec, found: _Found) -> bool:
+    """Whether the calls may be made though they stand beside other words: no harm can come of it.
+
+    Small models announce a call, or go on with a result that they invent, as in text formats.
+    """
+    tools = [tool_named(brief, call.name) for call in found.calls]
+    return not found.marked and all(tool and tool.effect in {"pure", "read"} for tool in tools)
+
+
+def _dropped(found: _Found) -> tuple[str, ...]:
+    return ("text behind the calls dropped",) if found.after else ()
 
 
 def _find(brief: PromptSpec, text: str) -> _Found | None:
@@ -91,7 +112,7 @@ def _find(brief: PromptSpec, text: str) -> _Found | None:
     calls, end = calls_at(brief, body, 0, marked=meant or MARK.match(body) is not None)
     if calls:
         marked = MARK.match(body) is not None or TAG.match(body) is not None
-        return _Found(calls, "", body[end:].strip("` \r\n\t"), marked)
+        return _Found(calls, "", body[end:].strip(_EDGES), marked)
     bare = _CODE.sub(lambda code: " " * len(code[0]), text)
     for mark in (MARK.search(bare), TAG.search(bare)):
         if mark is not None:
@@ -106,8 +127,8 @@ def _find(brief: PromptSpec, text: str) -> _Found | None:
     for start in begun[:1] + begun[-1:]:
         calls, end = calls_at(brief, text, start, marked=False)
         if calls and not (before := text[:start]).strip("` \n") and before:
-            return _Found(calls, "", text[end:].strip("` \r\n\t"), marked=False)
-        if calls and not text[end:].strip("` \r\n\t"):
+            return _Found(calls, "", text[end:].strip(_EDGES), marked=False)
+        if calls and not text[end:].strip(_EDGES):
             before = re.sub(r"`{3,}[\w+-]{0,20}\s*$", "", text[:start]).strip()
             return _Found(calls, before, "", marked=False)
     return None

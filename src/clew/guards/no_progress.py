@@ -6,6 +6,7 @@ at calls alone. A tool that only reads and gives the same result in step after s
 same in other words: that counts too, and is borne longer. The ladder is hint, refusal, landing.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
@@ -23,6 +24,9 @@ LONGEST_CYCLE: Final = 3
 
 NAMED: Final = 5
 """So many things are named that were not tried yet."""
+
+_READS: Final = re.compile("read|open|fetch|page|look", re.IGNORECASE)
+"""What the name of a tool has that shows more of what another lists."""
 
 _NAMES: Final = ("title", "name", "doc_id", "id", "path", "url")
 _NAME_CHARS: Final = 80
@@ -172,13 +176,17 @@ class NoProgress:
                 "called again like this. Use what is known, try something else, or finish."
             )
             return Verdict("deny", reason + self._untried(call, so_far), code=REFUSED)
+        if made + 1 >= self.hint and self.withhold:
+            reason = (
+                "this call was made before: if the answer stands in its result, finish with it."
+            )
+            return Verdict("hint", reason + self._untried(call, so_far), code=REFUSED)
         if made + 1 >= self.hint:
             reason = (
                 f"this is call number {made + 1} of the same kind; the ones before gave the same "
                 "result. Try something else unless a change is to be expected."
             )
-            code: Code = REFUSED if self.withhold else DENIED
-            return Verdict("hint", reason + self._untried(call, so_far), code=code)
+            return Verdict("hint", reason)
         return self._reworded(call.action.name, so_far)
 
     def _untried(self, call: Call, so_far: Trajectory) -> str:
@@ -189,7 +197,8 @@ class NoProgress:
         called = {each.action.name for each in made}
         asked = encode([each.args for each in made]).decode().lower()
         last = next((each.observation for each in reversed(made) if _again(each, call)), None)
-        listed = [] if last is None else listed_in(last.content)
+        others = [name for name in self.tools if name != call.action.name and _READS.search(name)]
+        listed = listed_in(last.content) if last is not None and others else []
         lines = {
             "Not tried yet": [name for name in self.tools if name not in called],
             "Not looked at yet": [name for name in listed if name.lower() not in asked],
