@@ -25,8 +25,19 @@ from typing import Any, Final
 
 import pytest
 
-from mutation.mutants import Mutant, sample
-from mutation.trial import ROOT, TARGET, Baseline, Sandbox, baseline, digest, ended, files, fork
+from mutation.mutants import Mutant, python_files, sample
+from mutation.trial import (
+    ROOT,
+    TARGET,
+    WITHIN,
+    Baseline,
+    Sandbox,
+    baseline,
+    digest,
+    ended,
+    files,
+    fork,
+)
 
 BUILD: Final = ROOT / "build" / "mutants"
 EXPLAINED: Final = Path(__file__).parent / "explained.toml"
@@ -61,14 +72,15 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)  # in the background of a shell too
     BUILD.mkdir(parents=True, exist_ok=True)
-    core = [path for path in files() if path.is_relative_to(TARGET)]
+    core = [path.relative_to(ROOT) for path in python_files(ROOT / TARGET, WITHIN)]
     name = f"{digest(core)}-{chosen.seed}"
     whole = digest([path for path in files() if path.suffix == ".py"])
-    mutants = list(sample(ROOT / TARGET, chosen.seed, chosen.sample))
+    mutants = list(sample(ROOT / TARGET, chosen.seed, chosen.sample, WITHIN))
     reasons = explained()
     results = Results(BUILD / f"{name}.jsonl", whole, reasons)
     left = [mutant for mutant in mutants if results.leave(mutant, reasons)]
-    print(f"{len(mutants)} mutants of {TARGET} (commit {commit()}, seed {chosen.seed})", flush=True)
+    where = f"{TARGET}/core and {len(WITHIN) - 1} files that left it"
+    print(f"{len(mutants)} mutants of {where} (commit {commit()}, seed {chosen.seed})", flush=True)
     if left:
         sandboxes = [Sandbox(BUILD / f"tree-{number}") for number in range(chosen.jobs)]
         for sandbox in sandboxes:

@@ -7,7 +7,7 @@ run: docs/decisions/0040-mutants.md says why.
 import difflib
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -193,15 +193,23 @@ def written(place: Place, module: cst.Module) -> Mutant | None:
     return Mutant(place.file, place.kind, place.function, place.lines, was, now, code)
 
 
-def sample(folder: Path, seed: int, count: int) -> Iterator[Mutant]:
-    """Draw mutants of all files of a folder: each kind in turn, until that many are there.
+def python_files(folder: Path, within: Sequence[str] = ("",)) -> list[Path]:
+    """The Python files among these files and folders of a folder, in order."""
+    chosen = [folder / name for name in within]
+    return sorted(
+        each for one in chosen for each in ([one] if one.is_file() else one.rglob("*.py"))
+    )
+
+
+def sample(folder: Path, seed: int, count: int, within: Sequence[str] = ("",)) -> Iterator[Mutant]:
+    """Draw mutants of what is `within` a folder: each kind in turn, until that many are there.
 
     In turn, because half of all are arguments left out, which nearly any test sees. The same files
     and the same seed give the same mutants in the same order, and fewer are the first of more.
     """
     modules: dict[str, cst.Module] = {}
     by_kind: defaultdict[str, list[Place]] = defaultdict(list)
-    for path in sorted(folder.rglob("*.py")):
+    for path in python_files(folder, within):
         wrapper = MetadataWrapper(cst.parse_module(path.read_text("utf-8")))
         finder = Finder(path.relative_to(folder).as_posix())
         wrapper.visit(finder)

@@ -26,10 +26,15 @@ from typing import Any, Final
 import coverage
 import pytest
 
-from mutation.mutants import Mutant
+from mutation.mutants import Mutant, python_files
 
 ROOT: Final = Path(__file__).parents[1]
-TARGET: Final = Path("src/clew/core")
+TARGET: Final = Path("src/clew")
+WITHIN: Final = (
+    *("core", "guards/caps.py", "guards/limits.py", "stores/blobs.py", "stores/seal.py"),
+    *("support/parts.py", "support/redaction.py", "validate.py", "result.py", "compare.py"),
+)
+"""The core, and what stood there once: the tests of the core are those of all of it."""
 TESTS: Final = Path("tests/core")
 
 TO_START: Final = 120.0  # seconds for imports and the collection of tests
@@ -196,8 +201,9 @@ def run(sandbox: Sandbox, name: str, order: Mapping[str, float] | None, *, measu
 def measure(beside: Path) -> None:
     """Note which test runs which line, in this process and in those that it starts."""
     settings = beside / "coverage.ini"
+    mutable = ",".join(map(str, python_files(Path.cwd() / TARGET, WITHIN)))
     settings.write_text(
-        f"[run]\nsource = {Path.cwd() / TARGET}\nparallel = true\ndata_file = {beside}/coverage\n"
+        f"[run]\ninclude = {mutable}\nparallel = true\ndata_file = {beside}/coverage\n"
         "sigterm = true\ndisable_warnings = no-data-collected\n"
         "context = ${PYTEST_CURRENT_TEST-}\n"  # in a process that a test starts
     )

@@ -42,6 +42,14 @@ def test_the_same_seed_draws_the_same_and_fewer_are_the_first_of_more(tmp_path: 
     assert {mutant.key for mutant in others} == {mutant.key for mutant in all_of_them}
 
 
+def test_what_is_drawn_stands_within_what_was_named(tmp_path: Path) -> None:
+    for name in ("core/one.py", "core/deep/two.py", "three.py", "four.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(SOURCE)
+    found = {mutant.file for mutant in mutants.sample(tmp_path, 1, 1000, ("core", "three.py"))}
+    assert found == {"core/one.py", "core/deep/two.py", "three.py"}
+
+
 def test_kinds_take_turns_and_each_mutant_is_one_change(tmp_path: Path) -> None:
     found = drawn(tmp_path)
     first = [kind for kind, _ in itertools.groupby(mutant.kind for mutant in found)]

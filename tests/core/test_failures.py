@@ -65,7 +65,7 @@ TABLE: Final[Mapping[str, Sequence[str]]] = {
     "retrieval": ("line", "line", "line", "line", "line", "line", "line", "–"),
     "tail": ("line", "line", "line", "line", "line", "–", "–", "–"),
     "shape": ("line", "line", "line", "line", "line", "–", "–", "–"),
-    "format": ("line", "line", "line", "line", "line", "–", "–", "–"),
+    "codec": ("line", "line", "line", "line", "line", "–", "–", "–"),
     "model": ("line", "line", "line", "line", "line", "line", "line", "–"),
     "listener": ("fine", "fine", "fine", "fine", "–", "–", "–", "fine"),
 }  # fmt: skip
@@ -217,7 +217,7 @@ class Broken:
             "tail": lambda so_far, left: "",
             "shape": lambda text: text,
             "retrieval": lambda tools, so_far: (),
-            "format": lambda brief, reply: Native().parse(brief, reply),
+            "codec": lambda brief, reply: Native().parse(brief, reply),
         }
         wraps: dict[str, Callable[[Any], Any]] = {
             "repair": lambda value: ({"key": value}, "mended"),
@@ -225,7 +225,7 @@ class Broken:
             "check": lambda value: value,
             "screen": lambda value: Verdict("hint", value),
             "retrieval": lambda value: [value],
-            "format": lambda value: Parsed(text=value, answer="x"),
+            "codec": lambda value: Parsed(text=value, answer="x"),
             "model": lambda value: Reply(text=value),
         }
         self.part = Part(kind, goods.get(kind, lambda *args: None))
@@ -263,7 +263,7 @@ class Broken:
         return Agent(
             ThinkingPart(part) if kind == "model" else SCRIPT,
             [work],
-            codec=FormatPart(part) if kind == "format" else "native",
+            codec=FormatPart(part) if kind == "codec" else "native",
             bounds=[part] if kind == "bound" else [],
             retrieval=FindingPart(part) if kind == "retrieval" else None,
             prompt=Instructions(

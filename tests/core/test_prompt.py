@@ -74,7 +74,7 @@ async def test_the_last_reply_of_a_typed_answer_is_held_to_its_schema(
     store = MemoryStore()
     result = await run(agent, "What?", store=store)
     assert (result.status, result.answer) == ("bound", answer(7))
-    assert [prompt.form for prompt in model.sent] == form
+    assert [prompt.reply_schema for prompt in model.sent] == form
     record = await load(store, result.run_id)
     prints = [e.event.prints.params for e in record.entries if isinstance(e.event, Thought)]
     assert (prints[0] == prints[1]) is (form[0] == form[1])

@@ -282,7 +282,7 @@ async def test_a_call_that_is_repeated_is_told_of_and_its_tool_left_out_of_one_s
     agent = small(same, same, act("read_note", title="About mill"), same, finish("1850"))
     result = await run(agent, "When?", store=(store := MemoryStore()))
     sent = sent_by(agent)
-    offered = [names_in(prompt.form) for prompt in sent]
+    offered = [names_in(prompt.reply_schema) for prompt in sent]
     everything = ["search", "read_note", "finish"]
     some = ["read_note", "finish"]
     assert offered == [everything, everything, some, everything, some]
@@ -318,7 +318,7 @@ async def test_a_tool_is_offered_again_where_its_result_is_another() -> None:
     again = act("look")
     model = watched(again, again, again, again, finish("x"), codec="json", tools=[look], name=SMALL)
     await run(Agent(model, [look]), "What?", store=MemoryStore())
-    offered = ["look" in names_in(prompt.form) for prompt in model.sent]
+    offered = ["look" in names_in(prompt.reply_schema) for prompt in model.sent]
     assert offered == [True, True, True, True, False]
 
 
@@ -327,7 +327,7 @@ async def test_a_person_who_speaks_starts_it_anew() -> None:
     agent = small(same, same, finish("no"), same, finish("1850"))
     result = await run(agent, "When?", store=(store := MemoryStore()))
     await resume(agent, result.run_id, say="Look again.", store=store)
-    offered = ["search" in names_in(prompt.form) for prompt in sent_by(agent)]
+    offered = ["search" in names_in(prompt.reply_schema) for prompt in sent_by(agent)]
     assert offered == [True, True, False, True, True]
 
 
@@ -339,7 +339,7 @@ async def test_a_model_that_repeats_itself_all_the_same_is_refused_and_lands() -
     seen = [call.observation for call in record.calls if call.observation is not None]
     assert [each.code for each in seen[2:4]] == ["repeated_same_tool_call_too_many_times"] * 2
     assert "Not tried yet: read_note." in seen[2].text
-    offered = [names_in(prompt.form) for prompt in sent_by(agent)]
+    offered = [names_in(prompt.reply_schema) for prompt in sent_by(agent)]
     assert [("search" in names) for names in offered] == [True, True, False, False, False]
     assert (result.status, result.answer) == ("bound", "It was not found.")
 

@@ -280,7 +280,7 @@ async def test_replies_may_be_held_to_what_is_shown() -> None:
         model.sent, thoughts(await read(done.run_id, store=store)), strict=True
     ):
         shown += thought.shown
-        branches = prompt.form["anyOf"]
+        branches = prompt.reply_schema["anyOf"]
         names = [branch["properties"]["action"]["enum"][0] for branch in branches]
         assert names == ["lookup", *shown, "finish"]
 

@@ -38,7 +38,7 @@ def told(prompt: Prompt) -> bytes:
     tools = [(t.name, t.description, t.parameters, t.examples) for t in prompt.tools]
     sections = (prompt.head, prompt.parts, prompt.tail)
     parts = [[plain(part) for part in section] for section in sections]
-    return encode([parts, tools, prompt.calls, prompt.stop, prompt.form])
+    return encode([parts, tools, prompt.calls, prompt.stop, prompt.reply_schema])
 
 
 def shipped(folder: Path) -> list[Tool]:

@@ -214,7 +214,11 @@ def strip(reply: Reply, prompt: Prompt) -> Reply:
 
 
 def prefer(reply: Reply, prompt: Prompt) -> Reply:
-    return msgspec.structs.replace(reply, text="As JSON:" + reply.text) if prompt.form else reply
+    return (
+        msgspec.structs.replace(reply, text="As JSON:" + reply.text)
+        if prompt.reply_schema
+        else reply
+    )
 
 
 def insist(reply: Reply, prompt: Prompt) -> Reply:

@@ -61,7 +61,7 @@ async def test_all_runs_come_from_any_store_to_any_other(
     imported = await import_runs(file, store=other, on_run=lambda *told: seen.append(told))
     assert seen == [(number, run_id) for number, run_id in enumerate(imported.runs, start=1)]
     assert (imported.runs, imported.there, imported.refused) == (exported.runs, (), ())
-    assert imported.whole
+    assert imported.complete
     assert await contents(other) == wanted, "with ids, times, epochs, hashes and inboxes"
     again = await import_runs(file, store=other)
     assert (again.runs, again.refused) == ((), ())
@@ -258,7 +258,7 @@ async def test_an_archive_cut_anywhere_brings_what_is_whole(tmp_path: Path) -> N
         for cut in (end, end + 7):
             other = MemoryStore()
             done = await unpacked(archive[:cut], other)
-            assert not done.whole
+            assert not done.complete
             there = await contents(other)
             assert there == {name: wanted[name] for name in done.runs}
             assert archive[:end].count(b'{"line":"whole"') == len(done.runs)
@@ -281,7 +281,7 @@ def test_a_changed_byte_is_found(place: int, change: int) -> None:
         assert place < archive.index(b"\n") + 1 or 10 in (data[place], archive[place])
         return
     assert wait_for(contents, other) == {name: wanted[name] for name in done.runs}
-    complete = done.whole and not done.refused and len(done.runs) == len(wanted)
+    complete = done.complete and not done.refused and len(done.runs) == len(wanted)
     if complete:  # the time in the first line, and what was unreadable then, are only told
         assert place < archive.index(b"\n") or place > archive.rindex(b'{"line":"end"')
 

@@ -92,7 +92,7 @@ def test_whatever_is_broken_each_run_is_saved_whole_or_named(
     other = MemoryStore()
     archive.seek(0)
     imported = import_runs_sync(archive, store=other)
-    assert imported.whole
+    assert imported.complete
     assert set(imported.runs) | {told.run_id for told in imported.refused} == set(done.runs)
     for run_id, (lines, inbox, base) in wait_for(contents, other).items():
         assert (lines, base) == (wanted[run_id][0], wanted[run_id][2])

@@ -26,7 +26,7 @@ async def brought(place: Path) -> MemoryStore:
     """A store with the runs of a folder, or of a file in it."""
     store = MemoryStore()
     done = await import_runs(place, store=store)
-    assert (done.refused, done.missing, done.whole) == ((), (), True)
+    assert (done.refused, done.missing, done.complete) == ((), (), True)
     return store
 
 

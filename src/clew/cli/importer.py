@@ -44,7 +44,7 @@ def import_command(file: str, store: str | None, *, as_json: bool) -> int:
         _report(done)
     if foreign:
         click.echo(FOREIGN, err=True)
-    return FAILED if done.refused or done.missing or not done.whole else ANSWERED
+    return FAILED if done.refused or done.missing or not done.complete else ANSWERED
 
 
 async def _import(file: str, store: str | None) -> tuple[Imported, bool]:
@@ -71,7 +71,7 @@ def _report(done: Imported) -> None:
     for told in done.missing:
         name = told.run_id or "something"
         click.echo(inert(f"clew: {name} could not be read whole: {told.why}"), err=True)
-    if not done.whole:
+    if not done.complete:
         click.echo(
             "clew: the archive is not whole: it ends early, or runs that it had are not in it",
             err=True,

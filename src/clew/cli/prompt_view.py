@@ -32,8 +32,8 @@ def _lines(sent: RenderedPrompt) -> Iterator[str]:
             yield f"{tool.name}: {tool.description}"
             yield f"    {_json(tool.parameters)}"
             yield from (f"    for example: {_json(example)}" for example in tool.examples)
-    if prompt.form is not None:
-        yield f"\n=== form of the reply ===\n{_json(prompt.form)}"
+    if prompt.reply_schema is not None:
+        yield f"\n=== form of the reply ===\n{_json(prompt.reply_schema)}"
 
 
 def _parts(place: str, parts: Iterable[Part]) -> Iterator[str]:
@@ -68,7 +68,7 @@ def prompt_document(sent: RenderedPrompt) -> dict[str, Json]:
         "params": sent.setting.params,
         "calls": prompt.calls,
         "stop": prompt.stop,
-        "form": prompt.form,
+        "form": prompt.reply_schema,
         "head": [_part(part) for part in prompt.head],
         "parts": [_part(part) for part in prompt.parts],
         "tail": [_part(part) for part in prompt.tail],

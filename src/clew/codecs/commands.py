@@ -213,8 +213,8 @@ class Commands:
 
     # ------------------------------------------------------------------------------- writing
 
-    def _layout(self) -> wording.Form:
-        return wording.Form(
+    def _layout(self) -> wording.Syntax:
+        return wording.Syntax(
             labels=self._labels,
             question=self.question,
             turn=lambda brief, _, thought, action: self._turn(brief, thought, action),

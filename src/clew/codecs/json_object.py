@@ -263,7 +263,7 @@ def _example(brief: PromptSpec) -> str:
     return _turn(brief, "", Action(tool.name, example(tool)))
 
 
-_FORM: Final = wording.Form(
+_FORM: Final = wording.Syntax(
     labels=json_stream.LABELS,
     question="Question",
     turn=lambda brief, _, thought, action: _turn(brief, thought, action),

@@ -174,9 +174,9 @@ class Labelled:
         value, repairs = _answer(brief, found.final)
         return Action(FINISH, {"answer": value}), repairs
 
-    def _layout(self) -> wording.Form:
+    def _layout(self) -> wording.Syntax:
         words = self.dialect
-        return wording.Form(
+        return wording.Syntax(
             labels=words.labels,
             question=words.question,
             turn=lambda brief, _, thought, action: self._turn(brief, thought, action),

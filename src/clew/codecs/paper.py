@@ -101,8 +101,8 @@ class Paper:
         """Show everything before an invented observation or a second step."""
         return stream_filter(LABELS, show)
 
-    def _layout(self) -> wording.Form:
-        return wording.Form(
+    def _layout(self) -> wording.Syntax:
+        return wording.Syntax(
             labels=LABELS,
             question="Question",
             turn=_turn,

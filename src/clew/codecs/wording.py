@@ -28,8 +28,8 @@ from clew.core.interfaces import Part, ToolSpec
 from clew.core.trajectory import Call, Notice, Step
 
 __all__ = [
-    "Form",
     "Labels",
+    "Syntax",
     "before_invented_tail",
     "cut_short",
     "described",
@@ -60,7 +60,7 @@ UNREADABLE: Final = "That reply could not be read, and nothing was done:"
 """How the model is told that a reply counted for nothing."""
 
 
-class Form(msgspec.Struct, frozen=True):
+class Syntax(msgspec.Struct, frozen=True):
     """The syntax of a text format, for the parts of a prompt that all of them share.
 
     `turn(brief, number, thought, action)` is an assistant's message, `seen(number)` the label of
@@ -111,7 +111,7 @@ def _forged(line: str, words: Iterable[str]) -> bool:
 # ------------------------------------------------------------------------------------- the head
 
 
-def system(form: Form, brief: PromptSpec, rules: str, tools: Iterable[str]) -> Part:
+def system(form: Syntax, brief: PromptSpec, rules: str, tools: Iterable[str]) -> Part:
     """The instructions: the prompt, the rules, the tools, worked examples."""
     listed = "\n".join(tools) or "(none: answer at once)"
     sections = [brief.prompt.strip(), rules, f"Tools:\n{listed}"]
@@ -172,7 +172,7 @@ def further(tools: Iterable[str]) -> tuple[Part, ...]:
 # ------------------------------------------------------------------------------------ the steps
 
 
-def render(form: Form, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
+def render(form: Syntax, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
     """A step as its canonical turns, their results, then what was said since."""
     parts: list[Part] = []
     if (thought := step.thought) is not None:
@@ -183,7 +183,7 @@ def render(form: Form, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
     return (*parts, *(_render_notice(form, brief, step.number, notice) for notice in step.notices))
 
 
-def _turns(form: Form, brief: PromptSpec, step: Step, thought: Thought) -> list[Part]:
+def _turns(form: Syntax, brief: PromptSpec, step: Step, thought: Thought) -> list[Part]:
     """One turn for each call, for these formats allow one; the thought stands in the first."""
     said = thought.text.strip() if brief.thought else ""
     parts: list[Part] = []
@@ -210,7 +210,7 @@ def _answer_value(brief: PromptSpec, answer: str) -> object:
         return answer
 
 
-def _render_result(form: Form, number: int, call: Call) -> str | None:
+def _render_result(form: Syntax, number: int, call: Call) -> str | None:
     """A call's result with the remarks on it; None where there is nothing to tell."""
     observation = call.observation
     accepted = call.action.name == FINISH and observation is not None and observation.ok
@@ -221,7 +221,7 @@ def _render_result(form: Form, number: int, call: Call) -> str | None:
     return "\n".join(lines)
 
 
-def _faulty(form: Form, thought: Thought) -> list[Part]:
+def _faulty(form: Syntax, thought: Thought) -> list[Part]:
     said = before_invented_tail(form.labels, thought.reply.text).strip()
     if len(said) > FAULTY_CHARS:
         said = f"{said[: FAULTY_CHARS - 1]}…"
@@ -229,7 +229,7 @@ def _faulty(form: Form, thought: Thought) -> list[Part]:
     return [Part("assistant", said), told] if said else [told]
 
 
-def _render_notice(form: Form, brief: PromptSpec, number: int, notice: Notice) -> Part:
+def _render_notice(form: Syntax, brief: PromptSpec, number: int, notice: Notice) -> Part:
     if isinstance(notice, Landing):
         return Part(
             "user",

@@ -23,14 +23,14 @@ from clew.concurrency.threads import THREADS, Tell
 class Ended(NamedTuple):
     """How work ended: with a value or an error, before its deadline or not.
 
-    `late` says that it was stopped at the deadline. Then it ended by that, or, where it `heeded` it
-    not, in its own way soon after; or it was `left` as it was.
+    `late` says that it was stopped at the deadline. Then it `responded` to that, or ended in its
+    own way soon after, or was `left` as it was.
     """
 
     value: Any = None
     error: BaseException | None = None
     late: bool = False
-    heeded: bool = True
+    responded: bool = True
     left: bool = False
 
 
@@ -74,7 +74,7 @@ async def run_with_deadline(
             return Ended(mine.value, mine.error)
         mine.scope.cancel()
         if await mine.over(grace):
-            return Ended(mine.value, mine.error, late=True, heeded=mine.scope.cancelled_caught)
+            return Ended(mine.value, mine.error, late=True, responded=mine.scope.cancelled_caught)
     except anyio.get_cancelled_exc_class():
         over = False
         mine.scope.cancel()
@@ -86,7 +86,7 @@ async def run_with_deadline(
         mine.let_go(None)
         raise
     mine.let_go(late)
-    return Ended(late=True, heeded=False, left=True)
+    return Ended(late=True, responded=False, left=True)
 
 
 async def _from_thread(call: "InThread", seconds: float, context: Context) -> Ended:
@@ -218,7 +218,7 @@ class _Work:
             self.error = error
         self.end.wake()
         if self.late is not None and not self.scope.cancelled_caught:
-            self.late(Ended(self.value, self.error, late=True, heeded=False))
+            self.late(Ended(self.value, self.error, late=True, responded=False))
 
     def let_go(self, late: Late | None) -> None:
         """Wait for it no longer."""

@@ -180,11 +180,11 @@ def _late(
     text = f"{tool.name} did not end in {most:g} s{why}"
     if ended.left:
         text += ", nor when it was stopped: it was left alone"
-    elif not ended.heeded:
+    elif not ended.responded:
         text += ", and ignored that it was stopped: how it ended is told apart"
         _report_late_end(post, ended)
     if tool.effect not in EFFECTFUL and tool.stoppable:
-        text += " and was stopped: ask for less" if ended.heeded else ". Ask for less"
+        text += " and was stopped: ask for less" if ended.responded else ". Ask for less"
         return failed(tool, call, "timeout", text, "not_done", trust="trusted")
     text += ". "
     if tool.effect in EFFECTFUL:

@@ -186,8 +186,8 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
 
     `tools` are the shown ones (empty in text formats, whose head describes them). With `calls`
     "none" the model must not call any, with "required" it must. The reply should end at a `stop`
-    sequence. `form` is a JSON Schema for the reply's text: a model passes it on if its provider can
-    enforce it. `seed` is the agent's, for a model whose replies follow from the prompt and a seed.
+    sequence. `reply_schema` is a JSON Schema for the reply's text, for providers that can enforce
+    one. `seed` is the agent's, for a model whose replies follow from the prompt and a seed.
     `grammar` is all that the reply may be, in GBNF, for a model that has `"grammar": true` in its
     `params`.
     """
@@ -198,7 +198,7 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
     tools: tuple[ToolSpec, ...] = ()
     calls: Calls = "auto"
     stop: tuple[str, ...] = ()
-    form: Parameters | None = None
+    reply_schema: Parameters | None = None
     seed: int = 0
     grammar: str = ""
 

@@ -22,15 +22,15 @@ MOST_EPOCHS: Final = 10_000
 class Imported:
     """What was imported, what was there already with the same entries, and what was not imported.
 
-    `whole` says that the archive is complete, with all its runs; `missing` is what its writer could
-    not read.
+    `complete` says that the archive was, with all its runs; `missing` is what its writer could not
+    read.
     """
 
     runs: tuple[str, ...]
     there: tuple[str, ...] = ()
     refused: tuple[Remark, ...] = ()
     missing: tuple[Remark, ...] = ()
-    whole: bool = True
+    complete: bool = True
 
 
 async def import_runs(
@@ -99,7 +99,7 @@ async def _bring_all(
         tuple(there),
         tuple(refused),
         tuple(Remark(one.run_id, one.why) for one in missing),
-        whole=isinstance(section, End) and section.runs == len(runs) + len(there) + len(refused),
+        complete=isinstance(section, End) and section.runs == len(runs) + len(there) + len(refused),
     )
 
 

@@ -137,7 +137,7 @@ async def ask(what: str, patience: Patience, part: Callable[..., Any], *args: An
             return found
     ended = await run_with_deadline(found, patience.seconds, patience.grace)
     if ended.late:
-        how = "" if ended.heeded else ", and ignored that it was stopped"
+        how = "" if ended.responded else ", and ignored that it was stopped"
         message = (
             f"{what} gave no answer in {patience.seconds:g} s{how}: mend it, or raise the limit "
             f"{patience.limit}, and resume the run"

@@ -120,7 +120,7 @@ class MessagesApi:
 
         return Draft((self.provider, self.model), manner.box, tail, before)
 
-    def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
+    def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
         if trouble.status not in {400, 422}:
             return ""
         named = (name for name, pattern in _OPTIONAL if pattern.search(trouble.message))
@@ -168,11 +168,11 @@ class MessagesApi:
     def _config(self, prompt: Prompt, without: frozenset[str]) -> dict[str, Json]:
         """The parameters' own `output_config`, with what the reply has to look like."""
         own: dict[str, Json] = dict(self.params.get("output_config") or {})
-        if prompt.form is None or "form" in without or "format" in own:
+        if prompt.reply_schema is None or "form" in without or "format" in own:
             return own
-        key = encode(prompt.form)
+        key = encode(prompt.reply_schema)
         if key not in self._forms:
-            self._forms[key] = reply_schema(prompt.form)
+            self._forms[key] = reply_schema(prompt.reply_schema)
         if (schema := self._forms[key]) is None:
             return own
         return own | {"format": {"type": "json_schema", "schema": schema}}

@@ -122,7 +122,7 @@ class Draft:
     def ended(self) -> bool:
         return self.reason is not None
 
-    def enough(self) -> None:
+    def end_early(self) -> None:
         self.reason = "end_turn"
 
     def take(self, data: bytes, *, whole: bool) -> str:

@@ -123,7 +123,7 @@ class GeminiApi:
     def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
         return Draft((self.provider, self.model), self._boxes.of(prompt.tools))
 
-    def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
+    def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
         if trouble.status != 400:
             return ""
         left = self._sent - without
@@ -173,11 +173,11 @@ class GeminiApi:
             self._sent.add("stop")
             asked["stopSequences"] = found
         alone = not prompt.tools or "form beside tools" not in without
-        if prompt.form is None or "form" in without or not alone:
+        if prompt.reply_schema is None or "form" in without or not alone:
             return asked
         self._sent |= {"form", "form beside tools"}
         asked["responseMimeType"] = "application/json"
-        if "schema" not in without and fits(encode(prompt.form)):
+        if "schema" not in without and fits(encode(prompt.reply_schema)):
             self._sent.add("schema")
-            asked["responseJsonSchema"] = prompt.form
+            asked["responseJsonSchema"] = prompt.reply_schema
         return asked

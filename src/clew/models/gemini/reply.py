@@ -133,7 +133,7 @@ class Draft:
     def ended(self) -> bool:
         return bool(self.reason) or self.blocked
 
-    def enough(self) -> None:
+    def end_early(self) -> None:
         self.reason = "STOP"
 
     def take(self, data: bytes, *, whole: bool) -> str:

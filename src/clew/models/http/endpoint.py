@@ -103,7 +103,7 @@ class Api(Protocol):
 
     @property
     def said(self) -> frozenset[str]:
-        """Of what `lighter` names, that which is about things that were said, not the server."""
+        """Of what `degrade` names, that which is about things that were said, not the server."""
         ...
 
     def path(self, *, stream: bool) -> str:
@@ -111,14 +111,14 @@ class Api(Protocol):
         ...
 
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
-        """The request, leaving out what `lighter` named before; each part is encoded once."""
+        """The request, leaving out what `degrade` named before; each part is encoded once."""
         ...
 
     def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
         """An empty draft of the reply to such a request."""
         ...
 
-    def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
+    def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
         """What of the last request this refusal is about that a run can do without, or ""."""
         ...
 
@@ -219,7 +219,7 @@ class Endpoint:
             try:
                 return await self._within(ask, content)
             except StatusError as error:
-                if left := self._api.lighter(error.trouble, without):
+                if left := self._api.degrade(error.trouble, without):
                     self._left_out.add(ask.prompt, left)
                     continue
                 problem = failure(self._source, error.trouble, error.headers)

@@ -42,7 +42,7 @@ class Draft(Protocol):
         """Take a whole body, or the data of one event; the text that was in it."""
         ...
 
-    def enough(self) -> None:
+    def end_early(self) -> None:
         """Nothing more is wanted: what came is the reply, complete."""
         ...
 
@@ -99,7 +99,7 @@ def take_lines(
         if text := take(draft, line[5:].strip(), ask, whole=False):
             ask.shown = True
             if show(text):
-                draft.enough()
+                draft.end_early()
                 return "enough"
         if draft.done:
             return "done"

@@ -51,7 +51,7 @@ class LocalApi:
     def path(self, *, stream: bool) -> str:
         return self.chat.path(stream=stream)
 
-    def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
+    def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
         return ""
 
     def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:

@@ -117,7 +117,7 @@ class ChatApi:
     def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
         return Draft((self.provider, self.model), self._boxes.of(prompt.tools))
 
-    def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
+    def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
         said = f"{trouble.message} '{trouble.param}' {trouble.code}"
         if trouble.status not in {400, 422}:
             return ""
@@ -153,8 +153,8 @@ class ChatApi:
             more["stream"] = True
             if "stream_options" not in without:
                 more["stream_options"] = {"include_usage": True}
-        if prompt.form is not None and "response_format" not in self.params:
-            more |= self._response_format(encode(prompt.form), without)
+        if prompt.reply_schema is not None and "response_format" not in self.params:
+            more |= self._response_format(encode(prompt.reply_schema), without)
         return openai_body(self._head, messages, prompt, box, more)
 
     def _wire(self, part: Part, without: frozenset[str]) -> Wire | None:

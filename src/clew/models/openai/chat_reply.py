@@ -142,7 +142,7 @@ class Draft(msgspec.Struct):
     def ended(self) -> bool:
         return self.reason is not None
 
-    def enough(self) -> None:
+    def end_early(self) -> None:
         self.reason = "stop"
 
     def take(self, data: bytes, *, whole: bool) -> str:

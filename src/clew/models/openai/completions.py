@@ -93,7 +93,7 @@ class CompletionsApi:
     def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
         return Draft(self.model)
 
-    def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
+    def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
         if trouble.status not in {400, 422}:
             return ""
         said = f"{trouble.message} '{trouble.param}'"
@@ -122,6 +122,10 @@ class CompletionsApi:
             if "stream_options" not in without:
                 more["stream_options"] = {"include_usage": True}
         form = next((each for each in self._forms if each not in without), "")
-        if prompt.form is not None and form:
-            more[form] = {"json": prompt.form} if form == "structured_outputs" else prompt.form
+        if prompt.reply_schema is not None and form:
+            more[form] = (
+                {"json": prompt.reply_schema}
+                if form == "structured_outputs"
+                else prompt.reply_schema
+            )
         return body(self._head, texts, more)

@@ -99,7 +99,7 @@ class ResponsesApi:
     def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
         return Draft((self.provider, self.model), self._boxes.of(prompt.tools))
 
-    def lighter(self, trouble: Trouble, without: frozenset[str]) -> str:
+    def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
         if trouble.status not in {400, 404, 422}:
             return ""
         said = f"{trouble.message} '{trouble.param}' {trouble.code}"
@@ -135,10 +135,10 @@ class ResponsesApi:
         return wire
 
     def _text_format(self, prompt: Prompt, without: frozenset[str]) -> dict[str, Json]:
-        if prompt.form is None or "format" in self._text:
+        if prompt.reply_schema is None or "format" in self._text:
             return {}
         asked = response_format(
-            encode(prompt.form), without, any_schema=not is_openai(self.provider)
+            encode(prompt.reply_schema), without, any_schema=not is_openai(self.provider)
         )
         self._formed |= bool(asked)
         return {"format": asked} if asked else {}

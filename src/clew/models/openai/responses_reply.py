@@ -115,7 +115,7 @@ class Draft:
     def ended(self) -> bool:
         return self.stopped or self.last is not None
 
-    def enough(self) -> None:
+    def end_early(self) -> None:
         self.stopped = True
 
     def take(self, data: bytes, *, whole: bool) -> str:
