@@ -16,6 +16,8 @@ from live.tasks import HALVES, Half, listed, sources
 PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "live.md"
 AIM: Final = 1.3
 """So many times as many right answers as the best of the other systems were wanted."""
+NOT_OF_FORM: Final = ("told of a call, made none", "a call in the landing")
+"""Faults of replies that have the form they should have."""
 LEAST: Final = 8
 """A configuration is chosen among those with so many tasks of the tuning half at least."""
 
@@ -145,8 +147,14 @@ def _grammar(found: Sequence[Measured]) -> str:
     held = [one for one in found if one.system == "clew" and one.grammar]
     steps = sum(one.outcome.counted.steps for one in held)
     bad = kinds(held)
-    said = ", ".join(f"{many} × {name}" for name, many in bad.most_common()) or "none"
-    return f"{bad.total()} faults in {steps:,} steps whose replies were held to a grammar ({said})."
+    other = {name: many for name, many in bad.items() if name not in NOT_OF_FORM}
+    said = ", ".join(f"{many} × {name}" for name, many in other.items())
+    untrue = bad.total() - sum(other.values())
+    return (
+        f"{sum(other.values())} of {steps:,} replies that were held to a grammar had another form"
+        f"{f' ({said})' if said else ''}. {untrue} more had it, but told of calls that nobody had "
+        "made, or made one where none could be made any more."
+    )
 
 
 def best(found: Sequence[Measured]) -> str:

@@ -1,0 +1,76 @@
+"""What other systems talk to: the tools as they are in a run of clew, and the model behind it."""
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import anyio.from_thread
+
+from clew.evals import Case
+from clew.testing.servers import Fail, OpenAIServer, Say
+from clew.toolbox import calc
+from clew.toolbox.web import paper_tools
+from live.others.gateway import Gateway
+from live.tasks import Listed, Task
+
+PAGES = {"Loch Ness": "Loch Ness is a lake. Its monster is old. The monster is shy."}
+
+
+@contextmanager
+def opened(address: str) -> Iterator[Gateway]:
+    """A gateway that serves one task."""
+    task = Task(
+        Listed("ness", "hotpotqa", "unseen"),
+        Case("ness", "Which lake?", "Loch Ness"),
+        (*paper_tools(PAGES), calc()),
+    )
+    with anyio.from_thread.start_blocking_portal() as portal:
+        gateway = Gateway(address, "key", portal)
+        gateway.begin(task)
+        try:
+            yield gateway
+        finally:
+            gateway.close()
+
+
+def post(address: str, **body: Any) -> str:
+    """What the gateway says."""
+    request = urllib.request.Request(address, json.dumps(body).encode(), method="POST")
+    with urllib.request.urlopen(request) as found:
+        return str(found.read().decode())
+
+
+def test_a_lookup_goes_on_in_the_article_that_was_searched_last() -> None:
+    with opened("http://127.0.0.1:9") as gateway:
+        tool = f"{gateway.address}/tool"
+        assert "Loch Ness is a lake" in post(tool, tool="search", args={"entity": "Loch Ness"})
+        first = post(tool, tool="lookup", args={"word": "monster"})
+        second = post(tool, tool="lookup", args={"word": "monster"})
+        assert "is old" in first
+        assert "is shy" in second
+        assert "no more sentences" in post(tool, tool="lookup", args={"word": "monster"})
+        assert gateway.spent.calls == {"search": 1, "lookup": 3}
+
+
+def test_what_is_wrong_with_a_call_is_told_and_nothing_is_called() -> None:
+    with opened("http://127.0.0.1:9") as gateway:
+        tool = f"{gateway.address}/tool"
+        assert "there is no tool fly" in post(tool, tool="fly", args={})
+        assert "query" in post(tool, tool="search", args={"query": "Loch Ness"})
+        assert "division by zero" in post(tool, tool="calc", args={"expression": "1 / 0"})
+        assert (gateway.spent.calls, gateway.spent.refused) == ({"calc": 1}, {"search": 1})
+
+
+def test_replies_of_the_model_pass_through_and_are_counted() -> None:
+    with OpenAIServer([Say("It is old."), Fail(500)]) as server, opened(server.base_url) as gateway:
+        ask = f"{gateway.address}/v1/chat/completions"
+        asked = {"model": "any", "messages": [{"role": "user", "content": "How old?"}]}
+        reply = json.loads(post(ask, **asked))
+        assert reply["choices"][0]["message"]["content"] == "It is old."
+        status, _ = gateway.complete("/v1/chat/completions", json.dumps(asked).encode())
+        assert status == 500
+        spent = gateway.spent
+        assert (spent.steps, spent.errors) == (2, {"HTTP 500": 1})
+        assert spent.usage.output == reply["usage"]["completion_tokens"] > 0
