@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from operator import le
 from pathlib import Path
 
 from tests.patience import PATIENCE
@@ -14,6 +15,10 @@ def test_each_stretch_of_a_question_is_counted() -> None:
         check=True, capture_output=True, text=True, timeout=PATIENCE, cwd=Path(__file__).parents[2],
     )  # fmt: skip
     question, reply, observation = json.loads(done.stdout)
+    files = [len(row["files"]) for row in (question, reply, observation)]
+    assert all(map(le, files, (60, 24, 14))), (
+        "a step got longer to follow: `python -m benchmarks.walk --list`"
+    )
     assert {"cli/ask.py", "core/runner.py", "core/loop.py"} <= {*question["files"]}
     assert {"core/execute.py", "core/observations.py"} <= {*reply["files"]}
     assert {"context/view.py", "core/thought.py"} <= {*observation["files"]}

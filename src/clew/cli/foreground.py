@@ -33,7 +33,9 @@ async def unless_interrupted(work: Callable[[], Awaitable[T]]) -> T | None:
         del number
         scope.cancel()
 
-    return await on_signals(_leaving(), cancel, work)
+    # Ctrl-C, an operator, a terminal that is closed (not under nohup)
+    hangup = [] if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else [signal.SIGHUP]
+    return await on_signals([signal.SIGINT, signal.SIGTERM, *hangup], cancel, work)
 
 
 async def on_signals(
@@ -65,12 +67,6 @@ async def on_signals(
     if errors:
         raise errors[0]
     return found[0] if found else None
-
-
-def _leaving() -> list[signal.Signals]:
-    """What asks us to leave: Ctrl-C, an operator, a terminal that is closed (not under nohup)."""
-    hangup = [] if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else [signal.SIGHUP]
-    return [signal.SIGINT, signal.SIGTERM, *hangup]
 
 
 async def carry_on(

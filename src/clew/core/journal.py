@@ -132,13 +132,16 @@ def _unrecordable(run_id: str, event: AnyEvent, error: Exception) -> StoreError 
     return StoreError(f"run {run_id}: {whose}: {why}")
 
 
-class _Waiting(msgspec.Struct):
+class _Waiting:
     """Events waiting for their commit, and its outcome."""
 
-    events: tuple[AnyEvent, ...]
-    taken: tuple[int, ...]
-    done: anyio.Event | None = None
-    error: Exception | None = None
+    __slots__ = ("done", "error", "events", "taken")
+
+    def __init__(self, events: tuple[AnyEvent, ...], taken: tuple[int, ...]) -> None:
+        self.events = events
+        self.taken = taken
+        self.done: anyio.Event | None = None
+        self.error: Exception | None = None
 
 
 def _fail(waiting: Iterable[_Waiting], error: Exception) -> None:

@@ -107,7 +107,7 @@ def observed(
     given = _returned(tool, value)
     try:
         content = plain(given.content)
-        given = _with_plain_evidence(given)
+        given = _with_plain_evidence(given) if given.evidence else given
         size = _size(given, content)
     except Exception as error:  # noqa: BLE001 - asked what it holds, an object may raise anything
         text = f"{tool.name} returned what JSON cannot carry: {message_of(error)}"
@@ -194,8 +194,6 @@ def _truncate(tool: ToolSpec, call: Call, content: Json, size: int, most: int) -
 
 def _with_plain_evidence(given: Observation) -> Observation:
     """The observation with its evidence as plain text and numbers. Raises `ValueError`."""
-    if not given.evidence:
-        return given
     try:
         evidence = msgspec.convert(plain(given.evidence), tuple[Evidence, ...])
     except msgspec.ValidationError as error:

@@ -99,7 +99,7 @@ def _read(form: Form) -> list[Form]:
 
     All of them have the same places, so that what stands around a phrase can be read in the first.
     """
-    plain = _joined(_fold(form))
+    plain = _fold(form)
     found = [plain]
     if _LOOKS.search(plain.text):
         found.append(plain.replace(plain.text.translate(_LATIN), "look-alikes"))
@@ -111,27 +111,25 @@ def _read(form: Form) -> list[Form]:
             found.append(one.replace(letters, "digits for letters"))
     if _HAS_LATIN.search(plain.text):
         rotated = Form(form.text.translate(_ROT13), form.starts, form.ends, (*form.how, "rot13"))
-        found.append(_joined(_fold(rotated)))
+        found.append(_fold(rotated))
     return found
 
 
 def _fold(form: Form) -> Form:
+    """A text in small plain letters, those of spread words put together again."""
     if form.text.isascii() and form.text.replace("\n", "").isprintable():
-        return Form(form.text.lower(), form.starts, form.ends, form.how)
-    pieces = [_folded(character) for character in form.text]
-    return Form(
-        "".join(pieces),
-        [at for at, piece in zip(form.starts, pieces, strict=True) for _ in piece],
-        [at for at, piece in zip(form.ends, pieces, strict=True) for _ in piece],
-        form.how,
-    )
-
-
-def _joined(form: Form) -> Form:
-    """A folded text with the letters of spread words put together again."""
-    if not _SPREAD_LONG.search(form.text):
-        return form
-    return _substituted(form, "spacing", _SPREAD, lambda run: run[::2])
+        folded = Form(form.text.lower(), form.starts, form.ends, form.how)
+    else:
+        pieces = [_folded(character) for character in form.text]
+        folded = Form(
+            "".join(pieces),
+            [at for at, piece in zip(form.starts, pieces, strict=True) for _ in piece],
+            [at for at, piece in zip(form.ends, pieces, strict=True) for _ in piece],
+            form.how,
+        )
+    if not _SPREAD_LONG.search(folded.text):
+        return folded
+    return _substituted(folded, "spacing", _SPREAD, lambda run: run[::2])
 
 
 # ------------------------------------------------------------------------------- encodings

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 import anyio
-import msgspec
 
 from clew.core.errors import StoreDamagedError, StoreError
 from clew.core.interfaces import Append, Base, Line, RunInfo, Store
@@ -73,15 +72,16 @@ _BUMP: Final = "UPDATE runs SET epoch = epoch + 1 WHERE number = ?"
 _POST: Final = "INSERT INTO inbox (number, body) VALUES (?, ?)"
 
 
-class Waiting(msgspec.Struct):
+class Waiting:
     """An append on its way into a commit, and what became of it."""
 
-    append: Append
-    done: anyio.Event | None = None
-    error: Exception | None = msgspec.field(
-        default_factory=partial(StoreError, "this was not committed")
-    )
-    quiet: bool = False
+    __slots__ = ("append", "done", "error", "quiet")
+
+    def __init__(self, append: Append) -> None:
+        self.append = append
+        self.done: anyio.Event | None = None
+        self.error: Exception | None = StoreError("this was not committed")
+        self.quiet = False
 
 
 class Group(threading.local):
