@@ -9,6 +9,7 @@ import pytest
 
 from clew import Agent, ConfigError
 from clew.agent_files import Spec
+from clew.compare import changes
 from clew.evals.gold import NOTES
 from clew.evals.matrix import plan_of, read_matrix
 from clew.evals.plan import Plan
@@ -363,3 +364,58 @@ def test_a_folder_without_text_is_told_before_anything_begins(tmp_path: Path) ->
     plan = read(tmp_path, HEAD + '[agent]\ndocs = "notes"\n')
     with pytest.raises(ConfigError, match="there is no text in"):
         anyio.run(foreseen, plan, tmp_path / "r.sqlite")
+
+
+SWITCHES = """
+dataset = "sums.jsonl"
+models = ["ollama:qwen2.5:1.5b"]
+agent = { tools = ["calc"] }
+
+[[configurations]]
+name = "as it is"
+
+[[configurations]]
+name = "native"
+set = { codec = "native" }
+
+[[configurations]]
+name = "no examples"
+set = { "prompt.examples" = 0 }
+
+[[configurations]]
+name = "long"
+set = { "prompt.short" = false }
+
+[[configurations]]
+name = "asked once"
+set = { "prompt.repeat_question" = false }
+
+[[configurations]]
+name = "any landing"
+set = { "prompt.strict_landing" = false }
+
+[[configurations]]
+name = "written anew"
+set = { "prompt.raw_replies" = false }
+
+[[configurations]]
+name = "late"
+set = { "limits.no_progress" = "late" }
+
+[[configurations]]
+name = "nothing"
+set = { "prompt.variants" = false }
+"""
+
+
+def test_what_small_models_get_is_an_axis_each_by_itself(tmp_path: Path) -> None:
+    usual, *others = [each.agent for each in read(tmp_path, SWITCHES).configurations]
+    assert usual.setting.parts["variant"] == "tiny, text"
+    parts = [set(changes(usual.setting, other.setting)) for other in others]
+    native, examples, long, *switches, late, nothing = parts
+    assert {"codec", "parts.variant"} <= native
+    assert (examples, long) == ({"parts.examples"}, {"prompt"})
+    named = ("repeat_question", "strict_landing", "raw_replies")
+    assert switches == [{f"parts.{name}"} for name in named]
+    assert late == {"parts.guards", "parts.withhold"}
+    assert set.union(*parts) == nothing | {"parts.thought"}
