@@ -1,7 +1,7 @@
 """What models known to be small get by default, each of it by itself on or off."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -28,6 +28,7 @@ from clew.core.events import Action, Changed, Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.guards.no_progress import EARLY
 from clew.testing.models import Line, ScriptedModel, act, finish, say
+from clew.tools.retrieval import Retrieval
 from tests.core.watched import Watched, watched
 
 pytestmark = pytest.mark.anyio
@@ -203,6 +204,12 @@ def find(q: str, year: int) -> str:
 
 
 @tool(effect="read")
+def fetch(kind: Literal["note", "letter"], topic: str) -> str:
+    """Fetch a note."""
+    return f"{kind} {topic}"
+
+
+@tool(effect="read")
 def tides(place: str) -> str:
     """Say when the tide is high."""
     return place
@@ -229,6 +236,11 @@ def test_one_tool_alone_is_never_asked_the_same_again() -> None:
     assert [action.args for action in found[:-1]] == [{"q": "Vellmark mill built", "year": 1900}]
     assert [action.name for action in missed] == ["find", "find", "finish"]
     assert missed[0].args != missed[1].args
+
+
+def test_other_parameters_take_what_their_schema_names() -> None:
+    found, _ = calls_of(small().replace(tools=[fetch]))
+    assert found[0].args == {"kind": "letter", "topic": "Vellmark mill"}
 
 
 @pytest.mark.parametrize("tools", [[write_note], [look_up], [tides], []])
@@ -342,6 +354,47 @@ async def test_a_model_that_repeats_itself_all_the_same_is_refused_and_lands() -
     offered = [names_in(prompt.reply_schema) for prompt in sent_by(agent)]
     assert [("search" in names) for names in offered] == [True, True, False, False, False]
     assert (result.status, result.answer) == ("bound", "It was not found.")
+
+
+@pytest.mark.parametrize(
+    ("result", "named"),
+    [
+        ({"results": [{"title": "A"}, {"title": "x" * 81}, {"name": "B"}, {"n": 1}, 5]}, "A, B"),
+        (["plain"], ""),
+        ("Nothing.", ""),
+    ],
+)
+async def test_what_a_result_lists_is_named_where_a_tool_reads_it(result: Any, named: str) -> None:
+    @tool(effect="read")
+    def search(query: str) -> Any:
+        """Search the notes."""
+        return result
+
+    for tools in ([search, read_note], [search, find]):
+        same = act("search", query="mill")
+        model = watched(same, same, finish("x"), codec="json", tools=tools, name=SMALL)
+        await run(Agent(model, tools), "What?", store=MemoryStore())
+        said = model.sent[2].parts[-1].text
+        reads = tools[1] is read_note and bool(named)
+        assert (f"Not looked at yet: {named}." in said) is reads
+        assert f"Not tried yet: {tools[1].name}." in said
+
+
+async def test_one_tool_alone_has_nothing_else_to_be_tried() -> None:
+    same = act("find", q="mill", year=1900)
+    model = watched(same, same, finish("x"), codec="json", tools=[find], name=SMALL)
+    await run(Agent(model, [find]), "What?", store=MemoryStore())
+    assert (
+        model.sent[2].parts[-1].text.endswith("if the answer stands in its result, finish with it.")
+    )
+
+
+async def test_tools_that_are_still_to_be_found_are_not_named() -> None:
+    same = act("search", query="mill")
+    model = watched(same, same, finish("x"), codec="json", tools=TOOLS, name=SMALL)
+    agent = Agent(model, TOOLS, retrieval=Retrieval(always=["search"]))
+    await run(agent, "What?", store=MemoryStore())
+    assert "Not tried yet" not in texts(model.sent[2].parts)
 
 
 # ------------------------------------------------------------------------------- the landing

@@ -6,6 +6,7 @@ A view is a memory of work done, not a state: dropped at any time, it comes back
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -302,23 +303,29 @@ def _withheld(so_far: Trajectory) -> frozenset[str]:
     """
     if not so_far.steps or so_far.step.person_spoke:
         return frozenset()
-    found: set[str] = set()
-    for call in so_far.step.calls:
-        if (seen := call.observation) is None:
-            continue
-        hinted = any(hint.verdict.code == REPEATED for hint in call.hints)
-        if seen.code == REPEATED or (hinted and seen.content == _last_result(so_far, call)):
-            found.add(call.action.name)
-    return frozenset(found)
+    return frozenset(call.action.name for call in so_far.step.calls if _in_vain(so_far, call))
 
 
-def _last_result(so_far: Trajectory, call: Call) -> Json:
-    """What the same call gave in the last step before this one that made it."""
-    for step in so_far.steps[-2::-1]:
-        for other in step.calls:
-            if other.hash == call.hash and other.observation is not None:
-                return other.observation.content
-    return None
+def _in_vain(so_far: Trajectory, call: Call) -> bool:
+    """Whether a call of the last step was a repetition, and its result no other."""
+    refused = call.observation is not None and call.observation.code == REPEATED
+    hinted = any(hint.verdict.code == REPEATED for hint in call.hints)
+    return refused or (hinted and _result(call) in _earlier_results(so_far, call))
+
+
+def _result(call: Call) -> Json:
+    return None if call.observation is None else call.observation.content
+
+
+def _earlier_results(so_far: Trajectory, call: Call) -> list[Json]:
+    """What the same call gave the last time it was made before this step."""
+    earlier = (
+        _result(other)
+        for step in so_far.steps[-2::-1]
+        for other in step.calls
+        if other.hash == call.hash
+    )
+    return list(islice(earlier, 1))
 
 
 def view_of(
