@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from clew.evals.bootstrap import Difference
-from live import failures, slots
+from live import failures, memory, slots
 from live.configurations import BASE, BEFORE, STEPS, TABLE, TOKENS
 from live.draw import SEED
 from live.figures import Row, against, current, kinds, ratio, shared, summed
@@ -88,7 +88,8 @@ def page(found: Sequence[Measured]) -> str:
     now = current(found)
     parts = [INTRODUCTION, measured_on(now), what(), *findings(now)]
     parts += [configurations(now, half) for half in reversed(HALVES)]
-    parts += [faults(now), others(now), failures.section(now), slots.section(), costs(now)]
+    parts += [faults(now), others(now), failures.section(now), slots.section()]
+    parts += [memory.section(), costs(now)]
     return "\n".join(part.strip() + "\n" for part in parts)
 
 

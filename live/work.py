@@ -10,7 +10,7 @@ import anyio
 
 from clew import ConfigError
 from durability.progress import tell
-from live import slots
+from live import memory, slots
 from live.ask import Asker
 from live.configurations import NAMES, TABLE, Variation
 from live.others.drive import Driver
@@ -20,7 +20,7 @@ from live.tasks import HALVES, Half, Task, tasks
 
 T = TypeVar("T", Variation, System)
 
-PARTS: Final = (*HALVES, "others", "slots")
+PARTS: Final = (*HALVES, "others", "slots", "memory")
 PAIRS: Final = 5
 """So many pairs of questions are asked on two slots."""
 BLOCK: Final = 4
@@ -69,6 +69,8 @@ class Work:
             over = self.tasks("tuning")
             pairs = list(zip(over[::2], over[1::2], strict=False))[:PAIRS]
             anyio.run(slots.measure, self._asker, pairs, backend="asyncio")
+        if "memory" in self.parts:
+            memory.measure(self.gguf)
 
     def tasks(self, half: Half) -> list[Task]:
         """The tasks of a half, of all sources in turn, so that a part of them is of all."""
