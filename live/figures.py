@@ -67,6 +67,11 @@ class Row:
         """All steps."""
         return sum(one.outcome.counted.steps for one in self.found)
 
+    @property
+    def calls(self) -> int:
+        """All calls of tools that were made."""
+        return sum(sum(one.outcome.counted.calls.values()) for one in self.found)
+
     def middle(self, of: Callable[[Measured], float]) -> float:
         """The median of something."""
         return median(of(one) for one in self.found)

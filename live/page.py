@@ -19,7 +19,7 @@ AIM: Final = 1.3
 NOT_OF_FORM: Final = ("told of a call, made none", "a call in the landing")
 """Faults of replies that have the form they should have."""
 LEAST: Final = 8
-"""A configuration is chosen among those with so many tasks of the tuning half at least."""
+"""Nothing is said of fewer questions than these."""
 
 INTRODUCTION: Final = """\
 # Live: a real small model
@@ -176,7 +176,11 @@ def _comparison(found: Sequence[Measured]) -> str:
     name = best(found)
     mine = of(found, name, "unseen")
     rivals = [of(found, one.name, "unseen", one.name) for one in SYSTEMS]
-    scored = [(theirs, gain) for theirs in rivals if (gain := against(mine, theirs)) is not None]
+    scored = [
+        (theirs, gain)
+        for theirs in rivals
+        if (gain := against(mine, theirs)) is not None and gain.cases >= LEAST
+    ]
     if not scored:
         return "not run."
     theirs, gain = min(scored, key=lambda one: one[1].value)
@@ -265,7 +269,8 @@ def others(found: Sequence[Measured]) -> str:
     mine = of(found, name, "unseen")
     heads = (
         "system", "form", "versions", "right", "share (95 %)", f"clew's `{name}` against it",
-        "wrong but `answered`", "model calls", "prompt tokens", "written", "seconds", "load",
+        "wrong but `answered`", "tool calls in all", "model calls", "prompt tokens", "written",
+        "seconds", "load",
     )  # fmt: skip
     rows: list[tuple[str, ...]] = []
     for system in SYSTEMS:
@@ -273,7 +278,8 @@ def others(found: Sequence[Measured]) -> str:
         first = row.found[0].version if row.found else ""
         made = list(cells(row, ()))
         made[2] = told(gain) if (gain := against(mine, row.found)) else ""
-        rows.append((system.name, system.what, first, *made[:7], *made[8:]))
+        calls = f"{row.calls:,}" if row.found else ""
+        rows.append((system.name, system.what, first, *made[:4], calls, *made[4:7], *made[8:]))
     text = OTHERS.format(tokens=TOKENS, steps=STEPS)
     return f"{text}\n{table(heads, rows)}"
 

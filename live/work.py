@@ -23,7 +23,7 @@ T = TypeVar("T", Variation, System)
 PARTS: Final = (*HALVES, "others", "slots", "memory")
 PAIRS: Final = 5
 """So many pairs of questions are asked on two slots."""
-BLOCK: Final = 4
+BLOCK: Final = 2
 """So many tasks in a row have the same tools, and so the beginning of the prompt in common."""
 
 
