@@ -58,7 +58,7 @@ class LocalApi:
         return self.chat.draft(prompt, without)
 
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
-        plain = msgspec.structs.replace(prompt, tools=(), form=None)
+        plain = msgspec.structs.replace(prompt, tools=(), reply_schema=None)
         body = self.chat.body(plain, stream=stream, without=without)
         more: dict[str, Json] = {} if "seed" in self.params else {"seed": prompt.seed}
         if prompt.grammar:
