@@ -119,7 +119,7 @@ def test_whatever_is_asked_for_is_taken(schema: Any) -> None:
 async def test_what_is_asked_for(form: Any, params: Any, sent: Any) -> None:
     async with over([Say("{}"), Say("{}")], params=params) as (model, server, _):
         for _ in range(2):
-            await model.complete(talk(form=form, calls="none"))
+            await model.complete(talk(reply_schema=form, calls="none"))
     assert [seen.body.get("output_config") for seen in server.requests] == [sent, sent]
 
 
@@ -128,6 +128,6 @@ async def test_a_form_that_is_refused_is_left_to_the_words() -> None:
     script: list[Turn] = [refused, Say("{}"), Say("{}")]
     async with over(script) as (model, server, waits):
         for _ in range(2):
-            assert (await model.complete(ask(form=FORM))).text == "{}"
+            assert (await model.complete(ask(reply_schema=FORM))).text == "{}"
     assert ["output_config" in seen.body for seen in server.requests] == [True, False, False]
     assert waits == []

@@ -292,7 +292,7 @@ async def test_what_a_run_can_do_without_is_left_out_when_refused(message: str, 
     script: list[Turn] = [Fail(400, message), Say("Ok."), Say("Ok.")]
     async with over(script) as (model, server, waits):
         for _ in range(2):
-            await model.complete(ask(stop=("END",), form=form))
+            await model.complete(ask(stop=("END",), reply_schema=form))
     first, *later = (ANY(seen.body.get(key)) for seen in server.requests)
     assert later[0] == later[1] != first
     assert waits == []

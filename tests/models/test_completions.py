@@ -137,7 +137,7 @@ async def test_a_form_is_asked_for_where_the_server_knows_it(
     with OpenAIServer([Say("{}"), Say("Ok.")], key=KEY, also=frozenset(also)) as server:
         options: dict[str, Any] = {"base_url": server.base_url, "api_key": KEY}
         model = openai_completions("m", provider=provider, **options)
-        assert (await model.complete(ask(form=FORM))).text == "{}"
+        assert (await model.complete(ask(reply_schema=FORM))).text == "{}"
         await model.complete(ask())
         await model.close()
     keys = {"structured_outputs", "guided_json", "json_schema"}
@@ -153,7 +153,7 @@ async def test_the_users_own_form_wins() -> None:
     with OpenAIServer([Say("x")], key=KEY, also=frozenset(own)) as server:
         options: dict[str, Any] = {"base_url": server.base_url, "api_key": KEY, "params": own}
         model = openai_completions("m", provider="vllm-completions", **options)
-        await model.complete(ask(form=FORM))
+        await model.complete(ask(reply_schema=FORM))
         await model.close()
     assert server.requests[0].body["guided_json"] == {"type": "string"}
     assert "structured_outputs" not in server.requests[0].body

@@ -197,7 +197,7 @@ async def test_azure_takes_schemas_of_objects_only_as_openai_does() -> None:
     either = {"anyOf": [{"type": "object"}, {"type": "object", "title": "Two"}]}
     with AzureServer([Say("{}")], key=KEY, deployments=["mine"]) as server:
         model: Any = resolve("azure:mine", env=DEPLOYED, base_url=server.base_url)
-        assert (await model.complete(ask("Reply in JSON.", form=either))).text == "{}"
+        assert (await model.complete(ask("Reply in JSON.", reply_schema=either))).text == "{}"
         await model.close()
     assert server.requests[0].body["response_format"] == {"type": "json_object"}
 

@@ -424,8 +424,8 @@ FORM = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": 
 
 async def test_a_form_is_asked_for_with_its_schema() -> None:
     async with over([Say('{"n": 1}'), Say('{"n": 2}')]) as (model, server, _):
-        await model.complete(ask(form=FORM))
-        await model.complete(ask(form={"type": "object", "not": {}}))
+        await model.complete(ask(reply_schema=FORM))
+        await model.complete(ask(reply_schema={"type": "object", "not": {}}))
     first, second = (request.body["generationConfig"] for request in server.requests)
     assert first["responseMimeType"] == "application/json"
     assert first["responseJsonSchema"] == FORM
@@ -466,9 +466,9 @@ def test_which_schemas_fit(schema: dict[str, Any], expected: bool) -> None:
 
 async def test_a_form_beside_tools_is_left_out_where_both_are_too_much() -> None:
     async with over(lambda _: Say("Ok."), model="gemini-2.5-flash") as (model, server, waits):
-        await model.complete(ask(form=FORM, tools=TOOLS, calls="none"))
-        await model.complete(ask(form=FORM, tools=TOOLS, calls="none"))
-        await model.complete(ask(form=FORM))
+        await model.complete(ask(reply_schema=FORM, tools=TOOLS, calls="none"))
+        await model.complete(ask(reply_schema=FORM, tools=TOOLS, calls="none"))
+        await model.complete(ask(reply_schema=FORM))
     asked = ["responseMimeType" in request.body["generationConfig"] for request in server.requests]
     assert asked == [True, False, False, True]
     assert waits == []
@@ -486,7 +486,7 @@ async def test_a_form_beside_tools_is_left_out_where_both_are_too_much() -> None
 async def test_what_a_run_can_do_without_is_left_out_when_refused(message: str, key: str) -> None:
     async with over([Fail(400, message), Say("Ok."), Say("Ok.")]) as (model, server, waits):
         for _ in range(2):
-            assert (await model.complete(ask(stop=("END",), form=FORM))).text == "Ok."
+            assert (await model.complete(ask(stop=("END",), reply_schema=FORM))).text == "Ok."
     asked = [key in request.body["generationConfig"] for request in server.requests]
     assert asked == [True, False, False]
     assert waits == []

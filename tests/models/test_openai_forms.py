@@ -140,7 +140,7 @@ def test_the_server_agrees_on_what_is_strict(inner: Any) -> None:
 )
 async def test_the_form_is_asked_for(provider: str, schema: Any, strict: bool | None) -> None:
     async with over([Say("{}"), Say("Ok.")], provider=provider) as (model, server, _):
-        assert (await model.complete(ask("Reply in JSON.", form=schema))).text == "{}"
+        assert (await model.complete(ask("Reply in JSON.", reply_schema=schema))).text == "{}"
         await model.complete(ask())
     first, second = (request.body for request in server.requests)
     named = {"name": "reply", "strict": strict, "schema": schema}
@@ -179,7 +179,7 @@ async def test_a_typed_answer_is_held_to_its_schema_in_the_landing(
 
 async def test_servers_that_run_models_themselves_are_asked_for_any_schema() -> None:
     async with over([Say("{}")], provider="vllm") as (model, server, _):
-        await model.complete(ask("Reply in JSON.", form=OBJECTS[0]))  # this server is like OpenAI's
+        await model.complete(ask("Reply in JSON.", reply_schema=OBJECTS[0]))
     forms = [request.body["response_format"] for request in server.requests]
     assert forms[0]["json_schema"] == {"name": "reply", "strict": False, "schema": OBJECTS[0]}
     assert forms[1] == {"type": "json_object"}
@@ -198,7 +198,9 @@ async def test_servers_that_run_models_themselves_are_asked_for_any_schema() -> 
 async def test_a_form_that_is_refused_gives_way_to_a_wider_one_and_then_to_none(fail: Fail) -> None:
     async with over([fail, Say("{}"), fail, Say("{}"), Say("{}")]) as (model, server, waits):
         for _ in range(3):
-            await model.complete(ask("Reply in JSON.", form=STRICT[1], tools=(tool("search"),)))
+            await model.complete(
+                ask("Reply in JSON.", reply_schema=STRICT[1], tools=(tool("search"),))
+            )
     kinds = [request.body.get("response_format", {}).get("type") for request in server.requests]
     assert kinds == ["json_schema", "json_object", "json_object", None, None]
     assert waits == []
@@ -206,7 +208,7 @@ async def test_a_form_that_is_refused_gives_way_to_a_wider_one_and_then_to_none(
 
 async def test_without_the_word_json_there_is_no_json_mode() -> None:
     async with over([Say("{}")]) as (model, server, _):
-        await model.complete(ask("What?", form=OBJECTS[0]))
+        await model.complete(ask("What?", reply_schema=OBJECTS[0]))
     kinds = [request.body.get("response_format", {}).get("type") for request in server.requests]
     assert kinds == ["json_object", "json_object", None]
 
@@ -215,9 +217,9 @@ async def test_the_users_own_form_wins_and_its_refusal_is_told() -> None:
     own = {"response_format": {"type": "text"}}
     refusal = Fail(400, "response_format is not supported with this model")
     async with over([Say("Ok."), refusal], params=own) as (model, server, _):
-        await model.complete(ask(form=STRICT[1]))
+        await model.complete(ask(reply_schema=STRICT[1]))
         with pytest.raises(ModelError, match="response_format is not supported"):
-            await model.complete(ask(form=STRICT[1]))
+            await model.complete(ask(reply_schema=STRICT[1]))
     assert [request.body["response_format"] for request in server.requests] == [
         {"type": "text"},
         {"type": "text"},

@@ -223,7 +223,7 @@ async def test_a_form_is_asked_for_and_given_up_step_by_step() -> None:
     script = [Say("{}"), refusal, Say("{}"), refusal, Say("{}")]
     async with responses(script, params={"text": {"verbosity": "low"}}) as (model, server, _):
         for _ in range(3):
-            await model.complete(ask("As JSON.", form=CLOSED))
+            await model.complete(ask("As JSON.", reply_schema=CLOSED))
     texts = [request.body["text"] for request in server.requests]
     assert texts[0]["format"] == {
         "type": "json_schema",
@@ -243,7 +243,7 @@ async def test_a_form_is_asked_for_and_given_up_step_by_step() -> None:
 async def test_the_users_own_form_wins() -> None:
     own = {"text": {"format": {"type": "text"}}}
     async with responses([Say("Ok.")], params=own) as (model, server, _):
-        await model.complete(ask(form=CLOSED))
+        await model.complete(ask(reply_schema=CLOSED))
     assert server.requests[0].body["text"] == own["text"]
 
 

@@ -68,7 +68,7 @@ def prompt_document(sent: RenderedPrompt) -> dict[str, Json]:
         "params": sent.setting.params,
         "calls": prompt.calls,
         "stop": prompt.stop,
-        "form": prompt.reply_schema,
+        "reply_schema": prompt.reply_schema,
         "head": [_part(part) for part in prompt.head],
         "parts": [_part(part) for part in prompt.parts],
         "tail": [_part(part) for part in prompt.tail],

@@ -179,7 +179,8 @@ async def a_format_of_text_can_be_asked_for(maker: Maker) -> None:
     schema = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
     async with maker.open([Say('{"x": 1}')] * 2) as model:
         for on_text in (None, collect_text([])):
-            prompt = ask(stop=("\nObservation:",), form=schema | {"additionalProperties": False})
+            closed = schema | {"additionalProperties": False}
+            prompt = ask(stop=("\nObservation:",), reply_schema=closed)
             expect((await model.complete(prompt, on_text)).text, '{"x": 1}', "the reply")
 
 
