@@ -307,6 +307,20 @@ def double(number: int) -> int:
     return 2 * number
 
 
+@pytest.mark.parametrize("error", [KeyError("x"), ModelError("it is away")])
+async def test_a_codec_that_fails_before_the_model_is_asked_is_named(error: Exception) -> None:
+    class Failing(Native):
+        name = "own/1"
+
+        def tail(self, brief: PromptSpec, reminders: Sequence[str], step: int) -> Any:
+            raise error
+
+    agent = Agent(ScriptedModel([say("It is.")]), codec=Failing())
+    named = "^the codec own/1 failed: KeyError" if isinstance(error, KeyError) else "^it is away$"
+    with pytest.raises((PartError, ModelError), match=named):
+        await run(agent, "Is it?", store=MemoryStore())
+
+
 async def test_a_plain_function_is_a_tool_and_a_tool_is_still_a_function() -> None:
     agent = Agent(ScriptedModel([act("double", number=4), say("8")]), [double])
     assert (await run(agent, "Double it!", store=MemoryStore())).answer == "8"

@@ -14,7 +14,7 @@ import msgspec
 from clew.codecs.interface import Codec, Constrains, Describes, PromptSpec, Shape
 from clew.context.chat_tokens import without_chat_tokens
 from clew.context.prompt_parts import Parts
-from clew.core.events import FINISH, Code, Fingerprints, Json, Note, encode
+from clew.core.events import FINISH, Code, Fingerprints, Json, Note, Observation, encode
 from clew.core.interfaces import Calls, Parameters, Part, Prompt
 from clew.core.steps import Notice
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
@@ -79,9 +79,7 @@ def visible_step(step: Step, shape: Shape | None, so_far: Trajectory) -> Step:
     """
     whole, harmless = not so_far.capped, so_far.started.schema >= _HARMLESS
 
-    def visible_call(call: Call) -> Call:
-        if (seen := call.observation) is None:
-            return call
+    def visible_call(call: Call, seen: Observation) -> Call:
         text, finish = seen.text, call.action.name == FINISH
         shown = text if finish else visible_text(text, shape, whole=whole)
         if harmless and seen.trust != "trusted":
@@ -97,7 +95,11 @@ def visible_step(step: Step, shape: Shape | None, so_far: Trajectory) -> Step:
             return notice
         return msgspec.structs.replace(notice, text=without_chat_tokens(notice.text))
 
-    calls, notices = tuple(map(visible_call, step.calls)), tuple(map(visible_notice, step.notices))
+    calls = tuple(
+        call if call.observation is None else visible_call(call, call.observation)
+        for call in step.calls
+    )
+    notices = tuple(map(visible_notice, step.notices))
     return msgspec.structs.replace(step, calls=calls, notices=notices)
 
 
