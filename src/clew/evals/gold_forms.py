@@ -8,7 +8,7 @@ from clew.evidence.units import SYMBOLS, TWOFOLD, WORDS, Unit
 
 
 class Exact(Value, frozen=True):
-    """The answer is this value, as `clew.strategies.form` compares: format does not count."""
+    """The answer is this value, compared as `clew.strategies.normalise` writes both."""
 
     exact: Json
 
