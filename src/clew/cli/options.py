@@ -176,7 +176,8 @@ _AGENT: Final = (
     _name(
         "--codec",
         "NAME",
-        "How the model writes its calls: native, paper, labelled …  [default: native]",
+        "How the model writes its calls: native, paper, labelled …  "
+        "[default: native; json for small models]",
         shell_complete=completers.formats,
     ),
     click.option(
