@@ -55,6 +55,25 @@ async def test_the_first_difference_is_named(left: Any, right: Any, parting: Any
     assert (found.shared, found.steps, found.agents) == (0, 0, ())
 
 
+async def test_an_answer_is_compared_without_the_labels_of_its_format() -> None:
+    _, first = await compared(
+        agent(say("Final Answer: a"), codec="labelled"),
+        agent(say("Final Answer: b"), codec="labelled"),
+    )
+    assert first == (1, "thought", "a", "b")
+
+
+async def test_a_run_shares_all_of_itself_with_what_became_of_it() -> None:
+    store = MemoryStore()
+    talker = agent(say("a"), say("b"))
+    await run(talker, "What?", store=store, run_id="run")
+    before = await load(store, "run")
+    await resume(talker, "run", say="And then?", store=store)
+    after = await load(store, "run")
+    for left, right in ((before, after), (after, before)):
+        assert diff(left, right).shared == len(before.entries)
+
+
 async def test_questions_and_agents_may_differ() -> None:
     found, first = await compared(
         agent(say("a")), agent(say("a"), limits=Limits(steps=3)), ("What?", "Who?")
