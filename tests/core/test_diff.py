@@ -55,14 +55,6 @@ async def test_the_first_difference_is_named(left: Any, right: Any, parting: Any
     assert (found.shared, found.steps, found.agents) == (0, 0, ())
 
 
-async def test_an_answer_is_compared_without_the_labels_of_its_format() -> None:
-    _, first = await compared(
-        agent(say("Final Answer: a"), codec="labelled"),
-        agent(say("Final Answer: b"), codec="labelled"),
-    )
-    assert first == (1, "thought", "a", "b")
-
-
 async def test_a_run_shares_all_of_itself_with_what_became_of_it() -> None:
     store = MemoryStore()
     talker = agent(say("a"), say("b"))
