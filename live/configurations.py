@@ -131,7 +131,7 @@ TABLE: Final = (
     Variation(
         BEFORE,
         "`native`, and nothing that is done for small models",
-        agent={"codec": "native"},
+        agent={"codec": "native:strict"},
         prompt={"variants": ()},
     ),
     *(
@@ -148,11 +148,16 @@ TABLE: Final = (
         for name in FORMATS
         if name != "json"  # that of the base
     ),
+    Variation(
+        "native strict",
+        "`native`, and calls that are spelled in the text are not read",
+        agent={"codec": "native:strict"},
+    ),
     Variation("no grammar", "replies are free", grammar=False),
     Variation(
         "before no grammar",
         "the same as `before`, replies are free",
-        agent={"codec": "native"},
+        agent={"codec": "native:strict"},
         prompt={"variants": ()},
         grammar=False,
     ),
