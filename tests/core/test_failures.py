@@ -300,7 +300,9 @@ class ThinkingPart:
 
 
 class FormatPart(Native):
-    name = "own/1"
+    @property
+    def name(self) -> str:
+        return "own/1"
 
     def __init__(self, part: Part) -> None:
         self.part = part

@@ -310,9 +310,11 @@ def double(number: int) -> int:
 @pytest.mark.parametrize("error", [KeyError("x"), ModelError("it is away")])
 async def test_a_codec_that_fails_before_the_model_is_asked_is_named(error: Exception) -> None:
     class Failing(Native):
-        name = "own/1"
+        @property
+        def name(self) -> str:
+            return "own/1"
 
-        def tail(self, brief: PromptSpec, reminders: Sequence[str], step: int) -> Any:
+        def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> Any:
             raise error
 
     agent = Agent(ScriptedModel([say("It is.")]), codec=Failing())

@@ -245,7 +245,9 @@ async def test_prompts_of_an_older_codec_are_passed_over_and_said(tmp_path: Path
 class Before(Native):
     """The format as it once might have been: an answer had one line."""
 
-    name = "native/1"
+    @property
+    def name(self) -> str:
+        return "native/1"
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         if reply.calls:
