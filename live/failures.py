@@ -2,15 +2,19 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from live.configurations import BASE, BEFORE
+from live.others.systems import BY_NAME
 from live.outcomes import Measured
 
 LISTED: Final = Path(__file__).with_name("failures.jsonl")
 COMMON: Final = 20
+COLUMNS: Final = (f"`{BASE}`", f"`{BEFORE}`", "others of clew", *BY_NAME)
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -42,18 +46,36 @@ def section(found: Sequence[Measured]) -> str:
         f"{len(read_ones)} of {wrong} wrong outcomes were read in their records and classed "
         "(`live/failures.jsonl`); a class is the first thing that went wrong."
     )
+    whose = Counter((one.kind, _column(one)) for one in read_ones)
     lines += [
         text,
         "",
-        "| class | of those read |",
-        "|---|---|",
-        *(f"| {kind} | {many} |" for kind, many in kinds.most_common()),
+        f"| class | {' | '.join(COLUMNS)} |",
+        f"|---|{'---|' * len(COLUMNS)}",
+        *(
+            f"| {kind} | {' | '.join(str(whose[kind, name] or '') for name in COLUMNS)} |"
+            for kind, _ in kinds.most_common()
+        ),
         "",
         "| configuration | task | class | what happened |",
         "|---|---|---|---|",
     ]
-    common = sorted(read_ones, key=lambda one: -kinds[one.kind])[:COMMON]
     lines += [
-        f"| {one.configuration} | `{one.task[:40]}` | {one.kind} | {one.note} |" for one in common
+        f"| {one.configuration} | `{one.task[:40]}` | {one.kind} | {one.note} |"
+        for one in _some(read_ones, [kind for kind, _ in kinds.most_common()])
     ]
     return "\n".join(lines)
+
+
+def _column(one: Failure) -> str:
+    if one.system != "clew":
+        return one.system
+    return f"`{one.configuration}`" if one.configuration in {BASE, BEFORE} else "others of clew"
+
+
+def _some(found: Sequence[Failure], kinds: Sequence[str]) -> list[Failure]:
+    """Of each class one, then of each another, those of the base first."""
+    ranked = sorted(found, key=lambda one: (one.configuration != BASE, one.system != "clew"))
+    queues = [[one for one in ranked if one.kind == kind] for kind in kinds]
+    rounds = zip_longest(*queues)
+    return [one for turn in rounds for one in turn if one is not None][:COMMON]

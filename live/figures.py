@@ -123,6 +123,7 @@ def summed(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
 
 _KINDS: Final = (
     ("told of a call, made none", ("no call was made",)),
+    ("repeated the prompt", ("repeats what you were told",)),
     ("empty", ("was empty",)),
     ("cut off", ("cut off", "was cut", "too long")),
     ("a call in the landing", ("no call can be made",)),

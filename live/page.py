@@ -16,7 +16,7 @@ from live.tasks import HALVES, Half, listed, sources
 PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "live.md"
 AIM: Final = 1.3
 """So many times as many right answers as the best of the other systems were wanted."""
-NOT_OF_FORM: Final = ("told of a call, made none", "a call in the landing")
+NOT_OF_FORM: Final = ("told of a call, made none", "a call in the landing", "repeated the prompt")
 """Faults of replies that have the form they should have."""
 LEAST: Final = 8
 """Nothing is said of fewer questions than these."""
@@ -154,7 +154,7 @@ def _grammar(found: Sequence[Measured]) -> str:
     return (
         f"{sum(other.values())} of {steps:,} replies that were held to a grammar had another form"
         f"{f' ({said})' if said else ''}. {untrue} more had it, but told of calls that nobody had "
-        "made, or made one where none could be made any more."
+        "made, repeated the prompt, or called where no call could be made any more."
     )
 
 
