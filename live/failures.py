@@ -43,8 +43,9 @@ def section(found: Sequence[Measured]) -> str:
         return "\n".join([*lines, "Not read yet."])
     kinds = Counter(one.kind for one in read_ones)
     text = (
-        f"{len(read_ones)} of {wrong} wrong outcomes were read in their records and classed "
-        "(`live/failures.jsonl`); a class is the first thing that went wrong."
+        f"{len(read_ones)} of {wrong} wrong outcomes were read, clew's in their records and most "
+        "of the others' by their answers, and classed (`live/failures.jsonl`); a class is the "
+        "first thing that went wrong."
     )
     whose = Counter((one.kind, _column(one)) for one in read_ones)
     lines += [
