@@ -175,27 +175,28 @@ def best(found: Sequence[Measured]) -> str:
 def _comparison(found: Sequence[Measured]) -> str:
     name = best(found)
     mine = of(found, name, "unseen")
-    rivals = [of(found, one.name, "unseen", one.name) for one in SYSTEMS]
-    scored = [
-        (theirs, gain)
-        for theirs in rivals
-        if (gain := against(mine, theirs)) is not None and gain.cases >= LEAST
-    ]
-    if not scored:
-        return "not run."
-    theirs, gain = min(scored, key=lambda one: one[1].value)
-    both = shared(mine, theirs)
-    text = (
-        f"clew's best configuration on the tuning half (`{name}`) answers {counted(mine, both)} of "
-        f"{len(both)} unseen questions, the best of the others ({theirs[0].system}) "
-        f"{counted(theirs, both)}: {told(gain)}"
+    lines = list[str]()
+    least = float("inf")
+    for system in SYSTEMS:
+        theirs = of(found, system.name, "unseen", system.name)
+        gain = against(mine, theirs)
+        if gain is None or gain.cases < LEAST:
+            many = 0 if gain is None else gain.cases
+            lines.append(f"  - {system.name}: {many} questions, of which nothing is said.")
+            continue
+        both = shared(mine, theirs)
+        text = f"{counted(mine, both)} against {counted(theirs, both)}: {told(gain)}"
+        if (times := ratio(mine, theirs)) is not None:
+            value, low, high = times
+            least = min(least, value)
+            text += f"; {value:.2f} times as many ({low:.2f} to {high:.2f})"
+        lines.append(f"  - {system.name}, {len(both)} questions: {text}.")
+    met = "met" if least >= AIM else "**missed**"
+    head = (
+        f"unseen questions that clew's best configuration on the tuning half (`{name}`) answers "
+        f"rightly, against theirs. {AIM:g} times as many as the best of them was the aim: {met}."
     )
-    times = ratio(mine, theirs)
-    if times is None:
-        return f"{text}."
-    value, low, high = times
-    met = "met" if value >= AIM else "**missed**"
-    return f"{text}; {value:.2f} times as many ({low:.2f} to {high:.2f}), aim {AIM:g}: {met}."
+    return "\n".join([head, *lines])
 
 
 def configurations(found: Sequence[Measured], half: Half) -> str:
