@@ -9,7 +9,7 @@ from typing import Final
 
 from durability.nursery import ROOT
 from recordings.part import Part
-from recordings.report import section
+from recordings.report import cases_of, section
 
 PAGE: Final[Path] = ROOT / "docs" / "durability.md"
 
@@ -34,4 +34,7 @@ def page(parts: Sequence[Part]) -> str:
         python=platform.python_version(),
         sqlite=sqlite3.sqlite_version,
     )
-    return "\n".join([INTRODUCTION, machine, *(section(part) for part in parts)])
+    told = (
+        text for part in parts for text in (section(part), cases_of(part) if part.misses else "")
+    )
+    return "\n".join([INTRODUCTION, machine, *filter(None, told)])

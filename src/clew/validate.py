@@ -347,8 +347,6 @@ def worked_examples(
 
 def _numbered(count: int, tools: Sequence[ToolSpec], *, exact: bool) -> tuple[Example, ...]:
     check_number("examples", count, least=0)
-    if not count:
-        return ()
     *looked_up, calculated = DEMONSTRATIONS
     offered = (*looked_up, *tool_examples(tools[:-1]), calculated)
     found = [example for example in offered if not _misfit(example, tools)]

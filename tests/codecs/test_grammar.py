@@ -58,7 +58,7 @@ TOOLS = [search, fetch, book, now, square]
 
 @pytest.mark.parametrize("calls", ["auto", "none"])
 @pytest.mark.parametrize("answer", [str, Life])
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", [name for name in names() if name != "native:strict"])
 def test_every_reply_of_the_grammar_is_read_without_a_repair(
     name: str, answer: Any, calls: Literal["auto", "none"]
 ) -> None:

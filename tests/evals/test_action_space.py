@@ -133,5 +133,5 @@ def test_demonstrations_are_those_that_fit_the_world(tmp_path: Path) -> None:
     (tmp_path / "t.toml").write_text(f"{MODEL}{_textworld(tmp_path)}[agent]\nprompt.examples = 2\n")
     with pytest.raises(ConfigError) as caught:
         foreseen_sync(read_matrix(tmp_path / "t.toml"), tmp_path / "t.sqlite")
-    said = "configuration 'agent': examples is 2, and of the demonstrations that ship 0 fit this"
+    said = "configuration 'agent': examples is 2, and 0 that ship or can be made fit this agent"
     assert str(caught.value).startswith(said)
