@@ -37,7 +37,9 @@ WHAT: Final = """\
 ## What was asked
 
 {tasks} tasks, drawn once with seed {seed} (`python -m live.draw`). Those of each source are ranked
-by the SHA-256 of their ids: the first half is for tuning, and nothing was tuned on the unseen half.
+by the SHA-256 of their ids: the first half is for tuning, and nothing was changed for what the
+other half showed. (It was not wholly out of sight: counts of its first runs were seen before the
+tuning half was finished. `before` ran as `native/2`; the same is called `native:strict/3` now.)
 
 {sources}
 
