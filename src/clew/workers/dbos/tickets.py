@@ -47,6 +47,10 @@ def place_of(address: str) -> Place:
     return Place(url, f"{found.schema}_dbos")
 
 
+_HALF_SET_UP: Final = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn)
+"""What tables miss that nobody has made yet, or that another worker is just making."""
+
+
 class NotSetUpError(StoreError):
     """DBOS has no tables in the database yet: the first worker makes them."""
 
@@ -198,6 +202,6 @@ class Tickets:
             return await anyio.to_thread.run_sync(functools.partial(what, *args, **named))
         except sqlalchemy.exc.DBAPIError as error:
             why = str(error.orig).strip().partition("\n")[0]  # which names no password
-            if isinstance(error.orig, psycopg.errors.UndefinedTable):
+            if isinstance(error.orig, _HALF_SET_UP):
                 raise NotSetUpError(f"DBOS is not set up here yet: {why}") from None
             raise StoreError(f"DBOS cannot reach its tables: {why}") from error
