@@ -189,6 +189,21 @@ def pickles(server: Server, address: str) -> list[str]:
 
 
 @ASYNCIO
+async def test_a_worker_completes_the_tables_that_an_older_dbos_or_half_a_start_has_left(
+    postgres_server: Server, store: PostgresStore
+) -> None:
+    for command in (
+        "ALTER TABLE clew_dbos.queues DROP COLUMN application_name",
+        "UPDATE clew_dbos.dbos_migrations SET version = 100",  # the one after it adds the column
+    ):
+        postgres_server.execute(command, store.address)
+    agent = Agent(model=ScriptedModel([say("hello")]))
+    [run_id] = await begun(store, agent)
+    assert [news.text for news in await idle(store, agent)] == ["answered"]
+    assert await status(run_id, store=store) == "answered"
+
+
+@ASYNCIO
 async def test_a_drained_worker_hands_over_and_a_frozen_one_that_was_replaced_adds_nothing(
     store: PostgresStore, tmp_path: Path
 ) -> None:
