@@ -65,7 +65,7 @@ def test_every_reply_of_the_grammar_is_read_without_a_repair(
     agent = clew.Agent(ScriptedModel([say("")]), TOOLS, codec=name, answer=answer)
     codec = by_name(name)
     assert isinstance(codec, Constrains)
-    draw, source = sampler(codec.grammar(agent.brief, calls)), random.Random(7)
+    draw, source = sampler(codec.grammar(agent.brief, calls, None)), random.Random(7)
     called: set[str] = set()
     for _ in range(300):
         text = draw(source)
@@ -79,6 +79,20 @@ def test_every_reply_of_the_grammar_is_read_without_a_repair(
             jsonschema_rs.validate(tool.parameters, action.args)
     others = {tool.name for tool in TOOLS} if calls == "auto" else set[str]()
     assert called - {"finish"} == others
+
+
+@pytest.mark.parametrize("tokens", [40, 120, 4_000])
+@pytest.mark.parametrize("name", [name for name in names() if name != "native:strict"])
+def test_the_texts_of_a_reply_are_as_long_as_the_reply_may_be(name: str, tokens: int) -> None:
+    codec = by_name(name)
+    assert isinstance(codec, Constrains)
+    brief = clew.Agent(ScriptedModel([say("")]), [fetch], codec=name).brief
+    draw, source = sampler(codec.grammar(brief, "auto", tokens)), random.Random(5)
+    replies = [codec.parse(brief, Reply(draw(source))) for _ in range(200)]
+    texts = [str(value) for read in replies for one in read.actions for value in one.args.values()]
+    texts += [read.answer for read in replies if read.answer is not None]
+    assert tokens // 2 < max(map(len, texts)) <= 5 * tokens // 4
+    assert max(len(read.text) for read in replies if not read.answer) <= min(400, 5 * tokens // 6)
 
 
 RECURSIVE: dict[str, Any] = {

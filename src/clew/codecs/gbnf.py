@@ -14,10 +14,13 @@ from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Parameters
 
-THOUGHT_CHARS: Final = 400
-ANSWER_CHARS: Final = 1_000
-TEXT_CHARS: Final = 1_000
-"""Characters of a thought, of an answer, and of a JSON string that has no bound of its own."""
+_TOKENS: Final = 1_024
+_CHARS: Final = 2.5
+"""Characters that a token has at least, in the mean of a reply: prose in English has some four,
+numbers and most other scripts have fewer."""
+
+_THOUGHT: Final = 400
+"""A thought has at most so many characters, however long the reply may be."""
 
 ITEMS: Final = 16
 """Entries of a list, and of an object whose keys are free, that has no bound of its own."""
@@ -45,7 +48,15 @@ class UnboundedError(Exception):
 class Grammar:
     """Rules by name, made as they are asked for; `text` is the whole with its root."""
 
-    def __init__(self) -> None:
+    def __init__(self, tokens: int | None = None) -> None:
+        """For replies of so many tokens (None: 1,024), so that none of them is cut off.
+
+        A thought has at most a third of the reply's characters; each text that has no bound of its
+        own, the answer too, has at most half of them.
+        """
+        chars = int((tokens or _TOKENS) * _CHARS)
+        self.thought_chars = max(1, min(_THOUGHT, chars // 3))
+        self.text_chars = max(1, chars // 2)
         self._rules: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._numbers = count(1)
@@ -167,7 +178,8 @@ class _Schema:
 
     def _string(self, schema: Mapping[str, Any]) -> str:
         least = int(schema.get("minLength", 0))
-        most = max(least, min(int(schema.get("maxLength", TEXT_CHARS)), TEXT_CHARS))
+        bound = self._grammar.text_chars
+        most = max(least, min(int(schema.get("maxLength", bound)), bound))
         return rf'"\"" {self._grammar.rule(_CHAR)}{{{least},{most}}} "\""'
 
     def _integer(self, schema: Mapping[str, Any]) -> str:

@@ -122,8 +122,12 @@ class Codec(Protocol):
 class Constrains(Protocol):
     """A format that can say in a grammar all that a reply may be."""
 
-    def grammar(self, brief: PromptSpec, calls: Calls) -> str:
-        """The grammar of the next reply, in GBNF (`clew.codecs.gbnf`)."""
+    def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
+        """The grammar of the next reply, in GBNF (`clew.codecs.gbnf`).
+
+        The reply has at most so many `tokens`, as the parameters of the model say; None: they do
+        not.
+        """
         ...
 
 

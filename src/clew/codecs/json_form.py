@@ -15,19 +15,22 @@ _VALUES: Final = frozenset({"const", "default", "enum", "examples"})
 _DEFINED: Final = ("$defs", "definitions")
 
 
-def step_schema(brief: PromptSpec, calls: Calls) -> Parameters:
+def step_schema(brief: PromptSpec, calls: Calls, thought: int | None = None) -> Parameters:
     """The schema of one step: a branch for each tool, or only the one that finishes.
 
-    Definitions stand once, at the outermost schema, where their references look for them.
+    A `thought` has at most so many characters (None: any number). Definitions stand once, at the
+    outermost schema, where their references look for them.
     """
     tools = visible_tools(brief) if calls != "none" else (brief.finish,)
     definitions: dict[str, Json] = {}
-    branches = [_branch(brief, tool, definitions) for tool in tools]
+    branches = [_branch(brief, tool, definitions, thought) for tool in tools]
     schema: Parameters = branches[0] if len(branches) == 1 else {"anyOf": branches}
     return {**schema, "$defs": definitions} if definitions else schema
 
 
-def _branch(brief: PromptSpec, tool: ToolSpec, definitions: dict[str, Json]) -> Parameters:
+def _branch(
+    brief: PromptSpec, tool: ToolSpec, definitions: dict[str, Json], longest: int | None
+) -> Parameters:
     moved = _Moved(tool.name)
     args = moved.schema({key: it for key, it in tool.parameters.items() if key not in _DEFINED})
     for key in _DEFINED:
@@ -36,7 +39,8 @@ def _branch(brief: PromptSpec, tool: ToolSpec, definitions: dict[str, Json]) -> 
             definitions[f"{tool.name}.{name}"] = moved.schema(schema)
     if moved.whole:
         definitions[tool.name] = args
-    thought: Parameters = {"thought": {"type": "string"}} if brief.thought else {}
+    bound = {} if longest is None else {"maxLength": longest}
+    thought: Parameters = {"thought": {"type": "string", **bound}} if brief.thought else {}
     action: Parameters = {"type": "string", "enum": [tool.name]}
     properties = {**thought, "action": action, "args": args}
     return {

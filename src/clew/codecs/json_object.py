@@ -84,10 +84,10 @@ class JsonObject:
         """The schema of the next object: any shown tool with its arguments, or only finish."""
         return step_schema(brief, calls)
 
-    def grammar(self, brief: PromptSpec, calls: Calls) -> str:
+    def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """The next object, in its shortest form."""
-        grammar = Grammar()
-        return grammar.text(grammar.value(step_schema(brief, calls)))
+        grammar = Grammar(tokens)
+        return grammar.text(grammar.value(step_schema(brief, calls, grammar.thought_chars)))
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """Take the first object at the start of a line; text before it belongs to the thought."""

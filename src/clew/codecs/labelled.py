@@ -20,7 +20,7 @@ from clew.codecs.arguments import (
     visible_tools,
 )
 from clew.codecs.calls import TRAILING, read_call, tool_name
-from clew.codecs.gbnf import ANSWER_CHARS, THOUGHT_CHARS, Grammar, either, literal
+from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, first_value, whole_value
 from clew.codecs.scan import Labels, stream_filter, void
@@ -123,14 +123,14 @@ class Labelled:
         """None: the replies are not JSON."""
         return None
 
-    def grammar(self, brief: PromptSpec, calls: Calls) -> str:
+    def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """One thought on one line, then one call with its arguments, or the answer."""
-        words, grammar = self.dialect, Grammar()
+        words, grammar = self.dialect, Grammar(tokens)
         ends = [f"{literal(f'{words.final}: ')} {_answer_rule(grammar, brief)}"]
         for tool in visible_tools(brief)[:-1] if calls != "none" else ():
             start = literal(f"{words.action}: {tool.name}\n{words.input}: ")
             ends.append(f"{start} {grammar.value(tool.parameters)}")
-        said = f'{literal(f"{words.thought}: ")} {grammar.prose(THOUGHT_CHARS)} "\\n" '
+        said = f'{literal(f"{words.thought}: ")} {grammar.prose(grammar.thought_chars)} "\\n" '
         return grammar.text((said if brief.thought else "") + either(ends))
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
@@ -210,7 +210,7 @@ class Labelled:
 def _answer_rule(grammar: Grammar, brief: PromptSpec) -> str:
     """The answer as a grammar: a line of text, or JSON of its schema."""
     if brief.answers_text:
-        return grammar.prose(ANSWER_CHARS)
+        return grammar.prose(grammar.text_chars)
     return grammar.value(brief.answer)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from clew.codecs.effects import GONE_ON, already_done, last_words
-from clew.codecs.gbnf import ANSWER_CHARS, THOUGHT_CHARS, Grammar, either, literal
+from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import DEPTH, deep, repeated_key
 from clew.codecs.text_answer import as_calls
@@ -103,11 +103,11 @@ class Native:
         """The schema of a typed answer if the text is the answer, as no call may be made."""
         return None if calls != "none" or brief.answers_text else brief.answer
 
-    def grammar(self, brief: PromptSpec, calls: Calls) -> str:
+    def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """Calls as text, in the tags that chat templates of open models teach (Hermes); or text."""
-        grammar = Grammar()
+        grammar = Grammar(tokens)
         answer = (
-            grammar.prose(ANSWER_CHARS, without="<{[`")
+            grammar.prose(grammar.text_chars, without="<{[`")
             if brief.answers_text
             else grammar.value(brief.answer)
         )
@@ -121,7 +121,7 @@ class Native:
             )
         )
         call = f'"<tool_call>\\n" {made} "\\n</tool_call>"'
-        said = f'({grammar.prose(THOUGHT_CHARS, without="<{[`")} "\\n")?'
+        said = f'({grammar.prose(grammar.thought_chars, without="<{[`")} "\\n")?'
         return grammar.text(either([answer, f"{said if brief.thought else ''} {call}"]))
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:

@@ -9,7 +9,7 @@ from typing import Final
 from clew.codecs import wording
 from clew.codecs.arguments import example, fields, text_field, visible_tools
 from clew.codecs.calls import CANONICAL_FINISH, bare_call, read_call
-from clew.codecs.gbnf import ANSWER_CHARS, THOUGHT_CHARS, Grammar, either, literal
+from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError
 from clew.codecs.scan import Labels, stream_filter
@@ -80,12 +80,12 @@ class Paper:
         """None: the replies are not JSON."""
         return None
 
-    def grammar(self, brief: PromptSpec, calls: Calls) -> str:
+    def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """One thought on one line, then one call, all numbered."""
-        grammar = Grammar()
+        grammar = Grammar(tokens)
         number = grammar.rule('" " [1-9] [0-9]{0,3} ": "')
         tools = visible_tools(brief) if calls != "none" else (brief.finish,)
-        said = f'"Thought" {number} {grammar.prose(THOUGHT_CHARS)} "\\n" '
+        said = f'"Thought" {number} {grammar.prose(grammar.thought_chars)} "\\n" '
         made = either(_call_rule(grammar, brief, tool) for tool in tools)
         return grammar.text(f'{said if brief.thought else ""}"Action" {number} {made}')
 
@@ -156,12 +156,12 @@ def _call_rule(grammar: Grammar, brief: PromptSpec, tool: ToolSpec) -> str:
     """A call of the tool as a grammar: its only text as it is, else an object, or nothing."""
     start = literal(f"{_written(tool.name)}[")
     if tool.name == FINISH and brief.answers_text:
-        return f'{start} {grammar.prose(ANSWER_CHARS, without=_UNSAFE)} "]"'
+        return f'{start} {grammar.prose(grammar.text_chars, without=_UNSAFE)} "]"'
     if not fields(tool.parameters):
         return f'{start} "]"'
     only = text_field(tool.parameters)
     if only is not None and fields(tool.parameters)[only].get("type") == "string":
-        return f'{start} {grammar.prose(ANSWER_CHARS, without=_UNSAFE)} "]"'
+        return f'{start} {grammar.prose(grammar.text_chars, without=_UNSAFE)} "]"'
     return f'{start} {grammar.value(tool.parameters)} "]"'
 
 

@@ -256,12 +256,18 @@ class View:
             left = tuple(tool for tool in brief.tools if tool.name not in withheld)
             brief = replace(brief, tools=left) if withheld else brief
             form, params = self._codec.reply_schema(brief, calls), self._params_print
-            grammar = "" if self._constrains is None else self._constrains.grammar(brief, calls)
+            grammar = self._grammar(brief, calls)
             if form is not None or grammar:
                 said = [one for one in (form, grammar) if one]
                 params = digest(self._params, self._codec.stop, *said)
             forms[calls, withheld] = (form, grammar, params)
         return forms[calls, withheld]
+
+    def _grammar(self, brief: PromptSpec, calls: Calls) -> str:
+        if self._constrains is None:
+            return ""
+        tokens = self._params.get("max_tokens")
+        return self._constrains.grammar(brief, calls, tokens if isinstance(tokens, int) else None)
 
     def _follow(self, so_far: Trajectory) -> None:
         """Render what is new; the last step is rendered again when something was said after it."""
