@@ -123,6 +123,7 @@ class Asker:
             at=datetime.now(UTC).isoformat(timespec="seconds"),
             version=clew.__version__,
             taken_up=taken_up,
+            billions=self.model(variation).info.billions or 0.0,
         )  # fmt: skip
 
     async def close(self) -> None:

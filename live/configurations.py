@@ -127,7 +127,7 @@ def _all(names: Sequence[str]) -> Sequence[Example]:
 FORMATS: Final = ("native", "json", "labelled", "paper")
 
 TABLE: Final = (
-    Variation(BASE, "nothing set: `json`, thoughts, two worked examples of the agent's own tools"),
+    Variation(BASE, "nothing set: `json`, thoughts, four worked examples with the agent's tools"),
     Variation(
         BEFORE,
         "`native`, and nothing that is done for small models",
@@ -174,7 +174,7 @@ TABLE: Final = (
     *(
         Variation(f"no {what}", said, prompt={name: False})
         for what, name, said in (
-            ("two lines", "short", "the usual prompt instead of one of two lines"),
+            ("short prompt", "short", "the usual persona and constraints instead of a few lines"),
             ("question again", "repeat_question", "nothing said again after an empty or cut reply"),
             ("strict landing", "strict_landing", "a landing that asks for the best answer"),
             ("raw replies", "raw_replies", "replies encoded anew in the prompt"),

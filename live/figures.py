@@ -11,25 +11,8 @@ import numpy as np
 from clew.evals import Outcome, accuracy
 from clew.evals.bootstrap import DRAWS, SEED, Difference, difference
 from live.outcomes import Measured
-from live.tasks import FOLDERS
 
 LEVEL: Final = (2.5, 97.5)
-
-
-def current(found: Sequence[Measured]) -> list[Measured]:
-    """Of each system and configuration what was measured with its latest form only.
-
-    A configuration has one form (`fingerprint`) for each kind of tools.
-    """
-    latest: dict[tuple[str, str, str, bool], Measured] = {}
-    for one in found:
-        if (have := latest.get(_form(one))) is None or one.at > have.at:
-            latest[_form(one)] = one
-    return [one for one in found if one.fingerprint == latest[_form(one)].fingerprint]
-
-
-def _form(one: Measured) -> tuple[str, str, str, bool]:
-    return one.sha256, one.system, one.configuration, one.source in FOLDERS
 
 
 def shared(these: Sequence[Measured], those: Sequence[Measured]) -> list[str]:

@@ -56,6 +56,7 @@ class Measured(Value, frozen=True):
     at: str = ""
     version: str = ""
     taken_up: bool = False
+    billions: float = 0.0
 
     @property
     def key(self) -> Key:

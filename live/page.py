@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Final
 
 from clew.evals.bootstrap import Difference
-from live import failures, memory, slots
+from live import failures, long, memory, slots
 from live.configurations import BASE, BEFORE, STEPS, TABLE, TOKENS
 from live.draw import SEED
-from live.figures import Row, against, current, kinds, ratio, shared, summed
+from live.figures import Row, against, kinds, ratio, shared, summed
+from live.forms import current, earlier
 from live.others.systems import SYSTEMS
 from live.outcomes import Measured, of
+from live.tables import table
 from live.tasks import HALVES, Half, listed, sources
 
 PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "live.md"
@@ -91,7 +93,7 @@ def page(found: Sequence[Measured]) -> str:
     parts = [INTRODUCTION, measured_on(now), what(), *findings(now)]
     parts += [configurations(now, half) for half in reversed(HALVES)]
     parts += [faults(now), others(now), failures.section(now), slots.section()]
-    parts += [memory.section(), costs(now)]
+    parts += [long.section(), memory.section(), costs(now), earlier(found)]
     return "\n".join(part.strip() + "\n" for part in parts)
 
 
@@ -315,9 +317,3 @@ def told(gain: Difference | None) -> str:
     if gain is None:
         return "no question in common"
     return f"{gain.value:+.2f} ({gain.low:+.2f} to {gain.high:+.2f}, {gain.cases} paired)"
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -10,7 +10,7 @@ import anyio
 
 from clew import ConfigError
 from durability.progress import tell
-from live import memory, slots
+from live import long, memory, slots
 from live.ask import Asker
 from live.configurations import NAMES, TABLE, Variation
 from live.others.drive import Driver
@@ -20,7 +20,7 @@ from live.tasks import HALVES, Half, Task, tasks
 
 T = TypeVar("T", Variation, System)
 
-PARTS: Final = (*HALVES, "others", "slots", "memory")
+PARTS: Final = (*HALVES, "others", "slots", "long", "memory")
 PAIRS: Final = 5
 """So many pairs of questions are asked on two slots."""
 BLOCK: Final = 2
@@ -69,6 +69,8 @@ class Work:
             over = self.tasks("tuning")
             pairs = list(zip(over[::2], over[1::2], strict=False))[:PAIRS]
             anyio.run(slots.measure, self._asker, pairs, backend="asyncio")
+        if "long" in self.parts:
+            anyio.run(long.measure, self._roomy, backend="asyncio")
         if "memory" in self.parts:
             memory.measure(self.gguf)
 
@@ -86,6 +88,9 @@ class Work:
 
     def _asker(self, records: Path | None = None) -> Asker:
         return Asker(self.gguf, records or self.records, threads=self.threads, context=self.context)
+
+    def _roomy(self, records: Path) -> Asker:
+        return Asker(self.gguf, records, threads=self.threads, context=long.CONTEXT)
 
     async def _ask(self, half: Half, begun: float) -> None:
         asker = self._asker()

@@ -119,6 +119,8 @@ RECURSIVE: dict[str, Any] = {
         {"type": "string", "minLength": 3, "maxLength": 9},
         {"type": "integer", "minimum": -3, "maximum": 4},
         {"type": "integer", "minimum": 0},
+        {"type": "integer", "minimum": 1},
+        {"type": "number", "minimum": 1},
         {"type": "number", "minimum": 0},
         {"type": ["string", "null"]},
         {"enum": ['a "quoted"', 3, None, {"a": [1]}]},

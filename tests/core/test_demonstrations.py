@@ -35,8 +35,8 @@ TEXTS = {
 }
 
 
-FIT = {"docs": 6, "search": 6, "calc": 1, "planner": 0, "ask_person": 0, "fetch_page": 0}
-"""How many examples fit each tool alone; of any other two are made."""
+FIT = {"docs": 7, "search": 8, "calc": 1, "planner": 0, "ask_person": 0, "fetch_page": 0}
+"""How many examples fit each tool alone; of any other three are made."""
 
 
 def tools_of(names: Sequence[str], folder: Path) -> list[Tool]:
@@ -54,12 +54,12 @@ def used(agent: Agent) -> set[str]:
 @pytest.mark.parametrize(
     ("names", "most"),
     [
-        *(((name,), FIT.get(name, 2)) for name in tool_names()),
-        (PAPER, 8),
-        ((*PAPER, "calc", "planner"), 9),
-        (("docs", "calc"), 8),
-        ((*PAPER, "docs", "calc"), 14),
-        (("web_search", "fetch_page"), 2),
+        *(((name,), FIT.get(name, 3)) for name in tool_names()),
+        (PAPER, 9),
+        ((*PAPER, "calc", "planner"), 10),
+        (("docs", "calc"), 9),
+        ((*PAPER, "docs", "calc"), 15),
+        (("web_search", "fetch_page"), 3),
         ((), 0),
     ],
 )  # fmt: skip
@@ -123,15 +123,15 @@ async def test_what_the_papers_tools_find_there_is_what_they_would_find() -> Non
             assert (call.observation and call.observation.content) == (
                 told.observation and told.observation.content
             )
-        assert len(result.cited) == result.answer.count("[") > 0
+        assert len(result.cited) == result.answer.count("[")
 
 
 def test_they_are_chosen_anew_when_the_agent_changes(tmp_path: Path) -> None:
     agent = Agent(
         "offline", tools_of(["docs", "calc"], tmp_path), prompt=PROMPT.replace(examples=2)
     )
-    assert used(agent) == {"docs", FINISH}
-    assert used(agent.replace(tools=tools_of(PAPER, tmp_path))) == {*PAPER, FINISH}
+    assert used(agent) == {"docs", "calc", FINISH}
+    assert used(agent.replace(tools=tools_of(PAPER, tmp_path))) == {"search", FINISH}
     with pytest.raises(ConfigError, match="0 that ship or can be made fit"):
         agent.replace(answer=int)
 
@@ -159,7 +159,7 @@ def test_what_is_neither_a_number_nor_examples_is_told(count: Any) -> None:
 def test_an_agent_file_asks_by_number(tmp_path: Path) -> None:
     file = tmp_path / "paper.toml"
     file.write_text(
-        'model = "vllm:m"\ncodec = "paper"\ntools = ["search", "lookup"]\nprompt.examples = 2'
+        'model = "vllm:m"\ncodec = "paper"\ntools = ["search", "lookup"]\nprompt.examples = 6'
     )
     assert used(load_agent(file).agent) == {*PAPER, FINISH}
     file.write_text('model = "offline"\ntools = ["fetch_page"]\nprompt.examples = 2')

@@ -8,11 +8,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import anyio
+import msgspec
 import pytest
 
-from live import page
+from clew import Trajectory
+from live import long, page
 from live.__main__ import main
+from live.ask import Asker
 from live.configurations import NAMES
+from live.forms import current
+from live.others.systems import SYSTEMS
 from live.outcomes import read
 from tests.models.tiny_gguf import write_model
 
@@ -87,6 +93,33 @@ def test_the_page_is_made_from_the_outcomes_alone() -> None:
     assert page.page([]).count("not run") > len(NAMES)
     folders = ("/work", "/home", "/tmp", str(Path.home()))
     assert not [place for place in folders if f"{place}/" in text]
+
+
+def test_what_an_earlier_prompt_gave_is_in_no_other_table() -> None:
+    kept = [one for one in read() if one.system == "clew"]
+    assert {one.configuration for one in current(kept)} >= {"default", "before"}
+    stale = [msgspec.structs.replace(one, fingerprint="0" * 12) for one in kept]
+    text = page.page(stale)
+    tables, _, earlier = text.partition("## Earlier forms")
+    assert tables.count("not run |") == 2 * len(NAMES) + len(SYSTEMS)
+    assert "| `default` | `000000000000` | `docs`, `calc` | unseen |" in earlier
+
+
+def test_a_long_run_says_how_much_came_from_the_cache(
+    tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long, "FILE", tmp_path / "long.json")
+    assert "Not run" in long.section()
+    anyio.run(long.measure, lambda records: Asker(file, records, threads=1, context=60_000))
+    found = long.read()
+    assert found is not None
+    assert len(found.input) == len(found.cached) > 1
+    assert f"a run of {len(found.input)} steps" in long.section()
+
+
+def test_a_long_run_goes_on_until_every_page_is_read() -> None:
+    made = Trajectory("run", ())
+    assert long.all_read("", made) == "page 1 is not read yet"
 
 
 def refused(

@@ -17,8 +17,9 @@ def last_words(brief: PromptSpec) -> str:
     """What a model is asked for in a landing."""
     if brief.strict_landing:
         return (
-            "Answer only with what stands in an observation above; if the answer stands in none, "
-            f"say that {NOT_FOUND}"
+            "Answer in the form that the question asks for, only with what stands in an "
+            "observation above; if the answer stands in none, and the question has no answer for "
+            f"that, say that {NOT_FOUND}"
         )
     return "Give the best answer that the observations above allow, and say what is missing"
 

@@ -188,6 +188,8 @@ class _Schema:
         bounded = isinstance(least, int) and isinstance(most, int) and "wide" not in schema
         if bounded and 0 <= (spread := most - least) < _RANGE:
             return either(literal(str(least + one)) for one in range(spread + 1))
+        if isinstance(least, int | float) and least >= 1:
+            return self._grammar.rule("[1-9] [0-9]{0,14}")
         sign = "" if isinstance(least, int | float) and least >= 0 else '"-"? '
         return sign + self._grammar.rule('"0" | [1-9] [0-9]{0,14}')
 

@@ -82,12 +82,14 @@ def _bare(text: str) -> str:
 
 
 def _unfounded(brief: PromptSpec, so_far: Trajectory, text: str) -> str | None:
-    """What an answer rests on that cannot be there: a citation, or results, where none was made.
+    """What an answer rests on that cannot be there: a citation, or results, where no call was made.
 
     Only in a run that has tools and called none; and what the person said may be spoken of.
     """
     if so_far.total.tool_calls or so_far.evidence or not (brief.tools or brief.more):
         return None
+    if _bare(text) == NOT_FOUND:
+        return "what was not found"
     for pattern in (_CITED, _TOLD):
         found = pattern.search(text)
         if found is not None:

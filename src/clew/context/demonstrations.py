@@ -63,20 +63,15 @@ def _entity(title: str, doc_id: str, paragraph: str) -> tuple[Action, Json]:
     return Action("search", {"entity": title}), {"results": found}
 
 
-def _no_entity(name: str, similar: str) -> tuple[Action, Json]:
+def _no_entity(name: str, *similar: str) -> tuple[Action, Json]:
     note = f"there is no article {name!r}: search one of the similar names"
-    return Action("search", {"entity": name}), {"results": [], "similar": [similar], "note": note}
+    return Action("search", {"entity": name}), {"results": [], "similar": [*similar], "note": note}
 
 
 def _word(word: str, title: str, doc_id: str, sentence: str) -> tuple[Action, Json]:
     """A `lookup` of the paper in the article that was searched last."""
     found: list[Json] = [_article(doc_id, title, sentence)]
     return Action("lookup", {"word": word}), {"results": found, "number": 1, "of": 1}
-
-
-def _no_word(word: str, title: str) -> tuple[Action, Json]:
-    note = f"no sentence of {title!r} has {word!r}: look up another word, or search another entity"
-    return Action("lookup", {"word": word}), {"results": [], "of": 0, "note": note}
 
 
 def _article(doc_id: str, title: str, snippet: str) -> dict[str, Json]:
@@ -127,12 +122,43 @@ _LOOKUP: Final = example(
     finished("The first passage says so.", "It was first lit on 3 October 1871 [doc_90411]."),
 )  # fmt: skip
 
-_MULTI_HOP: Final = example(
-    "In which town was the architect of the Ormund theatre born?",
+_DIFFERENCE: Final = example(
+    "How much longer is the Aldra tunnel than the Brisk tunnel?",
     acted(
-        "First I need to know who the architect was.",
+        "I search the Aldra tunnel first.",
         _search(
-            "architect Ormund theatre",
+            "Aldra tunnel length",
+            _piece(
+                94_019, 1.0, "aldra-tunnel.md", "The Aldra tunnel has a length of 2,318 metres."
+            ),
+        ),
+    ),
+    acted(
+        "Aldra tunnel: 'a length of 2,318 metres'. Missing: the Brisk tunnel. I search it.",
+        _search(
+            "Brisk tunnel length",
+            _piece(
+                94_402, 1.0, "brisk-tunnel.md", "The Brisk tunnel was dug from 1871 to 1880. With "
+                "its length of 1,975 metres it was the longest of its day.",
+            ),
+        ),
+    ),
+    acted(
+        "Brisk tunnel: 'its length of 1,975 metres'. Now I subtract.",
+        _work_out("2318 - 1975", "343"),
+    ),
+    finished(
+        "The difference is 343.",
+        "The Aldra tunnel is 343 metres longer [doc_94019] [doc_94402].",
+    ),
+)  # fmt: skip
+
+_MULTI_HOP: Final = example(
+    "In which town was the architect of the Ormund theatre born? Reply with the name alone.",
+    acted(
+        "I search the theatre first.",
+        _search(
+            "Ormund theatre architect",
             _piece(
                 91_007, 1.0, "ormund-theatre.md",
                 "The Ormund theatre was built in 1904 to drawings by the architect Ilse Varga.",
@@ -140,7 +166,7 @@ _MULTI_HOP: Final = example(
         ),
     ),
     acted(
-        "It was Ilse Varga. Now I need the place of her birth.",
+        "It says 'the architect Ilse Varga'. Missing: where Ilse Varga was born. I search her.",
         _search(
             "Ilse Varga born",
             _piece(
@@ -149,9 +175,35 @@ _MULTI_HOP: Final = example(
             ),
         ),
     ),
+    finished("It says 'Ilse Varga was born in Tarvos'.", "Tarvos"),
+)  # fmt: skip
+
+_NOT_FOUND: Final = example(
+    "What does a ticket for the Brannoch ferry cost?",
+    acted(
+        "I search the ferry and its ticket.",
+        _search(
+            "Brannoch ferry ticket",
+            _piece(
+                93_208, 0.67, "brannoch-ferry.md",
+                "The Brannoch ferry carries forty people. It stops in winter.",
+            ),
+            _piece(93_300, 0.67, "lenne-ferry.md", "A ticket for the Lenne ferry costs 4 euros."),
+        ),
+    ),
+    acted(
+        "'4 euros' is the price of the Lenne ferry, not of the Brannoch ferry. I search in other "
+        "words.",
+        _search(
+            "Brannoch ferry price",
+            _piece(
+                93_208, 0.67, "brannoch-ferry.md",
+                "The Brannoch ferry carries forty people. It stops in winter.",
+            ),
+        ),
+    ),
     finished(
-        "Both links are found.",
-        "The architect was Ilse Varga [doc_91007]; she was born in Tarvos [doc_91130].",
+        "No passage says what a ticket for the Brannoch ferry costs.", "It was not found."
     ),
 )  # fmt: skip
 
@@ -180,53 +232,76 @@ _REPHRASED: Final = example(
     finished("That is the man.", "Josef Hahn ran it until the bridge of 1889 [doc_92655]."),
 )  # fmt: skip
 
-_NOT_FOUND: Final = example(
-    "How many pupils did the school of Dunmere have in 1930?",
+_BOTH: Final = example(
+    "Which is larger, Lake Tamar or Lake Issel? Reply with the name alone.",
     acted(
-        "I search for the school and its pupils.",
-        _search(
-            "Dunmere school pupils 1930",
-            _piece(
-                93_208, 0.5, "dunmere.md",
-                "The school of Dunmere was opened in 1902 beside the church.",
-            ),
+        "I search Lake Tamar first.",
+        _entity(
+            "Lake Tamar", "text_n37ov_uumyl",
+            "Lake Tamar is a mountain lake with an area of 14 square kilometres.",
         ),
     ),
     acted(
-        "That gives the school but no number. I try the words of a register.",
-        _nothing("attendance roll enrolment"),
+        "Lake Tamar: 'an area of 14 square kilometres'. Missing: Lake Issel. I search it.",
+        _entity(
+            "Lake Issel", "text_ag4t3_yrnbf",
+            "Lake Issel is a reservoir with an area of 9 square kilometres.",
+        ),
     ),
     finished(
-        "Neither search gives a number, and I do not guess one.",
-        "The documents do not say: they have the school of Dunmere, opened in 1902 [doc_93208], "
-        "but no number of pupils.",
+        "Lake Issel: 'an area of 9 square kilometres'. 14 is more than 9, so it is Lake Tamar.",
+        "Lake Tamar",
     ),
 )  # fmt: skip
 
-_COMPARED: Final = example(
-    "Which is longer, the Aldra tunnel or the Brisk tunnel, and by how much?",
+_ENTITIES: Final = example(
+    "Where was the engineer born who designed the Hollin Viaduct?",
     acted(
-        "The two lengths do not need each other: I search for both.",
-        _search(
-            "Aldra tunnel length",
-            _piece(
-                94_019, 1.0, "aldra-tunnel.md", "The Aldra tunnel has a length of 2,318 metres."
-            ),
-        ),
-        _search(
-            "Brisk tunnel length",
-            _piece(
-                94_402, 1.0, "brisk-tunnel.md", "With its length of 1,975 metres the Brisk tunnel "
-                "was the longest of its day.",
-            ),
+        "I search the viaduct first.",
+        _entity(
+            "Hollin Viaduct", "text_fyfkw_yf5qv",
+            "The Hollin Viaduct is a railway bridge over the Sene, designed by the engineer Marta "
+            "Quist and opened in 1911.",
         ),
     ),
-    acted("Now the difference.", _work_out("2318 - 1975", "343")),
-    finished(
-        "Both lengths and their difference are known.",
-        "The Aldra tunnel, with 2,318 m [doc_94019], is 343 m longer than the Brisk tunnel with "
-        "1,975 m [doc_94402].",
+    acted(
+        "It says 'designed by the engineer Marta Quist'. Missing: where Marta Quist was born. I "
+        "search her.",
+        _entity(
+            "Marta Quist", "text_woczf_thl6r",
+            "Marta Quist was an engineer. She was born in Ostrand and taught at its school of "
+            "mines.",
+        ),
     ),
+    finished("It says 'She was born in Ostrand'.", "Ostrand"),
+)  # fmt: skip
+
+_SIMILAR: Final = example(
+    "In which year did the first book of the poet Nils Aker come out?",
+    acted(
+        "I search the poet's first book.",
+        _no_entity("first book of Nils Aker", "Nils Aker (poet)", "Varn Light"),
+    ),
+    acted(
+        "There is no such article. Of the similar names I search Nils Aker (poet).",
+        _entity(
+            "Nils Aker (poet)", "text_52muf_iwghc",
+            "Nils Aker was a poet and a ship's doctor. His first book came out in 1902.",
+        ),
+    ),
+    finished("It says 'His first book came out in 1902'.", "1902"),
+)  # fmt: skip
+
+_STATEMENT: Final = example(
+    "The harbour of Brannoch was built in 1902. TRUE or FALSE? Reply with one word.",
+    acted(
+        "I search Brannoch.",
+        _entity(
+            "Brannoch", "text_zqnne_e7vnu",
+            "Brannoch is a fishing village. Its harbour was built in 1840.",
+        ),
+    ),
+    finished("It says 'Its harbour was built in 1840', and 1840 is not 1902.", "FALSE"),
 )  # fmt: skip
 
 _ENTITY: Final = example(
@@ -240,27 +315,6 @@ _ENTITY: Final = example(
         ),
     ),
     finished("The first paragraph says so.", "1911 [text_fyfkw_yf5qv]"),
-)  # fmt: skip
-
-_ENTITIES: Final = example(
-    "Where was the engineer born who designed the Hollin Viaduct?",
-    acted(
-        "First I need to know who designed it.",
-        _entity(
-            "Hollin Viaduct", "text_fyfkw_yf5qv",
-            "The Hollin Viaduct is a railway bridge over the Sene, designed by the engineer Marta "
-            "Quist and opened in 1911.",
-        ),
-    ),
-    acted(
-        "It was Marta Quist. Now I need the place of her birth.",
-        _entity(
-            "Marta Quist", "text_woczf_thl6r",
-            "Marta Quist was an engineer. She was born in Ostrand and taught at its school of "
-            "mines.",
-        ),
-    ),
-    finished("Both links are found.", "Ostrand [text_fyfkw_yf5qv] [text_woczf_thl6r]"),
 )  # fmt: skip
 
 _WORD: Final = example(
@@ -281,66 +335,15 @@ _WORD: Final = example(
     finished("That sentence names her.", "Edda Lowe [text_j6v6e_uh4pv]"),
 )  # fmt: skip
 
-_SIMILAR: Final = example(
-    "When did the first book of the poet Nils Aker come out?",
-    acted("I search the poet.", _no_entity("Nils Aker", "Nils Aker (poet)")),
-    acted(
-        "The article is called otherwise: I search that name.",
-        _entity(
-            "Nils Aker (poet)", "text_52muf_iwghc",
-            "Nils Aker was a poet and a ship's doctor. His first book came out in 1902.",
-        ),
-    ),
-    finished("That is the year.", "1902 [text_52muf_iwghc]"),
-)  # fmt: skip
-
-_LARGER: Final = example(
-    "Which is larger, Lake Tamar or Lake Issel?",
-    acted(
-        "I need both areas. First Lake Tamar.",
-        _entity(
-            "Lake Tamar", "text_n37ov_uumyl",
-            "Lake Tamar is a mountain lake with an area of 14 square kilometres.",
-        ),
-    ),
-    acted(
-        "It has 14 square kilometres. Now Lake Issel.",
-        _entity(
-            "Lake Issel", "text_ag4t3_yrnbf",
-            "Lake Issel is a reservoir with an area of 9 square kilometres.",
-        ),
-    ),
-    finished("14 is more than 9.", "Lake Tamar [text_n37ov_uumyl] [text_ag4t3_yrnbf]"),
-)  # fmt: skip
-
-_NO_WORD: Final = example(
-    "How many inhabitants does Brannoch have?",
-    acted(
-        "I search the place.",
-        _entity(
-            "Brannoch", "text_zqnne_e7vnu",
-            "Brannoch is a fishing village. Its harbour was built in 1840.",
-        ),
-    ),
-    acted(
-        "That gives no number. I look the word up in the article.",
-        _no_word("inhabitants", "Brannoch"),
-    ),
-    finished(
-        "The article does not say, and I do not guess a number.",
-        "The article on Brannoch, a fishing village [text_zqnne_e7vnu], does not say how many "
-        "inhabitants it has.",
-    ),
-)  # fmt: skip
-
 DEMONSTRATIONS: Final = (
-    _LOOKUP, _NOT_FOUND, _MULTI_HOP, _REPHRASED, _COMPARED,
-    _ENTITY, _NO_WORD, _ENTITIES, _WORD, _SIMILAR, _LARGER,
+    _DIFFERENCE, _MULTI_HOP, _NOT_FOUND, _LOOKUP, _REPHRASED,
+    _BOTH, _ENTITIES, _SIMILAR, _STATEMENT, _ENTITY, _WORD,
     _CALCULATION,
 )  # fmt: skip
 """Five with `docs`, six with the tools of the paper, `search` and `lookup`, one with `calc` alone.
 
-Of each kind the first finds the answer, and the second says that there is none.
+The first of each kind show what small models leave out: a second look-up, words of the observation
+in the thought, and an answer in the form that was asked for.
 """
 
 

@@ -41,7 +41,7 @@ class Instructions:
     then of those that can be made from the agent's own tools. `thought` asks for a thought before
     each action. `tell_left` says when the model is told how many steps and calls are left.
 
-    For models that need it: `short` makes two lines of the default persona and constraints,
+    For models that need it: `short` makes four lines of the default persona and constraints,
     `repeat_question` says the question again after an empty or cut reply, `strict_landing` asks
     for nothing in the last thought that is in no observation, and `raw_replies` shows a model its
     earlier replies as it wrote them, so that the cache of its server holds all of them.
@@ -142,6 +142,13 @@ PROMPT: Final = Instructions()
 
 SHORT: Final = Instructions(
     "Answer the question with what the tools return.",
-    ("If they do not tell, answer that it was not found.",),
+    (
+        "Look up one name or thing at a time, in words of the question's own language.",
+        "In each thought, quote the words of the observation that say what is asked.",
+        (
+            "Answer in the form that the question asks for. If the tools do not tell, and the "
+            "question has no answer for that, answer that it was not found."
+        ),
+    ),
 )
-"""The default persona and constraints in two lines."""
+"""The default persona and constraints for models that lose sight of more."""

@@ -1,7 +1,7 @@
 """Worked examples made from an agent's own tools, where fewer that ship fit them than are wanted.
 
-In the one a look-up leads to the answer; in the other nothing does, and the answer says so. Names
-and facts are invented.
+Each makes two look-ups: of two things that are compared, of one thing and then of what that leads
+to, and in vain, which the answer says. Names and facts are invented.
 """
 
 import re
@@ -48,7 +48,7 @@ class _LookUp(NamedTuple):
 
 
 def tool_examples(tools: Sequence[ToolSpec]) -> tuple[Example, ...]:
-    """Two examples with the first one or two tools that look things up; else none."""
+    """Three examples with the first one or two tools that look things up; else none."""
     ranked = sorted(
         (tool for tool in tools if tool.effect in _RANK), key=lambda tool: _RANK[tool.effect]
     )
@@ -56,7 +56,7 @@ def tool_examples(tools: Sequence[ToolSpec]) -> tuple[Example, ...]:
     if not found:
         return ()
     first, second = found[0], found[:2][-1]
-    return _found(first, second), _missed(first, second)
+    return _compared(first), _found(first, second), _missed(first, second)
 
 
 def _look_up(tool: ToolSpec) -> _LookUp | None:
@@ -94,17 +94,37 @@ def _sample(schema: Parameters) -> Json:
 
 
 def _found(first: _LookUp, second: _LookUp) -> Example:
-    """The year is in what the second tool gives; or in what the only one gives at once."""
-    mill = "The Vellmark mill is a windmill above the village of Aune."
-    year = "The Vellmark mill was built in 1788 by the miller Oda Brandt."
-    begun, further = first.of("Vellmark mill", "built"), second.of("Vellmark mill", "year built")
-    moves = [acted("I look up the mill.", (begun, year if first is second else mill))]
-    if first is not second:
-        moves.append(acted("That does not say when, so I look further.", (further, year)))
+    """What the first look-up gives is looked up in turn."""
+    mill = "The Vellmark mill is a windmill above the village of Aune, built by Oda Brandt."
+    miller = "Oda Brandt was a miller. She was born in 1788 in Lund."
     return example(
-        "In which year was the Vellmark mill built?",
-        *moves,
-        finished("The observation says it.", "1788"),
+        "In which year was the builder of the Vellmark mill born? Reply with the year alone.",
+        acted(
+            "I look up the mill first.",
+            (first.of("Vellmark mill", "builder"), mill),
+        ),
+        acted(
+            "It says 'built by Oda Brandt'. Missing: when Oda Brandt was born. I look her up.",
+            (second.of("Oda Brandt", "born"), miller),
+        ),
+        finished("It says 'She was born in 1788'.", "1788"),
+    )
+
+
+def _compared(first: _LookUp) -> Example:
+    """Two things are asked about, and each is looked up."""
+    farrow = "Farrow is a village on the river Lenne, 310 metres above the sea."
+    ostrel = "Ostrel is a village with a chapel on a hill. It lies 140 metres above the sea."
+    return example(
+        "Which lies higher, Farrow or Ostrel? Reply with the name alone.",
+        acted("I look up Farrow first.", (first.of("Farrow", "height"), farrow)),
+        acted(
+            "Farrow: '310 metres above the sea'. Missing: Ostrel. I look it up.",
+            (first.of("Ostrel", "height"), ostrel),
+        ),
+        finished(
+            "Ostrel: '140 metres above the sea'. 310 is more than 140, so it is Farrow.", "Farrow"
+        ),
     )
 
 
@@ -115,6 +135,9 @@ def _missed(first: _LookUp, second: _LookUp) -> Example:
     return example(
         "How many bells does the chapel of Ostrel have?",
         acted("I look up the chapel.", (begun, chapel)),
-        acted("That does not say how many, so I ask in other words.", (further, "nothing found")),
-        finished("No observation says it, and I do not guess.", "It was not found."),
+        acted(
+            "It says 'a wooden roof', and nothing of bells. I ask in other words.",
+            (further, "nothing found"),
+        ),
+        finished("No observation says how many bells it has.", "It was not found."),
     )

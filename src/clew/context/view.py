@@ -14,7 +14,7 @@ import msgspec
 from clew.codecs.interface import Codec, Constrains, Describes, PromptSpec, Shape
 from clew.context.chat_tokens import without_chat_tokens
 from clew.context.prompt_parts import Parts
-from clew.core.events import FINISH, Code, Fingerprints, Json, Note, Observation, encode
+from clew.core.events import EFFECTFUL, FINISH, Code, Fingerprints, Json, Note, Observation, encode
 from clew.core.interfaces import Calls, Parameters, Part, Prompt
 from clew.core.steps import Notice
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
@@ -212,7 +212,7 @@ class View:
             self._shown = _Shown(self._codec, self.brief, names)
         number = len(so_far.steps) + 1
         tail = self._codec.tail(self.brief, [*self._restated(last), *reminders], number)
-        withheld = _withheld(so_far) if self.brief.withhold else frozenset[str]()
+        withheld = _withheld(so_far, self.brief) if self.brief.withhold else frozenset[str]()
         form, grammar, params = self._reply_form(calls, withheld)
         prints = Fingerprints(
             head=self._head_print,
@@ -305,20 +305,27 @@ def _step(so_far: Trajectory, number: int) -> Step:
     return so_far.steps[number - 1] if number else so_far.before
 
 
-def _withheld(so_far: Trajectory) -> frozenset[str]:
+def _withheld(so_far: Trajectory, brief: PromptSpec) -> frozenset[str]:
     """Tools that the last step called once more in vain: refused as a repetition, or with a hint
-    that it is one, and with the same result as before.
+    that it is one, and with the same result as before. If one of them only reads, all that only
+    read: small models go from one to the other, and never to another question.
     """
     if not so_far.steps or so_far.step.person_spoke:
         return frozenset()
-    return frozenset(call.action.name for call in so_far.step.calls if _in_vain(so_far, call))
+    vain = frozenset(call.action.name for call in so_far.step.calls if _in_vain(so_far, call))
+    reading = frozenset(tool.name for tool in brief.tools if tool.effect not in EFFECTFUL)
+    return vain | reading if vain & reading else vain
 
 
 def _in_vain(so_far: Trajectory, call: Call) -> bool:
-    """Whether a call of the last step was a repetition, and its result no other."""
+    """Whether a call of the last step was a repetition, and its result no other.
+
+    What cannot be made (its arguments do not fit) is looked at by no guard, and has no hint.
+    """
     refused = call.observation is not None and call.observation.code == REPEATED
     hinted = any(hint.verdict.code == REPEATED for hint in call.hints)
-    return refused or (hinted and _result(call) in _earlier_results(so_far, call))
+    unmade = call.observation is not None and not call.observation.made
+    return refused or ((hinted or unmade) and _result(call) in _earlier_results(so_far, call))
 
 
 def _result(call: Call) -> Json:

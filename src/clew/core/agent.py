@@ -222,8 +222,7 @@ class Agent(Generic[A_co]):
     def no_progress(self) -> NoProgress | None:
         """The guard against repetition: of the limits, or as the variant has it."""
         varied = None if self.variant is None else self.variant.no_progress
-        shown = (tool.name for tool in self.tools if not tool.hidden and self.retrieval is None)
-        return self.limits.repetition(varied, tuple(shown))
+        return self.limits.repetition(varied)
 
     @cached_property
     def all_guards(self) -> tuple[Guard, ...]:

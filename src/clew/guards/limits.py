@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Final, Literal, TypeAlias, get_args
 
 from clew.core.errors import ConfigError
@@ -94,17 +94,13 @@ class Limits:
                 message = f"limit {name} is {number}: give a finite number over 0"
                 raise ConfigError(message)
 
-    def repetition(
-        self, varied: Literal["early", "late"] | None, tools: tuple[str, ...]
-    ) -> NoProgress | None:
-        """The guard against repetition, where a variant has a say; it names these tools."""
+    def repetition(self, varied: Literal["early", "late"] | None) -> NoProgress | None:
+        """The guard against repetition, where a variant has a say."""
         said = self.no_progress
-        if isinstance(said, str):
-            chosen = (varied or "late") if said == "auto" else said
-            said = EARLY if chosen == "early" else NoProgress()
-        if said is None or not said.withhold or said.tools:
+        if not isinstance(said, str):
             return said
-        return replace(said, tools=tools)
+        chosen = (varied or "late") if said == "auto" else said
+        return EARLY if chosen == "early" else NoProgress()
 
     @property
     def most_cost(self) -> float:

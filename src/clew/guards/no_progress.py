@@ -6,31 +6,20 @@ at calls alone. A tool that only reads and gives the same result in step after s
 same in other words: that counts too, and is borne longer. The ladder is hint, refusal, landing.
 """
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice, takewhile
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import msgspec
 
-from clew.core.events import EFFECTFUL, FINISH, UNMADE, Code, Json, Observation, Verdict, encode
+from clew.core.events import EFFECTFUL, FINISH, UNMADE, Code, Json, Observation, Verdict
 from clew.core.trajectory import Call, Step, Trajectory, args_hash
 from clew.guards.caps import tally_of
 
 REFUSED: Final[Code] = "repeated_same_tool_call_too_many_times"
 DENIED: Final[Code] = "denied"
 LONGEST_CYCLE: Final = 3
-
-NAMED: Final = 5
-"""So many things are named that were not tried yet."""
-
-_READS: Final = re.compile("read|open|fetch|page|look", re.IGNORECASE)
-"""What the name of a tool has that shows more of what another lists."""
-
-_NAMES: Final = ("title", "name", "doc_id", "id", "path", "url")
-_NAME_CHARS: Final = 80
-"""Where the name of what a result lists stands, and how long it may be."""
 
 
 def backwards(so_far: Trajectory) -> Iterator[Step]:
@@ -111,27 +100,6 @@ def repeats(calls: list[Call], hash_: str) -> int:
     return most
 
 
-def _again(one: Call, other: Call) -> bool:
-    """Whether a call that was made is the same as another."""
-    return one.hash == other.hash and one.observation is not None and one.observation.made
-
-
-def listed_in(content: Any) -> list[str]:
-    """The titles, or else the ids, of what a result lists."""
-    if isinstance(content, dict):
-        table = msgspec.convert(content, dict[str, Any])
-        return [name for value in table.values() for name in listed_in(value)]
-    if not isinstance(content, list):
-        return []
-    found: list[str] = []
-    for row in msgspec.convert(content, list[Any]):
-        said = msgspec.convert(row, dict[str, Any]) if isinstance(row, dict) else {}
-        name = next((said[key] for key in _NAMES if key in said), None)
-        if isinstance(name, str) and len(name) <= _NAME_CHARS:
-            found.append(name)
-    return found
-
-
 @dataclass(frozen=True)
 class NoProgress:
     """Guard against repetition: a hint on call number `hint`, a refusal from number `refuse` on.
@@ -140,9 +108,9 @@ class NoProgress:
     returns the same result whatever the arguments. Tools in `polling` may return the same result as
     often as the limits allow.
 
-    With `withhold`, hints and refusals also name what was not tried yet, among the agent's `tools`
-    and in the result itself; and a tool that was called again to no avail is not in the schema and
-    the grammar of the next reply, where the model is held to one.
+    With `withhold`, a hint asks for the answer, and a tool that was called again to no avail is not
+    in the schema and the grammar of the next reply, where the model is held to one; if it only
+    reads, no tool that only reads is.
     """
 
     hint: int = 3
@@ -151,7 +119,6 @@ class NoProgress:
     reworded: int = 16
     polling: frozenset[str] = frozenset()
     withhold: bool = False
-    tools: tuple[str, ...] = field(default=(), compare=False)
 
     def __repr__(self) -> str:
         """As records name it: what came later, only where it is another than the usual."""
@@ -175,12 +142,14 @@ class NoProgress:
                 f"{call.action.name} gave the same result {self.refuse - 1} times: it will not be "
                 "called again like this. Use what is known, try something else, or finish."
             )
-            return Verdict("deny", reason + self._untried(call, so_far), code=REFUSED)
+            return Verdict("deny", reason, code=REFUSED)
         if made + 1 >= self.hint and self.withhold:
             reason = (
-                "this call was made before: if the answer stands in its result, finish with it."
+                "this call was made before, with the same result: finish now, with what the "
+                "observations say, in the form that the question asks for, or say that it was not "
+                "found."
             )
-            return Verdict("hint", reason + self._untried(call, so_far), code=REFUSED)
+            return Verdict("hint", reason, code=REFUSED)
         if made + 1 >= self.hint:
             reason = (
                 f"this is call number {made + 1} of the same kind; the ones before gave the same "
@@ -188,23 +157,6 @@ class NoProgress:
             )
             return Verdict("hint", reason)
         return self._reworded(call.action.name, so_far)
-
-    def _untried(self, call: Call, so_far: Trajectory) -> str:
-        """What else there is to be tried, in a sentence ahead of which is a space; or nothing."""
-        if not self.withhold:
-            return ""
-        made = so_far.calls
-        called = {each.action.name for each in made}
-        asked = encode([each.args for each in made]).decode().lower()
-        last = next((each.observation for each in reversed(made) if _again(each, call)), None)
-        others = [name for name in self.tools if name != call.action.name and _READS.search(name)]
-        listed = listed_in(last.content) if last is not None and others else []
-        lines = {
-            "Not tried yet": [name for name in self.tools if name not in called],
-            "Not looked at yet": [name for name in listed if name.lower() not in asked],
-        }
-        told = [f"{what}: {', '.join(names[:NAMED])}." for what, names in lines.items() if names]
-        return " ".join(["", *told])
 
     def _reworded(self, name: str, so_far: Trajectory) -> Verdict | None:
         """A verdict on a call that may be another, of a tool that says the same to all of them.

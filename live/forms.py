@@ -1,0 +1,102 @@
+"""Which form each configuration has today: outcomes of an earlier one are told apart from it.
+
+A prompt that is changed makes another form of each configuration that shows it (`fingerprint`).
+Neither the model's file nor the recordings are needed to say which it is.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from clew.core.events import Reply
+from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.evals import Case
+from clew.toolbox.web import KeepPlace, paper_tools
+from live.configurations import TABLE, fingerprint
+from live.figures import Row
+from live.outcomes import Measured
+from live.recorded import HOTPOTQA
+from live.tables import table
+from live.tasks import FOLDERS, Listed, Task, tasks
+
+EARLIER: Final = """\
+## Earlier forms
+
+Measured with a prompt that this clew no longer sends, and counted in no other table: a fingerprint
+of the prompt is kept with each outcome.
+"""
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A model of which only the name and size matter: nobody asks it."""
+
+    info: ModelInfo
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        raise NotImplementedError(prompt, on_text)
+
+
+@cache
+def forms(model: str, billions: float) -> Mapping[tuple[str, bool], str]:
+    """The fingerprints of today, by configuration and by whether its tools search documents.
+
+    Of a model by this name; `billions` of weights where that does not tell (0: it does).
+    """
+    paper = Task(
+        Listed("", HOTPOTQA, "tuning"),
+        Case("", "?", ""),
+        paper_tools({"A": "a."}),
+        (KeepPlace(),),
+    )
+    found: dict[tuple[str, bool], str] = {}
+    named = _Named(ModelInfo(f"local:{model}", priced=True, billions=billions or None))
+    for task in (tasks(sources=[*FOLDERS])[0], paper):
+        for one in TABLE:
+            if one.known:
+                agent = one.made(named, task)
+                kind = one.name, task is not paper
+                found[kind] = fingerprint(agent, one, one.params)
+    return found
+
+
+def current(found: Sequence[Measured]) -> list[Measured]:
+    """What was measured with the form of today; of another system, with its latest one."""
+    latest: dict[tuple[str, str, str], Measured] = {}
+    for one in found:
+        kind = one.sha256, one.system, one.configuration
+        if kind not in latest or one.at > latest[kind].at:
+            latest[kind] = one
+    return [one for one in found if one.fingerprint == _wanted(one, latest)]
+
+
+def _wanted(one: Measured, latest: Mapping[tuple[str, str, str], Measured]) -> str:
+    if one.system == "clew":
+        return forms(one.model, one.billions).get((one.configuration, one.source in FOLDERS), "")
+    return latest[one.sha256, one.system, one.configuration].fingerprint
+
+
+def earlier(found: Sequence[Measured]) -> str:
+    """What was measured with an earlier form, and is in no other table."""
+    now = {one.key for one in current(found)}
+    groups: dict[tuple[str, str, str], list[Measured]] = {}
+    for one in found:
+        if one.key not in now:
+            groups.setdefault((one.configuration, one.fingerprint, one.half), []).append(one)
+    rows = [
+        (
+            f"`{name}`",
+            f"`{form}`",
+            _tools(those[0]),
+            half,
+            f"{Row(name, those).right} of {len(those)}",
+        )
+        for (name, form, half), those in groups.items()
+    ]
+    heads = ("configuration", "form", "tools", "half", "right")
+    return f"{EARLIER}\n{table(heads, rows) if rows else 'None.'}"
+
+
+def _tools(one: Measured) -> str:
+    return "`docs`, `calc`" if one.source in FOLDERS else "`search`, `lookup`"
