@@ -51,6 +51,7 @@ LAYERS = {
     "screens": 3,
     "stores": 3,
     "tools": 3,
+    "memory": 3.5,  # facts that outlive a run: ranked with what `tools` has
     "toolbox": 3.5,  # made with what `tools` gives everybody
     "context.rendered_prompt": 4,  # the prompt of any thought, made again from the record
     "core.agent": 4,

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parent.parent
 WINGS = (
     "evals",
     "evidence",
+    "memory",
     "models.anthropic",
     "models.gemini",
     "models.local",

@@ -60,7 +60,7 @@ OFFLINE = ("--model", "offline")
         (["replay", "nothing"], 2, "there is no run 'nothing'"),
         (["approvals", "allow", "last"], 2, "waits for a ruling: `clew show` tells what it did"),
         (["approvals", "allow", "last", "7.7"], 2, "waits for a ruling"),
-        (["completion"], 2, "Choose from: bash, zsh, fish. Try: clew completion --help"),
+        (["doctor", "completion"], 2, "bash, zsh, fish. Try: clew doctor completion --help"),
         (["approvals", "allow", "last", "1.1", "--edit", "{}", "--answer", "x"], 2, "not both"),
         (["approvals", "reject", "last", "1.1"], 2, "waits for a ruling"),
         (["doctor", "tools", "--tools", "clac"], 2, "did you mean calc?"),

@@ -38,7 +38,7 @@ def completed(*lines: str) -> list[list[str]]:
     """What bash offers at the end of each line, having read the script."""
     assert BASH is not None
     code = (
-        'source <(clew completion bash); for line in "$@"; do COMP_LINE="$line"; '
+        'source <(clew doctor completion bash); for line in "$@"; do COMP_LINE="$line"; '
         'COMP_POINT=${#line}; _clew_completion clew; echo "${COMPREPLY[*]}"; done'
     )
     done = subprocess.run(
@@ -89,7 +89,7 @@ def test_bash_completes_runs() -> None:
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_get_their_own_script(shell: str) -> None:
     clew("ask", "What is 2+3?")
-    script = clew("completion", shell)
+    script = clew("doctor", "completion", shell)
     assert script.code == 0
     assert script.out.startswith({"zsh": "#compdef clew\n", "fish": "function _clew_"}[shell])
     env = {"_CLEW_COMPLETE": f"{shell}_complete", "COMP_WORDS": "clew show ", "COMP_CWORD": ""}
@@ -101,7 +101,7 @@ def test_other_shells_get_their_own_script(shell: str) -> None:
 
 
 def test_a_shell_that_is_not_known_is_said() -> None:
-    done = clew("completion", "tcsh")
+    done = clew("doctor", "completion", "tcsh")
     assert (done.code, "'bash', 'zsh', 'fish'" in done.err) == (2, True)
 
 

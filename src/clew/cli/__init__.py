@@ -72,6 +72,18 @@ COMMANDS: Final[dict[str, tuple[Entry, ...]]] = {
             ),
         ),
         Entry(
+            "memory",
+            "Remember, correct and forget facts.",
+            commands=(
+                Entry("add", "Remember a fact or a preference.", "memory"),
+                Entry("list", "List all memories.", "memory"),
+                Entry("search", "Search memories.", "memory"),
+                Entry("correct", "Put a text in the place of a memory.", "memory"),
+                Entry("forget", "Forget a memory for good.", "memory"),
+            ),
+            default="list",
+        ),
+        Entry(
             "eval",
             "Evaluate agents on a dataset.",
             commands=(
@@ -88,10 +100,10 @@ COMMANDS: Final[dict[str, tuple[Entry, ...]]] = {
                 Entry("check", "Versions, store, extras, providers, servers.", "doctor"),
                 Entry("models", "List models."),
                 Entry("tools", "List tools."),
+                Entry("completion", "Print a shell completion script."),
             ),
             default="check",
         ),
-        Entry("completion", "Print a shell completion script."),
     ),
 }
 """All commands, in the order in which somebody new wants them; each is imported when it is used."""

@@ -1,4 +1,4 @@
-"""`clew completion`: what makes the shell complete commands, options and names."""
+"""`clew doctor completion`: what makes the shell complete commands, options and names."""
 
 import os
 from typing import Final
@@ -20,12 +20,13 @@ PROGRAM: Final = "clew"
 
 EPILOG = """\b
 Install it once, then start a new shell:
-  clew completion bash > ~/.local/share/bash-completion/completions/clew
-  clew completion zsh > "${fpath[1]}/_clew"
-  clew completion fish > ~/.config/fish/completions/clew.fish
+  clew doctor completion bash \\
+    > ~/.local/share/bash-completion/completions/clew
+  clew doctor completion zsh > "${fpath[1]}/_clew"
+  clew doctor completion fish > ~/.config/fish/completions/clew.fish
 \b
 Or try it in this shell:
-  source <(clew completion bash)
+  source <(clew doctor completion bash)
 """
 
 

@@ -188,7 +188,7 @@ class Program(CommandGroup):
         try:
             # Before click runs, which tells a Ctrl-C its own way. Completing needs the shells.
             words = [*map(str, args[0])] if args else sys.argv[1:]
-            self.preload(["completion"] if COMPLETE in os.environ else words)
+            self.preload(["doctor", "completion"] if COMPLETE in os.environ else words)
             code = super().main(*args, **{**extra, "obj": shell, "standalone_mode": False}) or 0
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.ctx.get_help() if error.ctx else str(error), err=True)

@@ -18,20 +18,20 @@ class Vectors:
 
     def __init__(self, embed: Embed, texts: Sequence[str]) -> None:
         self._embed = embed
-        self._rows = _unit(
-            _embed_cached(embed, texts) if isinstance(embed, Lasting) else _embed(embed, texts)
+        self._rows = unit(
+            _embed_cached(embed, texts) if isinstance(embed, Lasting) else embedded(embed, texts)
         )
 
     def rank(self, text: str, most: int) -> list[int]:
         """The places of the nearest texts, nearest first."""
-        (asked,) = _unit(_embed(self._embed, [text]))
+        (asked,) = unit(embedded(self._embed, [text]))
         if asked.shape != self._rows.shape[1:]:
             raise ConfigError(f"the embedding gave vectors of {len(asked)} numbers, then of others")
         order = np.argsort(-(self._rows @ asked), kind="stable")[:most]
         return [int(place) for place in order]
 
 
-def _embed(embed: Embed, texts: Sequence[str]) -> Any:
+def embedded(embed: Embed, texts: Sequence[str]) -> Any:
     """A matrix with a row for each text. Raises `ConfigError` where the embedding gave none."""
     try:
         rows = np.asarray(embed(texts), dtype=np.float32)
@@ -55,14 +55,14 @@ def _embed_cached(embed: Lasting, texts: Sequence[str]) -> Any:
     if missing:
         LOG.info("embedding %d tools with %s, once", len(missing), embed.model)
         made = {
-            text: row.tobytes() for text, row in zip(missing, _embed(embed, missing), strict=True)
+            text: row.tobytes() for text, row in zip(missing, embedded(embed, missing), strict=True)
         }
         shelf.write(made)
         known |= made
     return np.stack([np.frombuffer(known[text], dtype=np.float32) for text in texts])
 
 
-def _unit(rows: Any) -> Any:
+def unit(rows: Any) -> Any:
     """The rows with length 1; one of nothing but zeros stays as it is."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(lengths == 0, 1, lengths)

@@ -1,0 +1,1 @@
+"""Measuring the memory over runs: retrieval on LoCoMo, and speed."""

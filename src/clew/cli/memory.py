@@ -1,0 +1,197 @@
+"""`clew memory`: what later runs may be told, kept, corrected and forgotten by a person."""
+
+import sys
+import time
+from typing import Any, Final
+
+import click
+import msgspec
+
+from clew import ConfigError
+from clew.cli.errors import ANSWERED
+from clew.cli.options import DEBUG, JSON, named
+from clew.cli.safe_text import inert, json_text
+from clew.memory import Memory, Source, SqliteMemory, memory_place, open_memory
+
+PERSON: Final = Source(by="person")
+
+FILE: Final = click.option(
+    "--memory",
+    "file",
+    callback=named,
+    metavar="FILE",
+    type=click.Path(),
+    help="Where memories lie: an SQLite file.  [default: $CLEW_MEMORY, or a file in your data "
+    "folder]",
+)
+ID: Final = click.argument("memory_id", metavar="ID")
+EMBED: Final = click.option(
+    "--embed",
+    callback=named,
+    metavar="NAME",
+    help="Search by meaning too: minilm, with the extra embeddings.",
+)
+
+
+def _text(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """What a person wants remembered; - stands for what is on stdin."""
+    del parameter
+    return sys.stdin.read() if value == "-" and not context.resilient_parsing else value
+
+
+TEXT: Final = click.argument("text", callback=_text)
+
+
+@click.command()
+@TEXT
+@click.option(
+    "--kind",
+    type=click.Choice(["fact", "preference"]),
+    default="fact",
+    help="What is the case, or how you want things done.  [default: fact]",
+)
+@FILE
+@JSON
+@DEBUG
+def add(text: str, kind: Any, file: str | None, *, as_json: bool) -> int:
+    """Remember TEXT (- reads it from stdin), as your own word: trusted.
+
+    What says the same as a memory that is there is not stored twice.
+    """
+    memories = open_memory(file)
+    try:
+        known = {memory.id for memory in memories.list()}
+        memory = memories.add(text, kind=kind, trust="trusted", source=PERSON)
+    finally:
+        memories.close()
+    if as_json:
+        click.echo(json_text(msgspec.to_builtins(memory)))
+    else:
+        click.echo(f"{'known' if memory.id in known else 'remembered'}  {_line(memory)}")
+    return ANSWERED
+
+
+@click.command("list")
+@click.option("--history", is_flag=True, help="Also what was corrected, and what was forgotten.")
+@FILE
+@JSON
+@DEBUG
+def list_memories(file: str | None, *, history: bool, as_json: bool) -> int:
+    """List all memories, the oldest first: id, kind, trust, day, source, text."""
+    if not memory_place(file).exists():
+        if as_json:
+            click.echo(json_text({"memories": [], "forgotten": []} if history else []))
+        else:
+            click.echo(f"nothing is remembered at {inert(str(memory_place(file)))}")
+        return ANSWERED
+    memories = _existing(file)
+    try:
+        found, gone = memories.list(history=history), memories.tombstones() if history else ()
+    finally:
+        memories.close()
+    if as_json:
+        told = msgspec.to_builtins(found)
+        forgotten = msgspec.to_builtins(gone)
+        click.echo(json_text({"memories": told, "forgotten": forgotten} if history else told))
+        return ANSWERED
+    _show(found, "nothing is remembered")
+    for stone in gone:
+        click.echo(f"{stone.id}  forgotten  {_day(stone.at)}")
+    return ANSWERED
+
+
+@click.command()
+@click.argument("query")
+@click.option(
+    "-n", "--most", default=5, type=click.IntRange(min=1), metavar="N",
+    help="Show N memories.  [default: 5]",
+)  # fmt: skip
+@EMBED
+@FILE
+@JSON
+@DEBUG
+def search(query: str, most: int, embed: str | None, file: str | None, *, as_json: bool) -> int:
+    """Search memories for the words of QUERY, the best first."""
+    memories = _existing(file, embed)
+    try:
+        found = memories.search(query, most)
+    finally:
+        memories.close()
+    if as_json:
+        click.echo(json_text(msgspec.to_builtins(found)))
+    else:
+        _show(found, "no memory fits")
+    return ANSWERED
+
+
+@click.command()
+@ID
+@TEXT
+@FILE
+@JSON
+@DEBUG
+def correct(memory_id: str, text: str, file: str | None, *, as_json: bool) -> int:
+    """Put TEXT in the place of a memory: the old one is found no more, and stays in the history."""
+    memories = _existing(file)
+    try:
+        memory = memories.correct(memory_id, text, trust="trusted", source=PERSON)
+    finally:
+        memories.close()
+    if as_json:
+        click.echo(json_text(msgspec.to_builtins(memory)))
+    else:
+        click.echo(f"corrected  {_line(memory)}")
+    return ANSWERED
+
+
+@click.command()
+@ID
+@FILE
+@JSON
+@DEBUG
+def forget(memory_id: str, file: str | None, *, as_json: bool) -> int:
+    """Forget a memory for good, with what it corrected, what corrected it, and what was made of it.
+
+    No trace of their texts is left in the file. That there was a memory, and when it went, is.
+    """
+    memories = _existing(file)
+    try:
+        gone = memories.forget(memory_id)
+    finally:
+        memories.close()
+    if as_json:
+        click.echo(json_text({"forgotten": list(gone)}))
+    else:
+        click.echo(f"forgotten  {', '.join(gone)}")
+    return ANSWERED
+
+
+def _existing(file: str | None, embed: str | None = None) -> SqliteMemory:
+    """The file of memories, where there is one: reading makes none."""
+    place = memory_place(file)
+    if not place.exists():
+        message = f"there are no memories yet at {place}: `clew memory add TEXT` makes the first"
+        raise ConfigError(message)
+    return open_memory(file, embed=embed)
+
+
+def _show(found: tuple[Memory, ...], none: str) -> None:
+    for memory in found:
+        click.echo(_line(memory))
+    if not found:
+        click.echo(none)
+
+
+def _line(memory: Memory) -> str:
+    """A memory in one line."""
+    source = memory.source
+    where = f"run {source.run} entry {source.seq}" if source.run else source.by
+    if source.memories:
+        where = f"{where} from {', '.join(source.memories)}".strip()
+    now = f"  (corrected: {memory.superseded_by})" if memory.superseded_by else ""
+    parts = [memory.id, memory.kind, memory.trust, _day(memory.at), *filter(None, [where])]
+    return inert(f"{'  '.join(parts)}  {' '.join(memory.text.split())}{now}")
+
+
+def _day(at: int) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(at / 1000))

@@ -1,0 +1,17 @@
+"""Facts and preferences that outlive a run, each with its source and its trust."""
+
+from clew.memory.interface import Kind, Memories, Memory, Source, Tombstone
+from clew.memory.shown import shown
+from clew.memory.sqlite import SqliteMemory, memory_place, open_memory
+
+__all__ = [
+    "Kind",
+    "Memories",
+    "Memory",
+    "Source",
+    "SqliteMemory",
+    "Tombstone",
+    "memory_place",
+    "open_memory",
+    "shown",
+]

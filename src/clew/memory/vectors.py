@@ -1,0 +1,137 @@
+"""The vectors of memories, in their file. Needs NumPy.
+
+The signs of their numbers are held in memory, 48 bytes for a piece of 384 numbers. What agrees in
+most of them with the query is then compared number by number.
+"""
+
+import logging
+import sqlite3
+from typing import Any, Final
+
+import numpy as np
+
+from clew.core.errors import ConfigError
+from clew.memory.meaning import FIRST, pieces
+from clew.tools.retrieval import Embed, Lasting
+from clew.tools.retrieval.vectors import embedded, unit
+
+LOG: Final = logging.getLogger("clew")
+
+COMPARED: Final = 300
+"""So many pieces are compared number by number, and all that agree as well as the last of them."""
+
+_AT_ONCE: Final = 256
+_MISSING: Final = """
+    SELECT place, text FROM memories WHERE place IS NOT NULL AND place NOT IN (
+        SELECT place FROM vectors
+    ) ORDER BY place LIMIT ?"""
+
+# While they were made, another process may have forgotten the memory.
+_NEW: Final = """
+    INSERT INTO vectors (place, signs, vector) SELECT ?1, ?3, ?4
+    WHERE EXISTS (SELECT 1 FROM memories WHERE place = ?1 AND text = ?2)"""
+
+
+class Vectors:
+    """Those of one embedding; what a memory lacks is made when it is searched for."""
+
+    def __init__(self, embed: Embed) -> None:
+        self._embed = embed
+        self._stamp: tuple[int, int] | None = None
+        self._numbers: Any = None
+        self._places: Any = None
+        self._signs: Any = None
+        self._length = 0
+
+    def near(self, connection: sqlite3.Connection, query: str) -> dict[int, float]:
+        """The nearest memories by their places, with their shares from 0 to 1."""
+        if self._stamp != _stamp(connection):
+            self._fill(connection)
+            self._load(connection)
+        if not len(self._numbers):
+            return {}
+        (asked,) = unit(embedded(self._embed, [query]))
+        if len(asked) != self._length:
+            raise ConfigError(
+                f"the embedding gave vectors of {self._length} numbers, then of {len(asked)}"
+            )
+        best: dict[int, float] = {}
+        for place, value in self._compared(connection, asked):
+            best[place] = max(best.get(place, -1.0), value)
+        first = sorted(best.items(), key=lambda item: (-item[1], -item[0]))[: FIRST + 1]
+        top, floor = first[0][1], first[-1][1]
+        return {place: (value - floor) / ((top - floor) or 1.0) for place, value in first[:FIRST]}
+
+    def _compared(self, connection: sqlite3.Connection, asked: Any) -> list[tuple[int, float]]:
+        """Places and similarities of the pieces that agree with the vector in most signs."""
+        apart = np.zeros(len(self._numbers), dtype=np.uint16)
+        for column, signs in zip(self._signs, _signs(asked[None])[0], strict=True):
+            apart += np.bitwise_count(column ^ signs)
+        reached = np.cumsum(np.bincount(apart))
+        limit = np.searchsorted(reached, min(COMPARED, len(apart)))
+        chosen = np.flatnonzero(apart <= limit)
+        marks = ", ".join(str(number) for number in self._numbers[chosen])
+        rows = connection.execute(
+            f"SELECT vector FROM vectors WHERE number IN ({marks}) ORDER BY number"  # noqa: S608 - integers
+        )
+        matrix = np.frombuffer(b"".join(vector for (vector,) in rows), dtype=np.float16)
+        values = matrix.reshape(len(chosen), self._length).astype(np.float32) @ asked
+        return [*zip(self._places[chosen].tolist(), values.tolist(), strict=True)]
+
+    def _fill(self, connection: sqlite3.Connection) -> None:
+        """Make the vectors that are missing; those of another embedding are dropped."""
+        name = _name(self._embed)
+        if connection.execute("SELECT model FROM embedding").fetchall() != [(name,)]:
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("DELETE FROM vectors")
+                connection.execute("DELETE FROM embedding")
+                connection.execute("INSERT INTO embedding VALUES (?)", (name,))
+        while missing := connection.execute(_MISSING, (_AT_ONCE,)).fetchall():
+            LOG.info("embedding %d memories with %s", len(missing), name)
+            cut = [(place, text, piece) for place, text in missing for piece in pieces(text)]
+            rows = unit(embedded(self._embed, [piece for *_, piece in cut]))
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.executemany(
+                    _NEW,
+                    (
+                        (place, text, signs.tobytes(), row.astype(np.float16).tobytes())
+                        for (place, text, _), row, signs in zip(
+                            cut, rows, _signs(rows), strict=True
+                        )
+                    ),
+                )
+
+    def _load(self, connection: sqlite3.Connection) -> None:
+        """Hold the signs of all vectors in memory."""
+        stamp = _stamp(connection)
+        rows = connection.execute("SELECT number, place, signs FROM vectors ORDER BY number")
+        found = rows.fetchall()
+        signs = np.frombuffer(b"".join(row[2] for row in found), dtype=np.uint64)
+        self._numbers = np.array([row[0] for row in found], dtype=np.int64)
+        self._places = np.array([row[1] for row in found], dtype=np.int64)
+        self._signs = np.ascontiguousarray(signs.reshape(len(found) or 1, -1).T)
+        size = "SELECT length(vector) / 2 FROM vectors LIMIT 1"
+        self._length = (connection.execute(size).fetchone() or (0,))[0]
+        self._stamp = stamp
+
+
+def _signs(rows: Any) -> Any:
+    """A row of 64-bit words for each row of numbers: a bit for each that is above zero."""
+    bits = np.packbits(rows > 0, axis=1)
+    short = -bits.shape[1] % 8
+    return np.ascontiguousarray(np.pad(bits, ((0, 0), (0, short)))).view(np.uint64)
+
+
+def _stamp(connection: sqlite3.Connection) -> tuple[int, int]:
+    """What changes with each change of the file, by this connection or another."""
+    row: tuple[int] = connection.execute("PRAGMA data_version").fetchone()
+    return row[0], connection.total_changes
+
+
+def _name(embed: Embed) -> str:
+    """What tells the vectors of one embedding from those of another."""
+    if isinstance(embed, Lasting):
+        return embed.model
+    return f"{getattr(embed, '__module__', '')}.{getattr(embed, '__qualname__', repr(embed))}"
