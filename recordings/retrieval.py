@@ -16,7 +16,7 @@ from typing import Any, Final
 import anyio
 import msgspec
 
-from clew import Agent, ConfigError, Limits, MemoryStore, Tool, read, resume, run
+from clew import Agent, ConfigError, Context, Limits, MemoryStore, Tool, read, resume, run
 from clew.core.events import FINISH
 from clew.core.interfaces import Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, say
@@ -308,7 +308,7 @@ async def _one_run(catalogue: Catalogue, queries: Sequence[Record]) -> list[Figu
     agent = Agent(
         model=model,
         tools=catalogue.tools,
-        retrieval=Retrieval(k=FIRST[-1]),
+        context=Context(retrieval=Retrieval(k=FIRST[-1])),
         limits=Limits(steps=99, tool_calls=999, calls_per_step=999),
     )
     first, *rest = [query["query"] for query in queries]

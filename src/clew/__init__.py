@@ -32,7 +32,15 @@ from clew.api import (
 )
 from clew.codecs.interface import Example
 from clew.compare import Difference, diff
-from clew.context import PROMPT, VARIANTS, Instructions, Variant, demonstrations
+from clew.context import (
+    PROMPT,
+    VARIANTS,
+    Compaction,
+    Context,
+    Instructions,
+    Variant,
+    demonstrations,
+)
 from clew.context.rendered_prompt import RenderedPrompt
 from clew.core.agent import Agent
 from clew.core.approvals import (
@@ -82,7 +90,9 @@ __all__ = [
     "Agent",
     "Call",
     "ClewError",
+    "Compaction",
     "ConfigError",
+    "Context",
     "Difference",
     "Entry",
     "Evidence",

@@ -22,9 +22,10 @@ import anyio
 from clew.codecs.interface import Codec, Shape
 from clew.compare import as_begun
 from clew.concurrency.portal import portal, twin, wait_for
+from clew.concurrency.tasks import one_error
 from clew.context.rendered_prompt import RenderedPrompt, render_prompt
 from clew.core.agent import A_co, Agent
-from clew.core.errors import ConfigError, ModelError, one_error
+from clew.core.errors import ConfigError, ModelError
 from clew.core.events import Changed, Entry, Json, Note
 from clew.core.fork import find_fork_point, start_fork
 from clew.core.interfaces import Listener, Store
@@ -222,8 +223,7 @@ async def replay(
 ) -> Replayed:
     """Run the record again without a single call. Raises `ReplayError` at the first divergence.
 
-    `stand_ins` are parts of the agent that only stand in for those of the record, as
-    `clew.agent_files.stand_ins` makes them.
+    `stand_ins` only stand in for parts of the record, as `clew.agent_files.stand_ins` makes them.
     """
     record = await read(run_id, store=store)
     return await replay_record(as_begun(agent, record), record, MemoryStore(), stand_ins)

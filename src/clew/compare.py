@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import zip_longest
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -152,3 +152,21 @@ def as_begun(agent: Agent[A_co], record: Trajectory) -> Agent[A_co]:
     begun = agent.replace(prompt=agent.instructions.replace(variants=forced))
     left = changes_to_accept(setting, redact(begun.setting))
     return begun if len(left) < len(different) else agent
+
+
+_GONE: Final = object()
+
+
+def first_difference(old: Json, new: Json, path: str = "") -> str | None:
+    """The dotted path of the first field in which two JSON values differ, or None."""
+    kinds: set[type] = {type(old), type(new)}
+    if kinds == {dict}:
+        names = {name: f"{path}.{name}" if path else name for name in (*old, *new)}
+        pairs = [(at, old.get(name, _GONE), new.get(name, _GONE)) for name, at in names.items()]
+    elif kinds == {list} and len(old) == len(new):
+        both = enumerate(zip(old, new, strict=True))
+        pairs = [(f"{path}[{place}]", was, now) for place, (was, now) in both]
+    else:
+        return None if old == new else path
+    found = (first_difference(was, now, at) for at, was, now in pairs)
+    return next((at for at in found if at is not None), None)

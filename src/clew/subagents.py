@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from clew.core.agent import Agent
-from clew.core.errors import ConfigError, StoreError, ToolError, message_of
+from clew.core.errors import ConfigError, StoreError, ToolError
 from clew.core.events import (
     EFFECTFUL,
     Cancel,
@@ -33,8 +33,9 @@ from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.pending import interrupt
 from clew.core.runner import has_begun, start_or_take_up
-from clew.core.trajectory import Trajectory, effects
+from clew.core.trajectory import Trajectory
 from clew.result import result
+from clew.support.error_text import message_of
 from clew.tools.schema import checked
 from clew.validate import tool_grants
 
@@ -213,7 +214,7 @@ async def _cancelled(store: Store, run_id: str) -> str:
 
 def _outcome(so_far: Trajectory, *, ok: bool) -> Outcome:
     """What is known of the sub-run's effects together."""
-    had = effects(so_far)
+    had = so_far.effects
     if any(call.observation is None or call.observation.outcome == "unknown" for call in had):
         return "unknown"
     return "done" if ok or had else "not_done"

@@ -13,7 +13,7 @@ from clew.codecs.interface import Codec, Describes, Example
 from clew.codecs.scan import void
 from clew.context import DEMONSTRATIONS, Instructions
 from clew.context.tool_examples import tool_examples
-from clew.core.errors import ConfigError, described
+from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Grant, encode
 from clew.core.interfaces import (
     AgentTool,
@@ -25,6 +25,7 @@ from clew.core.interfaces import (
     ToolSpec,
 )
 from clew.guards.limits import Limits
+from clew.support.error_text import described
 from clew.support.parts import PASSED, short_repr
 from clew.tools.function import tool
 from clew.tools.schema import checked, problems
@@ -265,7 +266,7 @@ def check_shown(tools: Sequence[ToolSpec]) -> None:
     if len(tools) > MOST_TOOLS:
         message = (
             f"{len(tools)} tools are shown and {MOST_TOOLS} are the most: hide or leave out some, "
-            "or show them as they are needed (Agent(retrieval=…), docs/tool-retrieval.md)"
+            "or show them as they are needed (Context(retrieval=…), docs/tool-retrieval.md)"
         )
         raise ConfigError(message)
 

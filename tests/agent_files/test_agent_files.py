@@ -215,11 +215,11 @@ def test_tools_are_found_as_the_file_says(tmp_path: Path) -> None:
     said = '[retrieval]\nk = 3\nalways = ["planner"]\nmost = 9\nembed = "own_parts:letters"'
     agent, _ = load_agent(written(tmp_path, f'model = "offline"\n{said}'))
     assert [tool.name for tool in agent.brief.tools] == ["planner"]
-    assert [tool.name for tool in agent.brief.more] == ["calc"]
+    assert [tool.name for tool in agent.brief.more] == ["calc", "read_more", "recall"]
     told = "Retrieval(k=3, always=['planner'], embed=own_parts.letters, most=9)"
     assert agent.setting.parts["retrieval"] == told
     plain, _ = load_agent(written(tmp_path, 'model = "offline"\n[retrieval]'))
-    assert (plain.brief.tools, len(plain.brief.more)) == ((), 2)
+    assert (plain.brief.tools, len(plain.brief.more)) == ((), 4)
 
 
 async def test_fields_of_the_agent_take_the_place_of_those_of_the_file(tmp_path: Path) -> None:

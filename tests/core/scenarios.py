@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clew import Agent, Key, Limits, Tool, ToolError, Verdict, tool
+from clew import Agent, Context, Key, Limits, Tool, ToolError, Verdict, tool
 from clew.core.events import RawCall, Reply, Status
 from clew.core.trajectory import Call, Trajectory
 from clew.testing.models import ScriptedModel, act, acts, finish, say
@@ -200,7 +200,7 @@ def fifty_tools(codec: str) -> Callable[[Path], Agent]:
         finish("All done", thought="Done again."),
         tools=[*TOOLS, *catalogue(46)],
         codec=codec,
-        retrieval=Retrieval(k=3, always=["lookup"], embed=letters),
+        context=Context(retrieval=Retrieval(k=3, always=["lookup"], embed=letters)),
     )
 
 

@@ -31,7 +31,7 @@ from clew.core.events import Json, Reply, Started, Stop
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.core.journal import Journal
 from clew.core.loop import run as go
-from clew.core.trajectory import Call, Trajectory, effects
+from clew.core.trajectory import Call, Trajectory
 from clew.guards import NoProgress
 from clew.guards.caps import Caps
 from clew.models.anthropic.messages import anthropic_messages
@@ -442,7 +442,7 @@ class TestResult:
 
     async def test_effects_are_the_calls_that_changed_or_may_have_changed_something(self) -> None:
         _, so_far = await play([act("lookup", key="a"), say("ok")])
-        assert effects(so_far) == []
+        assert so_far.effects == []
         assert list(so_far) == so_far.steps
 
     async def test_examples_come_first_in_the_agents_own_format(self) -> None:
@@ -476,7 +476,7 @@ class TestResult:
 
         def look(prompt: Prompt) -> Any:
             tails.append(" ".join(part.text for part in prompt.tail))
-            return act("lookup", key=f"{len(tails)}" + "x" * 15_000)
+            return act("lookup", key=f"{len(tails)}" + "x " * 7_500)
 
         await play([look, look, look, say("ok")])
         assert tails == ["", "", "NOTE: The question again: What?"]
@@ -486,7 +486,7 @@ class TestResult:
 
         def look(prompt: Prompt) -> Any:
             tails.append(" ".join(part.text for part in prompt.tail))
-            return act("lookup", key=f"{len(tails)}" + "x" * 15_000)
+            return act("lookup", key=f"{len(tails)}" + "x " * 7_500)
 
         script: list[Any] = [look, look, say("ok"), look, look, look, say("done")]
         agent, store = Agent(model=ScriptedModel(script), tools=TOOLS), MemoryStore()

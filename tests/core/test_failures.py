@@ -17,6 +17,7 @@ from clew import (
     Call,
     ClewError,
     ConfigError,
+    Context,
     Instructions,
     Limits,
     Tool,
@@ -265,7 +266,7 @@ class Broken:
             [work],
             codec=FormatPart(part) if kind == "codec" else "native",
             bounds=[part] if kind == "bound" else [],
-            retrieval=FindingPart(part) if kind == "retrieval" else None,
+            context=Context(retrieval=FindingPart(part) if kind == "retrieval" else None),
             prompt=Instructions(
                 "Work.",
                 tail=part if kind == "tail" else None,

@@ -13,6 +13,7 @@ import pytest
 from clew import (
     Agent,
     ConfigError,
+    Context,
     Instructions,
     Limits,
     ModelError,
@@ -30,7 +31,7 @@ from clew.context import PROMPT
 from clew.context.variants import Variant
 from clew.core.events import Note, Observation, Reply, Started
 from clew.core.execute import IN_DOUBT
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.interfaces import ModelInfo, OnText, Prompt, ToolSpec
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.replay import replay
@@ -355,13 +356,13 @@ async def test_parts_that_answer_at_once_need_no_async() -> None:
         def __repr__(self) -> str:
             return "Finder()"
 
-        def find(self, tools: Sequence[Tool], so_far: Trajectory) -> Sequence[str]:
+        def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> Sequence[str]:
             asked.append("finder")
             return []
 
     observation, _ = await seen(
         [work(lambda args, key: "ok")],
-        guards=[guard], checks=[check], screens=[screen], retrieval=Finder(),
+        guards=[guard], checks=[check], screens=[screen], context=Context(retrieval=Finder()),
     )  # fmt: skip
     assert observation.ok
     assert set(asked) == {"guard", "check", "screen", "finder"}
@@ -461,7 +462,7 @@ class OddFormat:
         ({"prompt": ["x" * 58]}, r"prompt is \['x{58}… \(list\): give a text"),
         ({"codec": Half()}, "the codec .* has stop = None"),
         ({"codec": OddFormat()}, "the codec odd/1 failed when the agent was made: KeyError: 'x'"),
-        ({"retrieval": Half()}, "the retrieval .* has always = None"),
+        ({"context": Context(Half())}, "the retrieval .* has always = None"),
         (
             {"model": Half()},
             r"the model .* has complete = None .*: name one \(\"provider:model\"\)",

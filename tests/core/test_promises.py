@@ -38,7 +38,7 @@ from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.pending import interrupt
 from clew.core.runner import start
-from clew.core.trajectory import Call, effects
+from clew.core.trajectory import Call
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
 from tests.core.play import copy
 from tests.core.scenarios import Ledger, effect_tools, lookup
@@ -94,7 +94,7 @@ async def test_a_persons_no_to_a_call_in_doubt_is_not_overridden_by_the_probe() 
     assert (await resume(agent, "run", store=store)).status == "answered"
     record = await read("run", store=store)
     assert work.asked == [1]  # before the cut, and never again
-    assert record.call("1.1").observation == effects(record)[0].observation
+    assert record.call("1.1").observation == record.effects[0].observation
     assert (await replay(agent, "run", store=store)).trajectory.entries == record.entries
 
 
@@ -427,7 +427,7 @@ async def test_an_interrupted_effect_counts_as_one(tmp_path: Path) -> None:
     await store.post("run", encode(Note("stop")))
     from_outside = await Journal.open(store, "run")
     await interrupt(agent, from_outside, "enough")
-    assert [call.key for call in effects(from_outside.trajectory)] == ["1.1"]
+    assert [call.key for call in from_outside.trajectory.effects] == ["1.1"]
 
 
 DEEP = "[" * 100_000

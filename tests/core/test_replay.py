@@ -27,11 +27,12 @@ from clew import (
 )
 from clew.codecs import Native
 from clew.codecs.interface import Parsed, PromptSpec
+from clew.compare import first_difference
 from clew.core.errors import ModelError
 from clew.core.events import Attempt, Changed, Landing, Observation, Reply, Stop, Thought
 from clew.core.interfaces import AgentTool, AnyTool, OnText, Prompt, SubRun
 from clew.core.journal import load
-from clew.core.replay import first_difference, replay
+from clew.core.replay import replay
 from clew.stores import MemoryStore
 from clew.stores.blobs import BLOB_BYTES
 from clew.testing.models import ScriptedModel, act, say

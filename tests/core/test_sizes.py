@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, Limits, ToolError, Trajectory, prompt_of, read, replay, run, tool
-from clew.context.view import SHOWN_CHARS
+from clew.codecs.interface import SHOWN_CHARS
 from clew.core.errors import ConfigError
 from clew.core.events import Evidence, Image, Observation, Started
 from clew.core.journal import Journal
@@ -112,7 +112,8 @@ async def test_a_model_is_shown_the_beginning_and_the_end_and_the_record_has_all
     assert shown.startswith("the ball of thread\n")
     assert shown.endswith("the ball of thread\n")
     assert (
-        "[… 1,040,000 of 1,140,000 characters are left out here: ask for a part of it …]" in shown
+        "[… 1,040,000 of 1,140,000 characters are left out here: "
+        'read_more("1.1", offset=80000) …]' in shown
     )
     assert len(shown) < SHOWN_CHARS + 200
     assert not sent.differs

@@ -11,6 +11,7 @@ from clew import (
     VARIANTS,
     Agent,
     ConfigError,
+    Context,
     Instructions,
     Limits,
     MemoryStore,

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -14,10 +15,10 @@ from clew import (
     PROMPT,
     Agent,
     ConfigError,
+    Context,
     Limits,
     MemoryStore,
     PartError,
-    Tool,
     Verdict,
     fork,
     prompt_of,
@@ -30,7 +31,7 @@ from clew.codecs import Paper
 from clew.compare import changes
 from clew.context.view import plain
 from clew.core.events import Entry, Fingerprints, Observation, Reply, Started, Thought
-from clew.core.interfaces import ModelInfo, Prompt
+from clew.core.interfaces import ModelInfo, Prompt, ToolSpec
 from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.tools.retrieval import Retrieval
@@ -60,7 +61,7 @@ class Moody:
     def __repr__(self) -> str:
         return "moody"
 
-    async def find(self, tools: Sequence[Tool], so_far: Trajectory) -> Sequence[str]:
+    async def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> Sequence[str]:
         await anyio.lowlevel.checkpoint()
         start = 7 * len(self.asked)
         self.asked.append(len(so_far.steps))
@@ -76,14 +77,14 @@ class Broken:
     def __repr__(self) -> str:
         return "moody"
 
-    async def find(self, tools: Sequence[Tool], so_far: Trajectory) -> Sequence[str]:
+    async def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> Sequence[str]:
         raise AssertionError("the index was asked")
 
 
 def agent(codec: str = "native", **more: Any) -> Any:
     tools = more.pop("tools", (lookup, *TOOLS))
     model = watched(*more.pop("script", SCRIPT), codec=codec, tools=tools)
-    given = {"retrieval": Retrieval(k=4, always=("lookup",)), **more}
+    given = {"context": Context(retrieval=Retrieval(k=4, always=("lookup",))), **more}
     return Agent(
         model=model, tools=tools, codec=codec, prompt=PROMPT.replace(variants=()), **given
     ), model
@@ -149,12 +150,12 @@ async def test_cut_anywhere_it_asks_the_same_and_no_index_is_asked_for_what_was_
 
 @pytest.mark.parametrize("codec", CODECS)
 async def test_a_replay_and_a_fork_take_what_was_shown_from_the_record(codec: str) -> None:
-    who, model = agent(codec, retrieval=Moody())
+    who, model = agent(codec, context=Context(retrieval=Moody()))
     store = MemoryStore()
     await run(who, "Book me a bicycle.", store=store, run_id="run")
     record = await read("run", store=store)
     asked = [told(prompt) for prompt in model.sent]
-    again = await replay(who.replace(retrieval=Broken()), "run", store=store)
+    again = await replay(who.replace(context=Context(retrieval=Broken())), "run", store=store)
     assert again.trajectory.shown == record.shown
     assert len(record.shown) == 12
     for at in range(len(record.steps)):
@@ -167,7 +168,7 @@ async def test_a_replay_and_a_fork_take_what_was_shown_from_the_record(codec: st
             prompt = await prompt_of(f"fork-{at}", number, store=store)
             sent = asked[number - 1] if number <= at else told(model.sent[number - 1 - at])
             assert (told(prompt.prompt), prompt.differs) == (sent, ())
-        await replay(who.replace(retrieval=Broken()), f"fork-{at}", store=store)
+        await replay(who.replace(context=Context(retrieval=Broken())), f"fork-{at}", store=store)
 
 
 @given(
@@ -185,7 +186,7 @@ def test_never_more_than_k_at_a_time_nor_most_in_all(
 
     async def grow() -> None:
         so_far = Trajectory("run")
-        who = Agent(model=ScriptedModel([]), tools=[lookup], retrieval=find)
+        who = Agent(model=ScriptedModel([]), tools=[lookup], context=Context(retrieval=find))
         events: list[Any] = [Started("What now?", who.setting)]
         for words in texts:
             so_far = _folded(events)
@@ -292,16 +293,19 @@ async def test_without_a_retrieval_the_record_is_what_it_was() -> None:
     bodies = [line.body for line in await store.read(done.run_id)]
     assert not any(b'"shown"' in body or b"retrieval" in body for body in bodies)
     brief = await store.blob((await read(done.run_id, store=store)).started.setting.brief_blob)
-    assert b'"more"' not in brief
+    assert [one["name"] for one in msgspec.json.decode(brief or b"")["more"]] == [
+        "read_more",
+        "recall",
+    ]
 
 
 def test_how_tools_are_found_is_part_of_the_agent() -> None:
     who, _ = agent()
-    other = who.replace(retrieval=Retrieval(k=5, always=("lookup",)))
+    other = who.replace(context=Context(retrieval=Retrieval(k=5, always=("lookup",))))
     assert changes(who.setting, other.setting) == ("parts.retrieval",)
     few = who.replace(tools=(lookup, *TOOLS[:-1]))
     assert changes(who.setting, few.setting) == (f"tools.{TOOLS[-1].name}",)
-    same = who.replace(retrieval=Retrieval(k=4, always=["lookup"]))
+    same = who.replace(context=Context(retrieval=Retrieval(k=4, always=["lookup"])))
     assert same.setting.fingerprint == who.setting.fingerprint
 
 
@@ -323,19 +327,30 @@ async def test_all_that_is_always_shown_counts_and_only_that() -> None:
         Agent(model=ScriptedModel([]), tools=TOOLS[:41])
     names = [tool.name for tool in TOOLS]
     with pytest.raises(ConfigError, match="41 tools are shown"):
-        Agent(model=ScriptedModel([]), tools=TOOLS, retrieval=Retrieval(always=names[:41]))
-    all_of_them = Agent(model=ScriptedModel([]), tools=TOOLS, retrieval=Retrieval())
+        Agent(
+            model=ScriptedModel([]),
+            tools=TOOLS,
+            context=Context(retrieval=Retrieval(always=names[:41])),
+        )
+    all_of_them = Agent(
+        model=ScriptedModel([]), tools=TOOLS, context=Context(retrieval=Retrieval())
+    )
     assert all_of_them.warnings == ()
 
 
 def test_what_cannot_be_is_said_when_the_agent_is_made() -> None:
     with pytest.raises(ConfigError, match="there is no tool 'lokup' to be always shown"):
-        agent(retrieval=Retrieval(always=["lokup"]))
+        agent(context=Context(retrieval=Retrieval(always=["lokup"])))
     with pytest.raises(ConfigError, match="there is no tool 'open_page' to be always shown"):
-        agent(retrieval=Retrieval(always=["open_page"]), tools=[open_page])
+        agent(context=Context(retrieval=Retrieval(always=["open_page"])), tools=[open_page])
     silent: Any = _Silent()
     with pytest.raises(ConfigError, match="paper/2 cannot describe tools in the midst of a run"):
-        Agent(model=ScriptedModel([]), tools=TOOLS, codec=silent, retrieval=Retrieval())
+        Agent(
+            model=ScriptedModel([]),
+            tools=TOOLS,
+            codec=silent,
+            context=Context(retrieval=Retrieval()),
+        )
 
 
 class _Silent:
@@ -350,10 +365,10 @@ class _Silent:
 async def test_a_finder_that_makes_up_names_is_told() -> None:
     @dataclass
     class Dreamer(Moody):
-        async def find(self, tools: Sequence[Tool], so_far: Trajectory) -> Sequence[str]:
+        async def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> Sequence[str]:
             return ["dream"]
 
-    who, _ = agent(retrieval=Dreamer())
+    who, _ = agent(context=Context(retrieval=Dreamer()))
     with pytest.raises(
         PartError, match=r"gave 'dream' .*: it must give names of tools that it was given"
     ):
@@ -371,7 +386,7 @@ async def test_a_model_that_cannot_take_a_tool_says_so_before_it_is_shown() -> N
                 raise ConfigError("that one I cannot take")
 
     with pytest.raises(ConfigError, match="that one I cannot take"):
-        Agent(model=Picky([]), tools=TOOLS, retrieval=Retrieval())
+        Agent(model=Picky([]), tools=TOOLS, context=Context(retrieval=Retrieval()))
 
 
 async def test_nearly_two_thousand_tools() -> None:

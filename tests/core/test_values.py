@@ -16,7 +16,7 @@ from clew.core.interfaces import Left, Part, Retry, Tool
 from clew.core.steps import args_hash, first_args_hash
 
 # The fold of a record fills these as it goes.
-OPEN = {"Call", "Totals", "Step"}
+OPEN = {"Call", "Omitted", "Totals", "Step"}
 
 
 def values() -> Iterator[type]:

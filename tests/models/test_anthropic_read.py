@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.core.errors import ConfigError, ModelError
+from clew.core.errors import ConfigError, ModelError, TooLongError
 from clew.core.events import RawCall, Reply, Usage
 from clew.core.interfaces import OnText
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.anthropic.prompt import declare
 from clew.models.anthropic.reply import Draft
-from clew.models.http.failures import TooLongError
 from clew.models.prices import Price
 from clew.models.tool_names import Names, toolbox
 from clew.testing.servers.anthropic_server import (

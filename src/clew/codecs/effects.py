@@ -3,7 +3,7 @@
 from typing import Final
 
 from clew.codecs.interface import PromptSpec
-from clew.core.events import Done, Forked
+from clew.core.events import Done, Forked, Rewound
 
 GONE_ON: Final = "A person let the work go on after that: tools can be called again."
 """Said after a landing that was taken back."""
@@ -31,6 +31,15 @@ def already_done(fork: Forked) -> str:
         "(do not do it again unless it is to happen twice):"
     )
     return "\n".join([told, *map(_line, fork.done)])
+
+
+def rewound(to: Rewound) -> str:
+    """What stands in the place of a wrong branch: its lesson, and what was done in it."""
+    told = f"The steps after step {to.to} were a wrong branch, and are left out: {to.lesson}"
+    if not to.done:
+        return told
+    head = "Done in them all the same (do not do it again unless it is to happen twice):"
+    return "\n".join([told, head, *map(_line, to.done)])
 
 
 def _line(done: Done) -> str:

@@ -6,7 +6,7 @@ Nothing here is to be inherited: a codec is whatever has the methods of `Codec`.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
@@ -26,6 +26,10 @@ Shape: TypeAlias = Callable[[str], str]
 """How a model sees an observation: text to text. Pure, because a replay applies it again."""
 
 
+SHOWN_CHARS: Final = 100_000
+"""Of a longer observation a model is shown the beginning and the end; the record has all of it."""
+
+
 @dataclass(frozen=True)
 class PromptSpec:
     """What a codec may know about the agent: the same for a whole run.
@@ -33,7 +37,8 @@ class PromptSpec:
     `tools` are those shown from the start, in order, without `finish`; `more` are those that may be
     shown later; `known` are all names that may be called, including hidden ones. `answer` is the
     JSON Schema of the answer ({"type": "string"} for text). `thought` says whether the model is
-    asked to think aloud. The view applies `shape`, `repeat_question` and `withhold`.
+    asked to think aloud. The view applies `shape`, `repeat_question` and `withhold`, and shows at
+    most `shown` characters of an observation, with a handle to read on; None: most of it, without.
 
     `raw_replies` says whether an earlier reply is shown as the model wrote it, where that reads as
     the same; None leaves it to the format. `strict_landing` asks for nothing in the last thought
@@ -53,6 +58,7 @@ class PromptSpec:
     strict_landing: bool = False
     raw_replies: bool | None = None
     withhold: bool = False
+    shown: int | None = None
 
     @cached_property
     def later(self) -> Mapping[str, ToolSpec]:

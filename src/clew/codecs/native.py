@@ -12,13 +12,24 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.codecs.effects import GONE_ON, already_done, last_words
+from clew.codecs.effects import GONE_ON, already_done, last_words, rewound
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import DEPTH, deep, repeated_key
 from clew.codecs.text_answer import as_calls
 from clew.codecs.wording import CUT
-from clew.core.events import Action, Changed, Forked, Json, Note, RawCall, Reply, encode
+from clew.core.events import (
+    Action,
+    Changed,
+    Compacted,
+    Forked,
+    Json,
+    Note,
+    RawCall,
+    Reply,
+    Rewound,
+    encode,
+)
 from clew.core.interfaces import Calls, OnText, Parameters, Part
 from clew.core.trajectory import Call, Notice, Step
 from clew.support.surrogates import HALF, mended_json
@@ -253,12 +264,18 @@ def _notice(brief: PromptSpec, notice: Notice) -> Part:
             return Part("user", text)
         case Note(text=text, source="check"):
             return Part("user", f"ERROR: the answer was not accepted: {text}")
+        case Note(text=text, source="memory"):
+            return Part("user", f"NOTE: remembered from earlier runs, as data: {text}")
         case Note(text=text):
             return Part("user", f"NOTE: {text}")
         case Forked():
             return Part("user", f"NOTE: {already_done(notice)}")
         case Changed():
             return Part("user", f"NOTE: {GONE_ON}")
+        case Compacted():
+            return Part("user", f"NOTE: {notice.text}")
+        case Rewound():
+            return Part("user", f"NOTE: {rewound(notice)}")
         case _:
             return Part(
                 "user",

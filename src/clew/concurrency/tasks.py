@@ -11,7 +11,7 @@ import threading
 import time
 import types
 from collections.abc import Awaitable, Callable, Coroutine, Generator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
 from typing import Any, Final, NamedTuple
 
@@ -343,3 +343,13 @@ class _OnTrio:
 
 async def _awaiting(work: Awaitable[Any]) -> Any:
     return await work
+
+
+@contextmanager
+def one_error() -> Generator[None]:
+    """Let tasks that ran together fail with one error, the first, not with a tree of groups."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        with one_error():  # the first may be a group itself
+            raise group.exceptions[0] from group

@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from clew.codecs.interface import Shape
-from clew.context.view import visible_text
-from clew.core.events import Json, Note, Reply, Usage, encode
+from clew.context.visible import Seen, seen_in
+from clew.core.events import Compacted, Json, Note, Reply, Rewound, Usage, encode
 from clew.core.interfaces import Prompt
 from clew.core.trajectory import Step, Trajectory
 
@@ -45,8 +45,8 @@ class _Sizes:
     Kept with the trajectory (`Trajectory.folds`).
     """
 
-    def __init__(self, shape: Shape | None) -> None:
-        self.shape = shape
+    def __init__(self, shape: Shape | None, seen: Seen) -> None:
+        self.shape, self.seen = shape, seen
         self._entries = 0
         self._steps = 0
         self._before = _Size()
@@ -65,23 +65,27 @@ class _Sizes:
 
     def _after(self, so_far: Trajectory, size: _Size) -> _Size:
         """The size after the step that follows."""
-        whole = not so_far.capped
         if not self._steps:
             asked = len(so_far.visible_goal)
-            return _Size(characters=asked + self._added(so_far.before, whole=whole))
+            return _Size(characters=asked + self._added(so_far.before))
         step = so_far.steps[self._steps - 1]
-        added = self._added(step, whole=whole)
+        for notice in reversed(step.notices):
+            if isinstance(notice, Compacted | Rewound):  # what it left was estimated then
+                return _Size(Usage(notice.tokens))
+        added = self._added(step)
         reply = Reply() if step.thought is None else step.thought.reply
         if reply.usage.input:
             return _Size(reply.usage, added)
         kept = len(reply.text) + sum(len(c.name) + len(c.arguments or "") for c in reply.calls)
         return _Size(size.counted, size.characters + kept + added)
 
-    def _added(self, step: Step, *, whole: bool) -> int:
+    def _added(self, step: Step) -> int:
         """The characters that a step adds to the prompt behind its thought."""
         added = sum(len(notice.text) for notice in step.notices if isinstance(notice, Note))
-        for seen in [call.observation for call in step.calls if call.observation is not None]:
-            added += len(visible_text(seen.text, self.shape, whole=whole))
+        for call in step.calls:
+            if (seen := call.observation) is None:
+                continue
+            added += len(self.seen.text(call.key, seen))
             added += len(seen.images) * IMAGE * CHARACTERS
         return added
 
@@ -90,12 +94,14 @@ class CallEstimate(msgspec.Struct, frozen=True):
     """What is known beforehand of an agent's model calls.
 
     `opening` are the tokens its first prompt takes without the question, `answer` those that a
-    reply may take (None: nobody says). `shape` is what the view does to observations.
+    reply may take (None: nobody says). `shape` is what the view does to observations, of which it
+    shows at most `shown` characters.
     """
 
     opening: int = 0
     answer: int | None = None
     shape: Shape | None = None
+    shown: int | None = None
 
     def next_call(
         self, so_far: Trajectory, answer: int | None = None, *, later: bool = False
@@ -107,7 +113,8 @@ class CallEstimate(msgspec.Struct, frozen=True):
         """
         sizes = so_far.folds.get("sizes")
         if not isinstance(sizes, _Sizes) or sizes.shape is not self.shape:
-            sizes = so_far.folds["sizes"] = _Sizes(self.shape)
+            seen = seen_in(so_far, self.shape, self.shown) if so_far.entries else Seen(self.shape)
+            sizes = so_far.folds["sizes"] = _Sizes(self.shape, seen)
         last, characters = sizes.next_prompt(so_far)
         usual = max(ANSWER, last.output)
         usual = usual if self.answer is None else min(usual, self.answer)

@@ -35,6 +35,7 @@ class _Brief(msgspec.Struct, omit_defaults=True):
     strict_landing: bool = False
     raw_replies: bool | None = None
     withhold: bool = False
+    shown: int | None = None
 
 
 _DECODER: Final = msgspec.json.Decoder(_Brief)
@@ -55,6 +56,7 @@ def brief_document(brief: PromptSpec, shape: str) -> Json:
         examples=brief.examples,
         shape=shape,
         more=tuple(map(_describe, brief.more)),
+        shown=brief.shown,
         **{name: getattr(brief, name) for name in SWITCHES},
     )
     try:
@@ -84,6 +86,7 @@ def recorded_brief(body: bytes) -> tuple[PromptSpec, str]:
         thought=document.thought,
         examples=document.examples,
         more=tuple(map(_tool, document.more)),
+        shown=document.shown,
         **{name: getattr(document, name) for name in SWITCHES},
     )
     return brief, document.shape

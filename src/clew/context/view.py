@@ -9,16 +9,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
-import msgspec
-
-from clew.codecs.interface import Codec, Constrains, Describes, PromptSpec, Shape
-from clew.context.chat_tokens import without_chat_tokens
+from clew.codecs.interface import Codec, Constrains, Describes, PromptSpec
 from clew.context.prompt_parts import Parts
-from clew.core.events import EFFECTFUL, FINISH, Code, Fingerprints, Json, Note, Observation, encode
+from clew.context.visible import goal_of, visible_step
+from clew.core.events import EFFECTFUL, FINISH, Code, Fingerprints, Json, Note, encode
 from clew.core.interfaces import Calls, Parameters, Part, Prompt
-from clew.core.steps import Notice
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
-from clew.support.parts import shaped_text
 
 RESTATE_CHARS: Final = 24_000
 """After so much since a person's words were last said, the prompt's tail says them again.
@@ -29,13 +25,6 @@ Models attend to its end.
 RESTATED_CHARS: Final = 1_000
 """So much of them is said again: of longer words the beginning and the end."""
 
-SHOWN_CHARS: Final = 100_000
-"""Of a longer observation a model is shown the beginning and the end; the record has all of it."""
-
-_TAIL_CHARS: Final = 20_000
-
-_HARMLESS: Final = 4
-"""The schema of records since which chat tokens are kept from models."""
 REPEATED: Final[Code] = "repeated_same_tool_call_too_many_times"
 
 _CUT: Final = frozenset({"length", "filter", "refusal", "cut"})
@@ -51,56 +40,6 @@ def plain(part: Part) -> tuple[Any, ...]:
     """A part as JSON values: all that is said, nothing of how it was encoded."""
     told = (part.role, part.text, part.calls, part.call_id, part.name, part.wire)
     return (*told, [image.blob for image in part.images]) if part.images else told
-
-
-def visible_text(text: str, shape: Shape | None, *, whole: bool) -> str:
-    """The text of an observation as a model sees it: shaped, and a long one `whole` or in part."""
-    if shape is not None:
-        text = shaped_text(shape, text)
-    if whole or len(text) <= SHOWN_CHARS:
-        return text
-    head = SHOWN_CHARS - _TAIL_CHARS
-    left = len(text) - SHOWN_CHARS
-    said = f"[… {left:,} of {len(text):,} characters are left out here: ask for a part of it …]"
-    return f"{text[:head]}\n{said}\n{text[-_TAIL_CHARS:]}"
-
-
-def goal_of(so_far: Trajectory) -> str:
-    """What a run was asked: words of a person as they are, of a model's without chat tokens."""
-    own = so_far.started.trust == "trusted" or so_far.started.schema < _HARMLESS
-    return so_far.visible_goal if own else without_chat_tokens(so_far.visible_goal)
-
-
-def visible_step(step: Step, shape: Shape | None, so_far: Trajectory) -> Step:
-    """The step as a model sees it, in a run that was begun by these rules or by earlier ones.
-
-    Observations are shaped, and long ones shown in part; what finish was told stays. What came from
-    outside is without chat tokens.
-    """
-    whole, harmless = not so_far.capped, so_far.started.schema >= _HARMLESS
-
-    def visible_call(call: Call, seen: Observation) -> Call:
-        text, finish = seen.text, call.action.name == FINISH
-        shown = text if finish else visible_text(text, shape, whole=whole)
-        if harmless and seen.trust != "trusted":
-            shown = without_chat_tokens(shown)
-        if shown == text and (finish or shape is None):
-            return call
-        return msgspec.structs.replace(
-            call, observation=msgspec.structs.replace(seen, content=shown)
-        )
-
-    def visible_notice(notice: Notice) -> Notice:  # how a call ended after its deadline is a note
-        if not (harmless and isinstance(notice, Note) and notice.source == "late"):
-            return notice
-        return msgspec.structs.replace(notice, text=without_chat_tokens(notice.text))
-
-    calls = tuple(
-        call if call.observation is None else visible_call(call, call.observation)
-        for call in step.calls
-    )
-    notices = tuple(map(visible_notice, step.notices))
-    return msgspec.structs.replace(step, calls=calls, notices=notices)
 
 
 def first_prompt(codec: Codec, brief: PromptSpec, goal: str = "…") -> Prompt:
@@ -197,6 +136,7 @@ class View:
         self._told: dict[tuple[str, ...], tuple[Part, ...]] = {(): ()}
         self._rendered: list[_Rendered] = []
         self._parts = Parts()
+        self._compactions = self._rewinds = 0
 
     def prompt(
         self,
@@ -272,6 +212,12 @@ class View:
     def _follow(self, so_far: Trajectory) -> None:
         """Render what is new; the last step is rendered again when something was said after it."""
         done = self._rendered
+        omitted = so_far.omitted
+        if omitted.compactions[self._compactions :]:
+            self._forget(0)
+        elif new := omitted.rewinds[self._rewinds :]:
+            self._forget(1 + min(one.to for one in new))
+        self._compactions, self._rewinds = len(omitted.compactions), len(omitted.rewinds)
         if done and done[-1].notices != len(_step(so_far, len(done) - 1).notices):
             stale = done.pop()
             self._parts = Parts(self._parts[: len(self._parts) - len(stale.parts)])
@@ -280,6 +226,11 @@ class View:
             rendered = self._render(before, _step(so_far, len(done)), so_far)
             done.append(rendered)
             self._parts = self._parts.grown(rendered.parts)
+
+    def _forget(self, kept: int) -> None:
+        """Keep so many rendered steps, step 0 among them; the others are seen otherwise now."""
+        del self._rendered[kept:]
+        self._parts = Parts(self._parts[: sum(len(one.parts) for one in self._rendered)])
 
     def _render(self, before: _Rendered | None, step: Step, so_far: Trajectory) -> _Rendered:
         """A step: tools that were new to it, what was said anew before it, what came of it.
@@ -290,13 +241,13 @@ class View:
         told: tuple[Part, ...] = ()
         restated: list[str] = []
         if step.thought is not None and before is not None:
-            restated = self._restated(before)
-            notes = [*restated, *step.thought.reminders]
-            told = (
-                *self._described(step.thought.shown),
-                *self._codec.tail(self.brief, notes, step.number),
-            )
-        seen = self._codec.render(self.brief, visible_step(step, self.brief.shape, so_far))
+            told = self._described(step.thought.shown)
+            if step.number not in so_far.omitted:
+                restated = self._restated(before)
+                notes = [*restated, *step.thought.reminders]
+                told = (*told, *self._codec.tail(self.brief, notes, step.number))
+        visible = visible_step(step, self.brief.shape, so_far, self.brief.shown)
+        seen = self._codec.render(self.brief, visible)
         return _Rendered(before, step, (*told, *seen), restated=bool(restated))
 
 

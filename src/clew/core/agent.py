@@ -10,22 +10,24 @@ from typing_extensions import TypeForm, TypeIs, TypeVar
 
 from clew.codecs import by_name as codec_by_name
 from clew.codecs.interface import Codec, PromptSpec
-from clew.context import PROMPT, Instructions, Variant, described, instructions, matching
+from clew.context import (
+    CONTEXT,
+    PROMPT,
+    Context,
+    Instructions,
+    Variant,
+    described,
+    instructions,
+    matching,
+)
 from clew.context.call_estimate import CallEstimate, most_answered, opening
+from clew.context.compaction import Compacting, shown_characters
 from clew.context.prompt_spec import SWITCHES, brief_document
 from clew.context.view import digest, first_prompt
+from clew.context.visible import leaves_out
 from clew.core.budget import Budget, at_most
 from clew.core.events import AgentSpec, Json
-from clew.core.interfaces import (
-    AnyTool,
-    Bound,
-    Check,
-    Finder,
-    Guard,
-    Model,
-    Prompt,
-    Screen,
-)
+from clew.core.interfaces import AnyTool, Bound, Check, Guard, Model, Prompt, Screen, Tool
 from clew.core.trajectory import Trajectory
 from clew.guards import AlreadyDone, NoProgress
 from clew.guards.caps import Caps
@@ -35,14 +37,16 @@ from clew.models.resolve import resolve
 from clew.support.parts import (
     PASSED,
     Patience,
-    ask,
     broken,
+    differing,
+    name_of,
     names_of,
     stable_name,
     text_from,
-    wrong,
 )
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
+from clew.tools.recall import fitting_recalls
+from clew.tools.retrieval.finder import found_names
 from clew.tools.schema import Validator, compile_schema, schema_hash, shown_problems
 from clew.validate import (
     Tools,
@@ -84,8 +88,8 @@ class Agent(Generic[A_co]):
     `tools` may be plain functions; they count as unsafe unless `@tool` says otherwise. `model` and
     `codec` may be names ("openai:gpt-4o", "paper"); without a codec it is that of the variant that
     fits the model, else native. `prompt` is one text or `Instructions`. `screens` judge a person's
-    messages before the model sees them. `retrieval` allows thousands of tools: the model sees those
-    that it always shows, and others as they are found.
+    messages before the model sees them. `context` says what a model sees of many tools, and of a
+    long run.
 
     `answer` is the type of the answer, any type annotation; an `Agent[Life]` gives a
     `Result[Life]`. An answer that fails a check goes back to the model `tries` times; then
@@ -106,7 +110,7 @@ class Agent(Generic[A_co]):
     bounds: Sequence[Bound] = ()
     guards: Sequence[Guard] = ()
     screens: Sequence[Screen] = ()
-    retrieval: Finder | None = None
+    context: Context = CONTEXT
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -117,7 +121,7 @@ class Agent(Generic[A_co]):
             check_functions(kind, getattr(self, f"{kind}s"))
         check_model(self.model)
         check_codec(self.codec)
-        check_finder(self.retrieval)
+        check_finder(self.context.retrieval)
         if self.brief.shape is not None:
             check_function("shape", self.brief.shape)
         check_number("tries", self.tries, least=0)
@@ -125,8 +129,8 @@ class Agent(Generic[A_co]):
         check_cost(self.limits.cost, self.tools, priced=self.resolved_model.info.priced)
         check_json("fallback", self.fallback)
         check_json("the model's params", dict(self.resolved_model.info.params))
-        if self.retrieval is not None:
-            check_retrieval(self.retrieval, self.tools, self.resolved_codec)
+        if self.context.retrieval is not None:
+            check_retrieval(self.context.retrieval, self.tools, self.resolved_codec)
         check_shown(self.brief.tools)
         with fitting(f"the codec {self.resolved_codec.name}"):
             first = self.first_prompt
@@ -187,17 +191,19 @@ class Agent(Generic[A_co]):
         finish, said = finish_tool(schema), self.instructions.settled(variant)
         exact = self.instructions.examples is not None  # a variant takes as many as there are
         shown = [described(tool, variant) for tool in self.tools if not tool.hidden]
-        first = {tool.name for tool in shown} if self.retrieval is None else self.retrieval.always
+        finder = self.context.retrieval
+        first = {tool.name for tool in shown} if finder is None else finder.always
         return PromptSpec(
             prompt=said.text,
             tools=tuple(tool for tool in shown if tool.name in first),
             finish=finish,
             answer=schema,
-            known=frozenset(tool.name for tool in self.tools),
+            known=frozenset(tool.name for tool in (*self.tools, *self.recalls)),
             thought=bool(said.thought),
             examples=worked_examples(said.examples or (), (*self.tools, finish), exact=exact),
             shape=None if variant is None else variant.shape,
-            more=tuple(tool for tool in shown if tool.name not in first),
+            more=(*(tool for tool in shown if tool.name not in first), *self.recalls),
+            shown=self.shown,
             withhold=self.no_progress is not None and self.no_progress.withhold,
             **said.switches,
         )
@@ -245,8 +251,23 @@ class Agent(Generic[A_co]):
         """What its runs may spend, and what is known beforehand about its model calls."""
         model = self.resolved_model
         most = most_answered(model.info.params)
-        estimate = CallEstimate(opening(self.first_prompt), most, self.brief.shape)
+        brief = self.brief
+        estimate = CallEstimate(opening(self.first_prompt), most, brief.shape, brief.shown)
         return Budget(self.limits.allowance, model.info.priced, self.limits.landing, estimate)
+
+    @cached_property
+    def window(self) -> int | None:
+        """Tokens that the model's prompt and reply may take together, where that is known."""
+        usual, settings = self.resolved_model.info.window, self.context.compaction
+        return None if settings is None else settings.window or usual
+
+    @cached_property
+    def compacting(self) -> Compacting | None:
+        """What leaves out parts of a long run; None where all of it is shown."""
+        first, brief, settings = opening(self.first_prompt), self.brief, self.context.compaction
+        if settings is None:
+            return None
+        return Compacting(settings, self.window, first, brief.shape, brief.shown)
 
     def tripped_bound(self, so_far: Trajectory) -> str | None:
         """The reason of the first bound that is reached, or that the next thought would exceed."""
@@ -265,16 +286,13 @@ class Agent(Generic[A_co]):
 
     async def discover_tools(self, so_far: Trajectory) -> tuple[str, ...]:
         """Tools that the next thought shows for the first time; none in a landing."""
-        if self.retrieval is None or so_far.landing is not None:
+        if so_far.landing is not None:
             return ()
-        who = f"the retrieval {stable_name(self.retrieval)}"
-        found = await ask(who, self.patience, self.retrieval.find, self.brief.more, so_far)
-        try:
-            names = msgspec.convert(found, tuple[str, ...])
-        except msgspec.ValidationError:
-            raise wrong(who, found, "a list of names of tools") from None
-        if strange := [name for name in names if name not in self.brief.later]:
-            raise wrong(who, strange[0], "names of tools that it was given")
+        finder, names = self.context.retrieval, list[str]()
+        if finder is not None:
+            names += await found_names(finder, self.brief, so_far, self.patience)
+        if leaves_out(so_far, self.brief.shape, self.shown):
+            names += [tool.name for tool in self.recalls]
         return tuple(name for name in dict.fromkeys(names) if name not in so_far.shown)
 
     @cached_property
@@ -285,7 +303,19 @@ class Agent(Generic[A_co]):
     @cached_property
     def by_name(self) -> dict[str, AnyTool]:
         """All tools by name, including hidden ones and finish."""
-        return {tool.name: tool for tool in (*self.tools, finish_tool(self.brief.answer))}
+        own = (*self.recalls, finish_tool(self.brief.answer))
+        return {tool.name: tool for tool in (*self.tools, *own)}
+
+    @cached_property
+    def recalls(self) -> tuple[Tool, ...]:
+        """The tools that read on in what the view leaves out."""
+        tools, shown = self.tools, self.shown
+        return () if shown is None else fitting_recalls(tools, self.resolved_codec, shown)
+
+    @cached_property
+    def shown(self) -> int | None:
+        """How much of one observation is shown, where more of it can be read on."""
+        return None if self.context.compaction is None else shown_characters(self.window)
 
     def decode(self, value: Json) -> A_co:
         """Convert an answer to the answer type. Raises `ValueError` with advice."""
@@ -329,35 +359,27 @@ class Agent(Generic[A_co]):
             tools,
             parts,
         )
-        shape = "" if self.brief.shape is None else stable_name(self.brief.shape)
-        brief = brief_document(self.brief, shape)
+        brief = brief_document(self.brief, name_of(self.brief.shape) or "")
         return AgentSpec(digest(*named), *named, brief, rates=self.resolved_model.info.rates)
 
     @property
     def _optional_parts(self) -> dict[str, Json]:
-        """Parts that are named in the record only where they are there."""
-        parts: dict[str, Json] = {}
-        if self.retrieval is not None:
-            parts["retrieval"] = stable_name(self.retrieval)
-        if granted := tool_grants(self.tools):
-            parts["granted"] = msgspec.to_builtins(granted)
-        for name in ("depth", "argument_bytes", "observation_bytes"):
-            if (number := getattr(self.limits, name)) != getattr(Limits, name):
-                parts[name] = number
-        if self.screens:
-            parts["screens"] = [name for name, _ in self.named_screens]
-        if self.variant is not None:
-            parts["variant"] = self.variant.name
-        for name in SWITCHES:
-            if (switch := getattr(self.brief, name)) != getattr(PromptSpec, name):
-                parts[name] = switch
-        if self.brief.shape is not None:
-            parts["shape"] = stable_name(self.brief.shape)
-        if self.instructions.tail is not None:
-            parts["tail"] = stable_name(self.instructions.tail)
-        if self.instructions.tell_left != PROMPT.tell_left:
-            parts["tell_left"] = self.instructions.tell_left
-        return parts
+        """Parts that are named in the record only where they are not as usual."""
+        context, brief, said = self.context, self.brief, self.instructions
+        usual = context.compaction == CONTEXT.compaction
+        parts = {
+            "retrieval": name_of(context.retrieval),
+            "granted": msgspec.to_builtins(tool_grants(self.tools)) or None,
+            **differing(self.limits, Limits, ("depth", "argument_bytes", "observation_bytes")),
+            "screens": [name for name, _ in self.named_screens] or None,
+            "variant": None if self.variant is None else self.variant.name,
+            **differing(brief, PromptSpec, SWITCHES),
+            "shape": name_of(brief.shape),
+            "tail": name_of(said.tail),
+            **differing(said, PROMPT, ("tell_left",)),
+            "compaction": None if usual else stable_name(context.compaction),
+        }
+        return {name: part for name, part in parts.items() if part is not None}
 
 
 def _codec(codec: Codec | str | None) -> Codec:

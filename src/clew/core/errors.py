@@ -1,8 +1,5 @@
 """What a programmer may have to catch. What goes wrong *inside* a run is an event."""
 
-from collections.abc import Generator
-from contextlib import contextmanager
-
 
 class ClewError(Exception):
     """Base of everything clew raises; its message is one line that says what to do."""
@@ -14,6 +11,10 @@ class ConfigError(ClewError):
 
 class ModelError(ClewError):
     """The provider gave no reply. Nothing was recorded; the run stays open."""
+
+
+class TooLongError(ModelError):
+    """The prompt does not fit the model's window."""
 
 
 class StoreError(ClewError):
@@ -67,32 +68,3 @@ class PartError(ClewError):
 
 class ToolError(ClewError):
     """Raise it in a tool to tell the model what is wrong. It promises that nothing was done."""
-
-
-@contextmanager
-def one_error() -> Generator[None]:
-    """Let tasks that ran together fail with one error, the first, not with a tree of groups."""
-    try:
-        yield
-    except BaseExceptionGroup as group:
-        with one_error():  # the first may be a group itself
-            raise group.exceptions[0] from group
-
-
-def message_of(error: BaseException) -> str:
-    """The error's message on one line; its class where it has none, or none that can be read."""
-    try:
-        text = " ".join(writable(str(error)).split())
-    except BaseException as worse:  # noqa: BLE001 - its own __str__ may raise whatever it likes
-        text = f"(its message cannot be read: {type(worse).__name__})"
-    return text or type(error).__name__
-
-
-def described(error: BaseException) -> str:
-    """The error's class and message on one line."""
-    return f"{type(error).__name__}: {message_of(error)}"
-
-
-def writable(text: str) -> str:
-    """The text as a plain one, with a mark for each half of a character: no record holds those."""
-    return str.encode(text, "utf-8", "replace").decode()

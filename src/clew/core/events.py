@@ -9,13 +9,14 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-SCHEMA: Final = 4
+SCHEMA: Final = 5
 """Version of the events' encoding and of what they mean, written with every `Started`.
 
 1: a bound is looked at only when it is used up. 2: model calls are reserved beforehand (`Charged`,
 `AgentSpec.rates`). 3: of a long observation a model is shown the beginning and the end; an answer
-whose arguments are wrong, or that a guard denies, counts as rejected. A run goes on by the rules it
-was begun with.
+whose arguments are wrong, or that a guard denies, counts as rejected. 4: models are shown no chat
+tokens. 5: an observation that is shown in part says with which handle to read on. A run goes on by
+the rules it was begun with.
 """
 
 FINISH: Final = "finish"
@@ -448,10 +449,11 @@ class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
 
 
 class Note(Event, frozen=True):
-    """A message from outside the loop: a person's, a failed check's, or a late result's."""
+    """A message from outside the loop: a person's, a failed check's, a late result's, a memory."""
 
     text: str
-    source: Literal["person", "check", "late"] = "person"
+    source: Literal["person", "check", "late", "memory"] = "person"
+    trust: Trust = "trusted"
 
 
 class Charged(Event, frozen=True):
@@ -465,6 +467,36 @@ class Cancel(Event, frozen=True):
     """A person wants the run to stop after closing what is pending."""
 
     why: str = ""
+
+
+class Compacted(Event, frozen=True):
+    """From here on a model sees less of the steps before; the record keeps all of them.
+
+    `cuts` maps calls (`step.index`) to what is shown in the place of their observations. Steps up
+    to `upto` are left out, and `text` stands in their place. `tokens` is the estimated size of the
+    prompt that is left; `by` says what decided it, `why` when. A model that wrote took `usage`.
+    """
+
+    by: str
+    why: str
+    tokens: int
+    cuts: dict[str, str] = {}
+    upto: int = 0
+    text: str = ""
+    usage: Usage = Usage()
+
+
+class Rewound(Event, frozen=True):
+    """The steps after `to` were a wrong branch: they leave the view, and `lesson` stays.
+
+    `done` lists their effects, which stay done; the prompt that is left has about so many `tokens`.
+    """
+
+    to: int
+    lesson: str
+    by: str = ""
+    tokens: int = 0
+    done: tuple[Done, ...] = ()
 
 
 class Landing(Event, frozen=True):
@@ -488,11 +520,11 @@ class Stop(Event, frozen=True):
 
 AnyEvent: TypeAlias = (
     Started | Changed | Forked | Thought | Judged | Ruling | Attempt | Observation | Note | Charged
-    | Cancel | Landing | Stop
+    | Cancel | Landing | Compacted | Rewound | Stop
 )  # fmt: skip
 
-INPUTS: Final = (Changed, Charged, Ruling, Note, Cancel)
-"""Events that come from outside the loop and are fed, not derived, in a replay."""
+INPUTS: Final = (Changed, Charged, Ruling, Note, Cancel, Compacted, Rewound)
+"""Events that are fed, not derived, in a replay: from outside the loop, or decided once for all."""
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):

@@ -14,13 +14,14 @@ import anyio
 
 from clew.concurrency.tasks import Ended, run_with_deadline
 from clew.core.agent import Agent
-from clew.core.errors import ToolError, described, message_of, writable
+from clew.core.errors import ToolError
 from clew.core.events import EFFECTFUL, Attempt, Json, Judged, Observation, Outcome, Trust, Verdict
 from clew.core.interfaces import LATE, RECORD, AgentTool, Tool
 from clew.core.journal import Journal
 from clew.core.observations import failed, observed, refusal, traced, trust_of
 from clew.core.subruns import run_sub_run
 from clew.core.trajectory import Call
+from clew.support.error_text import described, message_of, writable
 from clew.support.parts import ask, copied, text_of
 
 IN_DOUBT: Final = (

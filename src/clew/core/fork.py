@@ -27,7 +27,7 @@ from clew.core.events import (
 from clew.core.interfaces import Base, Listener, Store
 from clew.core.journal import Journal, new_run_id
 from clew.core.observations import refusal, replaced
-from clew.core.trajectory import Call, Step, Trajectory, effects
+from clew.core.trajectory import Call, Step, Trajectory
 from clew.stores.seal import sealed
 from clew.support.redaction import redact, secrets
 
@@ -180,7 +180,7 @@ def _hidden_effects(
     """
     told = {done.key for fork in record.forks[:before] for done in fork.done}
     gone = [done for fork in record.forks[before:] for done in fork.done]
-    own = [_described(record, c) for c in effects(record) if _number(c) > at or c.key in changed]
+    own = [_described(record, c) for c in record.effects if _number(c) > at or c.key in changed]
     return tuple({done.key: done for done in (*gone, *own) if done.key not in told}.values())
 
 

@@ -235,6 +235,7 @@ class ModelInfo:
     calls beforehand. An `unmetered` model costs nobody tokens, like rules: nothing is charged for a
     lost reply. `validate` raises `ConfigError` for a prompt (its tools, stop sequences or form)
     that the model cannot take. `billions` of weights say how big it is, where its name does not.
+    `window` are the tokens that prompt and reply may take together.
     """
 
     name: str
@@ -244,6 +245,7 @@ class ModelInfo:
     unmetered: bool = False
     validate: Callable[[Prompt], None] = field(default=lambda _: None, repr=False, compare=False)
     billions: float | None = None
+    window: int | None = None
 
 
 class Model(Protocol):

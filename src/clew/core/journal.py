@@ -21,7 +21,6 @@ from clew.core.errors import (
     StoreDamagedError,
     StoreError,
     StoreNewerError,
-    message_of,
 )
 from clew.core.events import (
     SCHEMA,
@@ -41,6 +40,7 @@ from clew.core.inbox import admitted
 from clew.core.interfaces import Append, Base, Line, Listener, Store
 from clew.core.trajectory import Call, Trajectory
 from clew.stores.blobs import split_blobs, with_blobs, without_blobs
+from clew.support.error_text import message_of
 from clew.support.redaction import Redaction
 
 LOG: Final = logging.getLogger("clew")
@@ -120,7 +120,7 @@ def _unrecordable(run_id: str, event: AnyEvent, error: Exception) -> StoreError 
     """The error that says whose value no record can hold, and why."""
     whose = f"what is to be recorded ({type(event).__name__})"
     if isinstance(event, Thought):
-        whose = f"what the model {event.reply.model} said, or the codec made of it"
+        whose = f"what the model {event.reply.model!r} said, or the codec made of it"
     match error:
         case UnicodeEncodeError():
             why = f"a text holds half a character ({error.reason}): mend it"

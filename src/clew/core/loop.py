@@ -9,9 +9,10 @@ from collections.abc import Sequence
 import anyio
 import msgspec
 
+from clew.concurrency.tasks import one_error
 from clew.core.agent import Agent
-from clew.core.errors import one_error
-from clew.core.events import Json, Landing, Note, Status, Stop
+from clew.core.errors import TooLongError
+from clew.core.events import Compacted, Json, Landing, Note, Status, Stop, Thought
 from clew.core.execute import perform
 from clew.core.journal import Journal
 from clew.core.moves import next_move
@@ -41,7 +42,9 @@ async def advance(agent: Agent, journal: Journal) -> None:
             move = next_move(agent, journal.trajectory, screened=True)
     match move.kind:
         case "think":
-            await journal.record(await next_thought(agent, journal))
+            await journal.record(await think(agent, journal))
+        case "compact" if move.less is not None:
+            await journal.record(move.less)
         case "act":
             await act(agent, journal)
         case "conclude":
@@ -56,6 +59,18 @@ async def advance(agent: Agent, journal: Journal) -> None:
             pass
     if journal.words or not journal.quiet:
         await journal.receive()
+
+
+async def think(agent: Agent, journal: Journal) -> Thought | Compacted:
+    """The next thought; where the provider finds its prompt too long, what to leave out of it."""
+    try:
+        return await next_thought(agent, journal)
+    except TooLongError:
+        so_far, compacting = journal.trajectory, agent.compacting
+        expected = agent.budget.expected(so_far).input
+        if compacting is None or (less := compacting.forced(so_far, expected)) is None:
+            raise
+        return less
 
 
 async def act(agent: Agent, journal: Journal) -> None:

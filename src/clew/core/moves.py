@@ -6,6 +6,7 @@
 from typing import Literal, NamedTuple, TypeAlias
 
 from clew.core.agent import Agent
+from clew.core.events import Compacted
 from clew.core.trajectory import Trajectory
 
 Kind: TypeAlias = Literal[
@@ -16,15 +17,20 @@ Kind: TypeAlias = Literal[
     "screen",  # a person's words wait for a screen, or for what a screen or a person said of them
     "give_up",  # nothing is left to hope for
     "land",  # a bound tripped
+    "compact",  # the next prompt would pass its share of the model's window
     "think",  # ask the model
 ]
 
 
 class Move(NamedTuple):
-    """The next move; `why` is a person's reason, or that of the bound that tripped."""
+    """The next move; `why` is a person's reason, or that of the bound that tripped.
+
+    `less` is what the next prompt leaves out.
+    """
 
     kind: Kind
     why: str = ""
+    less: Compacted | None = None
 
 
 def next_move(agent: Agent, so_far: Trajectory, *, screened: bool = False) -> Move:
@@ -48,10 +54,19 @@ def next_move(agent: Agent, so_far: Trajectory, *, screened: bool = False) -> Mo
         return Move("give_up")
     if so_far.landing is None:
         tripped = agent.tripped_bound(so_far)
-        return Move("think") if tripped is None else Move("land", tripped)
+        return _thinks(agent, so_far) if tripped is None else Move("land", tripped)
     # What is left may no longer hold the last thought that a landing allows.
     lands = agent.budget.lands(so_far) or not agent.limits.landing
-    return Move("think" if lands else "give_up")
+    return _thinks(agent, so_far) if lands else Move("give_up")
+
+
+def _thinks(agent: Agent, so_far: Trajectory) -> Move:
+    """Ask the model; where its window would not hold the prompt, leave something out before."""
+    if agent.window is not None and agent.compacting is not None and so_far.steps:
+        call = agent.budget.expected(so_far)
+        if (less := agent.compacting.due(so_far, call.input, call.output)) is not None:
+            return Move("compact", less.why, less)
+    return Move("think")
 
 
 def _awaits_screen(agent: Agent, so_far: Trajectory) -> bool:

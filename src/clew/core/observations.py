@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from clew.core.agent import Agent
-from clew.core.errors import ConfigError, message_of, writable
+from clew.core.errors import ConfigError
 from clew.core.events import (
     EFFECTFUL,
     FINISH,
@@ -26,6 +26,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call, Step, Trajectory
+from clew.support.error_text import message_of, writable
 from clew.support.parts import short_repr
 from clew.tools.types import plain
 

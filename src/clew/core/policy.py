@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from clew.core.agent import OWN_GUARDS, Agent
-from clew.core.errors import PartError, message_of
+from clew.core.errors import PartError
 from clew.core.events import (
     FINISH,
     Action,
@@ -22,6 +22,7 @@ from clew.core.events import (
 from clew.core.interfaces import ToolSpec
 from clew.core.observations import refusal
 from clew.core.trajectory import Call, Step, Trajectory
+from clew.support.error_text import message_of
 from clew.support.parts import ask, broken, copied, of_kind, stable_name, text_from, using, wrong
 from clew.tools.schema import example, nearest
 from clew.tools.types import plain

@@ -18,9 +18,11 @@ import anyio
 import msgspec
 
 from clew.codecs import same_format
-from clew.compare import changes
+from clew.compare import changes, first_difference
+from clew.concurrency.tasks import one_error
+from clew.context import Context
 from clew.core.agent import Agent
-from clew.core.errors import ReplayError, one_error
+from clew.core.errors import ReplayError
 from clew.core.events import (
     INPUTS,
     AgentSpec,
@@ -244,7 +246,6 @@ class _Replaying(Journal):
 
 _ABOUT_A_CALL = (Attempt, Judged, Observation)
 _READ = ("text", "actions", "answer", "fault", "repairs")  # of a thought, what a codec read
-_GONE = object()
 
 
 def _from_outside(event: AnyEvent) -> bool:
@@ -269,15 +270,24 @@ async def _watch(journal: _Replaying) -> None:
 
 def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
     """The agent with everything that reaches outside replaced by the record."""
-    model, finder = agent.resolved_model, agent.retrieval
+    model, context = agent.resolved_model, agent.context
     given = agent.named_guards[: len(agent.guards)]
     return agent.replace(
         model=_RecordedModel(model.info, journal),
         tools=[_recorded_tool(tool, journal) for tool in agent.tools],
         guards=[_RecordedJudge(name, journal) for name, _ in given],
-        retrieval=None if finder is None else _RecordedFinder(finder.always, journal),
+        context=_recorded_context(context, journal),
         screens=[_RecordedJudge(name, journal) for name, _ in agent.named_screens],
         checks=[_recorded_check(journal)] if agent.checks else [],
+    )
+
+
+def _recorded_context(context: Context, journal: _Replaying) -> Context:
+    """Finds the recorded tools, and leaves out nothing by itself: what was left out is fed."""
+    finder, compaction = context.retrieval, context.compaction
+    return Context(
+        None if finder is None else _RecordedFinder(finder.always, journal),
+        None if compaction is None else replace(compaction, by=()),
     )
 
 
@@ -380,18 +390,3 @@ def _recorded_check(journal: _Replaying) -> Callable[[Any, Trajectory], Any]:
 def _closes_another(event: AnyEvent) -> bool:
     """Whether it closes an answer of the same reply that was not looked at."""
     return isinstance(event, Observation) and event.code == "cap"
-
-
-def first_difference(old: Json, new: Json, path: str = "") -> str | None:
-    """The dotted path of the first field in which two JSON values differ, or None."""
-    kinds: set[type] = {type(old), type(new)}
-    if kinds == {dict}:
-        names = {name: f"{path}.{name}" if path else name for name in (*old, *new)}
-        pairs = [(at, old.get(name, _GONE), new.get(name, _GONE)) for name, at in names.items()]
-    elif kinds == {list} and len(old) == len(new):
-        both = enumerate(zip(old, new, strict=True))
-        pairs = [(f"{path}[{place}]", was, now) for place, (was, now) in both]
-    else:
-        return None if old == new else path
-    found = (first_difference(was, now, at) for at, was, now in pairs)
-    return next((at for at in found if at is not None), None)

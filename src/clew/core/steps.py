@@ -8,10 +8,12 @@ from typing import TypeAlias
 import msgspec
 
 from clew.core.events import (
+    EFFECTFUL,
     FINISH,
     Action,
     Attempt,
     Changed,
+    Compacted,
     Forked,
     Grant,
     Json,
@@ -19,6 +21,7 @@ from clew.core.events import (
     Landing,
     Note,
     Observation,
+    Rewound,
     Ruling,
     Spending,
     Thought,
@@ -26,7 +29,7 @@ from clew.core.events import (
     encode,
 )
 
-Notice: TypeAlias = Note | Landing | Forked | Changed
+Notice: TypeAlias = Note | Landing | Forked | Changed | Compacted | Rewound
 """A remark for the model between an observation and its next thought."""
 
 
@@ -139,6 +142,13 @@ class Call(msgspec.Struct, eq=False, gc=False):
         """Whether an effect was attempted and its outcome is unknown. Never for a sub-run."""
         return bool(self.attempts) and self.observation is None and not self.child
 
+    @property
+    def changed(self) -> bool:
+        """Whether it changed the world, or may have."""
+        if (seen := self.observation) is None:
+            return self.in_doubt or bool(self.child)
+        return seen.effect in EFFECTFUL and seen.outcome != "not_done"
+
 
 class Totals(msgspec.Struct):
     """What work took: thoughts, calls really made by tool name, model usage, active milliseconds.
@@ -247,6 +257,31 @@ class Step(msgspec.Struct, gc=False):
         if (call := self.finish) is not None:
             return call
         return self.thought.answer if self.thought is not None and self.answered else None
+
+
+class Omitted(msgspec.Struct):
+    """What no model sees of a run: steps up to `upto`, and `hidden` ones, which were rewound.
+
+    `cuts` are what is shown in the place of observations, by call.
+    """
+
+    compactions: list[Compacted] = []
+    rewinds: list[Rewound] = []
+    cuts: dict[str, str] = {}
+    hidden: set[int] = set()
+
+    def rewind(self, event: Rewound, steps: int) -> None:
+        """Leave out a wrong branch, the end of so many `steps`."""
+        self.rewinds.append(event)
+        self.hidden.update(range(max(0, event.to) + 1, steps + 1))
+
+    @property
+    def upto(self) -> int:
+        """The last step that a compaction left out, or 0."""
+        return self.compactions[-1].upto if self.compactions else 0
+
+    def __contains__(self, step: int) -> bool:
+        return step <= self.upto or step in self.hidden
 
 
 def sum_of(grants: Collection[Grant]) -> Grant:

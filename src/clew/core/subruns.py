@@ -9,12 +9,13 @@ from typing import Final
 
 from clew.core.agent import Agent
 from clew.core.budget import least, too_little
-from clew.core.errors import ConfigError, ToolError, message_of
+from clew.core.errors import ConfigError, ToolError
 from clew.core.events import AnyEvent, Attempt, Judged, Observation, Verdict
 from clew.core.interfaces import AgentTool, SubRun, ToolSpec
 from clew.core.journal import Journal
 from clew.core.observations import failed, from_sub_run, refusal, refused_sub_run
 from clew.core.trajectory import Call
+from clew.support.error_text import message_of
 
 SUB_RUN: Final = "sub-run"
 """The name under which a held sub-run holds its call."""

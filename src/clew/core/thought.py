@@ -1,23 +1,17 @@
 """One thought: a prompt of the record, the model's reply to it, and that as the codec reads it."""
 
-from collections.abc import Awaitable
-from typing import Any
-
-import anyio
 import msgspec
 
 from clew.codecs.interface import Parsed
 from clew.codecs.no_answer import no_answer
-from clew.concurrency.tasks import run_with_deadline
 from clew.context.view import view_of
 from clew.core.agent import Agent
-from clew.core.errors import ModelError, PartError, described, message_of
 from clew.core.events import FINISH, Action, Reply, Thought, encode
-from clew.core.interfaces import Calls, OnText, Prompt
+from clew.core.interfaces import Calls
 from clew.core.journal import Journal
 from clew.core.trajectory import Trajectory
-from clew.support.parts import PASSED, broken, of_kind, short_repr
-from clew.support.surrogates import HALF, mended
+from clew.models.completion import complete, invalid_reply
+from clew.support.parts import PASSED, broken, of_kind
 
 
 async def next_thought(agent: Agent, journal: Journal) -> Thought:
@@ -40,7 +34,8 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought:
         raise
     except BaseException as error:
         raise broken(who, error) from error
-    reply = await _reply(agent, prompt, hear)
+    model, limits = agent.resolved_model, agent.limits
+    reply = await complete(model, prompt, hear, limits.reply_seconds, limits.grace)
     parsed = _read(agent, so_far, reply, who)
     if landing and any(action.name != FINISH for action in parsed.actions):
         parsed = Parsed(
@@ -62,7 +57,7 @@ def _read(agent: Agent, so_far: Trajectory, reply: Reply, who: str) -> Parsed:
         try:  # the reply may be that which cannot be read
             msgspec.json.decode(encode(reply), type=Reply)
         except Exception as wrong:
-            raise _invalid_reply(agent, wrong) from wrong
+            raise invalid_reply(agent.resolved_model, wrong) from wrong
         raise broken(who, error) from error
 
 
@@ -93,74 +88,3 @@ def _finished(agent: Agent, so_far: Trajectory, action: Action) -> Action:
         return action
     why = no_answer(agent.resolved_codec, agent.brief, so_far, answer)
     return Action(FINISH, fault=why) if why else action
-
-
-async def _reply(agent: Agent, prompt: Prompt, hear: OnText | None) -> Reply:
-    """The model's reply. Raises `ModelError` if it is unavailable, `PartError` if it is broken."""
-    model = agent.resolved_model
-    try:
-        if type(model).__module__.partition(".")[0] == "clew":  # it keeps its own deadlines
-            reply: Any = await model.complete(prompt, hear)
-        else:
-            reply = await _watched(agent, model.complete(prompt, hear))
-    except PASSED:
-        raise
-    except Exception as error:
-        raise _failed(agent, error) from error
-    if isinstance(reply, Reply):
-        return _received(agent, reply)
-    message = f"the model {model.info.name} gave {short_repr(reply)}, which is no Reply: mend it"
-    raise ModelError(message)
-
-
-async def _watched(agent: Agent, work: Awaitable[Any]) -> Any:
-    """The reply of a user's own model, within its deadline."""
-    seconds = agent.limits.reply_seconds
-    ended = await run_with_deadline(work, seconds, agent.limits.grace)
-    if ended.late:
-        name = agent.resolved_model.info.name
-        message = f"the model {name} gave no reply in {seconds:g} s: resume the run, or raise the "
-        raise ModelError(f"{message}limit reply_seconds")
-    if isinstance(ended.error, PASSED):
-        raise ended.error
-    if ended.error is not None:
-        raise _failed(agent, ended.error) from ended.error
-    return ended.value
-
-
-def _failed(agent: Agent, error: BaseException) -> ModelError | PartError:
-    """What a model raised that has no word for it: the network, or a mistake in its code.
-
-    Where its server is away it may come back, so workers try again. A mistake stays one.
-    """
-    model = f"the model {agent.resolved_model.info.name}"
-    if not isinstance(error, (OSError, anyio.get_cancelled_exc_class())):
-        return broken(model, error)
-    return ModelError(f"{model} failed: {described(error)}; mend it and resume the run")
-
-
-def _received(agent: Agent, reply: Reply) -> Reply:
-    """The reply as a record can hold it: half characters in it are mended, and named.
-
-    Raises `ModelError` where no record can.
-    """
-    try:
-        return _mended(reply)
-    except Exception as error:
-        raise _invalid_reply(agent, error) from error
-
-
-def _mended(reply: Reply) -> Reply:
-    try:
-        encode(reply)
-    except RecursionError:  # it is for the journal to say
-        return reply
-    except UnicodeEncodeError:
-        whole = msgspec.convert(mended(msgspec.to_builtins(reply)), Reply)
-        return msgspec.structs.replace(whole, mended=(*reply.mended, HALF))
-    return reply
-
-
-def _invalid_reply(agent: Agent, error: Exception) -> ModelError:
-    name = agent.resolved_model.info.name
-    return ModelError(f"the model {name} gave no true Reply: {message_of(error)}; mend it")

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from clew.core.errors import StoreError
 from clew.core.events import (
-    EFFECTFUL,
     FINISH,
     Action,
     AgentSpec,
@@ -19,6 +18,7 @@ from clew.core.events import (
     Changed,
     Charged,
     Code,
+    Compacted,
     Entry,
     Evidence,
     Forked,
@@ -27,6 +27,7 @@ from clew.core.events import (
     Landing,
     Note,
     Observation,
+    Rewound,
     Ruling,
     Started,
     Stop,
@@ -34,7 +35,7 @@ from clew.core.events import (
     Trust,
     Usage,
 )
-from clew.core.steps import Call, Notice, Step, Totals, args_hash, sum_of
+from clew.core.steps import Call, Notice, Omitted, Step, Totals, args_hash, sum_of
 
 REQUEST: Final = "request"
 """Stands in the place of a tool's name where a person's words are judged."""
@@ -53,7 +54,7 @@ _REFUSED: Final[frozenset[Code]] = frozenset({"rejected", "invalid_arguments", "
 
 _NOTHING: Final = sum_of(())
 
-__all__ = ["Call", "Notice", "Step", "Totals", "Trajectory", "args_hash", "effects"]
+__all__ = ["Call", "Notice", "Step", "Totals", "Trajectory", "args_hash"]
 
 
 class Trajectory:
@@ -92,6 +93,7 @@ class Trajectory:
         """The tools shown during the run, in order, without those shown from the start."""
         self.untainted = True
         """Whether nothing untrusted has been observed, in this run or for its goal."""
+        self.omitted = Omitted()
         self.folds: dict[str, Any] = {}
         """Derived values that others keep between steps; clearing it affects only speed."""
         self._reserved: dict[str, Grant] = {}
@@ -193,6 +195,11 @@ class Trajectory:
         """All calls of the run, in the order of their keys."""
         return list(self._calls.values())
 
+    @property
+    def effects(self) -> list[Call]:
+        """Calls that changed, or may have changed, the world."""
+        return [call for call in self.calls if call.changed]
+
     def add(self, entry: Entry) -> None:
         """Add the next entry. Raises `StoreError` if it does not follow the last one."""
         if entry.seq != len(self.entries) + 1:
@@ -226,10 +233,22 @@ class Trajectory:
                 self._turn(event)
 
     def _turn(
-        self, event: Started | Changed | Charged | Forked | Ruling | Cancel | Landing | Stop
-    ) -> None:
-        """What begins a run, ends it or lets it go on."""
+        self,
+        event: Started | Changed | Charged | Forked | Ruling | Cancel | Landing | Compacted
+        | Rewound | Stop,
+    ) -> None:  # fmt: skip
+        """What begins a run, ends it, lets it go on, or changes what is seen of it."""
         match event:
+            case Compacted():
+                self.omitted.compactions.append(event)
+                self.omitted.cuts |= event.cuts
+                self.step.notices += (event,)
+                self.total.usage += event.usage
+                self.spent.usage += event.usage
+            case Rewound():
+                self.omitted.rewind(event, len(self.steps))
+                self.step.notices += (event,)
+                self.rejected, self.faults_in_row, self.landing = [], 0, None
             case Started():
                 self.setting, self.visible_goal = event.setting, event.goal
                 self.grant, self.untainted = event.grant, event.trust == "trusted"
@@ -366,6 +385,7 @@ class Trajectory:
 
     def _note(self, note: Note) -> None:
         self.step.notices += (note,)
+        self.untainted = self.untainted and note.trust == "trusted"
         if note.source == "person":
             self.rejected, self.faults_in_row = [], 0
             self.spent = Totals()
@@ -379,18 +399,3 @@ class Trajectory:
     def _go_on(self) -> None:
         """A person spoke: a stop, a landing and a cancel before it no longer count."""
         self.stop = self.landing = self.cancel = None
-
-
-def effects(trajectory: Trajectory) -> list[Call]:
-    """Calls that changed, or may have changed, the world."""
-    return [
-        call
-        for call in trajectory.calls
-        if call.in_doubt
-        or (call.child and call.observation is None)
-        or (
-            call.observation is not None
-            and call.observation.effect in EFFECTFUL
-            and call.observation.outcome != "not_done"
-        )
-    ]

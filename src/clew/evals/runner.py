@@ -15,7 +15,8 @@ import anyio
 import anyio.to_thread
 
 from clew.concurrency.portal import twin
-from clew.core.errors import ConfigError, FencedError, one_error
+from clew.concurrency.tasks import one_error
+from clew.core.errors import ConfigError, FencedError
 from clew.core.events import FINISH
 from clew.core.interfaces import Store
 from clew.core.journal import wall_clock

@@ -83,8 +83,8 @@ class Price(msgspec.Struct, frozen=True):
 
 
 FREE: Final = Price(0.0, 0.0)
-_FORMAT: Final = re.compile(r"-(?:responses|completions)$")
-_DATE: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|latest)$")
+FORMAT: Final = re.compile(r"-(?:responses|completions)$")
+DATED: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|latest)$")
 
 
 def price(provider: str, model: str, own: Mapping[str, Price] | None = None) -> Price | None:
@@ -94,8 +94,8 @@ def price(provider: str, model: str, own: Mapping[str, Price] | None = None) -> 
     name that only begins alike is another model. Local providers are free. What a provider's other
     formats cost (`openai-responses`) is what its models cost.
     """
-    provider = _FORMAT.sub("", provider)
-    names = (model, _DATE.sub("", model))
+    provider = FORMAT.sub("", provider)
+    names = (model, DATED.sub("", model))
     for name in names:
         if (found := (own or {}).get(name)) is not None:
             return found
@@ -105,21 +105,25 @@ def price(provider: str, model: str, own: Mapping[str, Price] | None = None) -> 
     return next((table[name.lower()] for name in names if name.lower() in table), None)
 
 
-@cache
-def listed(provider: str) -> Mapping[str, Price]:
-    """What the models of a provider cost, by the package's list; nothing where it is missing."""
+def listed_models(provider: str) -> list[Any]:
+    """The models of a provider in the package's list, without those that it resells."""
     try:
         snapshot = importlib.import_module("genai_prices.data_snapshot")  # dear to import
     except ImportError:
-        return {}
-    models: list[Any] = [
+        return []
+    return [
         model
         for each in snapshot.get_snapshot().providers
         if each.id == provider and provider not in UNLISTED
         for model in each.models
         if model.is_match(model.id) and not model.id.startswith(RESOLD.get(provider, "*"))
     ]
-    found = {model.id.lower(): _price(model) for model in models}
+
+
+@cache
+def listed(provider: str) -> Mapping[str, Price]:
+    """What the models of a provider cost, by the package's list; nothing where it is missing."""
+    found = {model.id.lower(): _price(model) for model in listed_models(provider)}
     return {name: tariff for name, tariff in found.items() if tariff is not None}
 
 

@@ -3,13 +3,14 @@
 Tools and probes are apart: what they do wrong is an observation.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from clew.concurrency.tasks import run_with_deadline
-from clew.core.errors import ConfigError, ModelError, PartError, StoreError, described, writable
+from clew.core.errors import ConfigError, ModelError, PartError, StoreError
 from clew.core.events import Json
+from clew.support.error_text import described, writable
 
 P = TypeVar("P")
 
@@ -95,6 +96,17 @@ def stable_name(part: object) -> str:
         message = f"{told} has another name in every process: use a function or a dataclass"
         raise ConfigError(message)
     return told
+
+
+def name_of(part: object) -> str | None:
+    """A part as the record names it; None where there is none."""
+    return None if part is None else stable_name(part)
+
+
+def differing(value: object, usual: object, names: Iterable[str]) -> dict[str, Any]:
+    """Of these attributes, those that are not as usual."""
+    pairs = ((name, getattr(value, name), getattr(usual, name)) for name in names)
+    return {name: given for name, given, other in pairs if given != other}
 
 
 def names_of(parts: Sequence[P]) -> tuple[tuple[str, P], ...]:

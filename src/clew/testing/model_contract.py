@@ -33,7 +33,8 @@ import anyio
 import anyio.to_thread
 import msgspec
 
-from clew.core.errors import ModelError, one_error
+from clew.concurrency.tasks import one_error
+from clew.core.errors import ModelError
 from clew.core.events import Fingerprints, Image, Thought, Usage, Wire, decode, encode
 from clew.core.interfaces import Part
 from clew.testing.expect import expect, require

@@ -5,9 +5,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypedDict, Unpack, overload
 
 from clew.concurrency.tasks import Threaded
-from clew.core.errors import ConfigError, described
+from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json, Observation, Trust
 from clew.core.interfaces import LATE, Parameters, Retry, Tool
+from clew.support.error_text import described
 from clew.support.parts import text_of
 from clew.tools.schema import checked
 from clew.tools.signature import Key, Signature, arguments_refused, read, returned

@@ -9,8 +9,9 @@ from typing import Final, Literal, Protocol, TypeAlias
 import anyio
 import msgspec
 
+from clew.concurrency.tasks import one_error
 from clew.core.agent import Agent
-from clew.core.errors import ConfigError, one_error
+from clew.core.errors import ConfigError
 from clew.stores import Where
 from clew.support.wings import WORKERS, require
 from clew.workers.run_one import Agents

@@ -8,7 +8,8 @@ from typing import Final
 
 import anyio
 
-from clew.core.errors import ConfigError, StoreError, one_error
+from clew.concurrency.tasks import one_error
+from clew.core.errors import ConfigError, StoreError
 from clew.core.interfaces import RunInfo
 from clew.stores.interface import Notifies
 from clew.workers.backoff import Pauses

@@ -9,21 +9,14 @@ from typing import Final, Literal, TypeAlias
 import anyio
 
 from clew.core.agent import Agent
-from clew.core.errors import (
-    ClewError,
-    ConfigError,
-    FencedError,
-    ModelError,
-    StoreError,
-    described,
-    message_of,
-)
+from clew.core.errors import ClewError, ConfigError, FencedError, ModelError, StoreError
 from clew.core.events import Entry, Stop, Thought
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import advance
 from clew.core.runner import leave, record_failure, take_up
 from clew.core.trajectory import Trajectory
+from clew.support.error_text import described, message_of
 from clew.workers.broken_runs import idle_openings, too_often
 from clew.workers.gate import Gate, Place
 from clew.workers.locks import Shared, release_quietly

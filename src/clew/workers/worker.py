@@ -7,7 +7,8 @@ from typing import Protocol
 import anyio
 import anyio.abc
 
-from clew.core.errors import StoreError, one_error
+from clew.concurrency.tasks import one_error
+from clew.core.errors import StoreError
 from clew.core.interfaces import RunInfo
 from clew.stores.blobs import stops
 from clew.workers.backoff import Pauses

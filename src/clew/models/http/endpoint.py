@@ -38,6 +38,7 @@ from clew.models.http.stream import Incoming, mute, pieces_of
 from clew.models.http.unsupported import LeftOut
 from clew.models.prices import Price, price, priced
 from clew.models.validate import check_settings
+from clew.models.windows import window
 
 __all__ = [
     "PATIENCE", "RETRIES", "TIMEOUT", "TOTAL", "Api", "Ask", "BadReplyError", "Carrier", "Draft",
@@ -166,6 +167,7 @@ class Endpoint:
             api.params,
             priced=self._price is not None,
             rates=None if self._price is None else self._price.rates,
+            window=window(api.provider, api.model),
             validate=self._validate,
         )
         self._timeout = settings.get("timeout", TIMEOUT)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from clew.core.errors import ModelError
+from clew.core.errors import ModelError, TooLongError
 from clew.models.http.retry import Busy, TryAgain, retry_after
 
 PASSING: Final = frozenset({408, 409, 425, 429})
@@ -36,10 +36,6 @@ _STATUS: Final = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-
-
-class TooLongError(ModelError):
-    """The prompt does not fit the model's context: shorten the view and try again."""
 
 
 @dataclass(frozen=True)

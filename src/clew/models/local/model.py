@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from clew.core.errors import ConfigError
+from clew.core.errors import ConfigError, TooLongError
 from clew.core.events import Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.models.http.endpoint import Endpoint, Settings
-from clew.models.http.failures import TooLongError
 from clew.models.local.api import LocalApi, ahead_of_calls, with_calls
 from clew.models.local.weights import Weights
 from clew.models.openai.chat import ChatApi
@@ -37,6 +36,7 @@ class LocalModel:
             rates=FREE.rates,
             validate=self._validate,
             billions=weights.header.weights / 1e9,
+            window=weights.context,
         )
         self._weights = weights
         self._api = LocalApi(ChatApi("local", name, params))

@@ -6,7 +6,8 @@ from typing import Any, Final, NamedTuple
 
 import anyio
 
-from clew.core.errors import ConfigError, one_error
+from clew.concurrency.tasks import one_error
+from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.core.interfaces import Tool
 from clew.toolbox.web.baidu import baidu

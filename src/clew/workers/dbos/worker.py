@@ -13,7 +13,8 @@ from typing import Final
 
 import anyio
 
-from clew.core.errors import ConfigError, StoreError, one_error
+from clew.concurrency.tasks import one_error
+from clew.core.errors import ConfigError, StoreError
 from clew.core.interfaces import RunInfo
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory

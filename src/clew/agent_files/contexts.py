@@ -1,0 +1,44 @@
+"""What an agent file says of what a model sees: of many tools, and of a long run."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from clew.agent_files.imports import imported_function
+from clew.agent_files.spec import Spec, part
+from clew.context import Compaction, Context
+from clew.core.errors import ConfigError
+from clew.core.interfaces import AnyTool
+from clew.tools.retrieval import Embed, Retrieval
+
+
+def context_of(spec: Spec, tools: Iterable[AnyTool]) -> Context:
+    """What a model sees of the tools, and of a long run."""
+    if (said := spec.compaction) is None:
+        return Context(retrieval=_retrieval(spec, tools))
+    settings = msgspec.structs.asdict(said)
+    for name, value in settings.items():
+        with part("compaction", name):
+            Compaction(**{name: value})
+    with part("compaction"):
+        return Context(retrieval=_retrieval(spec, tools), compaction=Compaction(**settings))
+
+
+def _retrieval(spec: Spec, tools: Iterable[AnyTool]) -> Retrieval | None:
+    """How the tools are found that a model is shown, where they are not all shown."""
+    if (said := spec.retrieval) is None:
+        return None
+    with part("retrieval", "always"):
+        if strange := sorted({*said.always} - {tool.name for tool in tools}):
+            message = f"the agent has no tool {strange[0]!r}: add it to tools, or leave it out"
+            raise ConfigError(message)
+    embed: Embed | str | None = said.embed or None
+    if ":" in said.embed:
+        with part("retrieval", "embed"):
+            embed = imported_function(said.embed, "embedding", spec.folder)
+    settings: dict[str, Any] = {"k": said.k, "most": said.most, "embed": embed}
+    for name, value in settings.items():
+        with part("retrieval", name):
+            Retrieval(**{name: value})
+    return Retrieval(always=said.always, **settings)

@@ -1,0 +1,202 @@
+"""Compaction: what a model no longer sees of a run that outgrows its window.
+
+One trigger, and then everything at once: each change of what was sent before costs the provider's
+cache all that follows. Small functions (`Compactor`) say what is left out, in an order; what they
+came to is recorded (`Compacted`), and nothing is decided twice. Old observations are masked before
+anything else: published evidence says that it is as good as a summary, at half the cost
+(https://arxiv.org/abs/2508.21433).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from clew.codecs.interface import SHOWN_CHARS, Shape
+from clew.context.draft import CHARACTERS, Draft
+from clew.core.errors import ConfigError
+from clew.core.events import Compacted
+from clew.core.trajectory import Call, Trajectory
+from clew.support.parts import stable_name
+
+Compactor: TypeAlias = Callable[[Draft], None]
+"""Leaves something out of a draft of the view; called until the draft fits, in the given order."""
+
+DIGEST_CHARS: Final = 100
+"""So much of an observation stays in its place: what it begins with."""
+
+_WORTH: Final = 0.9
+"""A draft that leaves more than this of the prompt is not worth a break of the cache."""
+
+_SHARE: Final = 8
+_LEAST_SHOWN: Final = 2_000
+"""One observation is shown up to an eighth of the window, or so many characters."""
+
+_SHORT: Final = 1_500
+"""So much of an observation of the last steps stays where nothing else makes the prompt fit."""
+
+
+# ----------------------------------------------------------------------------------- compactors
+
+
+def duplicates(draft: Draft) -> None:
+    """Of results that a later call gave again, show the last one only."""
+    last: dict[tuple[str, str], Call] = {}
+    for step in reversed(draft.steps):
+        for call in reversed(step.calls):
+            if call.observation is None:
+                continue
+            again = last.setdefault((call.hash, call.observation.text), call)
+            if again is not call:
+                draft.cut(call, f"[the same as the result of call {again.key}]")
+
+
+def mask(draft: Draft) -> None:
+    """Show one line in the place of each older observation; thoughts and calls stay."""
+    for step in draft.older:
+        for call in step.calls:
+            if (seen := call.observation) is not None:
+                begins = " ".join(seen.text[: 2 * DIGEST_CHARS].split())[:DIGEST_CHARS]
+                draft.cut(call, f"[{begins}… ({draft.rest(call)})]")
+
+
+def extract(draft: Draft) -> None:
+    """Show the lines of each older observation that have words of the question."""
+    for step in draft.older:
+        for call in step.calls:
+            if call.observation is not None and (lines := draft.salient(call)):
+                draft.cut(call, f"{lines}\n[… {draft.rest(call)}]")
+
+
+def drop(draft: Draft) -> None:
+    """Leave out the oldest steps, as many as it takes.
+
+    A line for each effect stays, and so do a person's words and the evidence that was cited.
+    """
+    for step in draft.older:
+        if draft.fits:
+            return
+        draft.leave_out(step)
+
+
+COMPACTORS: Final[Mapping[str, Compactor]] = {
+    one.__name__: one for one in (duplicates, mask, extract, drop)
+}
+"""Those that ship, by name."""
+
+
+def shorten(draft: Draft) -> None:
+    """Show the beginnings of long observations in the last steps: where there is no other way."""
+    for step in draft.steps:
+        for call in step.calls:
+            if (seen := call.observation) is not None and len(seen.text) > _SHORT:
+                draft.cut(call, f"{seen.text[:_SHORT]}\n[… {draft.rest(call)}]")
+
+
+# ------------------------------------------------------------------------------------- settings
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """When the prompt of a run is made shorter, and how.
+
+    Once the next prompt and its reply are expected to take more than the share `at` of the model's
+    `window` (in tokens; None: what is known of the model), the compactors of `by` leave out what
+    they can, until the share `to` is left; the last `keep` steps stay as they are. Where the window
+    is not known, a prompt that the provider finds too long is made shorter.
+
+    Raises `ConfigError` for a share that is none, or a compactor that is not known.
+    """
+
+    by: tuple[Compactor | str, ...] = ("duplicates", "mask", "drop")
+    at: float = 0.85
+    to: float = 0.2
+    keep: int = 3
+    window: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for what cannot be meant."""
+        given: object = self.by
+        if isinstance(given, str):
+            raise ConfigError(f"compaction by is one text: give a tuple, ({self.by!r},)")
+        for name in self.by:
+            if isinstance(name, str) and name not in COMPACTORS:
+                known = ", ".join(COMPACTORS)
+                raise ConfigError(f"there is no compactor {name!r}: choose among {known}")
+        if not 0 < self.to < self.at <= 1:
+            message = f"compaction at {self.at:g}, to {self.to:g}: give shares, 0 < to < at <= 1"
+            raise ConfigError(message)
+        if self.keep < 1 or (self.window is not None and self.window < 1):
+            message = f"compaction keep={self.keep}, window={self.window}: give numbers over 0"
+            raise ConfigError(message)
+
+    def __repr__(self) -> str:
+        """As the record names it."""
+        window = "" if self.window is None else f", window={self.window}"
+        return f"Compaction({self.names}, at={self.at:g}, to={self.to:g}, keep={self.keep}{window})"
+
+    @property
+    def names(self) -> str:
+        """The names of its compactors."""
+        return "+".join(one if isinstance(one, str) else stable_name(one) for one in self.by)
+
+
+def shown_characters(window: int | None) -> int:
+    """How much of one observation is shown at most, with a window of so many tokens."""
+    if window is None:
+        return SHOWN_CHARS
+    return min(SHOWN_CHARS, max(_LEAST_SHOWN, window * CHARACTERS // _SHARE))
+
+
+@dataclass(frozen=True)
+class Compacting:
+    """A compaction for one agent: the settings, the model's window, and what the view does.
+
+    `opening` are the tokens of the first prompt without its question, `shown` the characters that
+    are shown of an observation at most.
+    """
+
+    settings: Compaction
+    window: int | None
+    opening: int
+    shape: Shape | None
+    shown: int | None
+
+    def due(self, so_far: Trajectory, prompt: int, reply: int) -> Compacted | None:
+        """What to leave out before a prompt of so many tokens is sent; None: nothing.
+
+        A `reply` is expected to take so many.
+        """
+        if self.window is None or prompt + reply <= self.settings.at * self.window:
+            return None
+        why = f"the next prompt of about {prompt:,} tokens, of a window of {self.window:,}"
+        return self._smaller(so_far, prompt, self.window - reply, why)
+
+    def forced(self, so_far: Trajectory, prompt: int) -> Compacted | None:
+        """What to leave out of a prompt that the provider found too long; None: nothing."""
+        if so_far.step.notices and isinstance(so_far.step.notices[-1], Compacted):
+            return None
+        room = prompt if self.window is None else min(prompt, self.window)
+        return self._smaller(so_far, prompt, room // 2, "the provider found the prompt too long")
+
+    def _smaller(self, so_far: Trajectory, prompt: int, room: int, why: str) -> Compacted | None:
+        """The first draft that fits: with as many of the last steps as shall be kept, or fewer."""
+        if not self.settings.by:
+            return None
+        share = self.settings.to / self.settings.at
+        target = int(share * room)
+        draft = None
+        for keep in range(self.settings.keep, 0, -1):
+            draft = Draft(so_far, target, keep, prompt, self.opening, self.shape, self.shown)
+            for one in self.settings.by:
+                (COMPACTORS[one] if isinstance(one, str) else one)(draft)
+            if draft.fits or draft.tokens <= target:
+                break
+        if draft is None:
+            return None
+        if draft.tokens > self.settings.at * room:
+            shorten(draft)
+        if draft.tokens > _WORTH * prompt:
+            return None
+        return Compacted(
+            self.settings.names, why, draft.tokens, draft.new_cuts, draft.upto, draft.account
+        )

@@ -1,0 +1,223 @@
+"""A draft of a shorter view: what would be shown of a run, and how many tokens that takes."""
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final
+
+from clew.codecs.interface import Shape
+from clew.context.visible import seen_in
+from clew.core.events import Note, Rewound, encode
+from clew.core.trajectory import Call, Step, Trajectory
+
+CHARACTERS: Final = 4
+"""Characters that are counted as one token, where the provider's figures do not say otherwise."""
+
+EFFECT_CHARS: Final = 200
+"""The most of a line that tells of an effect."""
+
+CITED_CHARS: Final = 500
+"""The most of a piece of evidence that was cited and stays."""
+
+_LEFT_OUT: Final = (
+    "Steps 1 to {} are left out here, to keep the prompt short: recall(query) finds them by words, "
+    "and read_more(handle) shows one of their results."
+)
+_DONE: Final = "Done in them (do not do it again unless it is to happen twice):"
+_LESSONS: Final = "Learned in them:"
+_EVIDENCE: Final = "Cited from them:"
+"""What the account of steps that are left out says, and its headings."""
+
+_FRAGMENTS: Final = 3
+"""So many lines of an observation are extracted at most."""
+
+_WORD: Final = re.compile(r"\w{3,}")
+_LINES: Final = re.compile(r"[^\n.!?]+[.!?]?")
+_CITED: Final = re.compile(r"[\[【]([^\[\]【】\s]{1,80})[\]】]")
+
+
+class Draft:
+    """What a view would show. Compactors make it shorter; the record stays as it is.
+
+    `target` are the tokens that the prompt should take at most, `prompt` those it would take now.
+    The last `keep` steps are not to be touched.
+    """
+
+    def __init__(
+        self,
+        so_far: Trajectory,
+        target: int,
+        keep: int,
+        prompt: int,
+        opening: int,
+        shape: Shape | None,
+        shown: int | None,
+    ) -> None:
+        self.so_far, self.target, self.keep = so_far, target, keep
+        self._seen = seen_in(so_far, shape, shown)
+        self.cuts = dict(so_far.omitted.cuts)
+        self.new_cuts: dict[str, str] = {}
+        self.upto = 0
+        self._kept: dict[str, list[str]] = {_DONE: [], _LESSONS: [], _EVIDENCE: []}
+        before = so_far.omitted.upto
+        self._sizes = {
+            step.number: self._size(step)
+            for step in so_far.steps[before:]
+            if step.number not in so_far.omitted.hidden
+        }
+        self._chars = sum(self._sizes.values())
+        self._fixed = opening + len(so_far.visible_goal) // CHARACTERS
+        if before:
+            self._leave(so_far.steps[:before])
+        self._rate = max(1 / CHARACTERS, (prompt - self._fixed) / max(1, self._chars))
+
+    # ------------------------------------------------------------------------------- reading
+
+    @property
+    def tokens(self) -> int:
+        """The estimated size of the prompt."""
+        return self._fixed + int(self._rate * self._chars)
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing more has to be left out."""
+        return self.tokens <= self.target
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """The steps that are shown."""
+        return [self.so_far.steps[number - 1] for number in self._sizes if number > self.upto]
+
+    @property
+    def older(self) -> Sequence[Step]:
+        """The shown steps but for the last ones, which stay as they are."""
+        return self.steps[: -self.keep]
+
+    @property
+    def account(self) -> str:
+        """What stands in the place of the steps that are left out; "" where none is."""
+        if not self.upto:
+            return ""
+        lines = [_LEFT_OUT.format(self.upto)]
+        for heading, found in self._kept.items():
+            lines += [heading, *found] if found else []
+        return "\n".join(lines)
+
+    def rest(self, call: Call) -> str:
+        """How the whole result of a call can be read."""
+        size = 0 if call.observation is None else len(call.observation.text)
+        return f'{size:,} characters in all: read_more("{call.key}") shows them'
+
+    def salient(self, call: Call) -> str:
+        """The lines of a result that have most words in common with the goal, in their order."""
+        if call.observation is None:
+            return ""
+        lines = [line.strip() for line in _LINES.findall(call.observation.text)]
+        ranked = sorted(
+            (-len(self._terms & _words(line)), place) for place, line in enumerate(lines)
+        )
+        best = sorted(place for found, place in ranked[:_FRAGMENTS] if found)
+        return "\n".join(lines[place] for place in best)
+
+    @cached_property
+    def _terms(self) -> frozenset[str]:
+        return _words(self.so_far.visible_goal)
+
+    @cached_property
+    def _cited(self) -> frozenset[str]:
+        """What thoughts, calls and answers name in brackets."""
+        named: set[str] = set()
+        for step in self.so_far.steps:
+            if step.thought is not None:
+                named |= {
+                    *_CITED.findall(step.thought.text),
+                    *_CITED.findall(step.thought.answer or ""),
+                }
+                for action in step.thought.actions:
+                    named |= {*_CITED.findall(encode(action.args).decode())}
+        return frozenset(named)
+
+    # ------------------------------------------------------------------------------ changing
+
+    def cut(self, call: Call, text: str) -> None:
+        """Show this in the place of a result, where it is shorter; cited evidence stays."""
+        if call.observation is None:
+            return
+        step = int(call.key.partition(".")[0])
+        kept = [
+            f"[{piece.doc_id}] {piece.text[:CITED_CHARS]}"
+            for piece in call.observation.evidence
+            if piece.doc_id in self._cited
+        ]
+        text = "\n".join([text, *kept])
+        saved = self._result(call) - len(text)
+        if saved > 0:
+            self.cuts[call.key] = self.new_cuts[call.key] = text
+            self._sizes[step] -= saved
+            self._chars -= saved
+
+    def leave_out(self, step: Step) -> None:
+        """Leave out a step, with all before it."""
+        left = self.so_far.steps[self.upto : step.number]
+        self._chars -= sum(self._sizes.get(one.number, 0) for one in left)
+        self._leave(left)
+
+    def _leave(self, steps: Sequence[Step]) -> None:
+        """Account for steps that are left out: what was done in them, learned, and cited."""
+        if not self.upto:
+            self._chars += len(_LEFT_OUT)
+        self.upto = steps[-1].number
+        for step in steps:
+            self._chars += _person(step)
+            for notice in step.notices:
+                if isinstance(notice, Rewound):
+                    self._keep(_LESSONS, f"- {notice.lesson}")
+            for call in step.calls:
+                self.new_cuts.pop(call.key, None)
+                if call.changed:
+                    self._keep(_DONE, _effect(call))
+                for piece in () if call.observation is None else call.observation.evidence:
+                    if piece.doc_id in self._cited:
+                        self._keep(_EVIDENCE, f"[{piece.doc_id}] {piece.text[:CITED_CHARS]}")
+
+    def _keep(self, heading: str, line: str) -> None:
+        if line in (kept := self._kept[heading]) and heading != _DONE:
+            return
+        self._chars += len(line) + 1 + (0 if kept else len(heading))
+        kept.append(line)
+
+    # -------------------------------------------------------------------------------- sizes
+
+    def _size(self, step: Step) -> int:
+        """The characters of a step as it is shown."""
+        said = 0
+        if step.thought is not None:
+            reply = step.thought.reply
+            said = len(reply.text) + sum(len(c.name) + len(c.arguments or "") for c in reply.calls)
+        notes = sum(len(note.text) for note in step.notices if isinstance(note, Note))
+        return said + notes + sum(self._result(call) for call in step.calls)
+
+    def _result(self, call: Call) -> int:
+        """The characters that are shown of a call's result."""
+        if call.key in self.cuts:
+            return len(self.cuts[call.key])
+        if call.observation is None:
+            return 0
+        return len(self._seen.text(call.key, call.observation))
+
+
+def _person(step: Step) -> int:
+    """The characters of a person's words after a step, which are never left out."""
+    notes = (note for note in step.notices if isinstance(note, Note))
+    return sum(len(note.text) for note in notes if note.source == "person")
+
+
+def _effect(call: Call) -> str:
+    """A line that tells of an effect."""
+    line = f"- {call.action.name}({encode(call.args).decode()})"[:EFFECT_CHARS]
+    known = call.observation is not None and call.observation.outcome == "done"
+    return line if known else f"{line} (it may or may not have happened)"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(text))

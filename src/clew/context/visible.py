@@ -1,0 +1,141 @@
+"""What a model sees of the steps of a run: observations in part, and what is left of old steps."""
+
+from typing import Final, NamedTuple
+
+import msgspec
+
+from clew.codecs.interface import SHOWN_CHARS, Shape
+from clew.context.chat_tokens import without_chat_tokens
+from clew.context.trim import trimmed
+from clew.core.events import FINISH, Compacted, Note, Observation, Rewound
+from clew.core.steps import Notice
+from clew.core.trajectory import Call, Step, Trajectory
+from clew.support.parts import shaped_text
+
+_TAIL_CHARS: Final = 20_000
+
+_HARMLESS: Final = 4
+"""The schema of records since which chat tokens are kept from models."""
+HANDLES: Final = 5
+"""The schema of records since which what is shown in part has a handle."""
+
+
+def visible_text(text: str, shape: Shape | None, *, whole: bool) -> str:
+    """The text of an observation as a model sees it: shaped, and a long one `whole` or in part."""
+    if shape is not None:
+        text = shaped_text(shape, text)
+    if whole or len(text) <= SHOWN_CHARS:
+        return text
+    head = SHOWN_CHARS - _TAIL_CHARS
+    left = len(text) - SHOWN_CHARS
+    said = f"[… {left:,} of {len(text):,} characters are left out here: ask for a part of it …]"
+    return f"{text[:head]}\n{said}\n{text[-_TAIL_CHARS:]}"
+
+
+class Seen(NamedTuple):
+    """How a model sees the results of calls in a run.
+
+    At most `shown` characters of one, with a handle to read on; None: without one, and at most
+    100,000, or `whole`.
+    """
+
+    shape: Shape | None = None
+    shown: int | None = None
+    whole: bool = False
+
+    def text(self, key: str, seen: Observation) -> str:
+        """The text of a call's observation."""
+        if self.shown is None:
+            return visible_text(seen.text, self.shape, whole=self.whole)
+        text = seen.text if self.shape is None else shaped_text(self.shape, seen.text)
+        return trimmed(text, self.shown, key, data=not isinstance(seen.content, str))
+
+
+def seen_in(so_far: Trajectory, shape: Shape | None, shown: int | None) -> Seen:
+    """How a model sees results in a run that was begun by these rules or by earlier ones."""
+    handles = so_far.started.schema >= HANDLES
+    return Seen(shape, shown if handles else None, whole=not so_far.capped)
+
+
+def leaves_out(so_far: Trajectory, shape: Shape | None, shown: int | None) -> bool:
+    """Whether something is left out that could be read on: now, or of the last step."""
+    if so_far.omitted.compactions:
+        return True
+    seen = seen_in(so_far, shape, shown)
+    if seen.shown is None:
+        return False
+    results = [(call.key, call.observation) for call in so_far.step.calls]
+    return any(it is not None and seen.text(key, it) != it.text for key, it in results)
+
+
+def goal_of(so_far: Trajectory) -> str:
+    """What a run was asked: words of a person as they are, of a model's without chat tokens."""
+    own = so_far.started.trust == "trusted" or so_far.started.schema < _HARMLESS
+    return so_far.visible_goal if own else without_chat_tokens(so_far.visible_goal)
+
+
+def visible_step(
+    step: Step, shape: Shape | None, so_far: Trajectory, shown: int | None = None
+) -> Step:
+    """The step as a model sees it, in a run that was begun by these rules or by earlier ones.
+
+    Observations are shaped, and long ones shown in part, or what a compaction put in their place;
+    what finish was told stays. What came from outside is without chat tokens.
+    """
+    seen_as, harmless = seen_in(so_far, shape, shown), so_far.started.schema >= _HARMLESS
+    if so_far.omitted.compactions or so_far.omitted.rewinds:
+        step = _remaining(step, so_far)
+
+    def visible_call(call: Call, seen: Observation) -> Call:
+        text, finish = seen.text, call.action.name == FINISH
+        if (cut := so_far.omitted.cuts.get(call.key)) is not None:
+            seen = msgspec.structs.replace(seen, content=cut, images=())
+            return msgspec.structs.replace(call, observation=_plain(seen) if harmless else seen)
+        shown = text if finish else seen_as.text(call.key, seen)
+        if harmless and seen.trust != "trusted":
+            shown = without_chat_tokens(shown)
+        if shown == text and (finish or shape is None):
+            return call
+        return msgspec.structs.replace(
+            call, observation=msgspec.structs.replace(seen, content=shown)
+        )
+
+    def visible_notice(notice: Notice) -> Notice:  # how a call ended after its deadline is a note
+        if not (harmless and isinstance(notice, Note) and notice.source == "late"):
+            return notice
+        return msgspec.structs.replace(notice, text=without_chat_tokens(notice.text))
+
+    calls = tuple(
+        call if call.observation is None else visible_call(call, call.observation)
+        for call in step.calls
+    )
+    notices = tuple(map(visible_notice, step.notices))
+    return msgspec.structs.replace(step, calls=calls, notices=notices)
+
+
+def _remaining(step: Step, so_far: Trajectory) -> Step:
+    """What is left of a step after compactions and rewinds, which are said where they count.
+
+    A person's words are never left out.
+    """
+    omitted = so_far.omitted
+    notices = tuple(one for one in step.notices if not isinstance(one, Compacted))
+    if not step.number:
+        account = [one for one in omitted.compactions[-1:] if one.text]
+        return msgspec.structs.replace(step, notices=(*notices, *account))
+    if step.number not in omitted:
+        return msgspec.structs.replace(step, notices=notices)
+    kept = [
+        one
+        for one in notices
+        if (isinstance(one, Note) and one.source == "person")
+        or (isinstance(one, Rewound) and step.number > omitted.upto)
+    ]
+    return Step(step.number, notices=tuple(kept))
+
+
+def _plain(seen: Observation) -> Observation:
+    """The observation without chat tokens, where they are not ours."""
+    if seen.trust == "trusted":
+        return seen
+    return msgspec.structs.replace(seen, content=without_chat_tokens(seen.text))

@@ -1,0 +1,90 @@
+"""One completion by any model, ours or a user's: within its deadline, as a record can hold it."""
+
+from collections.abc import Awaitable
+from typing import Any
+
+import anyio
+import msgspec
+
+from clew.concurrency.tasks import run_with_deadline
+from clew.core.errors import ModelError, PartError
+from clew.core.events import Reply, encode
+from clew.core.interfaces import Model, OnText, Prompt
+from clew.support.error_text import described, message_of
+from clew.support.parts import PASSED, broken, short_repr
+from clew.support.surrogates import HALF, mended
+
+
+async def complete(
+    model: Model, prompt: Prompt, hear: OnText | None, seconds: float, grace: float
+) -> Reply:
+    """The model's reply; one of a user's own has so many `seconds`, and `grace` to let go.
+
+    Raises `ModelError` if it is unavailable, `PartError` if it is broken.
+    """
+    try:
+        if type(model).__module__.partition(".")[0] == "clew":  # it keeps its own deadlines
+            reply: Any = await model.complete(prompt, hear)
+        else:
+            reply = await _watched(model, model.complete(prompt, hear), seconds, grace)
+    except PASSED:
+        raise
+    except Exception as error:
+        raise _failed(model, error) from error
+    if isinstance(reply, Reply):
+        return _received(model, reply)
+    message = f"the model {model.info.name} gave {short_repr(reply)}, which is no Reply: mend it"
+    raise ModelError(message)
+
+
+async def _watched(model: Model, work: Awaitable[Any], seconds: float, grace: float) -> Any:
+    """The reply of a user's own model, within its deadline."""
+    ended = await run_with_deadline(work, seconds, grace)
+    if ended.late:
+        message = f"the model {model.info.name} gave no reply in {seconds:g} s: resume the run, "
+        raise ModelError(f"{message}or raise the limit reply_seconds")
+    if isinstance(ended.error, PASSED):
+        raise ended.error
+    if ended.error is not None:
+        raise _failed(model, ended.error) from ended.error
+    return ended.value
+
+
+def _failed(model: Model, error: BaseException) -> ModelError | PartError:
+    """What a model raised that has no word for it: the network, or a mistake in its code.
+
+    Where its server is away it may come back, so workers try again. A mistake stays one.
+    """
+    name = f"the model {model.info.name}"
+    if not isinstance(error, (OSError, anyio.get_cancelled_exc_class())):
+        return broken(name, error)
+    return ModelError(f"{name} failed: {described(error)}; mend it and resume the run")
+
+
+def _received(model: Model, reply: Reply) -> Reply:
+    """The reply as a record can hold it: half characters in it are mended, and named.
+
+    Raises `ModelError` where no record can.
+    """
+    try:
+        return _mended(reply)
+    except Exception as error:
+        raise invalid_reply(model, error) from error
+
+
+def _mended(reply: Reply) -> Reply:
+    try:
+        encode(reply)
+    except RecursionError:  # it is for the journal to say
+        return reply
+    except UnicodeEncodeError:
+        whole = msgspec.convert(mended(msgspec.to_builtins(reply)), Reply)
+        return msgspec.structs.replace(whole, mended=(*reply.mended, HALF))
+    return reply
+
+
+def invalid_reply(model: Model, error: Exception) -> ModelError:
+    """The error of a reply that no record can hold."""
+    return ModelError(
+        f"the model {model.info.name} gave no true Reply: {message_of(error)}; mend it"
+    )

@@ -1,0 +1,180 @@
+"""Tools over the record of the run that calls them: what the view left out is read on, or found.
+
+Both are pure functions of the record, so that a replay comes to the same.
+"""
+
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from clew.codecs.interface import Codec, Describes
+from clew.core.errors import ToolError
+from clew.core.events import FINISH, Json, Observation, Trust
+from clew.core.interfaces import RECORD, Tool, ToolSpec
+from clew.core.trajectory import Call, Trajectory
+from clew.tools.retrieval.words import grams, terms
+
+READ_MORE: Final = "read_more"
+RECALL: Final = "recall"
+
+PAGE_CHARS: Final = 20_000
+"""So much of a result is read at once, where so much of one is shown."""
+
+_HEADING: Final = 200
+_PIECE: Final = 600
+"""Results are searched in pieces of some so many characters, cut at the end of a line or word."""
+
+_FOUND: Final = 5
+_END: Final = re.compile(r"\s(?=\S*$)")
+
+
+class Piece(NamedTuple):
+    """A part of what a call gave, from `offset` on."""
+
+    handle: str
+    offset: int
+    text: str
+    trust: Trust
+
+    @property
+    def line(self) -> str:
+        """The piece, and how more of it is read."""
+        return f'read_more("{self.handle}", offset={self.offset}): {self.text}'
+
+
+def fitting_recalls(tools: Sequence[ToolSpec], codec: Codec, shown: int) -> tuple[Tool, ...]:
+    """Those of `recall_tools` that are of use beside these tools, in this format.
+
+    None where nothing can be observed, or the format cannot describe tools during a run; and none
+    of a name that another tool has.
+    """
+    named = {tool.name for tool in tools}
+    if not named or not (codec.native or isinstance(codec, Describes)):
+        return ()
+    return tuple(tool for tool in recall_tools(shown) if tool.name not in named)
+
+
+@cache
+def recall_tools(shown: int) -> tuple[Tool, Tool]:
+    """`read_more` and `recall`, where a model is shown `shown` characters of a result at most."""
+    page = min(shown, PAGE_CHARS) - _HEADING
+
+    def more(args: dict[str, Json], key: str) -> Observation:
+        _ = key
+        given: Mapping[str, Any] = args
+        offset, query = given.get("offset", 0), given.get("query", "")
+        return read_more(_record(), given["handle"], offset, query, page)
+
+    def found(args: dict[str, Json], key: str) -> Observation:
+        _ = key
+        return recall(_record(), str(args["query"]))
+
+    reads = Tool(
+        READ_MORE,
+        "Read on in an earlier result that was shown in part or left out.",
+        {
+            "type": "object",
+            "properties": {
+                "handle": {"type": "string", "description": 'The call, such as "3.1".'},
+                "offset": {"type": "integer", "minimum": 0, "description": "Where to begin."},
+                "query": {"type": "string", "description": "Or: words to look for in it."},
+            },
+            "required": ["handle"],
+            "additionalProperties": False,
+        },
+        more,
+        effect="pure",
+    )
+    finds = Tool(
+        RECALL,
+        "Find by words what earlier steps of this run gave, also those that are left out.",
+        {
+            "type": "object",
+            "properties": {"query": {"type": "string", "minLength": 1}},
+            "required": ["query"],
+            "additionalProperties": False,
+        },
+        found,
+        effect="pure",
+    )
+    return reads, finds
+
+
+def read_more(so_far: Trajectory, handle: str, offset: int, query: str, page: int) -> Observation:
+    """A page of a result from `offset` on, or what has words of the query.
+
+    Raises `ToolError` where there is no such result.
+    """
+    call = next((one for one in so_far.calls if one.key == handle.strip().strip('"')), None)
+    if call is None or (seen := call.observation) is None:
+        known = [one.key for one in so_far.calls if one.observation is not None]
+        some = f"such as {known[-1]}" if known else "and there is none yet"
+        raise ToolError(f"there is no result {handle!r}: a handle is a call's number, {some}")
+    if query:
+        found = _best(list(_pieces(call)), query)
+        text = "\n\n".join(piece.line for piece in found) or f"{call.key} has no words of {query!r}"
+        return Observation(content=text, trust=seen.trust)
+    if offset and offset >= len(seen.text):
+        raise ToolError(f"{call.key} has {len(seen.text):,} characters: choose an offset below")
+    end = min(offset + page, len(seen.text))
+    rest = f'; go on with read_more("{call.key}", offset={end})' if end < len(seen.text) else ""
+    head = f"[{call.key}, characters {offset:,} to {end:,} of {len(seen.text):,}{rest}]"
+    return Observation(content=f"{head}\n{seen.text[offset:end]}", trust=seen.trust)
+
+
+def recall(so_far: Trajectory, query: str) -> Observation:
+    """The pieces of earlier results that have most of the query's words, the rarest count most."""
+    pieces = [
+        piece
+        for call in so_far.calls
+        if call.action.name not in {FINISH, READ_MORE, RECALL}
+        for piece in _pieces(call)
+    ]
+    found = _best(pieces, query)
+    if not found:
+        return Observation(content=f"no earlier result has words of {query!r}", trust="trusted")
+    trusted = all(piece.trust == "trusted" for piece in found)
+    text = "\n\n".join(piece.line for piece in found)
+    return Observation(content=text, trust="trusted" if trusted else "untrusted")
+
+
+def _record() -> Trajectory:
+    so_far = RECORD.get()
+    if so_far is None:
+        raise ToolError("this tool reads the record of the run that calls it, and there is none")
+    return so_far
+
+
+def _pieces(call: Call) -> Iterator[Piece]:
+    if (seen := call.observation) is None:
+        return
+    text, at = seen.text, 0
+    while at < len(text):
+        end = at + _PIECE
+        if end < len(text) and (cut := _END.search(text, at + _PIECE // 2, end)) is not None:
+            end = cut.end()
+        yield Piece(call.key, at, text[at:end].strip(), seen.trust)
+        at = end
+
+
+def _best(pieces: list[Piece], query: str) -> list[Piece]:
+    """The pieces that fit the query best, by BM25."""
+    if not (asked := terms(query)):
+        return []
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute(
+            "CREATE VIRTUAL TABLE pieces USING fts5(text, tokenize='porter unicode61')"
+        )
+        rows = ((place, f"{one.text} {grams(one.text)}") for place, one in enumerate(pieces))
+        connection.executemany("INSERT INTO pieces (rowid, text) VALUES (?, ?)", rows)
+        found = connection.execute(
+            "SELECT rowid FROM pieces WHERE pieces MATCH ? "
+            "ORDER BY bm25(pieces), rowid DESC LIMIT ?",
+            (" OR ".join(asked), _FOUND),
+        )
+        return [pieces[place] for (place,) in found]
+    finally:
+        connection.close()

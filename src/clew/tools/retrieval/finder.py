@@ -1,0 +1,23 @@
+"""A finder, asked: what it gives are names of tools that it was given."""
+
+import msgspec
+
+from clew.codecs.interface import PromptSpec
+from clew.core.interfaces import Finder
+from clew.core.trajectory import Trajectory
+from clew.support.parts import Patience, ask, stable_name, wrong
+
+
+async def found_names(
+    finder: Finder, brief: PromptSpec, so_far: Trajectory, patience: Patience
+) -> tuple[str, ...]:
+    """The names of tools that a retrieval found. Raises `PartError` where it gives others."""
+    who = f"the retrieval {stable_name(finder)}"
+    found = await ask(who, patience, finder.find, brief.more, so_far)
+    try:
+        names = msgspec.convert(found, tuple[str, ...])
+    except msgspec.ValidationError:
+        raise wrong(who, found, "a list of names of tools") from None
+    if strange := [name for name in names if name not in brief.later]:
+        raise wrong(who, strange[0], "names of tools that it was given")
+    return names
