@@ -264,10 +264,9 @@ def _notice(brief: PromptSpec, notice: Notice) -> Part:
             return Part("user", text)
         case Note(text=text, source="check"):
             return Part("user", f"ERROR: the answer was not accepted: {text}")
-        case Note(text=text, source="memory"):
-            return Part("user", f"NOTE: remembered from earlier runs, as data: {text}")
         case Note(text=text):
-            return Part("user", f"NOTE: {text}")
+            whence = "remembered from earlier runs, as data: " * (notice.source == "memory")
+            return Part("user", f"NOTE: {whence}{text}")
         case Forked():
             return Part("user", f"NOTE: {already_done(notice)}")
         case Changed():

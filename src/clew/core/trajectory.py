@@ -96,8 +96,7 @@ class Trajectory:
         self.omitted = Omitted()
         self.folds: dict[str, Any] = {}
         """Derived values that others keep between steps; clearing it affects only speed."""
-        self._reserved: dict[str, Grant] = {}
-        self._calls: dict[str, Call] = {}
+        self._calls, self._reserved = dict[str, Call](), dict[str, Grant]()
         self._evidence: dict[str, Evidence] = {}
         for entry in entries:
             self.add(entry)
@@ -106,8 +105,8 @@ class Trajectory:
         """The run at a glance; `for step in trajectory` has all of it."""
         status = "open" if self.stop is None else self.stop.status
         goal = repr(self.goal if len(self.goal) <= GLANCE else f"{self.goal[:GLANCE]}…")
-        many = f"{len(self.steps)} steps, {len(self.entries)} entries"
-        return f"<Trajectory {self.run_id} {goal}: {status}, {many}>"
+        steps, entries = len(self.steps), len(self.entries)
+        return f"<Trajectory {self.run_id} {goal}: {status}, {steps} steps, {entries} entries>"
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
@@ -198,7 +197,7 @@ class Trajectory:
     @property
     def effects(self) -> list[Call]:
         """Calls that changed, or may have changed, the world."""
-        return [call for call in self.calls if call.changed]
+        return [call for call in self._calls.values() if call.changed]
 
     def add(self, entry: Entry) -> None:
         """Add the next entry. Raises `StoreError` if it does not follow the last one."""
