@@ -3,6 +3,7 @@
 from clew.memory.interface import Kind, Memories, Memory, Source, Tombstone
 from clew.memory.shown import shown
 from clew.memory.sqlite import SqliteMemory, memory_place, open_memory
+from clew.memory.tools import memory_tools
 
 __all__ = [
     "Kind",
@@ -12,6 +13,7 @@ __all__ = [
     "SqliteMemory",
     "Tombstone",
     "memory_place",
+    "memory_tools",
     "open_memory",
     "shown",
 ]

@@ -116,7 +116,7 @@ def chain(connection: sqlite3.Connection, number: int) -> list[int]:
         one = new.pop()
         found[one] = None
         rows = connection.execute(
-            "SELECT number FROM memories WHERE superseded = ?1 "
+            "SELECT number FROM memories WHERE superseded = ?1 AND superseded != 0 "
             "UNION SELECT superseded FROM memories WHERE number = ?1 AND superseded != 0 "
             "UNION SELECT number FROM bases WHERE base = ?1",
             (one,),

@@ -22,9 +22,10 @@ _TABLES: Final = (
         run TEXT NOT NULL, seq INTEGER NOT NULL, by TEXT NOT NULL,
         superseded INTEGER NOT NULL DEFAULT 0
     )""",
-    "CREATE INDEX IF NOT EXISTS memories_by_key ON memories (key)",
+    "CREATE INDEX IF NOT EXISTS memories_by_key ON memories (key, superseded)",
     "CREATE INDEX IF NOT EXISTS memories_by_run ON memories (run)",
-    "CREATE INDEX IF NOT EXISTS memories_by_next ON memories (superseded)",
+    """CREATE INDEX IF NOT EXISTS memories_by_next ON memories (superseded)
+        WHERE superseded != 0""",
     """CREATE TABLE IF NOT EXISTS bases (
         number INTEGER NOT NULL, base INTEGER NOT NULL, PRIMARY KEY (base, number)
     ) WITHOUT ROWID""",
