@@ -36,15 +36,15 @@ def read() -> list[Failure]:
 
 def section(found: Sequence[Measured]) -> str:
     """The classes with how often, and the failures themselves."""
-    read_ones = read()
-    wrong = sum(not one.outcome.right for one in found)
+    wrong = {(one.system, one.configuration, one.task) for one in found if not one.outcome.right}
+    read_ones = [one for one in read() if (one.system, one.configuration, one.task) in wrong]
     lines = ["## Failures, read by hand", ""]
     if not read_ones:
         return "\n".join([*lines, "Not read yet."])
     kinds = Counter(one.kind for one in read_ones)
     text = (
-        f"{len(read_ones)} of {wrong} wrong outcomes were read, clew's in their records and most "
-        "of the others' by their answers, and classed (`live/failures.jsonl`); a class is the "
+        f"{len(read_ones)} of {len(wrong)} wrong outcomes were read, clew's in their records and "
+        "most of the others' by their answers, and classed (`live/failures.jsonl`); a class is the "
         "first thing that went wrong."
     )
     whose = Counter((one.kind, _column(one)) for one in read_ones)

@@ -14,8 +14,8 @@ from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.evals import Case
 from clew.toolbox.web import KeepPlace, paper_tools
 from live.configurations import TABLE, fingerprint
-from live.figures import Row
-from live.outcomes import Measured
+from live.figures import Row, against
+from live.outcomes import Measured, of
 from live.recorded import HOTPOTQA
 from live.tables import table
 from live.tasks import FOLDERS, Listed, Task, tasks
@@ -77,9 +77,17 @@ def _wanted(one: Measured, latest: Mapping[tuple[str, str, str], Measured]) -> s
     return latest[one.sha256, one.system, one.configuration].fingerprint
 
 
+def first(found: Sequence[Measured], configuration: str) -> list[Measured]:
+    """What a configuration of clew gave with the first form of it that was measured."""
+    mine = sorted(of(found, configuration), key=lambda one: one.at)
+    begun = {one.source in FOLDERS: one.fingerprint for one in reversed(mine)}
+    return [one for one in mine if one.fingerprint == begun[one.source in FOLDERS]]
+
+
 def earlier(found: Sequence[Measured]) -> str:
     """What was measured with an earlier form, and is in no other table."""
-    now = {one.key for one in current(found)}
+    today = current(found)
+    now = {one.key for one in today}
     groups: dict[tuple[str, str, str], list[Measured]] = {}
     for one in found:
         if one.key not in now:
@@ -91,11 +99,27 @@ def earlier(found: Sequence[Measured]) -> str:
             _tools(those[0]),
             half,
             f"{Row(name, those).right} of {len(those)}",
+            _since(
+                those,
+                [
+                    one
+                    for one in today
+                    if (one.system, one.configuration) == (those[0].system, name)
+                ],
+            ),
         )
         for (name, form, half), those in groups.items()
     ]
-    heads = ("configuration", "form", "tools", "half", "right")
+    heads = ("configuration", "form", "tools", "half", "right", "today's against it")
     return f"{EARLIER}\n{table(heads, rows) if rows else 'None.'}"
+
+
+def _since(those: Sequence[Measured], today: Sequence[Measured]) -> str:
+    """What came of the change, over the tasks that both have answered."""
+    gain = against(today, those)
+    if gain is None:
+        return ""
+    return f"{gain.value:+.2f} ({gain.low:+.2f} to {gain.high:+.2f}, {gain.cases} paired)"
 
 
 def _tools(one: Measured) -> str:
