@@ -19,7 +19,7 @@ from clew import (
 from clew.core.events import Charged, Compacted, Observation
 from clew.core.interfaces import Prompt, Store
 from clew.testing.models import Move, act, acts, say
-from tests.context.long_runs import FACT, WindowModel, breaks, page, pages_read, reading
+from benchmarks.context.long_runs import FACT, WindowModel, breaks, page, pages_read, reading
 from tests.core.play import copy
 
 LIMITS = Limits(steps=2_000, tool_calls=4_000, tokens=10**9, seconds=10**5)

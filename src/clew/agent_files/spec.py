@@ -184,8 +184,8 @@ class CompactionTable(Part, frozen=True):
     """The table `compaction`: the settings of `clew.Compaction`."""
 
     by: tuple[str, ...] = ("duplicates", "mask", "drop")
-    at: float = 0.85
-    to: float = 0.2
+    at: float = 0.92
+    to: float = 0.15
     keep: int = 3
     window: int | None = None
 

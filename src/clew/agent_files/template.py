@@ -96,8 +96,8 @@ steps = 15
 # What is left out of a run that outgrows the model's window; the record keeps all of it.
 # [compaction]
 # by = ["duplicates", "mask", "drop"]  # in this order; or extract: lines with words of the goal
-# at = 0.85             # once the next prompt would take this share of the window,
-# to = 0.2              # down to this share
+# at = 0.92             # once the next prompt would take this share of the window,
+# to = 0.15             # down to this share
 # keep = 3              # the last steps stay as they are
 # window = 32000        # tokens, where the model's window is not known, or shall not be used whole
 

@@ -108,8 +108,8 @@ class Compaction:
     """
 
     by: tuple[Compactor | str, ...] = ("duplicates", "mask", "drop")
-    at: float = 0.85
-    to: float = 0.2
+    at: float = 0.92
+    to: float = 0.15
     keep: int = 3
     window: int | None = None
 

@@ -26,7 +26,7 @@ def trimmed(text: str, most: int, handle: str, *, data: bool = False) -> str:
     """
     if len(text) <= LINE_CHARS:
         return text
-    if not data and _longest(text) > LINE_CHARS:
+    if not data and any(len(line) > LINE_CHARS and not _prose(line) for line in text.split("\n")):
         text = _without_long_lines(text, handle)
     if len(text) <= most:
         return text
@@ -36,10 +36,6 @@ def trimmed(text: str, most: int, handle: str, *, data: bool = False) -> str:
     how = f'read_more("{handle}", offset={head})'
     said = f"[… {left} of {size} characters are left out here: {how} …]"
     return f"{text[:head]}\n{said}\n{text[-tail:]}"
-
-
-def _longest(text: str) -> int:
-    return max(map(len, text.split("\n")))
 
 
 def _without_long_lines(text: str, handle: str) -> str:

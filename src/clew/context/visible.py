@@ -6,7 +6,7 @@ import msgspec
 
 from clew.codecs.interface import SHOWN_CHARS, Shape
 from clew.context.chat_tokens import without_chat_tokens
-from clew.context.trim import trimmed
+from clew.context.trim import LINE_CHARS, trimmed
 from clew.core.events import FINISH, Compacted, Note, Observation, Rewound
 from clew.core.steps import Notice
 from clew.core.trajectory import Call, Step, Trajectory
@@ -65,7 +65,10 @@ def leaves_out(so_far: Trajectory, shape: Shape | None, shown: int | None) -> bo
     if seen.shown is None:
         return False
     results = [(call.key, call.observation) for call in so_far.step.calls]
-    return any(it is not None and seen.text(key, it) != it.text for key, it in results)
+    return any(
+        it is not None and len(it.text) > LINE_CHARS and seen.text(key, it) != it.text
+        for key, it in results
+    )
 
 
 def goal_of(so_far: Trajectory) -> str:

@@ -63,7 +63,7 @@ def next_move(agent: Agent, so_far: Trajectory, *, screened: bool = False) -> Mo
 def _thinks(agent: Agent, so_far: Trajectory) -> Move:
     """Ask the model; where its window would not hold the prompt, leave something out before."""
     if agent.window is not None and agent.compacting is not None and so_far.steps:
-        call = agent.budget.expected(so_far)
+        call = agent.budget.estimate.next_call(so_far)
         if (less := agent.compacting.due(so_far, call.input, call.output)) is not None:
             return Move("compact", less.why, less)
     return Move("think")
