@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 import clew
+import clew.testing
+from benchmarks.context.long_runs import FACT, WindowModel, breaks, page, pages_read, reading
 from clew import (
     Agent,
     Compaction,
@@ -19,7 +21,6 @@ from clew import (
 from clew.core.events import Charged, Compacted, Observation
 from clew.core.interfaces import Prompt, Store
 from clew.testing.models import Move, act, acts, say
-from benchmarks.context.long_runs import FACT, WindowModel, breaks, page, pages_read, reading
 from tests.core.play import copy
 
 LIMITS = Limits(steps=2_000, tool_calls=4_000, tokens=10**9, seconds=10**5)
@@ -312,3 +313,13 @@ async def test_compactors_compose(by: tuple[Any, ...], said: str) -> None:
         one if isinstance(one, str) else f"{__name__}.drop_nothing" for one in by
     )
     assert said in b"\n".join(x for sent in model.sent for x in sent).decode()
+
+
+async def test_a_script_goes_on_where_steps_are_left_out() -> None:
+    script = [act("page", number=number) for number in range(1, 12)]
+    model = clew.testing.ScriptedModel([*script, say("ok")], usage=clew.Usage())
+    context = Context(compaction=Compaction(("drop",), window=6_000))
+    done = await ran(Agent(model, [page], prompt="Read.", context=context), WHERE)
+    assert answered(done)
+    assert done.omitted.upto > 3
+    assert [step.calls[0].args["number"] for step in done.steps[:-1]] == [*range(1, 12)]

@@ -74,10 +74,18 @@ Line: TypeAlias = Move | Reply | str | Callable[[Prompt], "Move | Reply | str"]
 """
 
 
+_LEFT_OUT: Final = re.compile(r"^(?:NOTE: )?Steps 1 to (\d+) are left out here")
+
+
 def place(prompt: Prompt) -> int:
-    """The number of thoughts in the prompt; an empty one shows only as the complaint about it."""
+    """The number of thoughts in the prompt; an empty one shows only as the complaint about it.
+
+    Those that a compaction left out count too.
+    """
     before, found = "", 0
     for part in prompt.parts:
+        if part.role == "user" and (left_out := _LEFT_OUT.search(part.text)):
+            found += int(left_out[1])
         unsaid = part.role == "user" and before != "assistant"
         found += part.role == "assistant" or (unsaid and part.text.startswith(UNREADABLE))
         before = part.role
