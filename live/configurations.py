@@ -86,6 +86,9 @@ def fingerprint(agent: Agent, variation: Variation, params: Mapping[str, Json]) 
     brief: Any = dict(msgspec.to_builtins(setting.brief))
     if variation.examples is not None:
         brief.pop("examples", None)
+    # A run that fits the window, as all of these do, has nothing to read on in.
+    brief = {name: part for name, part in brief.items() if name not in {"more", "shown"}}
+    brief["known"] = sorted(tool.name for tool in agent.tools)
     # The bounds of time say how long a run may take on this machine, and not what it does.
     said = (setting.codec, setting.prompt, dict(params), setting.tools, brief, variation.grammar)
     more = (variation.votes, setting.parts, variation.name if variation.examples else "")

@@ -11,7 +11,6 @@ from clew import (
     VARIANTS,
     Agent,
     ConfigError,
-    Context,
     Instructions,
     Limits,
     MemoryStore,

@@ -119,7 +119,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "images": (),
         "spent": None,
     },
-    "Note": {"source": "person"},
+    "Note": {"source": "person", "trust": "trusted"},
     "Charged": {"why": ""},
     "Cancel": {"why": ""},
     "Landing": {"detail": ""},

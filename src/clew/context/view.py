@@ -12,7 +12,7 @@ from typing import Any, Final
 from clew.codecs.interface import Codec, Constrains, Describes, PromptSpec
 from clew.context.prompt_parts import Parts
 from clew.context.visible import goal_of, visible_step
-from clew.core.events import EFFECTFUL, FINISH, Code, Fingerprints, Json, Note, encode
+from clew.core.events import EFFECTFUL, Code, Fingerprints, Json, Note, encode
 from clew.core.interfaces import Calls, Parameters, Part, Prompt
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
 
