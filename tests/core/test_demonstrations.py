@@ -27,8 +27,7 @@ TEXTS = {
     "engineer Marta Quist and opened in 1911.",
     "Marta Quist": "Marta Quist was an engineer. She was born in Ostrand and taught at its school "
     "of mines.",
-    "Nils Aker": "Nils Aker was a poet and a ship's doctor. His first book came out in "
-    "1902.",
+    "Nils Aker": "Nils Aker was a poet and a ship's doctor. His first book came out in 1902.",
     "Lake Tamar": "Lake Tamar is a mountain lake with an area of 14 square kilometres.",
     "Lake Issel": "Lake Issel is a reservoir with an area of 9 square kilometres.",
     "Brannoch": "Brannoch is a fishing village. Its harbour was built in 1840.",
