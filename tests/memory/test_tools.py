@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, MemoryStore, ToolError, read, replay, run, tool
-from clew.interfaces import Thought
-from clew.memory import SqliteMemory, memory_tools
+from clew import Agent, MemoryStore, ToolError, open_run, read, replay, run, tool
+from clew.interfaces import Note, Thought, encode
+from clew.memory import SqliteMemory, memory_tools, note_of
 from clew.testing import ScriptedModel, act, finish
 
 STORE = MemoryStore()
@@ -97,3 +97,35 @@ async def test_outside_a_run_nothing_vouches_for_a_memory(memories: SqliteMemory
     assert (memory.trust, memory.kind, memory.source.run) == ("untrusted", "preference", "")
     with pytest.raises(ToolError, match="a memory is empty"):
         await tools[0].call({"text": " ", "kind": "fact"}, "")
+
+
+async def begun(memories: SqliteMemory, goal: str, *steps: Any) -> Any:
+    """The record of a run that is told what fits its goal before it thinks."""
+    agent = agent_of(memories, *steps)
+    note = note_of(memories.search(goal))
+    assert note is not None
+    async with open_run(agent, goal, store=STORE) as opened:
+        await STORE.post(opened.run_id, encode(note))
+        result = await opened.go_on()
+    return await read(result.run_id, store=STORE)
+
+
+@pytest.mark.parametrize("trust", ["trusted", "untrusted"])
+async def test_what_fits_a_goal_enters_the_record_before_the_first_thought(
+    memories: SqliteMemory, trust: Any
+) -> None:
+    memories.add("Bob gets the invoices", trust=trust)
+    memories.add("Ada keeps bees", trust="trusted")
+    assert note_of(memories.search("zeppelin")) is None
+    record = await begun(memories, "Who gets invoices?", remember("Bob is the one to pay"))
+    (note,) = record.before.notices
+    assert isinstance(note, Note)
+    assert (note.source, note.trust) == ("memory", trust)
+    assert '"Bob gets the invoices"' in note.text
+    assert "bees" not in note.text
+    assert record.trust == trust
+    assert memories.get("m3").trust == trust
+    memories.forget("m1")
+    memories.close()
+    again = await replay(agent_of(memories), record.run_id, store=STORE)
+    assert again.trajectory.before.notices == record.before.notices

@@ -1,7 +1,7 @@
 """Facts and preferences that outlive a run, each with its source and its trust."""
 
 from clew.memory.interface import Kind, Memories, Memory, Source, Tombstone
-from clew.memory.shown import shown
+from clew.memory.shown import note_of, shown
 from clew.memory.sqlite import SqliteMemory, memory_place, open_memory
 from clew.memory.tools import memory_tools
 
@@ -14,6 +14,7 @@ __all__ = [
     "Tombstone",
     "memory_place",
     "memory_tools",
+    "note_of",
     "open_memory",
     "shown",
 ]

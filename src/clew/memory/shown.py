@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from clew.context.chat_tokens import without_chat_tokens
+from clew.core.events import Note, Trust
 from clew.memory.interface import Memory
 
 HEAD: Final = (
@@ -18,6 +19,17 @@ def shown(memories: Iterable[Memory]) -> str:
     """The memories as lines, each with its id, trust, day and source; "" for none."""
     lines = [_line(memory) for memory in memories]
     return "\n".join([HEAD, *lines]) if lines else ""
+
+
+def note_of(memories: Iterable[Memory]) -> Note | None:
+    """The memories as a note for a run, None for none: untrusted if one of them is.
+
+    Left in the run's inbox before it begins (`store.post`), it becomes an entry of the record.
+    """
+    told = tuple(memories)
+    trusted = all(memory.trust == "trusted" for memory in told)
+    trust: Trust = "trusted" if trusted else "untrusted"
+    return Note(shown(told), source="memory", trust=trust) if told else None
 
 
 def _line(memory: Memory) -> str:
