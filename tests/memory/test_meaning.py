@@ -124,15 +124,20 @@ def test_what_was_corrected_is_not_near(tmp_path: Path) -> None:
 
 
 def test_an_embedding_that_gives_something_else_is_told(tmp_path: Path) -> None:
-    lengths = iter((4, 3))
+    lengths = iter((4, 3, 2))
     memories = SqliteMemory(
         tmp_path / "m", embed=lambda texts: [[1.0] * next(lengths)] * len(texts)
     )
     memories.add("Ada has a hive")
-    with pytest.raises(ConfigError, match="gave vectors of 4 numbers, then of 3"):
+    with pytest.raises(ConfigError, match="gave vectors of 4 numbers, then of 3: give each emb"):
         memories.search("honey")
+    memories.add("Ada can sail")
+    with pytest.raises(ConfigError, match="gave vectors of 2 numbers, then of 4: give each emb"):
+        memories.search("honey")
+    other = SqliteMemory(tmp_path / "n", embed=lambda texts: [[float("nan")]] * len(texts))
+    other.add("Ada has a hive")
     with pytest.raises(ConfigError, match="it must give a row of finite numbers for each"):
-        SqliteMemory(tmp_path / "m", embed=lambda texts: [[float("nan")]]).search("honey")
+        other.search("honey")
     with pytest.raises(ConfigError, match="there is no embedding 'word2vec'"):
         SqliteMemory(tmp_path / "m", embed="word2vec")
 

@@ -34,10 +34,8 @@ _TABLES: Final = (
     )""",
     "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(text, tokenize='porter unicode61')",
     "CREATE TABLE IF NOT EXISTS embedding (model TEXT NOT NULL)",
-    # A vector for each piece of a memory, and apart from it the signs of its numbers as bits.
     """CREATE TABLE IF NOT EXISTS vectors (
-        number INTEGER PRIMARY KEY, place INTEGER NOT NULL, signs BLOB NOT NULL,
-        vector BLOB NOT NULL
+        number INTEGER PRIMARY KEY, place INTEGER NOT NULL, vector BLOB NOT NULL
     )""",
     "CREATE INDEX IF NOT EXISTS vectors_by_place ON vectors (place)",
     f"PRAGMA application_id = {_OURS}",

@@ -1,7 +1,7 @@
 """The vectors of memories, in their file. Needs NumPy.
 
-The signs of their numbers are held in memory, 48 bytes for a piece of 384 numbers. What agrees in
-most of them with the query is then compared number by number.
+They are held in memory, 768 bytes for a piece of 384 numbers, and so are their signs, 48 bytes.
+What agrees with the query in most signs is then compared number by number.
 """
 
 import logging
@@ -28,7 +28,7 @@ _MISSING: Final = """
 
 # While they were made, another process may have forgotten the memory.
 _NEW: Final = """
-    INSERT INTO vectors (place, signs, vector) SELECT ?1, ?3, ?4
+    INSERT INTO vectors (place, vector) SELECT ?1, ?3
     WHERE EXISTS (SELECT 1 FROM memories WHERE place = ?1 AND text = ?2)"""
 
 
@@ -38,44 +38,36 @@ class Vectors:
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
         self._stamp: tuple[int, int] | None = None
-        self._numbers: Any = None
         self._places: Any = None
+        self._rows: Any = None
         self._signs: Any = None
-        self._length = 0
 
     def near(self, connection: sqlite3.Connection, query: str) -> dict[int, float]:
         """The nearest memories by their places, with their shares from 0 to 1."""
         if self._stamp != _stamp(connection):
             self._fill(connection)
             self._load(connection)
-        if not len(self._numbers):
+        if not len(self._places):
             return {}
         (asked,) = unit(embedded(self._embed, [query]))
-        if len(asked) != self._length:
-            raise ConfigError(
-                f"the embedding gave vectors of {self._length} numbers, then of {len(asked)}"
-            )
+        if len(asked) != self._rows.shape[1]:
+            raise _other_length(self._rows.shape[1], len(asked))
         best: dict[int, float] = {}
-        for place, value in self._compared(connection, asked):
+        for place, value in self._compared(asked):
             best[place] = max(best.get(place, -1.0), value)
         first = sorted(best.items(), key=lambda item: (-item[1], -item[0]))[: FIRST + 1]
         top, floor = first[0][1], first[-1][1]
         return {place: (value - floor) / ((top - floor) or 1.0) for place, value in first[:FIRST]}
 
-    def _compared(self, connection: sqlite3.Connection, asked: Any) -> list[tuple[int, float]]:
+    def _compared(self, asked: Any) -> list[tuple[int, float]]:
         """Places and similarities of the pieces that agree with the vector in most signs."""
-        apart = np.zeros(len(self._numbers), dtype=np.uint16)
+        apart = np.zeros(len(self._places), dtype=np.uint16)
         for column, signs in zip(self._signs, _signs(asked[None])[0], strict=True):
             apart += np.bitwise_count(column ^ signs)
         reached = np.cumsum(np.bincount(apart))
         limit = np.searchsorted(reached, min(COMPARED, len(apart)))
         chosen = np.flatnonzero(apart <= limit)
-        marks = ", ".join(str(number) for number in self._numbers[chosen])
-        rows = connection.execute(
-            f"SELECT vector FROM vectors WHERE number IN ({marks}) ORDER BY number"  # noqa: S608 - integers
-        )
-        matrix = np.frombuffer(b"".join(vector for (vector,) in rows), dtype=np.float16)
-        values = matrix.reshape(len(chosen), self._length).astype(np.float32) @ asked
+        values = self._rows[chosen].astype(np.float32) @ asked
         return [*zip(self._places[chosen].tolist(), values.tolist(), strict=True)]
 
     def _fill(self, connection: sqlite3.Connection) -> None:
@@ -96,25 +88,30 @@ class Vectors:
                 connection.executemany(
                     _NEW,
                     (
-                        (place, text, signs.tobytes(), row.astype(np.float16).tobytes())
-                        for (place, text, _), row, signs in zip(
-                            cut, rows, _signs(rows), strict=True
-                        )
+                        (place, text, row.astype(np.float16).tobytes())
+                        for (place, text, _), row in zip(cut, rows, strict=True)
                     ),
                 )
 
     def _load(self, connection: sqlite3.Connection) -> None:
-        """Hold the signs of all vectors in memory."""
+        """Hold all vectors, and their signs, in memory."""
         stamp = _stamp(connection)
-        rows = connection.execute("SELECT number, place, signs FROM vectors ORDER BY number")
-        found = rows.fetchall()
-        signs = np.frombuffer(b"".join(row[2] for row in found), dtype=np.uint64)
-        self._numbers = np.array([row[0] for row in found], dtype=np.int64)
-        self._places = np.array([row[1] for row in found], dtype=np.int64)
-        self._signs = np.ascontiguousarray(signs.reshape(len(found) or 1, -1).T)
-        size = "SELECT length(vector) / 2 FROM vectors LIMIT 1"
-        self._length = (connection.execute(size).fetchone() or (0,))[0]
+        found = connection.execute("SELECT place, vector FROM vectors ORDER BY number").fetchall()
+        lengths = sorted({len(vector) // 2 for _, vector in found})
+        if len(lengths) > 1:
+            raise _other_length(*lengths[:2])
+        rows = np.frombuffer(b"".join(vector for _, vector in found), dtype=np.float16)
+        self._rows = rows.reshape(len(found), *lengths or [0])
+        self._signs = np.ascontiguousarray(_signs(self._rows).T)
+        self._places = np.array([place for place, _ in found], dtype=np.int64)
         self._stamp = stamp
+
+
+def _other_length(one: int, other: int) -> ConfigError:
+    return ConfigError(
+        f"the embedding gave vectors of {one} numbers, then of {other}: give each embedding a name "
+        "of its own, or a file"
+    )
 
 
 def _signs(rows: Any) -> Any:

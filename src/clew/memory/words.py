@@ -17,14 +17,14 @@ from typing import Final
 
 from clew.tools.retrieval.words import grams, terms
 
-COMMON: Final = 1_000
+COMMON: Final = 750
 """A word that so many memories have counts only in those that have another word of the query."""
 
 MOST_TERMS: Final = 32
 RUN_BITS: Final = 20
 """A place is the number of a run and, in so many bits, that of a memory in it."""
 
-_CANDIDATES: Final = 400
+_CANDIDATES: Final = 200
 """So many memories, the best by themselves, are seen in the light of their runs."""
 
 _CONTEXT: Final = 0.5
