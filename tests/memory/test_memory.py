@@ -215,7 +215,7 @@ def test_memories_of_persons_are_of_no_run(memories: SqliteMemory) -> None:
 
 
 def test_a_word_that_very_many_have_counts_beside_another(memories: SqliteMemory) -> None:
-    many = 1_010
+    many = 760
     for number in range(many):
         memories.add(f"user common fact{number}")
     rare = memories.add("user likes zeppelins")
