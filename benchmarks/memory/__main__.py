@@ -47,9 +47,9 @@ def main() -> None:
     text = "\n".join(lines)
     print(text)
     if not args.print:
-        mark = re.compile(rf"(<!-- {args.part} -->\n).*?(\n<!-- end -->)", re.DOTALL)
+        mark = re.compile(rf"(<!-- {args.part} -->\n).*?(<!-- end -->)", re.DOTALL)
         page = PAGE.read_text("utf-8")
-        PAGE.write_text(mark.sub(lambda it: f"{it[1]}{text}{it[2]}", page, count=1), "utf-8")
+        PAGE.write_text(mark.sub(lambda it: f"{it[1]}{text}\n{it[2]}", page, count=1), "utf-8")
 
 
 def recall_tables(systems: dict[str, list[Found]]) -> Iterator[str]:
