@@ -77,6 +77,7 @@ LAYERS = {
     "workers": 6,
     "api": 7,
     "approvals": 7,
+    "rewinding": 7,  # a person takes a wrong branch out of the view
     "apps": 7,
     "clew": 7,  # the package itself: what a user's own code could import
     "core.approvals": 7,  # a face of the core, as api

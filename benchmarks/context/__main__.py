@@ -76,7 +76,7 @@ def compaction_ms(record: Trajectory) -> float:
     for _ in range(5):
         begun = time.process_time()
         compacting = Compacting(Compaction(), WINDOW, 200, None, 8_000)
-        found = compacting.due(record, 10**6, 100)
+        found = compacting.due(record, clew.Usage(10**6, 100))
         took.append(1_000 * (time.process_time() - begun))
         assert found is not None
     return min(took)

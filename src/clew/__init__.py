@@ -76,6 +76,7 @@ from clew.core.trajectory import Call, Step, Trajectory
 from clew.guards import NoProgress
 from clew.guards.limits import RESEARCH, Limits
 from clew.result import Result
+from clew.rewinding import rewind, rewind_sync
 from clew.stores import MemoryStore, SqliteStore, open_store
 from clew.subagents import delegate
 from clew.tools import Key, tool
@@ -160,6 +161,8 @@ __all__ = [
     "result_of_sync",
     "resume",
     "resume_sync",
+    "rewind",
+    "rewind_sync",
     "rule",
     "rule_sync",
     "run",

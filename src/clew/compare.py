@@ -9,7 +9,7 @@ import msgspec
 
 from clew.codecs import same_format
 from clew.core.agent import A_co, Agent
-from clew.core.events import AgentSpec, Forked, Json, Landing, Note, Thought
+from clew.core.events import AgentSpec, Forked, Json, Landing, Note, Rewound, Thought
 from clew.core.trajectory import Step, Trajectory
 from clew.support.redaction import redact
 
@@ -110,6 +110,8 @@ def _of_step(step: Step) -> Iterator[Fact]:
             yield step.number, f"word of a {notice.source}", notice.text
         elif isinstance(notice, Landing):
             yield step.number, "landing", notice.bound
+        elif isinstance(notice, Rewound):
+            yield step.number, f"rewind to step {notice.to}", notice.lesson
 
 
 def changes(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ from clew.models.prices import Price
 from clew.models.resolve import OFFLINE, default_model, resolve
 from clew.models.validate import check_header, check_settings
 from clew.support.wings import CHECKS, DOCUMENTS, GUARDS, SCREENS, TOOLS, find, names, require
+from clew.toolbox.backtrack import backtrack
 from clew.toolbox.calc import calc
 from clew.toolbox.person import ASK_PERSON, HoldQuestions, ask_person
 from clew.toolbox.planner import planner
@@ -252,12 +253,14 @@ def _check_taken(model: Model, placed: Iterable[tuple[Where, list[AnyTool]]]) ->
 
 def tool_names() -> tuple[str, ...]:
     """The names that `tools` may contain: shipped tools, and those of other packages."""
-    return ("calc", "planner", DOCS, ASK_PERSON, *names(TOOLS))
+    return ("backtrack", "calc", "planner", DOCS, ASK_PERSON, *names(TOOLS))
 
 
 def shipped(name: str) -> Tool:
     """The shipped tool of that name. Raises `ConfigError` with the nearest one."""
     match name:
+        case "backtrack":
+            return backtrack()
         case "calc":
             return calc()
         case "planner":

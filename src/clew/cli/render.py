@@ -18,11 +18,13 @@ from clew.interfaces import (
     Cancel,
     Changed,
     Charged,
+    Compacted,
     Forked,
     Json,
     Judged,
     Landing,
     Note,
+    Rewound,
     Ruling,
     Started,
     Stop,
@@ -106,7 +108,7 @@ def render_event(event: AnyEvent, step: int, *, whole: bool = True) -> Iterator[
             yield from note(event, step)
         case Forked():
             yield from forked(event)
-        case Changed() | Charged() | Landing() | Cancel():
+        case Changed() | Charged() | Landing() | Cancel() | Compacted() | Rewound():
             yield from turned(event)
         case _:
             return
@@ -129,8 +131,10 @@ def charged(event: Charged) -> str:
     return f"about {used.tokens:,} tokens{cost} may be lost: {event.why}"
 
 
-def turned(event: Changed | Charged | Landing | Cancel) -> Iterator[Block]:
-    """What turned the run: another setting, a lost call, a bound, an interrupt."""
+def turned(
+    event: Changed | Charged | Landing | Cancel | Compacted | Rewound,
+) -> Iterator[Block]:
+    """What turned the run: another setting, a lost call, a bound, an interrupt, a shorter view."""
     match event:
         case Charged():
             yield Block("Charged", inert(charged(event)), "yellow")
@@ -139,9 +143,22 @@ def turned(event: Changed | Charged | Landing | Cancel) -> Iterator[Block]:
         case Landing():
             said = f"{event.bound}: {event.detail}; one last thought"
             yield Block("Bound", inert(said), "yellow")
+        case Compacted():
+            yield Block("Left out", inert(left_out(event)), "yellow")
+        case Rewound():
+            by = f" ({event.by})" if event.by else ""
+            yield Block("Rewound", inert(f"to step {event.to}{by}: {event.lesson}"), "yellow")
         case Cancel():
             said = event.why or "a person wants the run to stop"
             yield Block("Interrupt", inert(said), "yellow")
+
+
+def left_out(event: Compacted) -> str:
+    """What a compaction left out, and when."""
+    steps = f"steps 1 to {event.upto}" if event.upto else ""
+    cuts = f"{len(event.cuts)} results in part" if event.cuts else ""
+    what = " and ".join(filter(None, [steps, cuts]))
+    return f"{what}, about {event.tokens:,} tokens remain ({event.by}): {event.why}"
 
 
 def forked(event: Forked) -> Iterator[Block]:

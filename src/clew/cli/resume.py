@@ -2,7 +2,7 @@
 
 import click
 
-from clew import ConfigError, open_run, read
+from clew import ConfigError, open_run, read, rewind
 from clew.agent_files import origin
 from clew.cli.agents import agent_store, assemble, recorded
 from clew.cli.foreground import carry_on
@@ -17,6 +17,7 @@ EPILOG = """\b
 Examples:
   clew resume last
   clew resume 20260102-030405-0a1b2c3d --say "And in which year?"
+  clew resume last --rewind-to 3 --lesson "The harbour is meant, not the museum."
   clew resume last --set limits.steps=40 --accept-change
 """
 
@@ -24,6 +25,15 @@ Examples:
 @click.command(cls=RecordCommand, epilog=EPILOG)
 @RUN
 @SAY
+@click.option(
+    "--rewind-to",
+    metavar="K",
+    type=int,
+    help="First leave out the steps after step K, as a wrong branch; needs --lesson.",
+)
+@click.option(
+    "--lesson", metavar="TEXT", default="", help="What was wrong, and what to do instead."
+)
 @settings_option()
 @click.option(
     "--accept-change", is_flag=True, help="Continue although the agent differs from the record's."
@@ -42,6 +52,8 @@ async def resume(
     *,
     run: str,
     say: str,
+    rewind_to: int | None,
+    lesson: str,
     settings: Settings,
     store: str | None,
     log_dir: str | None,
@@ -62,10 +74,14 @@ async def resume(
         await refuse_part(record, place, store)
         votes = vote_request_of(record)
         spec = recorded(record, settings.agent, trusted=trust_origin)
-        if votes is not None and (say or log_dir):
-            message = "a vote takes no further word: ask anew" if say else NO_LOG
+        if votes is not None and (say or log_dir or rewind_to is not None):
+            message = NO_LOG if log_dir else "a vote takes no further word: ask anew"
             raise ConfigError(message)
         made = await assemble(spec, screen)
+        if rewind_to is not None:
+            await rewind(run_id, to=rewind_to, lesson=lesson, store=place)
+        elif lesson:
+            raise ConfigError("--lesson is that of a rewind: say with --rewind-to where to go on")
         if votes is not None:
             return await carry_vote(votes, record.goal, made, run_id, screen, place, store=store)
         async with open_run(

@@ -34,12 +34,8 @@ def already_done(fork: Forked) -> str:
 
 
 def rewound(to: Rewound) -> str:
-    """What stands in the place of a wrong branch: its lesson, and what was done in it."""
-    told = f"The steps after step {to.to} were a wrong branch, and are left out: {to.lesson}"
-    if not to.done:
-        return told
-    head = "Done in them all the same (do not do it again unless it is to happen twice):"
-    return "\n".join([told, head, *map(_line, to.done)])
+    """What stands in the place of a wrong branch."""
+    return f"The steps after step {to.to} were a wrong branch, and are left out: {to.lesson}"
 
 
 def _line(done: Done) -> str:

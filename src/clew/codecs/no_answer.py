@@ -12,7 +12,7 @@ from typing import Final
 from clew.codecs.effects import NOT_FOUND
 from clew.codecs.interface import Codec, PromptSpec
 from clew.codecs.text_answer import as_calls
-from clew.core.events import Note
+from clew.core.events import Compacted, Note, Rewound
 from clew.core.trajectory import Step, Trajectory
 
 LOOKED_AT: Final = 8
@@ -37,6 +37,10 @@ _TOLD: Final = re.compile(
     r" (?:returned|shows?|showed|found|gave|says|said|results?))\b",
     re.IGNORECASE,
 )
+
+
+_OF_THE_RUN: Final = (Note, Compacted, Rewound)
+"""Notices that say what came of the run: an answer may say that too."""
 
 
 def no_answer(codec: Codec, brief: PromptSpec, so_far: Trajectory, text: str) -> str:
@@ -67,7 +71,7 @@ def _own_words(codec: Codec, brief: PromptSpec, so_far: Trajectory) -> Iterator[
     """What clew told the model of late: of unreadable replies and bounds, not of checks."""
     for step in so_far.steps[-LOOKED_AT:]:
         thought = step.thought if step.thought is not None and step.thought.fault else None
-        notices = tuple(notice for notice in step.notices if not isinstance(notice, Note))
+        notices = tuple(one for one in step.notices if not isinstance(one, _OF_THE_RUN))
         if thought is None and not notices:
             continue
         for part in codec.render(brief, Step(step.number, thought, (), notices)):

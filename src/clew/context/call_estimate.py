@@ -70,8 +70,10 @@ class _Sizes:
             return _Size(characters=asked + self._added(so_far.before))
         step = so_far.steps[self._steps - 1]
         for notice in reversed(step.notices):
-            if isinstance(notice, Compacted | Rewound):  # what it left was estimated then
+            if isinstance(notice, Compacted):  # what it left was estimated then
                 return _Size(Usage(notice.tokens))
+            if isinstance(notice, Rewound):
+                return _Size(_prompt_of(so_far, notice.to + 1))
         added = self._added(step)
         reply = Reply() if step.thought is None else step.thought.reply
         if reply.usage.input:
@@ -88,6 +90,12 @@ class _Sizes:
             added += len(self.seen.text(call.key, seen))
             added += len(seen.images) * IMAGE * CHARACTERS
         return added
+
+
+def _prompt_of(so_far: Trajectory, number: int) -> Usage:
+    """What the prompt of a thought took, without its reply; nothing where nobody counted."""
+    thought = so_far.steps[number - 1].thought if number <= len(so_far.steps) else None
+    return Usage() if thought is None else Usage(thought.reply.usage.input)
 
 
 class CallEstimate(msgspec.Struct, frozen=True):

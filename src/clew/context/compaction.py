@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from clew.codecs.interface import SHOWN_CHARS, Shape
 from clew.context.draft import CHARACTERS, Draft
 from clew.core.errors import ConfigError
-from clew.core.events import Compacted
+from clew.core.events import Compacted, Usage
 from clew.core.trajectory import Call, Trajectory
 from clew.support.parts import stable_name
 
@@ -161,11 +161,9 @@ class Compacting:
     shape: Shape | None
     shown: int | None
 
-    def due(self, so_far: Trajectory, prompt: int, reply: int) -> Compacted | None:
-        """What to leave out before a prompt of so many tokens is sent; None: nothing.
-
-        A `reply` is expected to take so many.
-        """
+    def due(self, so_far: Trajectory, call: Usage) -> Compacted | None:
+        """What to leave out before a prompt is sent whose call is expected to take so much."""
+        prompt, reply = call.input, call.output
         if self.window is None or prompt + reply <= self.settings.at * self.window:
             return None
         why = f"the next prompt of about {prompt:,} tokens, of a window of {self.window:,}"

@@ -6,15 +6,12 @@ from functools import cached_property
 from typing import Final
 
 from clew.codecs.interface import Shape
-from clew.context.visible import seen_in
+from clew.context.visible import effect_line, seen_in
 from clew.core.events import Note, Rewound, encode
 from clew.core.trajectory import Call, Step, Trajectory
 
 CHARACTERS: Final = 4
 """Characters that are counted as one token, where the provider's figures do not say otherwise."""
-
-EFFECT_CHARS: Final = 200
-"""The most of a line that tells of an effect."""
 
 CITED_CHARS: Final = 500
 """The most of a piece of evidence that was cited and stays."""
@@ -175,7 +172,7 @@ class Draft:
             for call in step.calls:
                 self.new_cuts.pop(call.key, None)
                 if call.changed:
-                    self._keep(_DONE, _effect(call))
+                    self._keep(_DONE, effect_line(call))
                 for piece in () if call.observation is None else call.observation.evidence:
                     if piece.doc_id in self._cited:
                         self._keep(_EVIDENCE, f"[{piece.doc_id}] {piece.text[:CITED_CHARS]}")
@@ -210,13 +207,6 @@ def _person(step: Step) -> int:
     """The characters of a person's words after a step, which are never left out."""
     notes = (note for note in step.notices if isinstance(note, Note))
     return sum(len(note.text) for note in notes if note.source == "person")
-
-
-def _effect(call: Call) -> str:
-    """A line that tells of an effect."""
-    line = f"- {call.action.name}({encode(call.args).decode()})"[:EFFECT_CHARS]
-    known = call.observation is not None and call.observation.outcome == "done"
-    return line if known else f"{line} (it may or may not have happened)"
 
 
 def _words(text: str) -> frozenset[str]:

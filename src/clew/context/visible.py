@@ -1,5 +1,6 @@
 """What a model sees of the steps of a run: observations in part, and what is left of old steps."""
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -7,12 +8,17 @@ import msgspec
 from clew.codecs.interface import SHOWN_CHARS, Shape
 from clew.context.chat_tokens import without_chat_tokens
 from clew.context.trim import LINE_CHARS, trimmed
-from clew.core.events import FINISH, Compacted, Note, Observation, Rewound
+from clew.core.events import FINISH, Compacted, Note, Observation, Rewound, encode
 from clew.core.steps import Notice
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.parts import shaped_text
 
 _TAIL_CHARS: Final = 20_000
+
+EFFECT_CHARS: Final = 200
+"""The most of a line that tells of an effect."""
+
+_DONE: Final = "Done in them all the same (do not do it again unless it is to happen twice):"
 
 _HARMLESS: Final = 4
 """The schema of records since which chat tokens are kept from models."""
@@ -128,13 +134,28 @@ def _remaining(step: Step, so_far: Trajectory) -> Step:
         return msgspec.structs.replace(step, notices=(*notices, *account))
     if step.number not in omitted:
         return msgspec.structs.replace(step, notices=notices)
-    kept = [
-        one
-        for one in notices
-        if (isinstance(one, Note) and one.source == "person")
-        or (isinstance(one, Rewound) and step.number > omitted.upto)
-    ]
+    kept: list[Notice] = []
+    for one in notices:
+        if isinstance(one, Note) and one.source == "person":
+            kept.append(one)
+        elif isinstance(one, Rewound) and step.number > omitted.upto:
+            kept.append(_with_effects(one, so_far.steps[one.to : step.number]))
     return Step(step.number, notices=tuple(kept))
+
+
+def _with_effects(back: Rewound, branch: Sequence[Step]) -> Rewound:
+    """A rewind with a line for each effect of the wrong branch: it stays done."""
+    done = [effect_line(call) for step in branch for call in step.calls if call.changed]
+    if not done:
+        return back
+    return msgspec.structs.replace(back, lesson="\n".join([back.lesson, _DONE, *done]))
+
+
+def effect_line(call: Call) -> str:
+    """A line that tells of an effect."""
+    line = f"- {call.action.name}({encode(call.args).decode()})"[:EFFECT_CHARS]
+    known = call.observation is not None and call.observation.outcome == "done"
+    return line if known else f"{line} (it may or may not have happened)"
 
 
 def _plain(seen: Observation) -> Observation:

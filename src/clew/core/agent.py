@@ -23,10 +23,11 @@ from clew.context import (
 from clew.context.call_estimate import CallEstimate, most_answered, opening
 from clew.context.compaction import Compacting, shown_characters
 from clew.context.prompt_spec import SWITCHES, brief_document
+from clew.context.rewind import asked_back
 from clew.context.view import digest, first_prompt
 from clew.context.visible import leaves_out
 from clew.core.budget import Budget, at_most
-from clew.core.events import AgentSpec, Json
+from clew.core.events import AgentSpec, Compacted, Json, Rewound
 from clew.core.interfaces import AnyTool, Bound, Check, Guard, Model, Prompt, Screen, Tool
 from clew.core.trajectory import Trajectory
 from clew.guards import AlreadyDone, NoProgress
@@ -269,6 +270,14 @@ class Agent(Generic[A_co]):
             return None
         return Compacting(settings, self.window, first, brief.shape, brief.shown)
 
+    def omission(self, so_far: Trajectory) -> Compacted | Rewound | None:
+        """What the next prompt leaves out: a wrong branch, or what the window would not hold."""
+        if (back := asked_back(so_far, self.by_name)) is not None:
+            return back
+        if self.window is None or self.compacting is None:
+            return None
+        return self.compacting.due(so_far, self.budget.estimate.next_call(so_far))
+
     def tripped_bound(self, so_far: Trajectory) -> str | None:
         """The reason of the first bound that is reached, or that the next thought would exceed."""
         bound, budget = None, self.budget
@@ -309,8 +318,7 @@ class Agent(Generic[A_co]):
     @cached_property
     def recalls(self) -> tuple[Tool, ...]:
         """The tools that read on in what the view leaves out."""
-        tools, shown = self.tools, self.shown
-        return () if shown is None else fitting_recalls(tools, self.resolved_codec, shown)
+        return fitting_recalls(self.tools, self.resolved_codec, self.shown)
 
     @cached_property
     def shown(self) -> int | None:

@@ -474,7 +474,7 @@ class Compacted(Event, frozen=True):
 
     `cuts` maps calls (`step.index`) to what is shown in the place of their observations. Steps up
     to `upto` are left out, and `text` stands in their place. `tokens` is the estimated size of the
-    prompt that is left; `by` says what decided it, `why` when. A model that wrote took `usage`.
+    prompt that is left; `by` says what decided it, `why` when.
     """
 
     by: str
@@ -483,20 +483,17 @@ class Compacted(Event, frozen=True):
     cuts: dict[str, str] = {}
     upto: int = 0
     text: str = ""
-    usage: Usage = Usage()
 
 
 class Rewound(Event, frozen=True):
     """The steps after `to` were a wrong branch: they leave the view, and `lesson` stays.
 
-    `done` lists their effects, which stay done; the prompt that is left has about so many `tokens`.
+    `by` is who says so: a person's name, or "model". Their effects stay done: the view lists them.
     """
 
     to: int
     lesson: str
     by: str = ""
-    tokens: int = 0
-    done: tuple[Done, ...] = ()
 
 
 class Landing(Event, frozen=True):

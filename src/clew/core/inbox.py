@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from clew.core.events import AnyEvent, Cancel, Note, Ruling, decode
+from clew.core.events import AnyEvent, Cancel, Note, Rewound, Ruling, decode
 from clew.core.interfaces import Store
 from clew.core.trajectory import Trajectory
 
@@ -24,9 +24,12 @@ def admitted(so_far: Trajectory, body: bytes) -> AnyEvent:
         return Note("a message in the inbox could not be read and was set aside", source="late")
     if isinstance(event, Ruling) and (why := _objection(so_far, event)):
         return Note(f"a ruling on {event.call} was set aside: {why}", source="late")
-    if isinstance(event, (Ruling, Note, Cancel)):
+    steps = len(so_far.steps)
+    if isinstance(event, Rewound) and (so_far.step.pending or not 0 <= event.to < steps):
+        return Note("a rewind was set aside: calls are open, or no step follows", source="late")
+    if isinstance(event, (Ruling, Note, Cancel, Rewound)):
         return event
-    return Note("a message in the inbox was no ruling, note or cancel", source="late")
+    return Note("a message in the inbox was no ruling, note, rewind or cancel", source="late")
 
 
 def _objection(so_far: Trajectory, ruling: Ruling) -> str:

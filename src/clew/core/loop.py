@@ -43,7 +43,7 @@ async def advance(agent: Agent, journal: Journal) -> None:
     match move.kind:
         case "think":
             await journal.record(await think(agent, journal))
-        case "compact" if move.less is not None:
+        case "leave_out" if move.less is not None:
             await journal.record(move.less)
         case "act":
             await act(agent, journal)

@@ -6,7 +6,7 @@
 from typing import Literal, NamedTuple, TypeAlias
 
 from clew.core.agent import Agent
-from clew.core.events import Compacted
+from clew.core.events import Compacted, Rewound
 from clew.core.trajectory import Trajectory
 
 Kind: TypeAlias = Literal[
@@ -17,20 +17,19 @@ Kind: TypeAlias = Literal[
     "screen",  # a person's words wait for a screen, or for what a screen or a person said of them
     "give_up",  # nothing is left to hope for
     "land",  # a bound tripped
-    "compact",  # the next prompt would pass its share of the model's window
+    "leave_out",  # a wrong branch, or what the model's window would not hold
     "think",  # ask the model
 ]
 
 
 class Move(NamedTuple):
-    """The next move; `why` is a person's reason, or that of the bound that tripped.
-
-    `less` is what the next prompt leaves out.
+    """The next move; `why` is a person's reason, or that of the bound that tripped; `less` is what
+    the next prompt leaves out.
     """
 
     kind: Kind
     why: str = ""
-    less: Compacted | None = None
+    less: Compacted | Rewound | None = None
 
 
 def next_move(agent: Agent, so_far: Trajectory, *, screened: bool = False) -> Move:
@@ -61,12 +60,9 @@ def next_move(agent: Agent, so_far: Trajectory, *, screened: bool = False) -> Mo
 
 
 def _thinks(agent: Agent, so_far: Trajectory) -> Move:
-    """Ask the model; where its window would not hold the prompt, leave something out before."""
-    if agent.window is not None and agent.compacting is not None and so_far.steps:
-        call = agent.budget.estimate.next_call(so_far)
-        if (less := agent.compacting.due(so_far, call.input, call.output)) is not None:
-            return Move("compact", less.why, less)
-    return Move("think")
+    """Ask the model; where something has to be left out of its prompt, that comes before."""
+    less = agent.omission(so_far) if so_far.steps else None
+    return Move("think") if less is None else Move("leave_out", less=less)
 
 
 def _awaits_screen(agent: Agent, so_far: Trajectory) -> bool:

@@ -242,12 +242,11 @@ class Trajectory:
                 self.omitted.compactions.append(event)
                 self.omitted.cuts |= event.cuts
                 self.step.notices += (event,)
-                self.total.usage += event.usage
-                self.spent.usage += event.usage
             case Rewound():
                 self.omitted.rewind(event, len(self.steps))
-                self.step.notices += (event,)
-                self.rejected, self.faults_in_row, self.landing = [], 0, None
+                self.step.notices, self.step.concluded = (*self.step.notices, event), True
+                self.rejected, self.faults_in_row = [], 0
+                self._go_on()
             case Started():
                 self.setting, self.visible_goal = event.setting, event.goal
                 self.grant, self.untainted = event.grant, event.trust == "trusted"

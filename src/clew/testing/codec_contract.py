@@ -25,12 +25,14 @@ from clew.core.events import (
     Action,
     AgentSpec,
     Changed,
+    Compacted,
     Finish,
     Image,
     Landing,
     Note,
     Observation,
     Reply,
+    Rewound,
     encode,
 )
 from clew.core.interfaces import Part
@@ -137,11 +139,15 @@ def a_prompt_only_grows(codec: Codec) -> None:
     ):
         before = [_plain(part) for part in codec.render(brief(), each)]
         told = ["And Rome?", "no source is named", "it arrived", "limit-on-words"]
+        told += ["a fact of last week", "steps 1 to 7", "the wrong harbour"]
         each.notices += (
             Note(told[0]),
             Note(told[1], source="check"),
             Note(told[2], source="late"),
             Landing(told[3]),
+            Note(told[4], source="memory"),
+            Compacted("mask", "", 0, text=told[5]),
+            Rewound(2, told[6]),
             Changed(AgentSpec("", "", "", "")),
         )
         after = codec.render(brief(), each)

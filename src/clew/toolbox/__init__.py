@@ -3,6 +3,7 @@
 `clew.toolbox.docs` searches documents, `clew.toolbox.web` the web.
 """
 
+from clew.toolbox.backtrack import backtrack
 from clew.toolbox.calc import calc, calculate
 from clew.toolbox.person import ASK_PERSON, HoldQuestions, answered, ask_person
 from clew.toolbox.planner import planner
@@ -14,6 +15,7 @@ __all__ = [
     "HoldQuestions",
     "answered",
     "ask_person",
+    "backtrack",
     "calc",
     "calculate",
     "planner",

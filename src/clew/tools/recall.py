@@ -44,14 +44,14 @@ class Piece(NamedTuple):
         return f'read_more("{self.handle}", offset={self.offset}): {self.text}'
 
 
-def fitting_recalls(tools: Sequence[ToolSpec], codec: Codec, shown: int) -> tuple[Tool, ...]:
+def fitting_recalls(tools: Sequence[ToolSpec], codec: Codec, shown: int | None) -> tuple[Tool, ...]:
     """Those of `recall_tools` that are of use beside these tools, in this format.
 
-    None where nothing can be observed, or the format cannot describe tools during a run; and none
-    of a name that another tool has.
+    None where all is shown, nothing can be observed, or the format cannot describe tools during a
+    run; and none of a name that another tool has.
     """
     named = {tool.name for tool in tools}
-    if not named or not (codec.native or isinstance(codec, Describes)):
+    if shown is None or not named or not (codec.native or isinstance(codec, Describes)):
         return ()
     return tuple(tool for tool in recall_tools(shown) if tool.name not in named)
 

@@ -1,0 +1,32 @@
+"""Rewinding: a wrong branch leaves the view, a lesson stays, and the record keeps all of it.
+
+What comes before the branch stays as it was sent, to the byte, so the provider's cache holds it.
+Effects stay done and are said; what was spent stays spent.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from clew.core.events import Rewound
+from clew.core.interfaces import AnyTool
+from clew.core.trajectory import Trajectory
+
+BACKTRACK: Final = "backtrack"
+VERSION: Final = "backtrack/1"
+"""The name and the version of the tool by which a model rewinds."""
+
+MODEL: Final = "model"
+"""Who rewinds, where a model does."""
+
+
+def asked_back(so_far: Trajectory, tools: Mapping[str, AnyTool]) -> Rewound | None:
+    """The rewind that the last step asked for with our `backtrack`, if it is not made yet."""
+    tool, step = tools.get(BACKTRACK), so_far.step
+    if tool is None or tool.version != VERSION:
+        return None
+    if any(isinstance(notice, Rewound) for notice in step.notices):
+        return None
+    for call in step.calls:
+        if call.action.name == BACKTRACK and call.observation is not None and call.observation.ok:
+            return Rewound(int(call.args["step"]), str(call.args["lesson"]), MODEL)
+    return None

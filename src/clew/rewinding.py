@@ -1,0 +1,36 @@
+"""A person takes a wrong branch out of what a run's model sees."""
+
+from clew.concurrency.portal import twin
+from clew.core.errors import ConfigError
+from clew.core.events import Rewound, encode
+from clew.core.journal import load
+from clew.stores import Where, store_at
+
+
+async def rewind(
+    run_id: str, *, to: int, lesson: str, by: str = "a person", store: Where = None
+) -> None:
+    """Leave the steps after step `to` out of a run's view, as a wrong branch (0: all of them).
+
+    `lesson` says in a line what was wrong, and what to do instead; the model reads it in their
+    place, with what was done in them. The record keeps them, and what they spent stays spent. It
+    goes into the run's inbox: a run at work takes it at its next step, a stopped one when it is
+    resumed. Raises `ConfigError` where no step follows `to`, calls wait, or the lesson is empty.
+    """
+    text = " ".join(lesson.split())
+    async with store_at(store) as place:
+        record = await load(place, run_id)
+        if not 0 <= to < len(record.steps):
+            message = f"run {run_id} has {len(record.steps)} steps: none follows step {to}"
+            raise ConfigError(message)
+        if not text:
+            raise ConfigError("a rewind needs a lesson: say what was wrong, and what to do instead")
+        if record.step.pending:
+            waiting = record.step.pending[0].key
+            raise ConfigError(
+                f"call {waiting} of run {run_id} is open: rule on it, or resume the run"
+            )
+        await place.post(run_id, encode(Rewound(to, text, by)))
+
+
+rewind_sync = twin(rewind)

@@ -1,0 +1,53 @@
+"""`backtrack`: a model goes back to an earlier step, with a lesson."""
+
+from typing import Final
+
+from clew.context.rewind import BACKTRACK, MODEL, VERSION
+from clew.core.errors import ConfigError, ToolError
+from clew.core.events import Json
+from clew.core.interfaces import RECORD, Tool
+
+LESSON_CHARS: Final = 500
+
+
+def backtrack(most: int = 3) -> Tool:
+    """The tool by which a model takes a wrong branch out of its view, so many times in a run.
+
+    Raises `ConfigError` for less than once.
+    """
+    if most < 1:
+        raise ConfigError(f"backtrack {most} times is never: give a number over 0")
+
+    def call(args: dict[str, Json], key: str) -> str:
+        so_far, step = RECORD.get(), int(args["step"])
+        here = int(key.rpartition(":")[2].partition(".")[0])
+        if step >= here:
+            raise ToolError(f"this is step {here}: go back to an earlier one, or to 0")
+        done = 0 if so_far is None else sum(one.by == MODEL for one in so_far.omitted.rewinds)
+        if done >= most:
+            raise ToolError(f"you went back {done} times, which is all you may: go on from here")
+        return f"the steps after step {step} are left out"
+
+    return Tool(
+        BACKTRACK,
+        "Go back to the end of an earlier step when the steps after it were a wrong branch. They "
+        "are left out from then on, and the lesson stays; what they changed stays changed.",
+        {
+            "type": "object",
+            "properties": {
+                "step": {"type": "integer", "minimum": 0, "description": "The last good step."},
+                "lesson": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": LESSON_CHARS,
+                    "description": "What was wrong, and what to do instead.",
+                },
+            },
+            "required": ["step", "lesson"],
+            "additionalProperties": False,
+        },
+        call,
+        effect="pure",
+        trust="trusted",
+        version=VERSION,
+    )
