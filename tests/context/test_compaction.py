@@ -1,6 +1,7 @@
 """A run that outgrows its model's window goes on: what is left out is recorded, and can be read."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from clew import (
     ModelError,
     Trajectory,
 )
+from clew.agent_files import load_agent
 from clew.core.events import Charged, Compacted, Observation
 from clew.core.interfaces import Prompt, Store
 from clew.testing.models import Move, act, acts, say
@@ -132,11 +134,22 @@ class TestAPromptThatTheProviderFindsTooLong:
         done = await ran(agent(WindowModel(reading(9, say("ok")))), store=store, resume=True)
         assert answered(done)
 
-    async def test_is_not_made_shorter_where_nobody_wants_that(self) -> None:
-        model = WindowModel(reading(40, say("ok")), 6_000, knows=False)
+    async def test_is_made_shorter_once(self) -> None:
+        script = reading(40, say("ok"))
+        model = WindowModel(script, 560, knows=False)
+        with pytest.raises(ModelError, match="more than 560"):
+            await ran(agent(model), WHERE)
+        assert model.refused == 2
+
+    @pytest.mark.parametrize("compaction", [None, Compaction(())])
+    @pytest.mark.parametrize("knows", [True, False])
+    async def test_is_not_made_shorter_where_nobody_wants_that(
+        self, compaction: Compaction | None, knows: bool
+    ) -> None:
+        model = WindowModel(reading(40, say("ok")), 6_000, knows=knows)
         with pytest.raises(ModelError, match="more than 6000"):
             await clew.run(
-                agent(model, context=Context(compaction=None)), WHERE, store=MemoryStore()
+                agent(model, context=Context(compaction=compaction)), WHERE, store=MemoryStore()
             )
 
 
@@ -157,7 +170,8 @@ async def test_what_was_done_said_and_cited_is_never_left_out() -> None:
     def script(prompt: Prompt) -> Move:
         turns = len(pages_read(prompt)) if not any("Steps 1" in p.text for p in prompt.parts) else 9
         if turns == 0:
-            return acts(act("post", text="Mind the tide"), act("quote"), thought="First of all.")
+            quotes = [act("quote"), act("quote")]
+            return acts(act("post", text="Mind the tide"), *quotes, thought="First of all.")
         if turns == 1:
             return act("page", number=1, thought="As [book_7] says.")
         return reading(30, say("ok"), say("Today."))(prompt)
@@ -204,6 +218,7 @@ async def test_an_observation_bigger_than_the_window_is_shown_in_part() -> None:
         ("function a(b){return b.c(d)};" * 100, False),
         ("QUJDREVGR0hJSktMTU5PUFFSU1RVVldY" * 100, False),
         ("\x00\x01\x7fELF\x02" * 200, False),
+        ('{"ids":["' + "a1b2c3d4" * 90 + '"]}', True),
         ("It is a long line of prose, as people write it. " * 60, True),
         ("\u6f6e\u306e\u9ad8\u3055\u306f\u6bce\u65e5\u5909\u308f\u308b\u3002" * 200, True),
     ],
@@ -323,3 +338,57 @@ async def test_a_script_goes_on_where_steps_are_left_out() -> None:
     assert answered(done)
     assert done.omitted.upto > 3
     assert [step.calls[0].args["number"] for step in done.steps[:-1]] == [*range(1, 12)]
+
+
+async def test_without_compaction_a_long_observation_has_no_handle() -> None:
+    @clew.tool(effect="read")
+    def dump() -> str:
+        """Give everything."""
+        return "row " * 40_000
+
+    def script(prompt: Prompt) -> Move:
+        return say("ok") if any(part.calls for part in prompt.parts) else act("dump")
+
+    model = WindowModel(script, 10**6, tools=(dump,))
+    await ran(agent(model, dump, context=Context(compaction=None)), "Sum it up.")
+    last = b"".join(model.sent[-1]).decode()
+    assert "60,000 of 160,000 characters are left out here: ask for a part of it" in last
+    assert "read_more" not in last
+
+
+def test_recall_reads_the_record_of_a_run() -> None:
+    recall = agent(WindowModel(reading(1, say("ok")))).recalls[1]
+    with pytest.raises(clew.ToolError, match="there is none"):
+        recall.call({"query": "x"}, "k:1.1")
+
+
+async def test_recall_beside_other_calls_finds_what_is_there() -> None:
+    def script(prompt: Prompt) -> Move:
+        read = max(pages_read(prompt), default=0)
+        if read < 3:
+            return act("page", number=read + 1)
+        done = any("green cupboard" in part.text for part in prompt.parts if "recall" in str(part))
+        recalled = [c.name for part in prompt.parts for c in part.calls]
+        if "recall" in recalled:
+            return say("ok" if done else "no")
+        return acts(act("recall", query="ledger"), act("page", number=9))
+
+    done = await ran(agent(WindowModel(script)), WHERE)
+    assert answered(done)
+    seen = done.steps[3].calls[0].observation
+    assert seen is not None
+    assert FACT in seen.text
+
+
+def test_an_agent_file_says_how(tmp_path: Path) -> None:
+    path = tmp_path / "agent.toml"
+    path.write_text('model = "offline"\n[compaction]\nby = ["extract", "drop"]\nwindow = 9000\n')
+    made, _ = load_agent(path)
+    assert made.context.compaction == Compaction(("extract", "drop"), window=9_000)
+    assert made.setting.parts["compaction"] == (
+        "Compaction(extract+drop, at=0.92, to=0.15, keep=3, window=9000)"
+    )
+    for wrong, why in (('by = ["msak"]', "no compactor 'msak'"), ("at = 0.1", "give shares")):
+        path.write_text(f'model = "offline"\n[compaction]\n{wrong}\n')
+        with pytest.raises(ConfigError, match=why):
+            load_agent(path)

@@ -154,6 +154,20 @@ class TestAPerson:
         assert "Page 30" not in last
         assert "Steps 1 to" in last
 
+    async def test_leaves_its_lesson_where_a_compaction_leaves_out_the_branch(self) -> None:
+        store = MemoryStore()
+        await whole(agent(WindowModel(reading(4, say("wrong")), 6_000)), store)
+        await clew.rewind("run", to=2, lesson=LESSON, store=store)
+        model = WindowModel(reading(30, say("right")), 6_000)
+        await clew.resume(agent(model), "run", store=store)
+        record = await clew.read("run", store=store)
+        assert record.omitted.upto > 5
+        assert f"Learned in them:\n- {LESSON}" in record.omitted.compactions[-1].text
+        other = MemoryStore()
+        await whole(agent(WindowModel(reading(4, say("wrong")), 6_000)), other)
+        parting = clew.diff(record, await clew.read("run", store=other)).parting
+        assert parting is not None
+
     @pytest.mark.parametrize(
         ("given", "why"),
         [

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from clew.codecs.interface import SHOWN_CHARS, Shape
-from clew.context.draft import CHARACTERS, Draft
+from clew.context.draft import CHARACTERS, Draft, rest, results
 from clew.core.errors import ConfigError
-from clew.core.events import Compacted, Usage
+from clew.core.events import Compacted, Observation, Usage
 from clew.core.trajectory import Call, Trajectory
 from clew.support.parts import stable_name
 
@@ -41,30 +41,25 @@ _SHORT: Final = 1_500
 def duplicates(draft: Draft) -> None:
     """Of results that a later call gave again, show the last one only."""
     last: dict[tuple[str, str], Call] = {}
-    for step in reversed(draft.steps):
-        for call in reversed(step.calls):
-            if call.observation is None:
-                continue
-            again = last.setdefault((call.hash, call.observation.text), call)
-            if again is not call:
-                draft.cut(call, f"[the same as the result of call {again.key}]")
+    for call, seen in reversed([pair for step in draft.steps for pair in results(step)]):
+        again = last.setdefault((call.hash, seen.text), call)
+        if again is not call:
+            draft.cut(call, seen, f"[the same as the result of call {again.key}]")
 
 
 def mask(draft: Draft) -> None:
     """Show one line in the place of each older observation; thoughts and calls stay."""
     for step in draft.older:
-        for call in step.calls:
-            if (seen := call.observation) is not None:
-                begins = " ".join(seen.text[: 2 * DIGEST_CHARS].split())[:DIGEST_CHARS]
-                draft.cut(call, f"[{begins}… ({draft.rest(call)})]")
+        for call, seen in results(step):
+            draft.cut(call, seen, f"[{_begins(seen)}… ({rest(call, seen)})]")
 
 
 def extract(draft: Draft) -> None:
     """Show the lines of each older observation that have words of the question."""
     for step in draft.older:
-        for call in step.calls:
-            if call.observation is not None and (lines := draft.salient(call)):
-                draft.cut(call, f"{lines}\n[… {draft.rest(call)}]")
+        for call, seen in results(step):
+            lines = draft.salient(seen.text) or _begins(seen)
+            draft.cut(call, seen, f"{lines}\n[… {rest(call, seen)}]")
 
 
 def drop(draft: Draft) -> None:
@@ -87,9 +82,13 @@ COMPACTORS: Final[Mapping[str, Compactor]] = {
 def shorten(draft: Draft) -> None:
     """Show the beginnings of long observations in the last steps: where there is no other way."""
     for step in draft.steps:
-        for call in step.calls:
-            if (seen := call.observation) is not None and len(seen.text) > _SHORT:
-                draft.cut(call, f"{seen.text[:_SHORT]}\n[… {draft.rest(call)}]")
+        for call, seen in results(step):
+            draft.cut(call, seen, f"{seen.text[:_SHORT]}\n[… {rest(call, seen)}]")
+
+
+def _begins(seen: Observation) -> str:
+    """What an observation begins with, on one line."""
+    return " ".join(seen.text[: 2 * DIGEST_CHARS].split())[:DIGEST_CHARS]
 
 
 # ------------------------------------------------------------------------------------- settings
@@ -180,17 +179,11 @@ class Compacting:
         """The first draft that fits: with as many of the last steps as shall be kept, or fewer."""
         if not self.settings.by:
             return None
-        share = self.settings.to / self.settings.at
-        target = int(share * room)
-        draft = None
-        for keep in range(self.settings.keep, 0, -1):
-            draft = Draft(so_far, target, keep, prompt, self.opening, self.shape, self.shown)
-            for one in self.settings.by:
-                (COMPACTORS[one] if isinstance(one, str) else one)(draft)
-            if draft.fits or draft.tokens <= target:
-                break
-        if draft is None:
-            return None
+        target, keep = int(self.settings.to / self.settings.at * room), self.settings.keep
+        draft = self._draft(so_far, prompt, target, keep)
+        while not draft.fits and keep > 1:
+            keep -= 1
+            draft = self._draft(so_far, prompt, target, keep)
         if draft.tokens > self.settings.at * room:
             shorten(draft)
         if draft.tokens > _WORTH * prompt:
@@ -198,3 +191,10 @@ class Compacting:
         return Compacted(
             self.settings.names, why, draft.tokens, draft.new_cuts, draft.upto, draft.account
         )
+
+    def _draft(self, so_far: Trajectory, prompt: int, target: int, keep: int) -> Draft:
+        """A draft, with all left out that the compactors leave out of it."""
+        draft = Draft(so_far, target, keep, prompt, self.opening, self.shape, self.shown)
+        for one in self.settings.by:
+            (COMPACTORS[one] if isinstance(one, str) else one)(draft)
+        return draft

@@ -7,7 +7,7 @@ from typing import Final
 
 from clew.codecs.interface import Shape
 from clew.context.visible import effect_line, seen_in
-from clew.core.events import Note, Rewound, encode
+from clew.core.events import Note, Observation, Reply, Rewound, encode
 from clew.core.trajectory import Call, Step, Trajectory
 
 CHARACTERS: Final = 4
@@ -100,16 +100,9 @@ class Draft:
             lines += [heading, *found] if found else []
         return "\n".join(lines)
 
-    def rest(self, call: Call) -> str:
-        """How the whole result of a call can be read."""
-        size = 0 if call.observation is None else len(call.observation.text)
-        return f'{size:,} characters in all: read_more("{call.key}") shows them'
-
-    def salient(self, call: Call) -> str:
-        """The lines of a result that have most words in common with the goal, in their order."""
-        if call.observation is None:
-            return ""
-        lines = [line.strip() for line in _LINES.findall(call.observation.text)]
+    def salient(self, text: str) -> str:
+        """The lines of a text that have most words in common with the goal, in their order."""
+        lines = [line.strip() for line in _LINES.findall(text)]
         ranked = sorted(
             (-len(self._terms & _words(line)), place) for place, line in enumerate(lines)
         )
@@ -123,31 +116,23 @@ class Draft:
     @cached_property
     def _cited(self) -> frozenset[str]:
         """What thoughts, calls and answers name in brackets."""
-        named: set[str] = set()
-        for step in self.so_far.steps:
-            if step.thought is not None:
-                named |= {
-                    *_CITED.findall(step.thought.text),
-                    *_CITED.findall(step.thought.answer or ""),
-                }
-                for action in step.thought.actions:
-                    named |= {*_CITED.findall(encode(action.args).decode())}
-        return frozenset(named)
+        thoughts = [step.thought for step in self.so_far.steps if step.thought is not None]
+        said = [f"{one.text} {one.answer or ''}" for one in thoughts]
+        said += [encode(action.args).decode() for one in thoughts for action in one.actions]
+        return frozenset(name for text in said for name in _CITED.findall(text))
 
     # ------------------------------------------------------------------------------ changing
 
-    def cut(self, call: Call, text: str) -> None:
+    def cut(self, call: Call, seen: Observation, text: str) -> None:
         """Show this in the place of a result, where it is shorter; cited evidence stays."""
-        if call.observation is None:
-            return
         step = int(call.key.partition(".")[0])
         kept = [
             f"[{piece.doc_id}] {piece.text[:CITED_CHARS]}"
-            for piece in call.observation.evidence
+            for piece in seen.evidence
             if piece.doc_id in self._cited
         ]
         text = "\n".join([text, *kept])
-        saved = self._result(call) - len(text)
+        saved = self._result(call, seen) - len(text)
         if saved > 0:
             self.cuts[call.key] = self.new_cuts[call.key] = text
             self._sizes[step] -= saved
@@ -173,9 +158,10 @@ class Draft:
                 self.new_cuts.pop(call.key, None)
                 if call.changed:
                     self._keep(_DONE, effect_line(call))
-                for piece in () if call.observation is None else call.observation.evidence:
-                    if piece.doc_id in self._cited:
-                        self._keep(_EVIDENCE, f"[{piece.doc_id}] {piece.text[:CITED_CHARS]}")
+            pieces = [piece for _, seen in results(step) for piece in seen.evidence]
+            for piece in pieces:
+                if piece.doc_id in self._cited:
+                    self._keep(_EVIDENCE, f"[{piece.doc_id}] {piece.text[:CITED_CHARS]}")
 
     def _keep(self, heading: str, line: str) -> None:
         if line in (kept := self._kept[heading]) and heading != _DONE:
@@ -187,20 +173,25 @@ class Draft:
 
     def _size(self, step: Step) -> int:
         """The characters of a step as it is shown."""
-        said = 0
-        if step.thought is not None:
-            reply = step.thought.reply
-            said = len(reply.text) + sum(len(c.name) + len(c.arguments or "") for c in reply.calls)
+        reply = Reply() if step.thought is None else step.thought.reply
+        said = len(reply.text) + sum(len(c.name) + len(c.arguments or "") for c in reply.calls)
         notes = sum(len(note.text) for note in step.notices if isinstance(note, Note))
-        return said + notes + sum(self._result(call) for call in step.calls)
+        return said + notes + sum(self._result(*pair) for pair in results(step))
 
-    def _result(self, call: Call) -> int:
+    def _result(self, call: Call, seen: Observation) -> int:
         """The characters that are shown of a call's result."""
-        if call.key in self.cuts:
-            return len(self.cuts[call.key])
-        if call.observation is None:
-            return 0
-        return len(self._seen.text(call.key, call.observation))
+        cut = self.cuts.get(call.key)
+        return len(self._seen.text(call.key, seen) if cut is None else cut)
+
+
+def results(step: Step) -> list[tuple[Call, Observation]]:
+    """The calls of a step with what came of them."""
+    return [(call, call.observation) for call in step.calls if call.observation is not None]
+
+
+def rest(call: Call, seen: Observation) -> str:
+    """How the whole result of a call can be read."""
+    return f'{len(seen.text):,} characters in all: read_more("{call.key}") shows them'
 
 
 def _person(step: Step) -> int:

@@ -26,18 +26,6 @@ HANDLES: Final = 5
 """The schema of records since which what is shown in part has a handle."""
 
 
-def visible_text(text: str, shape: Shape | None, *, whole: bool) -> str:
-    """The text of an observation as a model sees it: shaped, and a long one `whole` or in part."""
-    if shape is not None:
-        text = shaped_text(shape, text)
-    if whole or len(text) <= SHOWN_CHARS:
-        return text
-    head = SHOWN_CHARS - _TAIL_CHARS
-    left = len(text) - SHOWN_CHARS
-    said = f"[… {left:,} of {len(text):,} characters are left out here: ask for a part of it …]"
-    return f"{text[:head]}\n{said}\n{text[-_TAIL_CHARS:]}"
-
-
 class Seen(NamedTuple):
     """How a model sees the results of calls in a run.
 
@@ -51,10 +39,13 @@ class Seen(NamedTuple):
 
     def text(self, key: str, seen: Observation) -> str:
         """The text of a call's observation."""
-        if self.shown is None:
-            return visible_text(seen.text, self.shape, whole=self.whole)
         text = seen.text if self.shape is None else shaped_text(self.shape, seen.text)
-        return trimmed(text, self.shown, key, data=not isinstance(seen.content, str))
+        if self.shown is not None:
+            return trimmed(text, self.shown, key, data=not isinstance(seen.content, str))
+        if self.whole or (left := len(text) - SHOWN_CHARS) <= 0:
+            return text
+        what = f"{left:,} of {len(text):,} characters are left out here: ask for a part of it"
+        return f"{text[: SHOWN_CHARS - _TAIL_CHARS]}\n[… {what} …]\n{text[-_TAIL_CHARS:]}"
 
 
 def seen_in(so_far: Trajectory, shape: Shape | None, shown: int | None) -> Seen:
@@ -160,6 +151,5 @@ def effect_line(call: Call) -> str:
 
 def _plain(seen: Observation) -> Observation:
     """The observation without chat tokens, where they are not ours."""
-    if seen.trust == "trusted":
-        return seen
-    return msgspec.structs.replace(seen, content=without_chat_tokens(seen.text))
+    plain = seen.text if seen.trust == "trusted" else without_chat_tokens(seen.text)
+    return msgspec.structs.replace(seen, content=plain)

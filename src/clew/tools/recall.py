@@ -148,8 +148,7 @@ def _record() -> Trajectory:
 
 
 def _pieces(call: Call) -> Iterator[Piece]:
-    if (seen := call.observation) is None:
-        return
+    seen = call.observation or Observation()
     text, at = seen.text, 0
     while at < len(text):
         end = at + _PIECE
