@@ -162,10 +162,12 @@ def post(text: str) -> str:
 async def test_what_was_done_said_and_cited_is_never_left_out() -> None:
     cited = clew.Evidence("book_7", "The lamp was lit at four.", 0.9)
 
+    unused = clew.Evidence("book_8", "Nobody asked for this.", 0.1)
+
     @clew.tool(effect="read")
     def quote() -> Observation:
         """Quote the book."""
-        return Observation(content="x" * 900, evidence=(cited,))
+        return Observation(content="x" * 900, evidence=(cited, unused))
 
     def script(prompt: Prompt) -> Move:
         turns = len(pages_read(prompt)) if not any("Steps 1" in p.text for p in prompt.parts) else 9
@@ -186,6 +188,7 @@ async def test_what_was_done_said_and_cited_is_never_left_out() -> None:
     for kept in (WHERE, "And what is the date?", "Mind the tide", "The lamp was lit at four."):
         assert kept in last
     assert "First of all." not in last
+    assert "Nobody asked for this." not in last
 
 
 async def test_an_observation_bigger_than_the_window_is_shown_in_part() -> None:

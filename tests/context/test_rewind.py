@@ -127,7 +127,9 @@ async def test_somebody_elses_tool_of_that_name_is_nothing_but_a_tool() -> None:
 class TestAPerson:
     async def test_takes_a_wrong_branch_out_of_a_run_that_had_ended(self) -> None:
         store, posted_before = MemoryStore(), len(posted)
-        await whole(agent(WindowModel(reading(6, say("wrong")))), store)
+        first = agent(WindowModel(reading(6, say("wrong"), say("still wrong"))))
+        await whole(first, store)
+        await clew.resume(first, "run", say="Which harbour?", store=store)
         await clew.rewind("run", to=2, lesson=f"  {LESSON}\n", by="Ada", store=store)
 
         def script(prompt: Prompt) -> Move:
@@ -137,9 +139,10 @@ class TestAPerson:
         result = await clew.resume(agent(model), "run", store=store)
         assert (result.status, result.answer, len(posted)) == ("answered", "right", posted_before)
         assert not any(b"Page 3" in one for one in model.sent[0])
+        assert any(b"Which harbour?" in one for one in model.sent[0]), "a person's words stay"
         record = await clew.read("run", store=store)
         assert record.omitted.rewinds == [Rewound(2, LESSON, "Ada")]
-        assert len(record.steps) == 8
+        assert len(record.steps) == 9
         await clew.replay(agent(model), "run", store=store)
 
     async def test_goes_back_before_what_a_compaction_left_out(self) -> None:
@@ -165,8 +168,11 @@ class TestAPerson:
         assert f"Learned in them:\n- {LESSON}" in record.omitted.compactions[-1].text
         other = MemoryStore()
         await whole(agent(WindowModel(reading(4, say("wrong")), 6_000)), other)
+        await clew.rewind("run", to=2, lesson="Another one.", store=other)
+        await clew.resume(agent(WindowModel(reading(30, say("right")), 6_000)), "run", store=other)
         parting = clew.diff(record, await clew.read("run", store=other)).parting
         assert parting is not None
+        assert (parting.what, parting.right) == ("rewind to step 2", "Another one.")
 
     @pytest.mark.parametrize(
         ("given", "why"),
