@@ -267,6 +267,7 @@ WORDS = VOCABULARY.split()
 @example("A and " * 160)
 @example("Aa's " * 190)
 @example("who a, " * 140)
+@example("0 MINUS ,, MINUS 0")
 def test_any_question_is_planned_the_same_each_time(question: str) -> None:
     try:
         answer = plan(question)

@@ -221,7 +221,7 @@ def _expression(text: str, steps: _Steps) -> str | None:
     if (pair := _PAIR.fullmatch(text)) and (sides := _sides(pair[2])):
         return _PAIRED[pair[1].lower()].format(*(_operand(side, steps) for side in sides))
     pieces = _SIGN.split(text)
-    if len(pieces) == 1 or not all(pieces):
+    if len(pieces) == 1 or not all(piece.strip(" ,") for piece in pieces):
         return None
     spelled = [
         _SPOKEN.get(piece.lower(), piece) if place % 2 else _operand(piece, steps)
