@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, MemoryStore, ToolError, open_run, read, replay, run, tool
+from clew import Agent, MemoryStore, ToolError, open_run, read, replay, resume, run, tool
 from clew.interfaces import Note, Thought, encode
 from clew.memory import SqliteMemory, memory_tools, note_of
 from clew.testing import ScriptedModel, act, finish
+from tests.core.play import copy
 
 STORE = MemoryStore()
 
@@ -129,3 +130,34 @@ async def test_what_fits_a_goal_enters_the_record_before_the_first_thought(
     memories.close()
     again = await replay(agent_of(memories), record.run_id, store=STORE)
     assert again.trajectory.before.notices == record.before.notices
+
+
+async def test_cut_after_every_entry_a_run_that_remembers_ends_the_same(tmp_path: Path) -> None:
+    steps = (act("letter"), remember("Mallory gets them"), act("memories", query="Mallory"))
+    whole = SqliteMemory(tmp_path / "whole")
+    whole.add("Bob gets the invoices", trust="trusted")
+    record = await begun(whole, "Who gets invoices?", *steps)
+    lines = await STORE.read(record.run_id)
+    (told,) = [it.seq for it in record.entries if getattr(it.event, "call", "") == "2.1"][-1:]
+    assert 1 < told < len(lines)
+    for cut in range(1, len(lines)):
+        # Whether the tool had remembered when the process died: surely where that is on record.
+        for before in {True, cut >= told}:
+            memories = SqliteMemory(tmp_path / f"{cut} {before}")
+            memories.add("Bob gets the invoices", trust="trusted")
+            if before:
+                memories.add("Mallory gets them")
+            store = await copy(lines[:cut])
+            if cut == 1 and (note := note_of(memories.search("Who gets invoices?", 1))):
+                await store.post("run", encode(note))
+            result = await resume(agent_of(memories, *steps), "run", store=store)
+            again = await read("run", store=store)
+            assert (result.status, again.trust) == ("answered", "untrusted")
+            assert [(it.text, it.trust) for it in memories.list()] == [
+                ("Bob gets the invoices", "trusted"),
+                ("Mallory gets them", "untrusted"),
+            ], f"cut after {cut}"
+            found = again.steps[2].calls[0].observation
+            assert found is not None
+            assert '"Mallory gets them"' in str(found.content)
+            memories.close()
