@@ -93,3 +93,26 @@ def test_other_files_are_told_and_left_as_they_are() -> None:
     done = clew("memory", "search", "x", "--embed", "word2vec")
     assert done.code == 2
     assert "there is no embedding 'word2vec'" in done.err
+
+
+def test_a_question_is_told_what_fits_it() -> None:
+    clew("memory", "add", "Ada keeps bees in Bonn", "--memory", "notes")
+    clew("memory", "add", "Grace sails", "--memory", "notes")
+    ask = ("ask", "What is 2 + 3?", "--model", "offline")
+    assert clew(*ask, "--memory", "notes").code == 0
+    assert "memor" not in clew("show", "last").out
+    bees = ("ask", "What is 2 + 3 bees?", "--model", "offline")
+    assert clew(*bees, "--memory", "notes").code == 7
+    assert "Ada keeps bees in Bonn" in clew("show", "last").out
+    events = clew("show", "last", "--json").document["entries"]
+    (note,) = [event for event in events if event.get("source") == "memory"]
+    assert "Ada keeps bees in Bonn" in note["text"]
+    assert "sails" not in note["text"]
+    assert note.get("trust", "trusted") == "trusted"
+    for words, said in (
+        (("--memory", "none"), "there are no memories yet at none"),
+        (("--memory", "notes", "--votes", "3"), "--memory tells one run: leave it or --votes out"),
+    ):
+        done = clew(*ask, *words)
+        assert (done.code, done.out) == (2, "")
+        assert said in done.err

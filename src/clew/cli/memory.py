@@ -11,7 +11,8 @@ from clew import ConfigError
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, named
 from clew.cli.safe_text import inert, json_text
-from clew.memory import Memory, Source, SqliteMemory, memory_place, open_memory
+from clew.interfaces import Note
+from clew.memory import Memory, Source, SqliteMemory, memory_place, note_of, open_memory
 
 PERSON: Final = Source(by="person")
 
@@ -164,6 +165,15 @@ def forget(memory_id: str, file: str | None, *, as_json: bool) -> int:
     else:
         click.echo(f"forgotten  {', '.join(gone)}")
     return ANSWERED
+
+
+def recalled(file: str, question: str) -> Note | None:
+    """What of a file of memories fits a question, as a note for its run; None for nothing."""
+    memories = _existing(file)
+    try:
+        return note_of(memories.search(question))
+    finally:
+        memories.close()
 
 
 def _existing(file: str | None, embed: str | None = None) -> SqliteMemory:

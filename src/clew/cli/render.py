@@ -297,7 +297,7 @@ def _sub_run_line(event: Attempt) -> str:
 
 def note(event: Note, step: int) -> Iterator[Block]:
     """A word from outside."""
-    labels = {"person": "You", "check": f"Check {step}", "late": "Late"}
+    labels = {"person": "You", "check": f"Check {step}", "late": "Late", "memory": "Memory"}
     yield Block(labels[event.source], inert(event.text), "bold")
 
 
