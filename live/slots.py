@@ -83,9 +83,9 @@ def section() -> str:
     lines.append(
         f"`make live GGUF=… PARTS=slots`: {len(found)} pairs of questions, each pair with a server "
         "of its own and two slots, asked one after the other and at once: at once is "
-        f"{median(quicker):.2f} times as quick in the median pair (aim: at least as quick). Seconds "
-        f"of the pairs, one after the other and at once: {each}; the first number of all has the "
-        "file read from the disk in it. Which way came first alternated, and the model had two "
+        f"{median(quicker):.2f} times as quick in the median pair (aim: at least as quick). "
+        f"Seconds of the pairs, one after the other and at once: {each}; the first number of all "
+        "has the file read from the disk in it. Which way came first alternated, and the model had two "
         f"threads. Loads were {min(one.load for one in found):.1f} to "
         f"{max(one.load for one in found):.1f}: the second core was shared."
     )
