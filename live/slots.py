@@ -85,7 +85,7 @@ def section() -> str:
         "of its own and two slots, asked one after the other and at once: at once is "
         f"{median(quicker):.2f} times as quick in the median pair (aim: at least as quick). "
         f"Seconds of the pairs, one after the other and at once: {each}; the first number of all "
-        "has the file read from the disk in it. Which way came first alternated, and the model had two "
+        "has the file read from the disk in it. Which way came first alternated; the model had two "
         f"threads. Loads were {min(one.load for one in found):.1f} to "
         f"{max(one.load for one in found):.1f}: the second core was shared."
     )
