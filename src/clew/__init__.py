@@ -41,6 +41,7 @@ from clew.context import (
     Variant,
     demonstrations,
 )
+from clew.context.history import ContextRow, context_history
 from clew.context.rendered_prompt import RenderedPrompt
 from clew.core.agent import Agent
 from clew.core.approvals import (
@@ -94,6 +95,7 @@ __all__ = [
     "Compaction",
     "ConfigError",
     "Context",
+    "ContextRow",
     "Difference",
     "Entry",
     "Evidence",
@@ -138,6 +140,7 @@ __all__ = [
     "batch_sync",
     "cancel",
     "cancel_sync",
+    "context_history",
     "delegate",
     "demonstrations",
     "diff",

@@ -7,11 +7,12 @@ from typing import Final
 import anyio
 import click
 
-from clew import RenderedPrompt, Trajectory, prompt_of, read
+from clew import RenderedPrompt, Trajectory, context_history, prompt_of, read
 from clew.approvals import root_of
 from clew.cli.audit import audited
 from clew.cli.audit import document as audit_document
 from clew.cli.audit import render_audit as tell_audit
+from clew.cli.context_view import context_document, context_text
 from clew.cli.errors import ANSWERED
 from clew.cli.foreign_runs import pieces_with_origin
 from clew.cli.markdown import markdown
@@ -44,6 +45,7 @@ from clew.workers import queue_of
 )
 @click.option("--prompt", is_flag=True, help="Show the prompt of a step, as it was sent.")
 @click.option("--step", metavar="K", type=int, help="With --prompt: the step.  [default: the last]")
+@click.option("--context", is_flag=True, help="Show what the prompt of each step held, and took.")
 @STORE
 @DEBUG
 def show(
@@ -55,8 +57,17 @@ def show(
     *,
     prompt: bool,
     audit: bool,
+    context: bool,
 ) -> int:
     """Show the record of RUN: an id, its beginning or end, or `last`."""
+    if context:
+        if prompt or audit or step is not None or form not in {None, "json"}:
+            raise click.UsageError("--context goes with --json only.")
+        record = anyio.run(partial(_read, run, store))
+        rows = context_history(record)
+        document = context_document(record.run_id, rows) if form else {}
+        click.echo(json_text(document) if form else context_text(rows))
+        return ANSWERED
     if audit:
         if prompt or step is not None or form not in {None, "json"}:
             raise click.UsageError("--audit goes with --json and --threshold only.")
