@@ -24,7 +24,12 @@ class Dying(sqlite3.Connection):
         return super().execute(*given)
 
 real = sqlite3.connect
-sqlite3.connect = lambda *given, **more: real(*given, factory=Dying, **more)
+
+def connect(place, *given, **more):  # what else writes such files, as coverage does, goes on
+    kind = Dying if str(place) == path else sqlite3.Connection
+    return real(place, *given, factory=kind, **more)
+
+sqlite3.connect = connect
 
 from clew.memory import Source, SqliteMemory
 memories = SqliteMemory(path)
