@@ -253,7 +253,7 @@ def _check_taken(model: Model, placed: Iterable[tuple[Where, list[AnyTool]]]) ->
 
 def tool_names() -> tuple[str, ...]:
     """The names that `tools` may contain: shipped tools, and those of other packages."""
-    return ("backtrack", "calc", "planner", DOCS, ASK_PERSON, *names(TOOLS))
+    return ("calc", "planner", "backtrack", DOCS, ASK_PERSON, *names(TOOLS))
 
 
 def shipped(name: str) -> Tool:

@@ -17,7 +17,7 @@ EPILOG = """\b
 Examples:
   clew resume last
   clew resume 20260102-030405-0a1b2c3d --say "And in which year?"
-  clew resume last --rewind-to 3 --lesson "The harbour is meant, not the museum."
+  clew resume last --rewind-to 3 --lesson "Not the museum."
   clew resume last --set limits.steps=40 --accept-change
 """
 
