@@ -9,8 +9,9 @@ import pytest
 from clew import PROMPT, Agent, ConfigError, MemoryStore, demonstrations, read, run, tool
 from clew.agent_files import load_agent
 from clew.agent_files.make import shipped, tool_names
-from clew.context.demonstrations import DEMONSTRATIONS
-from clew.core.events import FINISH
+from clew.context.demonstrations import DEMONSTRATIONS, acted, finished
+from clew.context.demonstrations import example as worked
+from clew.core.events import FINISH, Action
 from clew.core.interfaces import Tool
 from clew.testing.models import ScriptedModel, act, finish
 from clew.toolbox.docs import docs_tools
@@ -175,3 +176,20 @@ def test_they_can_be_had_by_themselves() -> None:
     assert demonstrations(6, PAPER) == DEMONSTRATIONS[5:-1]
     with pytest.raises(ConfigError, match="6 demonstrations with no more tools than search, look"):
         demonstrations(7, PAPER)
+
+
+@pytest.mark.parametrize("codec", [name for name in CODECS if name != "native"])
+def test_calls_made_together_are_shown_one_after_the_other(codec: str) -> None:
+    @tool(effect="read")
+    def look(place: str) -> str:
+        """Look somewhere."""
+        return place
+
+    both = [(Action("look", {"place": place}), f"calm in {place}") for place in ("Aune", "Ostrel")]
+    shown = worked("Is it calm?", acted("I look in both.", *both), finished("It is.", "yes"))
+    prompt = PROMPT.replace(examples=[shown], variants=())
+    agent = Agent(ScriptedModel([], codec=codec, tools=[look]), [look], codec=codec, prompt=prompt)
+    (head,) = [part.text for part in agent.first_prompt.head if part.role == "system"]
+    places = [head.index(text) for text in ("I look in both.", "calm in Aune", "calm in Ostrel")]
+    assert places == sorted(places)
+    assert head.count("I look in both.") == 1

@@ -319,7 +319,7 @@ async def test_the_inbox_is_moved_into_the_record_and_what_does_not_fit_is_said(
     late = [event.text for event in events if isinstance(event, Note) and event.source == "late"]
     assert "1.1 was set aside: it is not held" in late[0]
     assert "9.9" in late[1]
-    assert late[2] == "a message in the inbox was no ruling, note or cancel"
+    assert late[2] == "a message in the inbox was no ruling, note, rewind or cancel"
     assert all("could not be read" in text for text in late[3:])
     assert await store.inbox("r") == []
 

@@ -355,7 +355,7 @@ class Trajectory:
         call.attempts += (attempt,)
         if attempt.grant is not None:
             self._reserved[call.key] = attempt.grant
-        call.deadline = self.entries[-1].at + int(attempt.timeout * 1000)
+        call.deadline = self.entries[-1].at + int(min(attempt.timeout, 1e12) * 1000)
         call.again = False
 
     def _count(self, call: Call) -> None:
