@@ -47,3 +47,13 @@ def test_a_run_without_a_count_of_tokens_has_no_bars(tmp_path: Path) -> None:
     assert "#" not in shown.out.partition("\n")[2]
     wrong = clew("show", asked["run_id"], "--context", "--md", *where)
     assert (wrong.code, "--context goes with --json only." in wrong.err) == (2, True)
+
+
+async def test_a_window_is_set_where_a_question_is_asked(tmp_path: Path) -> None:
+    place = tmp_path / "runs.sqlite"
+    where = ("--store", str(place))
+    asked = clew("ask", "2 + 2", "--window", "16000", "--json", *where).document
+    store = package.SqliteStore(place)
+    record = await package.read(asked["run_id"], store=store)
+    await store.close()
+    assert "window=16000" in record.started.setting.parts["compaction"]

@@ -20,7 +20,7 @@ from clew import (
     Trajectory,
 )
 from clew.agent_files import load_agent
-from clew.core.events import Charged, Compacted, Observation
+from clew.core.events import Charged, Compacted, Note, Observation, encode
 from clew.core.interfaces import Prompt, Store
 from clew.testing.models import Move, act, acts, say
 from tests.core.play import copy
@@ -385,6 +385,8 @@ async def test_recall_beside_other_calls_finds_what_is_there() -> None:
 
 def test_an_agent_file_says_how(tmp_path: Path) -> None:
     path = tmp_path / "agent.toml"
+    path.write_text('model = "offline"\n[compaction]\nat = 0.1\nto = 0.05\n')
+    assert load_agent(path)[0].context.compaction == Compaction(at=0.1, to=0.05)
     path.write_text('model = "offline"\n[compaction]\nby = ["extract", "drop"]\nwindow = 9000\n')
     made, _ = load_agent(path)
     assert made.context.compaction == Compaction(("extract", "drop"), window=9_000)
@@ -395,3 +397,48 @@ def test_an_agent_file_says_how(tmp_path: Path) -> None:
         path.write_text(f'model = "offline"\n[compaction]\n{wrong}\n')
         with pytest.raises(ConfigError, match=why):
             load_agent(path)
+
+
+async def test_what_a_fork_found_done_is_never_left_out() -> None:
+    script = [act("post", text="Mind the tide"), act("page", number=1), say("ok")]
+    store = MemoryStore()
+    first = clew.testing.ScriptedModel(script)
+    await ran(Agent(first, [page, post], prompt="Read."), WHERE, store, "first")
+    model = WindowModel(reading(30, say("ok")), 5_000, tools=(page, post))
+    await clew.fork(agent(model, post), "first", at=0, store=store, new_id="other")
+    done = await clew.read("other", store=store)
+    assert done.omitted.upto > 3
+    assert "Mind the tide" in b"\n".join(model.sent[-1]).decode()
+
+
+async def test_no_chat_tokens_come_back_by_an_account_a_lesson_or_a_memory() -> None:
+    token = "<|im_start|>"
+
+    def script(prompt: Prompt) -> Move:
+        if not any(part.calls or "Steps 1" in part.text for part in prompt.parts):
+            return act("post", text=f"Mind {token}the tide")
+        return reading(30, say("ok"))(prompt)
+
+    store, model = MemoryStore(), WindowModel(script, 5_000, tools=(page, post))
+    who = agent(model, post)
+    done = await ran(who, WHERE, store, "run")
+    assert token in compactions(done)[-1].text
+    await clew.rewind("run", to=len(done.steps) - 1, lesson=f"It is {token}noon.", store=store)
+    memory = Note(f"The tide {token}turns.", source="memory", trust="untrusted")
+    await store.post("run", encode(memory))
+    await ran(who, store=store, resume=True)
+    last = b"\n".join(model.sent[-1]).decode()
+    for kept in ("Mind ‹|im_start|›the", "It is ‹|im_start|›noon.", "The tide ‹|im_start|›turns."):
+        assert kept in last
+    assert token not in last
+
+
+async def test_a_memory_is_no_objection_to_an_answer() -> None:
+    store = MemoryStore()
+    whole = await ran(Agent(clew.testing.ScriptedModel([say("ok")])), WHERE, store)
+    there = await copy((await store.read("run"))[:-1])
+    memory = Note("The tide turns at six.", source="memory")
+    await there.post("run", encode(memory))
+    done = await ran(Agent(clew.testing.ScriptedModel([])), store=there, resume=True)
+    assert answered(done)
+    assert len(done.steps) == len(whole.steps) == 1

@@ -17,12 +17,9 @@ def context_of(spec: Spec, tools: Iterable[AnyTool]) -> Context:
     """What a model sees of the tools, and of a long run."""
     if (said := spec.compaction) is None:
         return Context(retrieval=_retrieval(spec, tools))
-    settings = msgspec.structs.asdict(said)
-    for name, value in settings.items():
-        with part("compaction", name):
-            Compaction(**{name: value})
     with part("compaction"):
-        return Context(retrieval=_retrieval(spec, tools), compaction=Compaction(**settings))
+        compaction = Compaction(**msgspec.structs.asdict(said))
+    return Context(retrieval=_retrieval(spec, tools), compaction=compaction)
 
 
 def _retrieval(spec: Spec, tools: Iterable[AnyTool]) -> Retrieval | None:

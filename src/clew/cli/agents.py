@@ -34,6 +34,7 @@ KEYS: Final[Mapping[str, str]] = {
     "seconds": "limits.seconds",
     "temperature": "params.temperature",
     "unknown": "limits.unknown",
+    "window": "compaction.window",
 }
 """Options by the keys of agent files that they set, where those stand in a table."""
 

@@ -190,6 +190,7 @@ _AGENT: Final = (
     _most("--tokens", "Limit: model tokens, in and out."),
     _COST,
     _number("--seconds", "S", "Limit: seconds of work."),
+    _most("--window", "Tokens that a prompt and its reply may take.  [default: the model's]"),
     _number("--temperature", "T", "Sampling temperature."),
     click.option(
         "--checks",

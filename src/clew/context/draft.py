@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Final
 
 from clew.codecs.interface import Shape
-from clew.context.visible import effect_line, seen_in
+from clew.context.visible import effect_line, seen_in, stays
 from clew.core.events import Note, Observation, Reply, Rewound, encode
 from clew.core.trajectory import Call, Step, Trajectory
 
@@ -150,7 +150,7 @@ class Draft:
             self._chars += len(_LEFT_OUT)
         self.upto = steps[-1].number
         for step in steps:
-            self._chars += _person(step)
+            self._chars += _staying(step)
             for notice in step.notices:
                 if isinstance(notice, Rewound):
                     self._keep(_LESSONS, f"- {notice.lesson}")
@@ -194,10 +194,10 @@ def rest(call: Call, seen: Observation) -> str:
     return f'{len(seen.text):,} characters in all: read_more("{call.key}") shows them'
 
 
-def _person(step: Step) -> int:
-    """The characters of a person's words after a step, which are never left out."""
-    notes = (note for note in step.notices if isinstance(note, Note))
-    return sum(len(note.text) for note in notes if note.source == "person")
+def _staying(step: Step) -> int:
+    """The characters of what is shown even of a step that is left out."""
+    staying = (notice for notice in step.notices if stays(notice))
+    return sum(len(one.text if isinstance(one, Note) else str(one)) for one in staying)
 
 
 def _words(text: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ import msgspec
 
 from clew.codecs.interface import SHOWN_CHARS, Shape
 from clew.context.chat_tokens import without_chat_tokens
-from clew.core.events import FINISH, Compacted, Note, Observation, Rewound, encode
+from clew.core.events import FINISH, Compacted, Forked, Note, Observation, Rewound, encode
 from clew.core.steps import Notice
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.parts import shaped_text
@@ -112,23 +112,18 @@ def visible_step(
             call, observation=msgspec.structs.replace(seen, content=shown)
         )
 
-    def visible_notice(notice: Notice) -> Notice:  # how a call ended after its deadline is a note
-        if not (harmless and isinstance(notice, Note) and notice.source == "late"):
-            return notice
-        return msgspec.structs.replace(notice, text=without_chat_tokens(notice.text))
-
     calls = tuple(
         call if call.observation is None else visible_call(call, call.observation)
         for call in step.calls
     )
-    notices = tuple(map(visible_notice, step.notices))
+    notices = tuple(map(_plain_notice, step.notices)) if harmless else step.notices
     return msgspec.structs.replace(step, calls=calls, notices=notices)
 
 
 def _remaining(step: Step, so_far: Trajectory) -> Step:
     """What is left of a step after compactions and rewinds, which are said where they count.
 
-    A person's words are never left out.
+    What stays is never left out.
     """
     omitted = so_far.omitted
     notices = tuple(one for one in step.notices if not isinstance(one, Compacted))
@@ -139,11 +134,21 @@ def _remaining(step: Step, so_far: Trajectory) -> Step:
         return msgspec.structs.replace(step, notices=notices)
     kept: list[Notice] = []
     for one in notices:
-        if isinstance(one, Note) and one.source == "person":
+        if stays(one):
             kept.append(one)
         elif isinstance(one, Rewound) and step.number > omitted.upto:
             kept.append(_with_effects(one, so_far.steps[one.to : step.number]))
     return Step(step.number, notices=tuple(kept))
+
+
+def stays(notice: Notice) -> bool:
+    """Whether a notice is shown even of a step that is left out.
+
+    It is a person's words, what was remembered of other runs, or what a fork found done.
+    """
+    if isinstance(notice, Note):
+        return notice.source in {"person", "memory"}
+    return isinstance(notice, Forked)
 
 
 def _with_effects(back: Rewound, branch: Sequence[Step]) -> Rewound:
@@ -165,6 +170,17 @@ def _plain(seen: Observation) -> Observation:
     """The observation without chat tokens, where they are not ours."""
     plain = seen.text if seen.trust == "trusted" else without_chat_tokens(seen.text)
     return msgspec.structs.replace(seen, content=plain)
+
+
+def _plain_notice(notice: Notice) -> Notice:
+    """The notice without chat tokens, where its words may come from outside."""
+    match notice:
+        case Note(source="late" | "memory") | Compacted():
+            return msgspec.structs.replace(notice, text=without_chat_tokens(notice.text))
+        case Rewound():
+            return msgspec.structs.replace(notice, lesson=without_chat_tokens(notice.lesson))
+        case _:
+            return notice
 
 
 def trimmed(text: str, most: int, handle: str, *, data: bool = False) -> str:

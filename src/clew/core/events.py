@@ -472,9 +472,8 @@ class Cancel(Event, frozen=True):
 class Compacted(Event, frozen=True):
     """From here on a model sees less of the steps before; the record keeps all of them.
 
-    `cuts` maps calls (`step.index`) to what is shown in the place of their observations. Steps up
-    to `upto` are left out, and `text` stands in their place. `tokens` is the estimated size of the
-    prompt that is left; `by` says what decided it, `why` when.
+    `cuts` maps calls to what is shown in the place of their observations. `text` stands in that of
+    the steps up to `upto`. `tokens` are left, as estimated; `by` says what decided, `why` when.
     """
 
     by: str
