@@ -34,8 +34,11 @@ _NEVER: Final = Retry(times=0)
 _HEADERS: Final = {"anthropic-version": "2023-06-01"}
 
 
-def service(form: str) -> Service:
-    """The strict service of a form: it refuses what the real one is known to refuse."""
+def service(form: str, *, bound: bool = True) -> Service:
+    """The strict service of a form: it refuses what the real one is known to refuse.
+
+    With `bound`, thinking has to stand behind the conversation it was thought in.
+    """
     door = Access()
     match form:
         case "openai-chat":
@@ -43,7 +46,7 @@ def service(form: str) -> Service:
         case "openai-responses":
             return OpenAIService({"/responses": Responses(door)})
         case "anthropic":
-            return AnthropicService(Messages())
+            return AnthropicService(Messages(bound=bound))
         case _:
             return GeminiService(root="/v1beta")
 
@@ -52,11 +55,12 @@ def service(form: str) -> Service:
 class Strict:
     """A carrier to a service in this process.
 
-    `say` gives the answer to a request, `bodies` are the requests, `refused` says what was refused.
+    `say` gives the answer to a request, `bodies` are the requests, `refused` says what was refused
+    by the rules.
     """
 
     service: Service
-    say: Callable[[dict[str, Any]], Say]
+    say: Callable[[dict[str, Any]], Say | Fail]
     bodies: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     refused: list[str] = field(default_factory=list[str])
 
@@ -70,14 +74,20 @@ class Strict:
             raise StatusError(Trouble(404, f"nothing at {path}"))
         if (fail := form.refuse(seen)) is not None:
             self.refused.append(fail.message)
-            raise StatusError(Trouble(fail.status, fail.message, fail.code or "", fail.param or ""))
-        return form.full_body(self.say(body), seen)
+            raise _error(fail)
+        if isinstance(said := self.say(body), Fail):
+            raise _error(said)
+        return form.full_body(said, seen)
 
     async def stream(self, path: str, content: bytes) -> "Pieces":
         raise NotImplementedError
 
     async def close(self) -> None:
         """Nothing was opened."""
+
+
+def _error(fail: Fail) -> StatusError:
+    return StatusError(Trouble(fail.status, fail.message, fail.code or "", fail.param or ""))
 
 
 @dataclass

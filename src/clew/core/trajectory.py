@@ -93,6 +93,8 @@ class Trajectory:
         """The tools shown during the run, in order, without those shown from the start."""
         self.untainted = True
         """Whether nothing untrusted has been observed, in this run or for its goal."""
+        self.trust: Trust = "trusted"
+        """How far to trust what the model wrote last: not if it had read untrusted text by then."""
         self.omitted = Omitted()
         self.folds: dict[str, Any] = {}
         """Derived values that others keep between steps; clearing it affects only speed."""
@@ -147,11 +149,6 @@ class Trajectory:
     def words(self) -> Call | None:
         """The unseen messages with the verdicts on them, or None."""
         return self._calls.get(self.words_key)
-
-    @property
-    def trust(self) -> Trust:
-        """How far to trust what the model writes now: not after it has read untrusted text."""
-        return "trusted" if self.untainted else "untrusted"
 
     @property
     def landed(self) -> bool:
@@ -249,7 +246,8 @@ class Trajectory:
                 self._go_on()
             case Started():
                 self.setting, self.visible_goal = event.setting, event.goal
-                self.grant, self.untainted = event.grant, event.trust == "trusted"
+                self.grant, self.trust = event.grant, event.trust
+                self.untainted = event.trust == "trusted"
                 self.pending_input.append(event.goal)
             case Landing():
                 self.landing = event
@@ -343,6 +341,7 @@ class Trajectory:
         self.shown += thought.shown
         self.steps.append(step)
         self.step, self._reserved = step, {}
+        self.trust = "trusted" if self.untainted else "untrusted"
         for totals in (self.total, self.spent):
             totals.steps += not landing
             totals.usage += thought.reply.usage

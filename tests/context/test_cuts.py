@@ -1,0 +1,31 @@
+"""Whatever a compaction or a rewind leaves out, providers take what is left, and it replays."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.context.cut_runs import FORMS, Found, cut_at_random
+
+pytestmark = pytest.mark.slow
+
+
+def whole(found: Found) -> None:
+    assert found.refused == []
+    assert found.diverged == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_every_cut_leaves_a_conversation_that_is_whole(form: str, anyio_backend: str) -> None:
+    found = Found()
+    for seed in range(12):
+        found.add(await cut_at_random(form, seed))
+    whole(found)
+    assert found.replayed > found.runs, "the runs below them too"
+    assert len(found.cuts) == 4, "by size, after an error, by the model, by a person"
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(FORMS), st.integers(1_000, 10**9), st.integers(0, 3))
+async def test_any_cut_does(form: str, seed: int, rounds: int) -> None:
+    whole(await cut_at_random(form, seed, rounds))
