@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from durability import damaged, outages, poisoned, report, speed, storms, torn, with_ray
+from durability import damaged, entries, outages, poisoned, report, speed, storms, torn, with_ray
 from durability.nursery import ROOT
 from durability.progress import tell
 from recordings.part import Part
@@ -17,6 +17,7 @@ PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "dbos": storms.dbos,
     "ray": with_ray.storm,
     "poisoned": poisoned.poisoned,
+    "entries": entries.killed,
     "frozen": outages.frozen,
     "restarted": outages.restarted,
     "full": outages.full,

@@ -15,7 +15,7 @@ import pytest
 
 from clew import Agent
 from clew.core.interfaces import Store
-from durability import damaged, outages, poisoned, storms, torn, world
+from durability import damaged, entries, outages, poisoned, storms, torn, world
 from durability.audit import Audit, audit
 from durability.nursery import ROOT
 from durability.report import page
@@ -49,6 +49,10 @@ def test_two_workers_of_dbos_are_killed() -> None:
 
 def test_poisoned_runs_take_no_other_with_them() -> None:
     whole(poisoned.poisoned(20))
+
+
+def test_a_long_run_is_killed_at_its_entries() -> None:
+    whole(entries.killed(15))
 
 
 def test_a_frozen_worker_is_fenced_off() -> None:
