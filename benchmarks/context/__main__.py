@@ -13,10 +13,18 @@ from pathlib import Path
 from typing import Final
 
 import clew
-from benchmarks.context.long_runs import FACT, WindowModel, breaks, page, reading, tokens
+from benchmarks.context.long_runs import (
+    FACT,
+    Summariser,
+    WindowModel,
+    breaks,
+    page,
+    reading,
+    tokens,
+)
 from clew import Agent, Compaction, Context, Limits, MemoryStore, Trajectory
 from clew.context.compaction import Compacting
-from clew.core.events import Compacted
+from clew.core.events import Compacted, Usage
 from clew.testing.models import act, say
 from durability.progress import tell
 
@@ -27,6 +35,7 @@ LENGTHS: Final = (30, 100, 300, 1_000)
 POLICIES: Final[dict[str, tuple[str, ...] | None]] = {
     "all of it": None,
     "`duplicates`, `mask`, `drop` (default)": ("duplicates", "mask", "drop"),
+    "`duplicates`, `mask`, `summary`": ("duplicates", "mask", "summary"),
     "`extract`, `drop`": ("extract", "drop"),
     "`drop`": ("drop",),
 }
@@ -58,16 +67,16 @@ async def measured(steps: int, by: tuple[str, ...] | None) -> Run:
     """A run of so many steps that then looks for what stood in the third."""
     last = act("recall", query=WHERE) if by is not None else act("page", number=1)
     window = WINDOW if by is not None else 10**9
-    model = WindowModel(reading(steps, last, say("In the cupboard.")), window)
+    model = Summariser(reading(steps, last, say("In the cupboard.")), window)
     store = MemoryStore()
     done = await clew.run(agent(model, by), WHERE, store=store, run_id="run")
     record = await clew.read(done.run_id, store=store)
     sizes = [tokens(sent) for sent in model.sent]
     seen = b"".join(model.sent[-1]).decode()
-    return Run(
-        steps, max(sizes), sum(sizes), len(breaks(model.sent)), FACT in seen,
-        [e.event for e in record.entries if isinstance(e.event, Compacted)], record,
-    )  # fmt: skip
+    compactions = [e.event for e in record.entries if isinstance(e.event, Compacted)]
+    total = sum(sizes) + sum(one.usage.input for one in compactions)
+    places = breaks(model.sent)
+    return Run(steps, max(sizes), total, len(places), FACT in seen, compactions, record)
 
 
 def compaction_ms(record: Trajectory) -> float:
@@ -90,6 +99,15 @@ async def cpu(by: tuple[str, ...] | None) -> float:
     return time.process_time() - begun
 
 
+def summaries(asked: Sequence[Usage]) -> str:
+    """How much of the prompts that ask for a summary was sent before."""
+    least = min(used.cached / used.input for used in asked)
+    return (
+        f"The {len(asked)} prompts that asked for a summary held at least {least:.1%} of tokens "
+        "that had just been sent (aim: at least 90%)."
+    )
+
+
 async def main() -> None:
     """Measure, and write the page's last part."""
     lines = [
@@ -98,6 +116,7 @@ async def main() -> None:
     ]
     whole: dict[int, int] = {}
     longest: Trajectory | None = None
+    asked: list[Usage] = []
     for steps in LENGTHS:
         for name, by in POLICIES.items():
             tell(f"{steps} steps, {name}")
@@ -108,6 +127,7 @@ async def main() -> None:
                 f"| {steps:,} | {name} | {run.largest:,} | {run.total:,} | {share:.3f} "
                 f"| {run.breaks} | {'yes' if run.found else 'no'} |"
             )
+            asked += [one.usage for one in run.compactions if one.usage.input]
             if steps == 300 and by is None:
                 longest = run.record
     assert longest is not None
@@ -122,7 +142,7 @@ async def main() -> None:
         f"{ratio:.3f} times the CPU of one without compaction (the least of {PAIRS} runs of each, "
         f"by turns: {1_000 * min(with_it):.0f} and {1_000 * min(without):.0f} ms; aim: 1.03)."
     )
-    lines += ["", cost]
+    lines += ["", cost, "", summaries(asked)]
     text = PAGE.read_text(encoding="utf-8")
     head, _, _ = text.partition(MARK)
     PAGE.write_text(f"{head}{MARK}\n" + "\n".join(lines) + "\n", encoding="utf-8")

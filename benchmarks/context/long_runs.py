@@ -8,6 +8,7 @@ from itertools import pairwise
 import msgspec
 
 import clew
+from clew.context.summary import ASKED
 from clew.core.errors import TooLongError
 from clew.core.events import Reply, Usage, encode
 from clew.core.interfaces import ModelInfo, OnText, Part, Prompt
@@ -15,6 +16,7 @@ from clew.testing.models import Move, ScriptedModel, act
 
 FACT = "The harbour master of Brannock keeps her ledger in the green cupboard."
 FACT_AT = 3
+SUMMARY = "Pages were read, and nothing is left to be done with them"
 SIZE = 2_000
 
 
@@ -106,6 +108,26 @@ class WindowModel:
         reply = writer.written(self.script(prompt), number)
         usage = Usage(size, len(reply.text) // 4 + 20, cached=tokens(now[: shared(before, now)]))
         return msgspec.structs.replace(reply, usage=usage if self.reports else Usage())
+
+
+@dataclass
+class Summariser(WindowModel):
+    """Writes a summary where it is asked for one; `summary` is what it says or raises instead."""
+
+    summary: Reply | Exception | None = None
+    asked: int = 0
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """The next reply, or a summary. Raises `TooLongError`."""
+        if [part.text for part in prompt.tail] != [ASKED]:
+            return await super().complete(prompt, on_text)
+        self.asked += 1
+        if isinstance(self.summary, Exception):
+            raise self.summary
+        before, now = self.sent[-1] if self.sent else [], messages(prompt)
+        used = Usage(tokens(now), 40, cached=tokens(now[: shared(before, now)]))
+        said = self.summary or Reply(text=f"{SUMMARY} ({self.asked}).")
+        return msgspec.structs.replace(said, usage=used)
 
 
 def shared(one: Sequence[bytes], other: Sequence[bytes]) -> int:

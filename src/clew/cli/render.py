@@ -158,6 +158,7 @@ def left_out(event: Compacted) -> str:
     steps = f"steps 1 to {event.upto}" if event.upto else ""
     cuts = f"{len(event.cuts)} results in part" if event.cuts else ""
     what = " and ".join(filter(None, [steps, cuts]))
+    what += f", a summary of {len(event.summary):,} characters" if event.summary else ""
     return f"{what}, about {event.tokens:,} tokens remain ({event.by}): {event.why}"
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from clew.codecs.interface import SHOWN_CHARS, Shape
-from clew.context.draft import CHARACTERS, Draft, rest, results
+from clew.context.draft import CHARACTERS, Draft, earlier_summary, rest, results
 from clew.core.errors import ConfigError
-from clew.core.events import Compacted, Observation, Usage
+from clew.core.events import Compacted, Observation, Rewound, Usage
 from clew.core.trajectory import Call, Trajectory
 from clew.support.parts import stable_name
 
@@ -73,8 +73,16 @@ def drop(draft: Draft) -> None:
         draft.leave_out(step)
 
 
+def summary(draft: Draft) -> None:
+    """As `drop`; what a model writes of the steps that are left out stands in their place.
+
+    It is asked with the prompt that is to be made shorter, so that the provider's cache holds it.
+    """
+    drop(draft)
+
+
 COMPACTORS: Final[Mapping[str, Compactor]] = {
-    one.__name__: one for one in (duplicates, mask, extract, drop)
+    one.__name__: one for one in (duplicates, mask, extract, drop, summary)
 }
 """Those that ship, by name."""
 
@@ -89,6 +97,13 @@ def shorten(draft: Draft) -> None:
 def _begins(seen: Observation) -> str:
     """What an observation begins with, on one line."""
     return " ".join(seen.text[: 2 * DIGEST_CHARS].split())[:DIGEST_CHARS]
+
+
+def asks_model(less: Compacted | Rewound | None, so_far: Trajectory) -> bool:
+    """Whether a model is to summarise what is left out."""
+    if not isinstance(less, Compacted) or summary.__name__ not in less.by.split("+"):
+        return False
+    return less.upto > so_far.omitted.upto
 
 
 # ------------------------------------------------------------------------------------- settings
@@ -189,7 +204,13 @@ class Compacting:
         if draft.tokens > _WORTH * prompt:
             return None
         return Compacted(
-            self.settings.names, why, draft.tokens, draft.new_cuts, draft.upto, draft.account
+            self.settings.names,
+            why,
+            draft.tokens,
+            draft.new_cuts,
+            draft.upto,
+            draft.account,
+            earlier_summary(so_far),
         )
 
     def _draft(self, so_far: Trajectory, prompt: int, target: int, keep: int) -> Draft:

@@ -147,7 +147,7 @@ class Draft:
     def _leave(self, steps: Sequence[Step]) -> None:
         """Account for steps that are left out: what was done in them, learned, and cited."""
         if not self.upto:
-            self._chars += len(_LEFT_OUT)
+            self._chars += len(_LEFT_OUT) + len(earlier_summary(self.so_far))
         self.upto = steps[-1].number
         for step in steps:
             self._chars += _staying(step)
@@ -187,6 +187,12 @@ class Draft:
 def results(step: Step) -> list[tuple[Call, Observation]]:
     """The calls of a step with what came of them."""
     return [(call, call.observation) for call in step.calls if call.observation is not None]
+
+
+def earlier_summary(so_far: Trajectory) -> str:
+    """What a model wrote of the steps that were left out so far."""
+    done = so_far.omitted.compactions
+    return done[-1].summary if done else ""
 
 
 def rest(call: Call, seen: Observation) -> str:

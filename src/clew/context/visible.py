@@ -32,6 +32,8 @@ EFFECT_CHARS: Final = 200
 
 _DONE: Final = "Done in them all the same (do not do it again unless it is to happen twice):"
 
+_SUMMARY: Final = "In short (as far to be trusted as the results it is of):"
+
 _HARMLESS: Final = 4
 """The schema of records since which chat tokens are kept from models."""
 HANDLES: Final = 5
@@ -128,7 +130,7 @@ def _remaining(step: Step, so_far: Trajectory) -> Step:
     omitted = so_far.omitted
     notices = tuple(one for one in step.notices if not isinstance(one, Compacted))
     if not step.number:
-        account = [one for one in omitted.compactions[-1:] if one.text]
+        account = [_whole(one) for one in omitted.compactions[-1:] if one.text]
         return msgspec.structs.replace(step, notices=(*notices, *account))
     if step.number not in omitted:
         return msgspec.structs.replace(step, notices=notices)
@@ -139,6 +141,13 @@ def _remaining(step: Step, so_far: Trajectory) -> Step:
         elif isinstance(one, Rewound) and step.number > omitted.upto:
             kept.append(_with_effects(one, so_far.steps[one.to : step.number]))
     return Step(step.number, notices=tuple(kept))
+
+
+def _whole(less: Compacted) -> Compacted:
+    """The account of what was left out, with what a model wrote of it."""
+    if not less.summary:
+        return less
+    return msgspec.structs.replace(less, text=f"{less.text}\n{_SUMMARY}\n{less.summary}")
 
 
 def stays(notice: Notice) -> bool:

@@ -472,8 +472,9 @@ class Cancel(Event, frozen=True):
 class Compacted(Event, frozen=True):
     """From here on a model sees less of the steps before; the record keeps all of them.
 
-    `cuts` maps calls to what is shown in the place of their observations. `text` stands in that of
-    the steps up to `upto`. `tokens` are left, as estimated; `by` says what decided, `why` when.
+    `cuts` maps calls to what is shown in the place of their observations. `text` and a model's
+    `summary`, which took `usage`, stand in the place of the steps up to `upto`. About `tokens` are
+    left; `by` says what decided, `why` when.
     """
 
     by: str
@@ -482,6 +483,8 @@ class Compacted(Event, frozen=True):
     cuts: dict[str, str] = {}
     upto: int = 0
     text: str = ""
+    summary: str = ""
+    usage: Usage = Usage()
 
 
 class Rewound(Event, frozen=True):

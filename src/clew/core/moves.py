@@ -1,7 +1,4 @@
-"""What a run does next: one pure function of the agent and the record.
-
-`advance` does it, and whoever takes a run up or leaves it asks what it would be.
-"""
+"""What a run does next, or would do: one pure function of the agent and the record."""
 
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -23,9 +20,7 @@ Kind: TypeAlias = Literal[
 
 
 class Move(NamedTuple):
-    """The next move; `why` is a person's reason, or that of the bound that tripped; `less` is what
-    the next prompt leaves out.
-    """
+    """The next move, why a person or a bound wants it, and what the next prompt leaves out."""
 
     kind: Kind
     why: str = ""

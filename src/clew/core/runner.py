@@ -3,6 +3,7 @@
 from typing import Final
 
 from clew.compare import changes, changes_to_accept
+from clew.context.compaction import asks_model
 from clew.core.agent import A_co, Agent
 from clew.core.errors import ConfigError, RunNotFoundError
 from clew.core.events import (
@@ -156,14 +157,15 @@ async def record_failure(agent: Agent, journal: Journal) -> None:
 
 
 def _pays_next(agent: Agent, so_far: Trajectory, *, other: bool = False) -> bool:
-    """Whether the next thing is a thought that takes tokens of somebody.
+    """Whether the next thing asks the model, and takes tokens of somebody.
 
     Where the agent is an `other`, its bounds say nothing of what the one before it did.
     """
     if agent.resolved_model.info.unmetered:
         return False
     move = next_move(agent, so_far, screened=so_far.words is None)
-    return move.kind == "think" or (other and move.kind == "land")
+    asks = move.kind == "think" or asks_model(move.less, so_far)
+    return asks or (other and move.kind == "land")
 
 
 def _may_have_asked(journal: Journal) -> bool:

@@ -238,6 +238,8 @@ class Trajectory:
             case Compacted():
                 self.omitted.compactions.append(event)
                 self.omitted.cuts |= event.cuts
+                self.total.usage += event.usage
+                self.spent.usage += event.usage
                 self.step.notices += (event,)
             case Rewound():
                 self.omitted.rewind(event, len(self.steps))
@@ -297,8 +299,7 @@ class Trajectory:
         self.setting = event.setting
         self.stop = self.cancel = None
         self.forks.append(event)
-        if event.done:
-            self.step.notices += (event,)
+        self.step.notices += (event,) if event.done else ()
 
     def _judge(self, event: Judged) -> None:
         if event.call == self.words_key and self.words is None:
