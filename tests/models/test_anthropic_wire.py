@@ -63,6 +63,22 @@ async def test_over_several_steps_each_reply_goes_back_as_it_came(streamed: bool
 
 
 @BOTH
+async def test_what_the_provider_compacted_goes_back_whole(streamed: bool) -> None:
+    compacted = {"type": "compaction", "content": "Six were seen.", "encrypted_content": "c1="}
+    blocks = [compacted, {"type": "text", "text": "I go on."}, BLOCKS[3]]
+    said = [Say("", more={"blocks": blocks}), Say("Done.")]
+    parts: list[Part] = []
+    asked = {"context_management": {"edits": [{"type": "compact_20260112"}]}}
+    async with over(said, retries=few(0), params=asked) as (model, server, _):
+        for _ in said:
+            reply = again(await model.complete(talk(*parts), watcher(streamed=streamed)))
+            parts += step(reply)
+    (first, *_) = assistants(server.requests[-1].body)
+    assert first[0] == compacted
+    assert first[1]["text"] == "I go on."
+
+
+@BOTH
 async def test_what_people_read_of_it(streamed: bool) -> None:
     async with over([Say("", more={"blocks": BLOCKS})]) as (model, _, _):
         reply = await model.complete(talk(), watcher(streamed=streamed))

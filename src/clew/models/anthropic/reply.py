@@ -21,6 +21,7 @@ _FINISH: Final[Mapping[str, Finish]] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
     "pause_turn": "cut",
+    "compaction": "cut",
 }
 _GROWS: Final[Mapping[str, str]] = {
     "text_delta": "text",
@@ -167,13 +168,20 @@ class Draft:
         self.usage |= {key: value for key, value in told.items() if value is not None}
 
     def _grow(self, index: int, delta: dict[str, Any]) -> str:
-        """Take a piece of a block; the text that was in it."""
-        if (key := _GROWS.get(str(delta.get("type")))) is None:
-            return ""
+        """Take a piece of a block; the text that was in it.
+
+        Of kinds that are not known, such as the provider's own compaction, all texts are kept.
+        """
+        kind = str(delta.get("type"))
         block = self.blocks.setdefault(index, _Block({"type": "text"}))
+        if (key := _GROWS.get(kind)) is None:
+            for name, value in delta.items():
+                if name != "type" and isinstance(value, str):
+                    block.grown.setdefault(name, []).append(value)
+            return ""
         piece = str(delta.get(key) or "")
         block.grown.setdefault(key, []).append(piece)
-        return piece if key == "text" else ""
+        return piece if kind == "text_delta" else ""
 
     def reply(self, sent: int) -> Reply:
         calls = tuple(

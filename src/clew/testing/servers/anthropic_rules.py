@@ -22,6 +22,7 @@ _KEYS: Final = frozenset(
         *("model", "max_tokens", "messages", "system", "tools", "tool_choice", "stream"),
         *("temperature", "top_p", "top_k", "stop_sequences", "thinking", "output_config"),
         *("metadata", "service_tier", "inference_geo", "speed", "container", "diagnostics"),
+        "context_management",  # with the header of a beta, which is not looked for here
     }
 )
 _TOOL: Final = frozenset(
@@ -38,6 +39,7 @@ _BLOCKS: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
         "thinking": frozenset({"thinking", "signature"}),
         "redacted_thinking": frozenset({"data"}),
         "tool_use": frozenset({"id", "name", "input", "caller"}),
+        "compaction": frozenset({"content", "encrypted_content", "signature", "tool_changes"}),
     },
 }
 _THINKING: Final = frozenset({"thinking", "redacted_thinking"})

@@ -241,6 +241,9 @@ def _stream_pieces(block: Block) -> tuple[Block, list[dict[str, Any]]]:
                 {"type": "input_json_delta", "partial_json": piece} for piece in ["", *pieces(text)]
             ]
             return block | {"input": {}}, deltas
+        case "compaction":
+            grown = {key: block[key] for key in ("content", "encrypted_content") if key in block}
+            return block | dict.fromkeys(grown), [{"type": "compaction_delta", **grown}]
         case _:
             return block, []
 
