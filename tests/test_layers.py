@@ -53,6 +53,7 @@ LAYERS = {
     "tools": 3,
     "memory": 3.5,  # facts that outlive a run: ranked with what `tools` has
     "toolbox": 3.5,  # made with what `tools` gives everybody
+    "context.critic": 3.5,  # a model that reads a run
     "context.summary": 4,  # asks a model for what a compaction leaves out
     "context.rendered_prompt": 4,  # the prompt of any thought, made again from the record
     "core.agent": 4,

@@ -38,9 +38,12 @@ from clew.context import (
     Compaction,
     Context,
     Instructions,
+    Review,
+    Rewinds,
     Variant,
     demonstrations,
 )
+from clew.context.critic import Critic
 from clew.context.history import ContextRow, context_history
 from clew.context.rendered_prompt import RenderedPrompt
 from clew.core.agent import Agent
@@ -96,6 +99,7 @@ __all__ = [
     "ConfigError",
     "Context",
     "ContextRow",
+    "Critic",
     "Difference",
     "Entry",
     "Evidence",
@@ -118,6 +122,8 @@ __all__ = [
     "Replayed",
     "Result",
     "Retry",
+    "Review",
+    "Rewinds",
     "RunExistsError",
     "RunNotFoundError",
     "SqliteStore",

@@ -7,7 +7,8 @@ import msgspec
 
 from clew.agent_files.imports import imported_function
 from clew.agent_files.spec import Spec, part
-from clew.context import Compaction, Context
+from clew.context import Compaction, Context, Rewinds
+from clew.context.critic import Critic
 from clew.core.errors import ConfigError
 from clew.core.interfaces import AnyTool
 from clew.tools.retrieval import Embed, Retrieval
@@ -15,11 +16,22 @@ from clew.tools.retrieval import Embed, Retrieval
 
 def context_of(spec: Spec, tools: Iterable[AnyTool]) -> Context:
     """What a model sees of the tools, and of a long run."""
+    context = Context(retrieval=_retrieval(spec, tools), rewinds=_rewinds(spec))
     if (said := spec.compaction) is None:
-        return Context(retrieval=_retrieval(spec, tools))
+        return context
     with part("compaction"):
-        compaction = Compaction(**msgspec.structs.asdict(said))
-    return Context(retrieval=_retrieval(spec, tools), compaction=compaction)
+        return context.replace(compaction=Compaction(**msgspec.structs.asdict(said)))
+
+
+def _rewinds(spec: Spec) -> Rewinds | None:
+    """When a run takes a wrong branch out of its view by itself."""
+    if (said := spec.rewinds) is None:
+        return None
+    settings = msgspec.structs.asdict(said)
+    with part("rewinds", "critic"):
+        settings["critic"] = Critic(said.critic) if said.critic else None
+    with part("rewinds"):
+        return Rewinds(**settings)
 
 
 def _retrieval(spec: Spec, tools: Iterable[AnyTool]) -> Retrieval | None:

@@ -190,6 +190,16 @@ class CompactionTable(Part, frozen=True):
     window: int | None = None
 
 
+class RewindsTable(Part, frozen=True):
+    """The table `rewinds`: the settings of `clew.Rewinds`; `critic` is a model, or empty."""
+
+    by: tuple[str, ...] = ("repeated", "rejected")
+    rejected: int = 2
+    most: int = 3
+    critic: str = ""
+    every: int = 5
+
+
 class Spec(Part, frozen=True):
     """An agent as plain values, recorded as JSON in each of its runs.
 
@@ -211,6 +221,7 @@ class Spec(Part, frozen=True):
     agents: tuple[AgentTable, ...] = ()
     retrieval: RetrievalTable | None = None
     compaction: CompactionTable | None = None
+    rewinds: RewindsTable | None = None
     params: dict[str, Json] = {}
     prices: dict[str, PriceTable] = {}
     connection: Connection = Connection()

@@ -101,6 +101,14 @@ steps = 15
 # keep = 3              # the last steps stay as they are
 # window = 32000        # tokens, where the model's window is not known, or shall not be used whole
 
+# Take a wrong branch out of the model's view, and leave a lesson in its place.
+# [rewinds]
+# by = ["repeated", "rejected"]  # calls refused as repetitions; answers that checks rejected,
+# rejected = 2          # so many of them
+# most = 3              # not more often than that
+# critic = "openai:gpt-4o-mini"  # ask this model too whether the run is on a wrong branch,
+# every = 5             # after so many steps, and where calls repeat themselves
+
 # A command-line program as a tool: an argument list, never a shell.
 # [[programs]]
 # name = "git_log"

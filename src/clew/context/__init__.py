@@ -4,6 +4,7 @@ from clew.context.compaction import Compaction
 from clew.context.demonstrations import DEMONSTRATIONS, demonstrations
 from clew.context.instructions import PROMPT, Instructions, instructions
 from clew.context.settings import CONTEXT, Context
+from clew.context.triggers import Review, Rewinds
 from clew.context.variants import SHAPES, VARIANTS, Variant, described, matching
 from clew.context.view import View
 from clew.context.visible import goal_of
@@ -17,6 +18,8 @@ __all__ = [
     "Compaction",
     "Context",
     "Instructions",
+    "Review",
+    "Rewinds",
     "Variant",
     "View",
     "demonstrations",

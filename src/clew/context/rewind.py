@@ -19,6 +19,13 @@ MODEL: Final = "model"
 """Who rewinds, where a model does."""
 
 
+REPEATED: Final = "clew: repeated"
+REJECTED: Final = "clew: rejected"
+CRITIC: Final = "clew: critic"
+OWN: Final = frozenset({REPEATED, REJECTED, CRITIC})
+"""Who rewinds, where a run does so by itself: for calls in vain, for answers, or for a critic."""
+
+
 def asked_back(so_far: Trajectory, tools: Mapping[str, AnyTool]) -> Rewound | None:
     """The rewind that the last step asked for with our `backtrack`, if it is not made yet."""
     tool, step = tools.get(BACKTRACK), so_far.step

@@ -6,6 +6,7 @@ some providers forget what they cached where the choice of tools changes. A repl
 is no summary.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -15,7 +16,7 @@ from clew.context.draft import CHARACTERS
 from clew.context.view import view_of
 from clew.core.agent import Agent
 from clew.core.errors import TooLongError
-from clew.core.events import Compacted, Rewound
+from clew.core.events import AnyEvent, Compacted, Rewound
 from clew.core.interfaces import Part, Prompt
 from clew.core.trajectory import Trajectory
 from clew.models.completion import complete
@@ -29,6 +30,18 @@ ASKED: Final = (
     "stands; what was tried in vain; what is still to be done. Keep what an earlier summary says "
     "and still holds. Take 200 words at most. Reply with this text only, and call no tool."
 )
+
+
+async def left_out(
+    agent: Agent, so_far: Trajectory, less: Compacted | Rewound | None
+) -> Sequence[AnyEvent]:
+    """What to record before the next prompt: what it leaves out, or what a critic says of the run.
+
+    Raises `ModelError` where the agent's model is asked and fails, `PartError` where a critic does.
+    """
+    if less is not None:
+        return [await summarised(agent, so_far, less)]
+    return await agent.context.review(so_far, agent.limits.reply_seconds, agent.limits.grace)
 
 
 async def summarised(

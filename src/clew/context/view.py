@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from clew.codecs.interface import Codec, Constrains, Describes, PromptSpec
 from clew.context.prompt_parts import Parts
+from clew.context.rewind import OWN
 from clew.context.visible import goal_of, visible_step
 from clew.core.events import EFFECTFUL, Code, Fingerprints, Json, Note, encode
 from clew.core.interfaces import Calls, Parameters, Part, Prompt
@@ -259,13 +260,28 @@ def _step(so_far: Trajectory, number: int) -> Step:
 def _withheld(so_far: Trajectory, brief: PromptSpec) -> frozenset[str]:
     """Tools that the last step called once more in vain: refused as a repetition, or with a hint
     that it is one, and with the same result as before. If one of them only reads, all that only
-    read: small models go from one to the other, and never to another question.
+    read: small models go from one to the other, and never to another question. After a rewind of
+    the run's own: those with which the branch began, where others read too.
     """
-    if not so_far.steps or so_far.step.person_spoke:
+    step, rewound = so_far.step, so_far.omitted.hidden
+    if not so_far.steps or step.person_spoke:
         return frozenset()
-    vain = frozenset(call.action.name for call in so_far.step.calls if _in_vain(so_far, call))
+    if step.number in rewound:
+        return _began(so_far, brief)
+    vain = frozenset(call.action.name for call in step.calls if _in_vain(so_far, call))
     reading = frozenset(tool.name for tool in brief.tools if tool.effect not in EFFECTFUL)
     return vain | reading if vain & reading else vain
+
+
+def _began(so_far: Trajectory, brief: PromptSpec) -> frozenset[str]:
+    """The tools with which the branch began that a run has just left by itself.
+
+    Small models begin it again, whatever the lesson says.
+    """
+    back = so_far.omitted.rewinds[-1]
+    began = frozenset(call.action.name for call in so_far.steps[back.to].calls)
+    others = {tool.name for tool in brief.tools if tool.effect not in EFFECTFUL} - began
+    return began if others and back.by in OWN else frozenset()
 
 
 def _in_vain(so_far: Trajectory, call: Call) -> bool:
@@ -284,10 +300,11 @@ def _result(call: Call) -> Json:
 
 
 def _earlier_results(so_far: Trajectory, call: Call) -> list[Json]:
-    """What the same call gave the last time it was made before this step."""
+    """What the same call gave before this step, the last time of those in view."""
     earlier = (
         _result(other)
         for step in so_far.steps[-2::-1]
+        if step.number not in so_far.omitted.hidden
         for other in step.calls
         if other.hash == call.hash
     )

@@ -23,7 +23,6 @@ from clew.context import (
 from clew.context.call_estimate import CallEstimate, most_answered, opening
 from clew.context.compaction import Compacting, shown_characters
 from clew.context.prompt_spec import SWITCHES, brief_document
-from clew.context.rewind import asked_back
 from clew.context.view import digest, first_prompt
 from clew.context.visible import leaves_out
 from clew.core.budget import Budget, at_most
@@ -272,7 +271,7 @@ class Agent(Generic[A_co]):
 
     def omission(self, so_far: Trajectory) -> Compacted | Rewound | None:
         """What the next prompt leaves out: a wrong branch, or what the window would not hold."""
-        if (back := asked_back(so_far, self.by_name)) is not None:
+        if (back := self.context.way_back(so_far, self.by_name, self.tries)) is not None:
             return back
         if self.window is None or self.compacting is None:
             return None
@@ -374,7 +373,6 @@ class Agent(Generic[A_co]):
     def _optional_parts(self) -> dict[str, Json]:
         """Parts that are named in the record only where they are not as usual."""
         context, brief, said = self.context, self.brief, self.instructions
-        usual = context.compaction == CONTEXT.compaction
         parts = {
             "retrieval": name_of(context.retrieval),
             "granted": msgspec.to_builtins(tool_grants(self.tools)) or None,
@@ -385,7 +383,7 @@ class Agent(Generic[A_co]):
             "shape": name_of(brief.shape),
             "tail": name_of(said.tail),
             **differing(said, PROMPT, ("tell_left",)),
-            "compaction": None if usual else stable_name(context.compaction),
+            **context.named,
         }
         return {name: part for name, part in parts.items() if part is not None}
 

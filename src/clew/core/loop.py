@@ -10,7 +10,7 @@ import anyio
 import msgspec
 
 from clew.concurrency.tasks import one_error
-from clew.context.summary import summarised
+from clew.context.summary import left_out
 from clew.core.agent import Agent
 from clew.core.errors import TooLongError
 from clew.core.events import Compacted, Json, Landing, Note, Status, Stop, Thought
@@ -44,8 +44,8 @@ async def advance(agent: Agent, journal: Journal) -> None:
     match move.kind:
         case "think":
             await journal.record(await think(agent, journal))
-        case "leave_out" if move.less is not None:
-            await journal.record(await summarised(agent, journal.trajectory, move.less))
+        case "leave_out" | "review":
+            await journal.record(*await left_out(agent, journal.trajectory, move.less))
         case "act":
             await act(agent, journal)
         case "conclude":

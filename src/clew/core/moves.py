@@ -15,6 +15,7 @@ Kind: TypeAlias = Literal[
     "give_up",  # nothing is left to hope for
     "land",  # a bound tripped
     "leave_out",  # a wrong branch, or what the model's window would not hold
+    "review",  # ask a critic whether the run is on a wrong branch
     "think",  # ask the model
 ]
 
@@ -56,8 +57,10 @@ def next_move(agent: Agent, so_far: Trajectory, *, screened: bool = False) -> Mo
 
 def _thinks(agent: Agent, so_far: Trajectory) -> Move:
     """Ask the model; where something has to be left out of its prompt, that comes before."""
-    less = agent.omission(so_far) if so_far.steps else None
-    return Move("think") if less is None else Move("leave_out", less=less)
+    less, rewinds = agent.omission(so_far) if so_far.steps else None, agent.context.rewinds
+    if less is not None:
+        return Move("leave_out", less=less)
+    return Move("review" if rewinds is not None and rewinds.asks(so_far) else "think")
 
 
 def _awaits_screen(agent: Agent, so_far: Trajectory) -> bool:

@@ -284,11 +284,9 @@ def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
 
 def _recorded_context(context: Context, journal: _Replaying) -> Context:
     """Finds the recorded tools, and leaves out nothing by itself: what was left out is fed."""
-    finder, compaction = context.retrieval, context.compaction
-    return context.replace(
-        retrieval=None if finder is None else _RecordedFinder(finder.always, journal),
-        compaction=None if compaction is None else replace(compaction, by=()),
-    )
+    finder = context.retrieval
+    found = None if finder is None else _RecordedFinder(finder.always, journal)
+    return context.undecided.replace(retrieval=found)
 
 
 class _RecordedModel(msgspec.Struct, frozen=True):

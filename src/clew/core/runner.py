@@ -164,7 +164,7 @@ def _pays_next(agent: Agent, so_far: Trajectory, *, other: bool = False) -> bool
     if agent.resolved_model.info.unmetered:
         return False
     move = next_move(agent, so_far, screened=so_far.words is None)
-    asks = move.kind == "think" or asks_model(move.less, so_far)
+    asks = move.kind in {"think", "review"} or asks_model(move.less, so_far)
     return asks or (other and move.kind == "land")
 
 
@@ -175,7 +175,7 @@ def _may_have_asked(journal: Journal) -> bool:
     unless somebody took the run up after that, and wrote nothing.
     """
     last = journal.trajectory.entries[-1]
-    left = isinstance(last.event, Charged) and last.event.why != LOST
+    left = isinstance(last.event, Charged) and last.event.why in {LEFT, FAILED}
     queued = isinstance(last.event, Started) and bool(last.event.queue)
     return not (left or queued) or journal.epoch > last.epoch + 1
 

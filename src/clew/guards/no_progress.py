@@ -23,11 +23,15 @@ LONGEST_CYCLE: Final = 3
 
 
 def backwards(so_far: Trajectory) -> Iterator[Step]:
-    """The steps from the last to the first after a person's last word: that starts it all anew."""
+    """The steps from the last to the first after a person's last word: that starts it all anew.
+
+    Steps that were rewound do not count: the model does not see them.
+    """
     for step in reversed(so_far.steps):
         if step.person_spoke:
             return
-        yield step
+        if step.number not in so_far.omitted.hidden:
+            yield step
 
 
 def _closed(so_far: Trajectory, most: int) -> list[Call]:

@@ -1,0 +1,160 @@
+"""Four ways to go on where a trigger fires: each begins with the same steps of the same run.
+
+So they are paired to the byte, and what came before is asked once. The first three do what a rewind
+does with the same lesson and as often, without leaving anything out of the view.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import msgspec
+
+from clew import Agent, Context, MemoryStore, Rewinds, Trajectory
+from clew.core.events import Note, Rewound
+from clew.core.fork import find_fork_point, start_fork
+from clew.core.interfaces import Model, Store
+from clew.core.journal import Journal
+from clew.core.loop import advance
+from clew.core.moves import next_move
+from clew.core.runner import start
+
+Arm: TypeAlias = str
+ARMS: Final[Sequence[Arm]] = ("nothing", "hint", "rewind", "fresh start")
+"""In this order: so a server's cache holds for each what it would hold if it were alone."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What came of one task in one arm, with the steps before it parted from the others.
+
+    `prompts` are the tokens of all prompts, `cached` the part of the prompts but for the first that
+    the server had, and `later` all of those. `fired` counts the triggers.
+    """
+
+    task: str
+    arm: Arm
+    right: bool
+    answer: str
+    status: str
+    steps: int
+    fired: int
+    by: tuple[str, ...]
+    prompts: int
+    replies: int
+    later: int
+    cached: int
+
+
+@dataclass(frozen=True)
+class Total:
+    """A bound: so many steps in all, whatever a person says in between."""
+
+    steps: int
+
+    def __call__(self, so_far: Trajectory) -> str | None:
+        """The reason once they are made."""
+        return "steps: all are made" if so_far.total.steps >= self.steps else None
+
+
+Making: TypeAlias = Callable[[Model, int, Context], Agent]
+"""Makes the agent of a task, for a model, at most so many steps, and a context."""
+
+
+@dataclass
+class Task:
+    """A question, who is to answer it, and whether an answer is right."""
+
+    name: str
+    question: str
+    agent: Making
+    right: Callable[[object], bool]
+
+
+async def settle(task: Task, model: Model, steps: int, rewinds: Rewinds) -> list[Outcome]:
+    """Answer a task in all arms."""
+    store, plain = MemoryStore(), Context()
+    agent = task.agent(model, steps, plain)
+    journal = await start(agent, task.question, store, run_id="beginning")
+    back = await _drive(agent, journal, rewinds, 0)
+    if back is None:  # nothing to part for
+        return [_outcome(task, arm, [journal.trajectory], []) for arm in ARMS]
+    found: list[Outcome] = []
+    for arm in ARMS:
+        records, fired = await _go_on(task, arm, model, steps, rewinds, journal, back, store)
+        found.append(_outcome(task, arm, records, fired))
+    return found
+
+
+async def _go_on(
+    task: Task, arm: Arm, model: Model, steps: int, rewinds: Rewinds,
+    beginning: Journal, back: Rewound, store: Store,
+) -> tuple[list[Trajectory], list[Rewound]]:  # fmt: skip
+    """The records of the rest of an arm, and what fired."""
+    begun = beginning.trajectory
+    if arm == "fresh start":
+        return await _anew(task, model, steps, rewinds, begun, back)
+    context = Context(rewinds=rewinds) if arm == "rewind" else Context()
+    agent = task.agent(model, steps, context)
+    say = back.lesson if arm == "hint" else ""
+    point = find_fork_point(begun, len(begun.steps), say=say)
+    journal = await start_fork(agent, point, store, arm)
+    fired = [back]
+    some = rewinds if arm == "hint" else None
+    while (again := await _drive(agent, journal, some, len(fired))) is not None:
+        await journal.record(Note(again.lesson))
+        fired.append(again)
+    if arm == "rewind":
+        fired = journal.trajectory.omitted.rewinds
+    return [journal.trajectory], fired
+
+
+async def _anew(
+    task: Task, model: Model, steps: int, rewinds: Rewinds, begun: Trajectory, back: Rewound
+) -> tuple[list[Trajectory], list[Rewound]]:
+    """Runs from the beginning, each with the lessons so far, until one is not in vain."""
+    records, fired = [begun], [back]
+    while (left := steps - sum(len(one.steps) for one in records)) > 0:
+        agent = task.agent(model, left, Context())
+        lessons = "\n".join(f"Learned in an earlier try: {one.lesson}" for one in fired)
+        question = f"{task.question}\n\n{lessons}"
+        journal = await start(agent, question, MemoryStore(), run_id=f"anew {len(fired)}")
+        again = await _drive(agent, journal, rewinds, len(fired))
+        records.append(journal.trajectory)
+        if again is None:
+            break
+        fired.append(again)
+    return records, fired
+
+
+async def _drive(
+    agent: Agent, journal: Journal, rewinds: Rewinds | None, fired: int
+) -> Rewound | None:
+    """Advance until the run stops, or until a trigger fires, which is not recorded."""
+    so_far = journal.trajectory
+    while so_far.stop is None:
+        if rewinds is not None and fired < rewinds.most:
+            thinks = next_move(agent, so_far).kind == "think"
+            if thinks and (back := rewinds.due(so_far, agent.tries)) is not None:
+                return back
+        await advance(agent, journal)
+    return None
+
+
+def _outcome(
+    task: Task, arm: Arm, records: Sequence[Trajectory], fired: Sequence[Rewound]
+) -> Outcome:
+    last = records[-1]
+    answer = None if last.stop is None else last.stop.answer
+    usages = [
+        [step.thought.reply.usage for step in one.steps if step.thought is not None]
+        for one in records
+    ]
+    flat = [usage for run in usages for usage in run]
+    later = flat[1:]
+    status = "open" if last.stop is None else last.stop.status
+    return Outcome(
+        task.name, arm, status == "answered" and task.right(answer), str(answer)[:200], status,
+        len(flat), len(fired), tuple(one.by for one in fired),
+        sum(one.input for one in flat), sum(one.output for one in flat),
+        sum(one.input for one in later), sum(one.cached for one in later),
+    )  # fmt: skip

@@ -1,0 +1,186 @@
+"""Where a wrong branch began, as the record says it, and what it teaches.
+
+A lesson quotes calls, answers and objections, and no results: a result that misled would stand in
+view again, and its text would speak where clew does.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from clew.citations import citations
+from clew.context.chat_tokens import without_chat_tokens
+from clew.core.events import FINISH, Code, Json, Note, Observation, encode
+from clew.core.trajectory import Call, Step, Trajectory
+
+CODE: Final[Code] = "repeated_same_tool_call_too_many_times"
+"""The code of calls that are refused, or hinted at, for repeating what was in vain."""
+
+LESSON_CHARS: Final = 500
+_QUOTED: Final = 120
+"""The most of a lesson, and of a call, an answer or an objection in it."""
+
+_SENT_BACK: Final[frozenset[Code]] = frozenset({"rejected", "invalid_arguments", "denied"})
+_SAID: Final = re.compile(r"^ERROR: \w+: ")
+_WORD: Final = re.compile(r"\w+")
+_SHORT: Final = 3
+"""A word of fewer letters tells no text from another, unless it is a number."""
+
+_HALF: Final = 0.5
+"""A result is the source of an answer if it has this share of the words that are new in it."""
+
+
+class Branch(NamedTuple):
+    """A wrong branch: the last step before it, and a line that says what was wrong."""
+
+    to: int
+    lesson: str
+
+
+def branch_steps(so_far: Trajectory) -> Sequence[Step]:
+    """The steps in view since a person last spoke: no branch began before that."""
+    found: list[Step] = []
+    for step in reversed(so_far.steps):
+        if step.person_spoke:
+            break
+        if step.number not in so_far.omitted.hidden:
+            found.append(step)
+    return found[::-1]
+
+
+def one_line(text: str, most: int = _QUOTED) -> str:
+    """A text on one line, of so many characters at most, and without chat tokens."""
+    line = " ".join(without_chat_tokens(text).split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+# ------------------------------------------------------------------------------- no progress
+
+
+def repeated(so_far: Trajectory, tries: int) -> Branch | None:
+    """The branch that began with the first of the calls whose repetition was refused.
+
+    Where the last step did anything else besides, there is none.
+    """
+    calls = [call for call in so_far.step.calls if call.action.name != FINISH]
+    codes = {call.observation.code for call in calls if call.observation is not None}
+    if codes != {CODE}:
+        return None
+    steps = branch_steps(so_far)
+    rows = [_row(steps, call) for call in calls]
+    first = min(step for row in rows for step in row)
+    said = [_said_of(call, row) for call, row in zip(calls, rows, strict=True)]
+    return Branch(first - 1, " ".join([*dict.fromkeys(said), "Try something else."]))
+
+
+def _row(steps: Sequence[Step], refused: Call) -> list[int]:
+    """The steps of the calls that a refused one repeated, its own at the end."""
+    same = [call.hash for step in steps[:-1] for call in step.calls].count(refused.hash) > 0
+    row, result = [_step_of(refused)], None
+    for call in _backwards(steps):
+        seen = call.observation
+        alike = call.hash == refused.hash if same else call.action.name == refused.action.name
+        if not alike or seen is None or _step_of(call) >= row[0]:
+            continue
+        if seen.code != CODE:
+            if result is not None and seen.content != result.content:
+                break
+            result = seen
+        row.insert(0, _step_of(call))
+    return row
+
+
+def _backwards(steps: Sequence[Step]) -> Iterator[Call]:
+    return (call for step in reversed(steps) for call in reversed(step.calls))
+
+
+def _said_of(call: Call, row: Sequence[int]) -> str:
+    return f"{shown_call(call)} gave nothing new in {len(row)} calls."
+
+
+def shown_call(call: Call) -> str:
+    """A call as a lesson names it."""
+    return one_line(f"{call.action.name}({encode(call.args).decode()})")
+
+
+def _step_of(call: Call) -> int:
+    return int(call.key.partition(".")[0])
+
+
+# --------------------------------------------------------------------------- rejected answers
+
+
+def rejected(so_far: Trajectory, tries: int) -> Branch | None:
+    """The branch that began where the rejected answers came from, once there are `tries` of them.
+
+    That is the first result that has what is new in one of them, or that one cites; where there is
+    none, the first of the answers.
+    """
+    if not tries or len(so_far.rejected) < tries:
+        return None
+    steps = branch_steps(so_far)
+    found = [(step, *pair) for step in steps for pair in _answers(step)]
+    if not found:
+        return None
+    sources = [_source(so_far, steps, step, answer) for step, answer, _ in found]
+    source = min(filter(None, sources), key=_step_of, default=None)
+    first = found[0][0].number if source is None else _step_of(source)
+    answers = _listed(one_line(answer, _QUOTED // 2) for _, answer, _ in found)
+    why = _listed(one_line(_SAID.sub("", text)) for _, _, text in found)
+    said = f"The answer {answers} was rejected: {why}."
+    if source is None:
+        return Branch(first - 1, said)
+    came = f"It came from {shown_call(source)}. Look elsewhere."
+    return Branch(first - 1, f"{one_line(said, LESSON_CHARS - len(came) - 1)} {came}")
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(texts))
+
+
+def _answers(step: Step) -> Iterator[tuple[str, str]]:
+    """The answers of a step that were sent back, each with the objection."""
+    for call in step.calls:
+        seen = call.observation
+        if call.action.name == FINISH and seen is not None and seen.code in _SENT_BACK:
+            yield _text(call.args.get("answer", "")), seen.text
+    objections = [one.text for one in step.notices if isinstance(one, Note) and _checked(one)]
+    if objections and step.thought is not None and step.thought.answer is not None:
+        yield step.thought.answer, objections[-1]
+
+
+def _checked(note: Note) -> bool:
+    return note.source == "check"
+
+
+def _text(answer: Json) -> str:
+    return answer if isinstance(answer, str) else encode(answer).decode()
+
+
+def _source(so_far: Trajectory, steps: Sequence[Step], last: Step, answer: str) -> Call | None:
+    """The first call before an answer whose result the answer cites, or has most of its words."""
+    named = {one.doc_id for one in citations(answer, {one.doc_id for one in so_far.evidence})}
+    new = _words(answer) - _words(so_far.visible_goal)
+    best, most = None, _HALF
+    for step in steps:
+        if step.number >= last.number:
+            break
+        for call in step.calls:
+            if (seen := call.observation) is None or not seen.ok or call.action.name == FINISH:
+                continue
+            if named & {piece.doc_id for piece in seen.evidence}:
+                return call
+            share = _share(new, seen)
+            if share > most or (best is None and share == most):
+                best, most = call, share
+    return best
+
+
+def _share(new: frozenset[str], seen: Observation) -> float:
+    """The share of an answer's new words that a result has."""
+    return len(new & _words(seen.text)) / len(new) if new else 0.0
+
+
+def _words(text: str) -> frozenset[str]:
+    words = (word.casefold() for word in _WORD.findall(text))
+    return frozenset(word for word in words if len(word) >= _SHORT or word.isdigit())

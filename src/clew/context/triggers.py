@@ -1,0 +1,204 @@
+"""Rewinds that a run makes by itself: when, how often, and who is asked.
+
+Whether to go back follows from the record alone, but for a critic, which is asked. What was decided
+is recorded with what the critic took; a replay is fed both, and decides nothing.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias, cast
+
+import msgspec
+
+from clew.context.branches import (
+    CODE,
+    LESSON_CHARS,
+    Branch,
+    branch_steps,
+    one_line,
+    rejected,
+    repeated,
+    shown_call,
+)
+from clew.context.rewind import CRITIC, OWN, REJECTED, REPEATED
+from clew.core.errors import ConfigError
+from clew.core.events import FINISH, AnyEvent, Charged, Rewound, Thought, Usage
+from clew.core.interfaces import Answering
+from clew.core.trajectory import Step, Trajectory
+from clew.support.parts import Patience, ask, of_kind, stable_name
+
+Trigger: TypeAlias = Callable[[Trajectory, int], Branch | None]
+"""Finds the wrong branch that the last step ends, given after how many rejected answers."""
+
+TRIGGERS: Final[Mapping[str, Trigger]] = {one.__name__: one for one in (repeated, rejected)}
+_BY: Final[Mapping[str, str]] = {"repeated": REPEATED, "rejected": REJECTED}
+
+_ASKED: Final = "the critic after step "
+"""What the record says of what a critic took begins so."""
+
+_GUARD: Final = "NoProgress("
+"""The name of the guard against repetition begins so."""
+
+
+class Review(msgspec.Struct, frozen=True):
+    """What a critic says of a run: whether it is on a wrong branch.
+
+    Then `to` is the last good step (0: none), and `lesson` says what was wrong and what to do
+    instead. `usage` is what it took to say so; a `fault` says why it said nothing.
+    """
+
+    wrong: bool
+    to: int = 0
+    lesson: str = ""
+    usage: Usage = Usage()
+    fault: str = ""
+
+
+Reviewer: TypeAlias = Callable[[Trajectory], Answering[Review]]
+"""A critic: it reads a run and says whether that is on a wrong branch. `clew.Critic` is one."""
+
+
+@dataclass(frozen=True)
+class Rewinds:
+    """When a run takes a wrong branch out of its view by itself, and how often.
+
+    `by` names what it goes by: "repeated" (every call of a step was refused as a repetition), and
+    "rejected" (so many answers were `rejected` by the checks, or as many as the agent's `tries`
+    allow). A `critic` is asked after each `every` steps, and where calls repeat themselves.
+    All together rewind at most `most` times after each of a person's messages.
+
+    Raises `ConfigError` for what cannot be meant.
+    """
+
+    by: tuple[str, ...] = ("repeated", "rejected")
+    rejected: int = 2
+    most: int = 3
+    critic: Reviewer | None = None
+    every: int = 5
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for what cannot be meant."""
+        given: object = self.by
+        if isinstance(given, str):
+            raise ConfigError(f"rewinds by is one text: give a tuple, ({self.by!r},)")
+        for name in self.by:
+            if name not in TRIGGERS:
+                known = ", ".join(TRIGGERS)
+                raise ConfigError(f"rewinds by {name!r} are not known: choose among {known}")
+        for name in ("rejected", "most", "every"):
+            if type(number := getattr(self, name)) is not int or number < 1:
+                raise ConfigError(f"rewinds {name} is {number!r}: give a whole number over 0")
+        if self.critic is not None and not callable(self.critic):
+            raise ConfigError(f"rewinds critic is {self.critic!r}: give clew.Critic(model)")
+
+    def __repr__(self) -> str:
+        """As the record names it."""
+        critic = "" if self.critic is None else f", {stable_name(self.critic)} every {self.every}"
+        by = "+".join(self.by) or "nothing"
+        return f"Rewinds({by}, rejected={self.rejected}, most={self.most}{critic})"
+
+    def due(self, so_far: Trajectory, tries: int) -> Rewound | None:
+        """The rewind that the record calls for before the next thought."""
+        if not self._may(so_far):
+            return None
+        for name in self.by:
+            branch = TRIGGERS[name](so_far, min(self.rejected, tries))
+            if branch is not None:
+                to, lesson = branch
+                if (further := _further(so_far, to)) < to:
+                    to, lesson = further, f"{lesson} {_began(so_far, further)}"
+                return Rewound(to, one_line(lesson, LESSON_CHARS), _BY[name])
+        return None
+
+    def asks(self, so_far: Trajectory) -> bool:
+        """Whether the critic is to be asked before the next thought."""
+        if self.critic is None or not self._may(so_far):
+            return False
+        since = 0
+        for entry in reversed(so_far.entries):
+            if _is_review(event := entry.event):
+                break
+            since += isinstance(event, Thought)
+        steps = len(branch_steps(so_far))
+        return since > 0 and (min(since, steps) >= self.every or _repeats(so_far.step))
+
+    async def review(self, so_far: Trajectory, seconds: float, grace: float) -> list[AnyEvent]:
+        """Ask the critic, as long as a reply may take: what that took, and its rewind if any."""
+        patience = Patience(seconds, grace, "reply_seconds")
+        critic = cast("Reviewer", self.critic)  # there is one: `asks` said so
+        said = await ask("the critic", patience, critic, so_far)
+        found = of_kind("the critic", said, Review, "a clew.Review")
+        lesson = one_line(found.lesson, LESSON_CHARS)
+        why = _objection(so_far, found, lesson)
+        back = Rewound(found.to, lesson, CRITIC) if found.wrong and not why else None
+        came = why or (f"back to step {found.to}" if back else "nothing wrong")
+        charged = Charged(found.usage, f"{_ASKED}{so_far.step.number}: {came}")
+        return [charged] if back is None else [charged, back]
+
+    def _may(self, so_far: Trajectory) -> bool:
+        """Whether there is a branch to go back in, and it is not too often."""
+        step = so_far.step
+        if so_far.landing is not None or step.person_spoke or not so_far.steps:
+            return False
+        if step.number in so_far.omitted.hidden:  # it was just made
+            return False
+        return len(_own(so_far)) < self.most
+
+
+def _spoken(so_far: Trajectory) -> int:
+    """The step after which a person last spoke, or 0."""
+    return next((step.number for step in reversed(so_far.steps) if step.person_spoke), 0)
+
+
+def _own(so_far: Trajectory) -> list[tuple[int, Rewound]]:
+    """The run's own rewinds since a person last spoke, each with the step after which it stands."""
+    return [
+        (step.number, notice)
+        for step in so_far.steps[_spoken(so_far) :]
+        for notice in step.notices
+        if isinstance(notice, Rewound) and notice.by in OWN
+    ]
+
+
+def _further(so_far: Trajectory, to: int) -> int:
+    """Where to go back to; where the last rewind led nowhere, to half of what that one kept."""
+    if not (own := _own(so_far)):
+        return to
+    made, before = own[-1]
+    if any(made < step.number <= to for step in branch_steps(so_far)):
+        return to  # that one led to steps that are kept
+    spoken = _spoken(so_far)
+    return min(to, spoken + (before.to - spoken) // 2)
+
+
+def _began(so_far: Trajectory, to: int) -> str:
+    """What a lesson says of what came after an earlier step."""
+    calls = [call for call in so_far.steps[to].calls if call.action.name != FINISH]
+    said = f"with {shown_call(calls[0])}" if calls else f"after step {to}"
+    return f"All that began {said} led nowhere."
+
+
+def _is_review(event: AnyEvent) -> bool:
+    return isinstance(event, Charged) and event.why.startswith(_ASKED)
+
+
+def _repeats(step: Step) -> bool:
+    """Whether the guard against repetition had something to say of the step."""
+    return any(
+        (call.observation is not None and call.observation.code == CODE)
+        or any(hint.by.startswith(_GUARD) for hint in call.hints)
+        for call in step.calls
+    )
+
+
+def _objection(so_far: Trajectory, review: Review, lesson: str) -> str:
+    """Why nothing comes of a review; "" where something may."""
+    if review.fault:
+        return one_line(review.fault)
+    if not review.wrong:
+        return ""
+    steps = branch_steps(so_far)
+    least, last = (steps[0].number - 1, steps[-1].number)
+    if not least <= review.to < last:
+        return f"it would go back to step {review.to}, and may to {least} to {last - 1}"
+    return "" if lesson else "it gave no lesson"
