@@ -15,10 +15,14 @@ PLACES: Final = (
 )  # fmt: skip
 """A place that is asked about, and the other that the guide book is about."""
 
-PEOPLE: Final = ("Ada Finch", "Bram Tully", "Cora Lind", "Dov Marsh", "Edda Rook", "Finn Oake",
-                 "Gwen Ashby", "Hal Corrie", "Iris Pell", "Jon Varley", "Kit Lowe", "Lena Moss")  # fmt: skip
-COLOURS: Final = ("green", "red", "yellow", "blue", "white", "black", "grey", "brown", "orange",
-                  "violet", "pink", "golden")  # fmt: skip
+PEOPLE: Final = (
+    "Ada Finch", "Bram Tully", "Cora Lind", "Dov Marsh", "Edda Rook", "Finn Oake", "Gwen Ashby",
+    "Hal Corrie", "Iris Pell", "Jon Varley", "Kit Lowe", "Lena Moss",
+)  # fmt: skip
+COLOURS: Final = (
+    "green", "red", "yellow", "blue", "white", "black", "grey", "brown", "orange", "violet",
+    "pink", "golden",
+)  # fmt: skip
 FACTS: Final = (
     ("In which year was the stone bridge of {} built?",
      "The stone bridge was built in {}, after the great flood, and has four arches.", "year"),
