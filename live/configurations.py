@@ -28,6 +28,8 @@ WARM: Final = 0.7
 
 BASE: Final = "default"
 BEFORE: Final = "before"
+PLAIN: Final = "before json"
+"""What the others' agents would be in clew's most reliable format."""
 
 Settings: TypeAlias = Mapping[str, Any]
 Chosen: TypeAlias = Callable[[Task], Sequence[Example]]

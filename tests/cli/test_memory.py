@@ -100,7 +100,7 @@ def test_a_question_is_told_what_fits_it() -> None:
     clew("memory", "add", "Grace sails", "--memory", "notes")
     ask = ("ask", "What is 2 + 3?", "--model", "offline")
     assert clew(*ask, "--memory", "notes").code == 0
-    assert "memor" not in clew("show", "last").out
+    assert "remembered" not in clew("show", "last").out
     bees = ("ask", "What is 2 + 3 bees?", "--model", "offline")
     assert clew(*bees, "--memory", "notes").code == 7
     assert "Ada keeps bees in Bonn" in clew("show", "last").out
@@ -109,10 +109,33 @@ def test_a_question_is_told_what_fits_it() -> None:
     assert "Ada keeps bees in Bonn" in note["text"]
     assert "sails" not in note["text"]
     assert note.get("trust", "trusted") == "trusted"
-    for words, said in (
-        (("--memory", "none"), "there are no memories yet at none"),
-        (("--memory", "notes", "--votes", "3"), "--memory tells one run: leave it or --votes out"),
-    ):
-        done = clew(*ask, *words)
-        assert (done.code, done.out) == (2, "")
-        assert said in done.err
+    done = clew(*ask, "--memory", "notes", "--votes", "3")
+    assert (done.code, done.out) == (2, "")
+    assert "3 runs would each do what remember does" in done.err
+
+
+def test_a_chat_is_told_what_fits_each_question() -> None:
+    clew("memory", "add", "Ada keeps bees in Bonn", "--memory", "notes")
+    clew("memory", "add", "Grace sails", "--memory", "notes")
+    said = "What is 2 + 3 bees?\nWhat does Grace?\n"
+    clew("chat", "--model", "offline", "--memory", "notes", stdin=said)
+    events = clew("show", "last", "--json").document["entries"]
+    notes = [event["text"] for event in events if event.get("source") == "memory"]
+    assert ["bees" in note for note in notes] == [True, False]
+    assert ["sails" in note for note in notes] == [False, True]
+
+
+def test_an_agent_file_names_its_memories() -> None:
+    clew("memory", "add", "Ada keeps bees in Bonn", "--memory", "notes.sqlite")
+    Path("agent.toml").write_text('model = "offline"\nmemory = "notes.sqlite"\n')
+    clew("ask", "What is 2 + 3 bees?", "--agent", "agent.toml")
+    document = clew("show", "last", "--json").document
+    assert any(event.get("source") == "memory" for event in document["entries"])
+    told = clew("doctor", "tools", "--agent", "agent.toml").out
+    assert "remember" in told
+    assert "memories" in told
+    assert clew("replay", "last").code == 0
+    Path("agent.toml").write_text('model = "offline"\nmemory = "."\n')
+    wrong = clew("ask", "x", "--agent", "agent.toml")
+    assert wrong.code == 5
+    assert "cannot be opened for writing: change its rights or name another file" in wrong.err

@@ -32,7 +32,17 @@ from clew.models.http.rate_limit import read_rate
 from clew.models.prices import Price
 from clew.models.resolve import OFFLINE, default_model, resolve
 from clew.models.validate import check_header, check_settings
-from clew.support.wings import CHECKS, DOCUMENTS, GUARDS, SCREENS, TOOLS, find, names, require
+from clew.support.wings import (
+    CHECKS,
+    DOCUMENTS,
+    GUARDS,
+    MEMORY,
+    SCREENS,
+    TOOLS,
+    find,
+    names,
+    require,
+)
 from clew.toolbox.backtrack import backtrack
 from clew.toolbox.calc import calc
 from clew.toolbox.person import ASK_PERSON, HoldQuestions, ask_person
@@ -227,6 +237,10 @@ def _placed(spec: Spec, docs: object | None) -> Iterator[tuple[Where, list[AnyTo
         with part("agents", place):
             tools = [other_agent(other, spec, make_agent)]
         yield ("agents", place), tools
+    if spec.memory:
+        with part("memory"):
+            tools = [*require(MEMORY, "tools")(spec.memory)]
+        yield ("memory",), tools
     if docs is not None:
         yield ("docs",), [*require(DOCUMENTS, "docs_tools")(docs)]
 

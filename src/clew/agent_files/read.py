@@ -104,6 +104,7 @@ def with_absolute_paths(spec: Spec, file: Path, *, screened: bool) -> Spec:
     return msgspec.structs.replace(
         spec,
         docs=place(spec.docs),
+        memory=place(spec.memory),
         screens=screens,
         store=store,
         programs=programs,

@@ -203,10 +203,10 @@ class RewindsTable(Part, frozen=True):
 class Spec(Part, frozen=True):
     """An agent as plain values, recorded as JSON in each of its runs.
 
-    `model` is `provider:model`, or empty for the first usable one. `docs` and `store` are paths or
-    addresses. `tools` are names of shipped tools and `module:name` of your own; modules are looked
-    up beside `file` (the agent file; empty: the working folder) first. The same holds for
-    `screens`, `guards`, `bounds`, `checks` and the type `answer`. Omitted values are those of
+    `model` is `provider:model`, or empty for the first usable one. `docs`, `memory` and `store` are
+    paths or addresses. `tools` are names of shipped tools and `module:name` of your own; modules
+    are looked up beside `file` (the agent file; empty: the working folder) first. The same holds
+    for `screens`, `guards`, `bounds`, `checks` and the type `answer`. Omitted values are those of
     `Agent`, except for tools: `named_tools`.
     """
 
@@ -214,6 +214,7 @@ class Spec(Part, frozen=True):
     codec: str = ""
     prompt: str | PromptTable | None = None
     docs: str = ""
+    memory: str = ""
     store: str = ""
     tools: tuple[str, ...] | None = None
     programs: tuple[Program, ...] = ()

@@ -17,6 +17,9 @@ model = "offline"
 # A folder of text, Markdown, HTML and PDF to search and cite.
 # docs = "notes"
 
+# A file of memories: what fits a question is told, and the model can remember and look up.
+# memory = "memory.sqlite"
+
 # Where records lie: a file (SQLite) or postgresql://….
 # Left out: your data folder.
 # store = "runs.sqlite"

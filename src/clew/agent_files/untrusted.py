@@ -59,6 +59,8 @@ def outside_parts(spec: Spec) -> Iterator[str]:
         yield f"agent file {each.file}"
     if spec.docs:
         yield f"documents {spec.docs}"
+    if spec.memory:
+        yield f"memories {spec.memory}"
     yield from _servers(spec)
 
 

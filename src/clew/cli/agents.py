@@ -65,8 +65,9 @@ def changed(keys: Mapping[str, Json], before: Spec, said_by: str = "--set") -> S
     for name in LISTS:
         if isinstance(names := said.get(name), str):
             said[name] = [one.strip() for one in names.split(",") if one.strip()]
-    if docs := said.get("docs"):
-        said["docs"] = str(Path(docs).absolute())
+    for name in ("docs", "memory"):
+        if place := said.get(name):
+            said[name] = str(Path(place).absolute())
     spec = read_agent_file(file) if file else before
     try:
         return spec.replace(said)

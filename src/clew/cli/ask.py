@@ -7,12 +7,12 @@ from clew.agent_files import origin
 from clew.cli import completers
 from clew.cli.agents import assemble, options
 from clew.cli.foreground import carry_on
-from clew.cli.memory import recalled
-from clew.cli.options import LOG_DIR, QUESTION, STORE, agent_options, named
+from clew.cli.memory import tell_memories
+from clew.cli.options import LOG_DIR, QUESTION, STORE, agent_options
 from clew.cli.outcome import Outcome, run_command
 from clew.cli.screen import Screen
 from clew.cli.votes import NO_LOG, VoteRequest, carry_vote
-from clew.interfaces import Json, encode
+from clew.interfaces import Json
 from clew.stores import store_at
 
 EPILOG = """\b
@@ -42,12 +42,6 @@ Exit codes: 0 answered, 2 usage, 3 stopped at a limit, 4 waits for approval,
     shell_complete=completers.models,
     help="With --votes: the model that decides if answers differ.  [default: most votes]",
 )
-@click.option(
-    "--memory",
-    callback=named,
-    metavar="FILE",
-    help="Tell the run what in this file of memories fits the question (`clew memory`).",
-)
 @agent_options
 @STORE
 @LOG_DIR
@@ -60,7 +54,6 @@ async def ask(
     log_dir: str | None,
     votes: int | None,
     verifier: str | None,
-    memory: str | None,
     **given: Json,
 ) -> Outcome:
     """Answer QUESTION, and record every thought, call and observation.
@@ -68,10 +61,6 @@ async def ask(
     If QUESTION is -, it is read from stdin.
     """
     spec, wish = options(given), _vote_request(votes, verifier, log_dir)
-    if wish is not None and memory is not None:
-        message = "--memory tells one run: leave it or --votes out."
-        raise click.UsageError(message)
-    note = None if memory is None else recalled(memory, question)
     made = await assemble(spec, screen)
     store = store or made.spec.store or None
     async with store_at(store) as place:
@@ -80,8 +69,7 @@ async def ask(
         async with open_run(
             made.agent, question, store=place, listener=screen.listener, origin=origin(made.spec)
         ) as opened:
-            if note is not None:
-                await place.post(opened.run_id, encode(note))
+            await tell_memories(made.spec.memory, question, opened.run_id, place)
             return await carry_on(made, opened, screen, store=store, log_dir=log_dir)
 
 

@@ -16,6 +16,7 @@ from clew.cli.agents import Assembled, assemble, option_keys, options, recorded
 from clew.cli.approval_prompts import decide
 from clew.cli.errors import ANSWERED, Shell, report_error
 from clew.cli.foreground import carry_on
+from clew.cli.memory import tell_memories
 from clew.cli.options import DEBUG, STORE, TRUST_ORIGIN, agent_options, readable
 from clew.cli.outcome import Outcome, status, tell_end
 from clew.cli.places import command, existing, find_run
@@ -175,9 +176,10 @@ def _answer(shell: Shell, session: Session, runner: asyncio.Runner, line: str) -
 
 
 async def _turn(session: Session, text: str) -> Outcome:
-    opened = session.opened
+    opened, words = session.opened, text
     if opened is None:
         opened, text = await session.open(text), ""
+    await tell_memories(session.made.spec.memory, words, opened.run_id, session.place)
     end = await carry_on(session.made, opened, session.screen, text, store=session.store)
     if isinstance(end.error, KeyboardInterrupt):
         await cancel(opened.run_id, why="a person interrupted", store=session.place)

@@ -11,7 +11,7 @@ from clew import ConfigError
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, named
 from clew.cli.safe_text import inert, json_text
-from clew.interfaces import Note
+from clew.interfaces import Store, encode
 from clew.memory import Memory, Source, SqliteMemory, memory_place, note_of, open_memory
 
 PERSON: Final = Source(by="person")
@@ -167,13 +167,17 @@ def forget(memory_id: str, file: str | None, *, as_json: bool) -> int:
     return ANSWERED
 
 
-def recalled(file: str, question: str) -> Note | None:
-    """What of a file of memories fits a question, as a note for its run; None for nothing."""
-    memories = _existing(file)
+async def tell_memories(file: str, words: str, run_id: str, store: Store) -> None:
+    """Tell a run what of a file of memories fits a person's words; without a file, nothing."""
+    if not file:
+        return
+    memories = open_memory(file)
     try:
-        return note_of(memories.search(question))
+        note = note_of(memories.search(words))
     finally:
         memories.close()
+    if note is not None:
+        await store.post(run_id, encode(note))
 
 
 def _existing(file: str | None, embed: str | None = None) -> SqliteMemory:

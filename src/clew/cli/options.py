@@ -165,6 +165,11 @@ _AGENT: Final = (
         "FOLDER",
         "Let the model search the text, Markdown, HTML and PDF files in this folder.",
     ),
+    _file(
+        "--memory",
+        "FILE",
+        "Tell the run what in this file of memories fits, and let it remember and look up.",
+    ),
     click.option(
         "--tools",
         callback=_names,

@@ -11,6 +11,7 @@ from clew.core.trajectory import Trajectory
 from clew.memory.interface import Memories, Source
 from clew.memory.rows import MOST_CHARS
 from clew.memory.shown import shown
+from clew.memory.sqlite import open_memory
 
 _REMEMBER: Final = (
     "Remember one fact or preference for later runs: a sentence that can be understood alone, with "
@@ -51,6 +52,11 @@ def memory_tools(memories: Memories, *, k: int = 5) -> tuple[Tool, Tool]:
         Tool("remember", _REMEMBER, _TEXT, remember, effect="idempotent", trust="trusted"),
         Tool("memories", _MEMORIES, _QUERY, look_up, effect="read", trust="trusted"),
     )
+
+
+def tools_of(file: str) -> tuple[Tool, Tool]:
+    """The same tools for a file of memories, which is made if it is missing."""
+    return memory_tools(open_memory(file))
 
 
 _TEXT: Final[Parameters] = {

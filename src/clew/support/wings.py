@@ -29,6 +29,8 @@ CHECKS: Final = "clew.checks"
 """`--checks NAME`, and `checks` of an agent file: a function from its settings to a `Check`."""
 DOCUMENTS: Final = "clew.documents"
 """`docs`, of an agent file: a function from a folder to its documents; `docs_tools`: to tools."""
+MEMORY: Final = "clew.memory"
+"""`memory`, of an agent file; `tools`: a function from a file of memories to tools."""
 COMMANDS: Final = "clew.commands"
 """`clew NAME`: a `click.Command`."""
 

@@ -242,8 +242,9 @@ def _stream_pieces(block: Block) -> tuple[Block, list[dict[str, Any]]]:
             ]
             return block | {"input": {}}, deltas
         case "compaction":
-            grown = {key: block[key] for key in ("content", "encrypted_content") if key in block}
-            return block | dict.fromkeys(grown), [{"type": "compaction_delta", **grown}]
+            keys = ("content", "encrypted_content")
+            grown: Block = {key: block[key] for key in keys if key in block}
+            return block | dict.fromkeys(grown), [{"type": "compaction_delta"} | grown]
         case _:
             return block, []
 
