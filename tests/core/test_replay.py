@@ -35,7 +35,7 @@ from clew.core.journal import load
 from clew.core.replay import replay
 from clew.stores import MemoryStore
 from clew.stores.blobs import BLOB_BYTES
-from clew.testing.models import ScriptedModel, act, say
+from clew.testing.models import ScriptedModel, act, acts, say
 from tests.core.play import copy, go_on, play
 from tests.core.scenarios import SCENARIOS, Ledger, Scenario, by_name, lookup
 
@@ -217,6 +217,22 @@ async def test_a_record_with_what_the_loop_never_derives(tmp_path: Path) -> None
     step, field, message = await divergence(agent, other)
     assert (step, field) == (1, "event")
     assert "never derives this entry" in message
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_long_replay_is_not_taken_for_one_that_is_stuck(anyio_backend: str) -> None:
+    """Whether all its tasks wait is looked at ten times a second, whatever they are at."""
+    steps, calls = 400, [act("lookup", key=str(number)) for number in range(8)]
+    said = iter([*(acts(*calls) for _ in range(steps)), say("done")])
+    model = ScriptedModel([lambda _: next(said)] * (steps + 1), tools=[lookup])
+    limits = Limits(steps=steps + 1, tool_calls=8 * steps, no_progress=None)
+    agent, store = Agent(model=model, tools=[lookup], limits=limits), MemoryStore()
+    await run(agent, "What is it?", store=store, run_id="run")
+    record = await load(store, "run")
+    for _ in range(8):
+        again = await replay(agent, record, store)
+        assert len(again.trajectory) == len(record)
 
 
 async def test_a_verdict_field_that_differs_is_named(tmp_path: Path) -> None:

@@ -263,8 +263,14 @@ def _is_due(event: AnyEvent, upcoming: AnyEvent) -> bool:
 
 
 async def _watch(journal: _Replaying) -> None:
-    """Detect that all tasks wait: without I/O in a replay, none of them would ever continue."""
-    await anyio.wait_all_tasks_blocked()
+    """Detect that all tasks wait: without I/O in a replay, none of them would ever continue.
+
+    On asyncio they seem to where one has ended and its group is yet to be told: so look again.
+    """
+    place = -1
+    while place != (place := len(journal.trajectory)):
+        await anyio.wait_all_tasks_blocked()
+        await anyio.wait_all_tasks_blocked()
     raise journal.diverged("event", "the loop never derives this entry")
 
 
@@ -375,7 +381,8 @@ def _recorded_check(journal: _Replaying) -> Callable[[Any, Trajectory], Any]:
     async def check(answer: Any, so_far: Trajectory) -> str | None:
         """The recorded objection to this answer, if the record has one here."""
         _ = (answer, so_far)
-        event = next(dropwhile(_closes_another, journal.later()), None)
+        # an answer of the same reply that was not looked at is closed before it
+        event = next(dropwhile(lambda it: getattr(it, "code", "") == "cap", journal.later()), None)
         if isinstance(event, Note) and event.source == "check":
             return event.text
         if isinstance(event, Observation) and event.code == "rejected":
@@ -383,8 +390,3 @@ def _recorded_check(journal: _Replaying) -> Callable[[Any, Trajectory], Any]:
         return None
 
     return check
-
-
-def _closes_another(event: AnyEvent) -> bool:
-    """Whether it closes an answer of the same reply that was not looked at."""
-    return isinstance(event, Observation) and event.code == "cap"

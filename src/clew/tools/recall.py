@@ -28,6 +28,8 @@ _PIECE: Final = 600
 
 _FOUND: Final = 5
 _END: Final = re.compile(r"\s(?=\S*$)")
+_NAMED: Final = re.compile(r"\w[^\w\s]+\w|_|\d")
+_AROUND: Final = "\"'`.,;:!?()[]{}<>"
 
 
 class Piece(NamedTuple):
@@ -159,7 +161,29 @@ def _pieces(call: Call) -> Iterator[Piece]:
 
 
 def _best(pieces: list[Piece], query: str) -> list[Piece]:
-    """The pieces that fit the query best, by BM25."""
+    """The pieces that fit the query best: those with its names as they are spelled, then BM25's."""
+    ranked = {place: rank for rank, place in enumerate(_ranked(pieces, query))}
+    names = _names(query)
+    found: list[tuple[int, int, int]] = []
+    for place, piece in enumerate(pieces):
+        text = piece.text.casefold() if names else ""
+        exact = sum((name in piece.text) + (name.casefold() in text) for name in names)
+        if exact or place in ranked:
+            found.append((-exact, ranked.get(place, len(pieces)), -place))
+    return [pieces[-place] for _, _, place in sorted(found)[:_FOUND]]
+
+
+def _names(query: str) -> list[str]:
+    """The words of a query to be found as they stand: identifiers, paths, numbers, or its only one.
+
+    An index of words takes `get_name` for two, and "values" for "value".
+    """
+    words = [word.strip(_AROUND) for word in query.split()]
+    return [word for word in words if word and (len(words) == 1 or _NAMED.search(word))]
+
+
+def _ranked(pieces: list[Piece], query: str) -> list[int]:
+    """The places of the pieces that have words of the query, the best first (BM25)."""
     if not (asked := terms(query)):
         return []
     connection = sqlite3.connect(":memory:")
@@ -170,10 +194,9 @@ def _best(pieces: list[Piece], query: str) -> list[Piece]:
         rows = ((place, f"{one.text} {grams(one.text)}") for place, one in enumerate(pieces))
         connection.executemany("INSERT INTO pieces (rowid, text) VALUES (?, ?)", rows)
         found = connection.execute(
-            "SELECT rowid FROM pieces WHERE pieces MATCH ? "
-            "ORDER BY bm25(pieces), rowid DESC LIMIT ?",
-            (" OR ".join(asked), _FOUND),
+            "SELECT rowid FROM pieces WHERE pieces MATCH ? ORDER BY bm25(pieces), rowid DESC",
+            (" OR ".join(asked),),
         )
-        return [pieces[place] for (place,) in found]
+        return [place for (place,) in found]
     finally:
         connection.close()
