@@ -11,6 +11,8 @@ from clew import (
     Evidence,
     Image,
     Observation,
+    Review,
+    Rewinds,
     ToolError,
     Trajectory,
     Verdict,
@@ -154,13 +156,50 @@ def compaction(chance: random.Random) -> Compaction:
     by: tuple[Any, ...] = chance.choice(
         (
             ("duplicates", "mask", "drop"), ("extract", "drop"), ("drop",), ("mask",),
-            ("duplicates", "extract"), (Whim(chance.randrange(10**6)),),
+            ("duplicates", "extract"), (Whim(chance.randrange(10**6)),), ("mask", "summary"),
+            ("summary",), (Whim(chance.randrange(10**6)), "summary"),
             ("mask", Whim(chance.randrange(10**6))), (Whim(chance.randrange(10**6)), "drop"),
         )
     )  # fmt: skip
     at = chance.uniform(0.4, 1.0)
     window = chance.choice((1_500, 2_500, 4_000, 8_000))
     return Compaction(by, at, at * chance.uniform(0.05, 0.9), chance.randint(1, 4), window)
+
+
+# ------------------------------------------------------------------------------- by itself
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A critic that finds fault at random, also where there is no step to go back to."""
+
+    seed: int
+
+    def __call__(self, so_far: Trajectory) -> Review:
+        """What it says of a run."""
+        chance = random.Random(f"{self.seed} {len(so_far.steps)}")
+        to = chance.randrange(len(so_far.steps) + 2)
+        return Review(chance.random() < 0.5, to, "Not that way.")
+
+
+@dataclass(frozen=True)
+class Taste:
+    """A check that some answers do not pass."""
+
+    seed: int
+
+    def __call__(self, answer: object, so_far: Trajectory) -> str | None:
+        """Why it does not, at random."""
+        chance = random.Random(f"{self.seed} {len(so_far.steps)}")
+        return "say which light" if chance.random() < 0.4 else None
+
+
+def rewinds(chance: random.Random) -> Rewinds | None:
+    """When the run goes back by itself, if at all."""
+    if chance.random() < 0.4:
+        return None
+    critic = Doubt(chance.randrange(10**6)) if chance.random() < 0.5 else None
+    return Rewinds(rejected=chance.randint(1, 2), critic=critic, every=chance.randint(1, 4))
 
 
 # ------------------------------------------------------------------------------------- the model

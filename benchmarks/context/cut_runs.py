@@ -9,16 +9,18 @@ out what it likes, or a rewind, by the model or by a person.
 import random
 from collections import Counter
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import clew
 from benchmarks.context.cut_parts import (
     TOOLS,
     Talker,
+    Taste,
     burst,
     compaction,
     hold_reds,
+    rewinds,
 )
 from clew import Agent, ClewError, Context, Limits, MemoryStore, ModelError, Trajectory, delegate
 from clew.core.events import Compacted, Rewound
@@ -35,6 +37,7 @@ _LIMITS: Final = Limits(
     calls_per_step=50, no_progress=None,
 )  # fmt: skip
 _BELOW: Final = Limits(steps=6, faults=6, tokens=10**9, no_progress=None)
+_REWINDS: Final = {"model": "rewind by the model", "a person": "rewind by a person"}
 _PATIENCE: Final = 20
 """A run is gone on with so often at most where its provider finds a prompt too long."""
 
@@ -89,8 +92,9 @@ class Cutting:
         colleague = delegate(self.below, name="colleague", description="A colleague.")
         self.agent = Agent(
             model, [*TOOLS, burst, colleague, backtrack(10**6)], prompt="Keep the lights.",
-            limits=_LIMITS, guards=[hold_reds], codec="native",
-            context=Context(compaction=compaction(chance)),
+            limits=_LIMITS if chance.random() < 0.5 else replace(_LIMITS, no_progress="early"),
+            guards=[hold_reds], codec="native", checks=[Taste(seed)], tries=3, fallback="dark",
+            context=Context(compaction=compaction(chance), rewinds=rewinds(chance)),
         )  # fmt: skip
 
     async def play(self) -> None:
@@ -160,7 +164,7 @@ async def _replayed(found: Found, agent: Agent, one: Cutting, run_id: str) -> No
             forced = entry.event.why.startswith("the provider")
             found.cuts["compaction after an error" if forced else "compaction"] += 1
         elif isinstance(entry.event, Rewound):
-            found.cuts["rewind by the model" if entry.event.by == "model" else "rewind"] += 1
+            found.cuts[_REWINDS.get(entry.event.by, "rewind by itself")] += 1
     try:
         again = await clew.replay(agent, run_id, store=one.store)
     except ClewError as error:
