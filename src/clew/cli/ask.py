@@ -69,7 +69,8 @@ async def ask(
         async with open_run(
             made.agent, question, store=place, listener=screen.listener, origin=origin(made.spec)
         ) as opened:
-            await tell_memories(made.spec.memory, question, opened.run_id, place)
+            if made.spec.memory:
+                await tell_memories(made.spec.memory, question, opened.run_id, place)
             return await carry_on(made, opened, screen, store=store, log_dir=log_dir)
 
 

@@ -179,7 +179,8 @@ async def _turn(session: Session, text: str) -> Outcome:
     opened, words = session.opened, text
     if opened is None:
         opened, text = await session.open(text), ""
-    await tell_memories(session.made.spec.memory, words, opened.run_id, session.place)
+    if session.made.spec.memory:
+        await tell_memories(session.made.spec.memory, words, opened.run_id, session.place)
     end = await carry_on(session.made, opened, session.screen, text, store=session.store)
     if isinstance(end.error, KeyboardInterrupt):
         await cancel(opened.run_id, why="a person interrupted", store=session.place)

@@ -168,9 +168,7 @@ def forget(memory_id: str, file: str | None, *, as_json: bool) -> int:
 
 
 async def tell_memories(file: str, words: str, run_id: str, store: Store) -> None:
-    """Tell a run what of a file of memories fits a person's words; without a file, nothing."""
-    if not file:
-        return
+    """Tell a run what of a file of memories fits a person's words."""
     memories = open_memory(file)
     try:
         note = note_of(memories.search(words))

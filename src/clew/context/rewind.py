@@ -5,7 +5,7 @@ Effects stay done and are said; what was spent stays spent.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Protocol
 
 from clew.core.events import Rewound
 from clew.core.interfaces import AnyTool
@@ -24,6 +24,22 @@ REJECTED: Final = "clew: rejected"
 CRITIC: Final = "clew: critic"
 OWN: Final = frozenset({REPEATED, REJECTED, CRITIC})
 """Who rewinds, where a run does so by itself: for calls in vain, for answers, or for a critic."""
+
+
+class Decides(Protocol):
+    """Finds out from the record when a run goes back by itself: `clew.Rewinds`."""
+
+    def due(self, so_far: Trajectory, tries: int) -> Rewound | None:
+        """The rewind that the record calls for before the next thought."""
+        ...
+
+
+def way_back(
+    so_far: Trajectory, tools: Mapping[str, AnyTool], rewinds: Decides | None, tries: int
+) -> Rewound | None:
+    """The rewind before the next thought: the model's own, or one that the record calls for."""
+    back = asked_back(so_far, tools)
+    return back if back or rewinds is None else rewinds.due(so_far, tries)
 
 
 def asked_back(so_far: Trajectory, tools: Mapping[str, AnyTool]) -> Rewound | None:

@@ -1,16 +1,14 @@
 """What a model sees: of an agent's tools, and of a run that outgrows the model's window."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 from clew.context.compaction import Compaction
-from clew.context.rewind import asked_back
 from clew.context.triggers import Rewinds
-from clew.core.events import AnyEvent, Rewound
-from clew.core.interfaces import AnyTool, Finder
+from clew.core.events import AnyEvent
+from clew.core.interfaces import Finder
 from clew.core.trajectory import Trajectory
-from clew.support.parts import stable_name
 
 _USUAL: Final = Compaction()
 
@@ -30,25 +28,11 @@ class Context:
     rewinds: Rewinds | None = None
 
     @property
-    def named(self) -> Mapping[str, str]:
-        """How the record names what is not as usual of a long run."""
-        parts = {"compaction": self.compaction, "rewinds": self.rewinds}
-        usual = {"compaction": _USUAL, "rewinds": None}
-        return {name: stable_name(part) for name, part in parts.items() if part != usual[name]}
-
-    @property
     def undecided(self) -> Self:
         """The same for a replay: it leaves out nothing by itself, and is fed what was left out."""
         some = self.compaction
         compaction = None if some is None else replace(some, by=())
         return replace(self, compaction=compaction, rewinds=None)
-
-    def way_back(
-        self, so_far: Trajectory, tools: Mapping[str, AnyTool], tries: int
-    ) -> Rewound | None:
-        """The rewind before the next thought: the model's own, or one that the record calls for."""
-        back = asked_back(so_far, tools)
-        return back if back or self.rewinds is None else self.rewinds.due(so_far, tries)
 
     async def review(self, so_far: Trajectory, seconds: float, grace: float) -> Sequence[AnyEvent]:
         """What a critic's review took, and the rewind if it says so; it has so many seconds."""

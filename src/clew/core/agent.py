@@ -23,6 +23,7 @@ from clew.context import (
 from clew.context.call_estimate import CallEstimate, most_answered, opening
 from clew.context.compaction import Compacting, shown_characters
 from clew.context.prompt_spec import SWITCHES, brief_document
+from clew.context.rewind import way_back
 from clew.context.view import digest, first_prompt
 from clew.context.visible import leaves_out
 from clew.core.budget import Budget, at_most
@@ -271,10 +272,9 @@ class Agent(Generic[A_co]):
 
     def omission(self, so_far: Trajectory) -> Compacted | Rewound | None:
         """What the next prompt leaves out: a wrong branch, or what the window would not hold."""
-        if (back := self.context.way_back(so_far, self.by_name, self.tries)) is not None:
+        back = way_back(so_far, self.by_name, self.context.rewinds, self.tries)
+        if back is not None or self.window is None or self.compacting is None:
             return back
-        if self.window is None or self.compacting is None:
-            return None
         return self.compacting.due(so_far, self.budget.estimate.next_call(so_far))
 
     def tripped_bound(self, so_far: Trajectory) -> str | None:
@@ -373,6 +373,7 @@ class Agent(Generic[A_co]):
     def _optional_parts(self) -> dict[str, Json]:
         """Parts that are named in the record only where they are not as usual."""
         context, brief, said = self.context, self.brief, self.instructions
+        long = differing(context, CONTEXT, ("compaction", "rewinds"))
         parts = {
             "retrieval": name_of(context.retrieval),
             "granted": msgspec.to_builtins(tool_grants(self.tools)) or None,
@@ -383,7 +384,7 @@ class Agent(Generic[A_co]):
             "shape": name_of(brief.shape),
             "tail": name_of(said.tail),
             **differing(said, PROMPT, ("tell_left",)),
-            **context.named,
+            **{name: name_of(part) for name, part in long.items()},
         }
         return {name: part for name, part in parts.items() if part is not None}
 

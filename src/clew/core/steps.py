@@ -32,8 +32,6 @@ from clew.core.events import (
 Notice: TypeAlias = Note | Landing | Forked | Changed | Compacted | Rewound
 """A remark for the model between an observation and its next thought."""
 
-_SAID_ONLY = ("late", "memory")
-
 _sorted = msgspec.json.Encoder(order="sorted")
 
 
@@ -244,7 +242,8 @@ class Step(msgspec.Struct, gc=False):
             self.thought is not None
             and self.thought.answer is not None
             and not self.concluded
-            and not any(isinstance(a, Note) and a.source not in _SAID_ONLY for a in self.notices)
+            and not self.person_spoke
+            and not any(isinstance(a, Note) and a.source == "check" for a in self.notices)
         )
 
     @property
