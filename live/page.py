@@ -179,6 +179,7 @@ def findings(found: Sequence[Measured], ever: Sequence[Measured]) -> Iterator[st
     if found:
         lines.append(f"- **Grammar**: {_grammar(found)} {_ever(ever)}")
         lines.append(f"- **Other systems**: {_comparison(found)}")
+        lines.append(f"- **One label for all**: {_labels(found)}")
     yield "\n".join(lines) or "Not run."
     if found:
         yield MADE_OF_IT
@@ -197,10 +198,35 @@ def _ever(found: Sequence[Measured]) -> str:
     steps, bad, _ = _held(found)
     since, bad_since, _ = _held([one for one in found if one.at >= BOUNDED])
     return (
-        f"With those of earlier prompts it is {bad.total()} of {steps:,}{_told(bad)}; since the "
-        "texts of a grammar are as long as a reply may be, so that none is cut off, "
-        f"{bad_since.total()} of {since:,}{_told(bad_since)}."
+        f"With those of earlier prompts it is {bad.total()} of {steps:,}{_told(bad)}; since a "
+        "grammar bounds texts by how long a reply may be, "
+        f"{bad_since.total()} of {since:,}{_told(bad_since)}. What is cut off now are sums without "
+        "an end, since each of their digits takes a token; clew says so, and the run goes on."
     )
+
+
+def _labels(found: Sequence[Measured]) -> str:
+    """How often each gives its commonest label, and what is right beside the claims."""
+    asked = [("clew", BASE), ("clew", PLAIN), *((one.name, one.name) for one in SYSTEMS)]
+    said: list[str] = []
+    for system, name in asked:
+        mine = of(found, name, "unseen", system)
+        claims = [one for one in mine if one.source == "fever"]
+        if len(claims) < LEAST:
+            continue
+        given = Counter(str(one.outcome.answer) for one in claims)
+        label, many = given.most_common(1)[0]
+        rest = [one for one in mine if one.source != "fever"]
+        right = sum(one.outcome.right for one in rest)
+        said.append(
+            f"  - `{name}`: {label} for {many} of {len(claims)}; {right} of {len(rest)} others."
+        )
+    head = (
+        "a claim of FEVER has one of three labels, and each gives nearly always the same, so what "
+        "is right of the claims hangs on the draw. Its commonest label on the unseen half, and "
+        "what is right beside the claims:"
+    )
+    return "\n".join([head, *said])
 
 
 def _held(found: Sequence[Measured]) -> tuple[int, Counter[str], int]:

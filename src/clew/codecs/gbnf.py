@@ -49,10 +49,11 @@ class Grammar:
     """Rules by name, made as they are asked for; `text` is the whole with its root."""
 
     def __init__(self, tokens: int | None = None) -> None:
-        """For replies of so many tokens (None: 1,024), so that none of them is cut off.
+        """For replies of so many tokens (None: 1,024), so that prose is not cut off.
 
-        A thought has at most a third of the reply's characters; each text that has no bound of its
-        own, the answer too, has at most half of them.
+        A long row of digits takes a token each, and still can be. A thought has at most a third of
+        the reply's characters; each text that has no bound of its own, the answer too, has at most
+        half of them.
         """
         chars = int((tokens or _TOKENS) * _CHARS)
         self.thought_chars = max(1, min(_THOUGHT, chars // 3))
