@@ -20,7 +20,7 @@ from live.tasks import HALVES, Half, Task, tasks
 
 T = TypeVar("T", Variation, System)
 
-PARTS: Final = (*HALVES, "others", "slots", "long", "memory")
+PARTS: Final = (*HALVES, "others", "slots", "long", "window", "memory")
 PAIRS: Final = 5
 """So many pairs of questions are asked on two slots."""
 BLOCK: Final = 2
@@ -71,6 +71,9 @@ class Work:
             anyio.run(slots.measure, self._asker, pairs, backend="asyncio")
         if "long" in self.parts:
             anyio.run(long.measure, self._roomy, backend="asyncio")
+        if "window" in self.parts:
+            small = long.WINDOWED, long.WINDOW
+            anyio.run(long.measure, self._roomy, *small, backend="asyncio")
         if "memory" in self.parts:
             memory.measure(self.gguf)
 

@@ -23,6 +23,10 @@ Arm: TypeAlias = str
 ARMS: Final[Sequence[Arm]] = ("nothing", "hint", "rewind", "fresh start")
 """In this order: so a server's cache holds for each what it would hold if it were alone."""
 
+CRITIC: Final = "rewind by a critic"
+OFFERED: Final = "rewind, all tools offered"
+"""The same for a small model, without keeping from it how the branch began."""
+
 
 class Outcome(msgspec.Struct, frozen=True):
     """What came of one task in one arm, with the steps before it parted from the others.
@@ -70,17 +74,21 @@ class Task:
     right: Callable[[object], bool]
 
 
-async def settle(task: Task, model: Model, steps: int, rewinds: Rewinds) -> list[Outcome]:
-    """Answer a task in all arms."""
+async def settle(
+    task: Task, model: Model, steps: int, rewinds: Rewinds,
+    *, arms: Sequence[Arm] = ARMS, critic: Rewinds | None = None,
+) -> list[Outcome]:  # fmt: skip
+    """Answer a task in some arms; in that of the `critic` only this decides."""
     store, plain = MemoryStore(), Context()
     agent = task.agent(model, steps, plain)
     journal = await start(agent, task.question, store, run_id="beginning")
     back = await _drive(agent, journal, rewinds, 0)
     if back is None:  # nothing to part for
-        return [_outcome(task, arm, [journal.trajectory], []) for arm in ARMS]
+        return [_outcome(task, arm, [journal.trajectory], []) for arm in arms]
     found: list[Outcome] = []
-    for arm in ARMS:
-        records, fired = await _go_on(task, arm, model, steps, rewinds, journal, back, store)
+    for arm in arms:
+        settings = critic if arm == CRITIC and critic is not None else rewinds
+        records, fired = await _go_on(task, arm, model, steps, settings, journal, back, store)
         found.append(_outcome(task, arm, records, fired))
     return found
 
@@ -93,7 +101,8 @@ async def _go_on(
     begun = beginning.trajectory
     if arm == "fresh start":
         return await _anew(task, model, steps, rewinds, begun, back)
-    context = Context(rewinds=rewinds) if arm == "rewind" else Context()
+    goes_back = "rewind" in arm
+    context = Context(rewinds=rewinds) if goes_back else Context()
     agent = task.agent(model, steps, context)
     say = back.lesson if arm == "hint" else ""
     point = find_fork_point(begun, len(begun.steps), say=say)
@@ -103,7 +112,7 @@ async def _go_on(
     while (again := await _drive(agent, journal, some, len(fired))) is not None:
         await journal.record(Note(again.lesson))
         fired.append(again)
-    if arm == "rewind":
+    if goes_back:
         fired = journal.trajectory.omitted.rewinds
     return [journal.trajectory], fired
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import clew
 from benchmarks.rewinds.arms import Task, Total
-from clew import Agent, Context, Limits, Tool, Trajectory
+from clew import Agent, Context, Limits, NoProgress, Tool, Trajectory
 from clew.core.interfaces import Model
 
 PLACES: Final = (
@@ -77,39 +77,39 @@ def _value(kind: str, number: int) -> str:
             return str(12 + 7 * number % 83)
 
 
-def planted() -> Iterator[Task]:
-    """Forty-eight tasks: by turns of each kind, so that the first ones are of all kinds."""
-    yield from _over(PLACES)
+def planted(places: Sequence[tuple[str, str]] = PLACES, *, withhold: bool = True) -> Iterator[Task]:
+    """Forty-eight tasks: by turns of each kind, so that the first ones are of all kinds.
 
-
-def _over(places: Sequence[tuple[str, str]]) -> Iterator[Task]:
+    Without `withhold` no tool is kept from a small model that calls it in vain.
+    """
     for at, (place, other) in enumerate(places):
         for kind, (question, text, value) in enumerate(FACTS):
             number = 5 * at + 3 * kind
             gold, wrong = _value(value, number), _value(value, number + 1)
             name = f"{place.lower()}-{kind}"
-            yield _task(name, question.format(place), place, other, text, gold, wrong)
+            early = NoProgress(hint=2, refuse=3, withhold=withhold)
+            limits = Limits(steps=100, seconds=100_000, landing=False, no_progress=early)
+            guide = f"{text.format(wrong)} (The towns of the coast, chapter on {other}.)"
+            record = f"{text.format(gold)} (Records of the parish of {place}.)"
+            yield _task(name, question.format(place), Confirmed(gold, place), guide, record, limits)
 
 
 def _task(
-    name: str, question: str, place: str, other: str, text: str, gold: str, wrong: str
+    name: str, question: str, check: Confirmed, guide: str, record: str, limits: Limits
 ) -> Task:
-    guide = f"{text.format(wrong)} (The towns of the coast, chapter on {other}.)"
-    record = f"{text.format(gold)} (Records of the parish of {place}.)"
-
     def agent(model: Model, steps: int, context: Context) -> Agent:
         return Agent(
             model,
             [_says("search", "Search the guide book of the coast with a few words.", guide),
              _says("records", "Search the records of a parish with a few words.", record)],
-            checks=[Confirmed(gold, place)],
+            checks=[check],
             tries=steps,
             bounds=[Total(steps)],
-            limits=Limits(steps=100, seconds=100_000, landing=False),
+            limits=limits,
             context=context,
         )  # fmt: skip
 
-    return Task(name, question, agent, lambda answer: right(gold, answer))
+    return Task(name, question, agent, lambda answer: right(check.gold, answer))
 
 
 def _says(name: str, what: str, text: str) -> Tool:

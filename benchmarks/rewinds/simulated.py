@@ -24,7 +24,7 @@ from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
 from clew.testing.models import Move, ScriptedModel, act, finish
 
 LENGTH: Final = 6
-TASKS: Final = 8
+TASKS: Final = 60
 """Places of the trail, and tasks for each row."""
 
 _GOES: Final = re.compile(r"From (\w+) the trail goes on to (\w+)\.")

@@ -1,17 +1,23 @@
 """A real local model over tasks with a planted mistake: each outcome is kept when it is there."""
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from benchmarks.rewinds.arms import ARMS, Outcome, Task, settle
-from clew import Rewinds
+from benchmarks.rewinds.arms import ARMS, OFFERED, Arm, Outcome, settle
+from benchmarks.rewinds.planted import planted
+from clew import ConfigError, Rewinds
 from clew.models.local import LocalSettings, local_model
 from durability.progress import tell
 
 FILE: Final = Path(__file__).with_name("outcomes.jsonl")
+MODEL: Final = "Qwen2.5-Coder-1.5B-Instruct, Q4_K_M"
+SHA256: Final = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
+"""The model whose outcomes are on file."""
+
 STEPS: Final = 6
 TOKENS: Final = 120
 CONTEXT: Final = 4_096
@@ -19,7 +25,7 @@ REWINDS: Final = Rewinds(rejected=1)
 """After one rejected answer: six steps hold no more than three tries."""
 
 
-def read() -> list[Outcome]:
+def on_file() -> list[Outcome]:
     """The outcomes on file; a line cut short by a kill is left out."""
     found: list[Outcome] = []
     for line in FILE.read_bytes().splitlines() if FILE.exists() else ():
@@ -27,28 +33,39 @@ def read() -> list[Outcome]:
             found.append(msgspec.json.decode(line, type=Outcome))
         except msgspec.DecodeError:
             continue
-    return whole(found)
+    return found
 
 
-def whole(found: Sequence[Outcome]) -> list[Outcome]:
-    """Those of tasks that were answered in all arms."""
+def read() -> list[Outcome]:
+    """The outcomes of tasks that were answered in all arms."""
+    found = on_file()
     arms = {one.task: {other.arm for other in found if other.task == one.task} for one in found}
-    return [one for one in found if arms[one.task] == {*ARMS}]
+    return [one for one in found if arms[one.task] >= {*ARMS}]
 
 
-async def ask(gguf: Path, threads: int, tasks: Sequence[Task]) -> None:
-    """Answer what is not answered yet, each task in all arms before the next one."""
+async def ask(gguf: Path, threads: int, arms: Sequence[Arm], *, withhold: bool) -> None:
+    """Answer what is not answered yet, each task in all of these arms before the next one."""
     take = LocalSettings(CONTEXT, 1, threads)
     model = local_model(str(gguf), take=take, params={"max_tokens": TOKENS, "temperature": 0})
-    done = {one.task for one in read()}
-    left = [task for task in tasks if task.name not in done]
+    done = {one.task for one in on_file() if one.arm in arms}
+    left = [task for task in planted(withhold=withhold) if task.name not in done]
     try:
         for number, task in enumerate(left):
             tell(f"{number} of {len(left)}: {task.name}")
-            found = await settle(task, model, STEPS, REWINDS)
+            found = await settle(task, model, STEPS, REWINDS, arms=arms)
             with FILE.open("ab", buffering=0) as file:
                 file.write(b"".join(msgspec.json.encode(one) + b"\n" for one in found))
             said = (f"{one.arm} {'right' if one.right else 'wrong'} {one.steps}" for one in found)
             tell(f"{', '.join(said)}\n")
     finally:
         await model.close()
+
+
+async def ask_all(gguf: Path, threads: int) -> None:
+    """Answer in all arms. Raises `ConfigError` for another model than the one on file."""
+    with gguf.open("rb") as file:
+        here = hashlib.file_digest(file, "sha256").hexdigest()
+    if here != SHA256:
+        raise ConfigError(f"the outcomes on file are of another model: the hash of this is {here}")
+    await ask(gguf, threads, ARMS, withhold=True)
+    await ask(gguf, threads, [OFFERED], withhold=False)
