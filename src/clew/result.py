@@ -33,7 +33,7 @@ class Result(Generic[A_co]):
     links and images of the answer that no person gave, and where they were read.
 
     `pending_approvals` lists the calls that wait for a person. `usage` counts the replies;
-    `lost` estimates calls whose worker died before the reply.
+    `lost` estimates calls whose worker died before the reply, and has what critics took.
     """
 
     run_id: str

@@ -137,6 +137,11 @@ EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
         UNPRICED := ["Charged: about 1,200 tokens may be lost: nobody saw it"],
         UNPRICED,
     ),
+    (
+        Charged(Usage(100, 7), "the critic after step 2: nothing wrong"),
+        CRITIC := ["Charged: 107 tokens: the critic after step 2: nothing wrong"],
+        CRITIC,
+    ),
     (Charged(Usage(), "the worker left"), LEFT := ["Charged: the worker left"], LEFT),
     (Cancel("enough"), ["Interrupt: enough"], ["Interrupt: enough"]),
     (

@@ -24,9 +24,12 @@ from clew import (
     Usage,
 )
 from clew.agent_files import load_agent
+from clew.cli.outcome import Outcome, summary
 from clew.core.events import Charged, Reply, Rewound
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
+from clew.result import result
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
+from tests.cli.shell import clew as command
 from tests.core.play import copy
 
 REPEAT = 'page({"number":2}) gave nothing new in 3 calls. Try something else.'
@@ -537,3 +540,15 @@ async def test_a_small_model_does_not_begin_the_branch_again_at_once(
     offered = ["look" in grammar for grammar in model.grammars]
     assert offered == [True, True, not held, True]
     await clew.replay(who(), "run", store=store)
+
+
+async def test_the_command_line_says_what_a_critic_took(tmp_path: Path) -> None:
+    place = tmp_path / "runs.sqlite"
+    store = clew.SqliteStore(place)
+    who = agent(WindowModel(reading), Rewinds((), critic=Critic(Said([BAD])), every=4))
+    record = await ran(who, store)
+    assert "107 more tokens by a critic" in summary(Outcome(record, result(who, record)))
+    await store.close()
+    shown = command("show", "run", "--store", str(place)).out
+    assert "Charged: 107 tokens: the critic after step 4: back to step 1" in shown
+    assert "Rewound: to step 1 (clew: critic): The log is of" in shown

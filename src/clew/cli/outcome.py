@@ -271,10 +271,17 @@ def summary(end: Outcome) -> str:
         f"{steps} step{'' if steps == 1 else 's'}",
         f"{'about ' if used.estimated else ''}{used.tokens:,} tokens",
         dollars(used),
-        *([f"about {end.lost.tokens:,} more tokens may be lost"] if end.lost.tokens else []),
+        *([_lost(end.lost)] if end.lost.tokens else []),
         f"run {end.record.run_id}",
     ]
     return " · ".join(parts)
+
+
+def _lost(used: Usage) -> str:
+    """What was taken beside the replies."""
+    if used.estimated:
+        return f"about {used.tokens:,} more tokens may be lost"
+    return f"{used.tokens:,} more tokens by a critic"
 
 
 def entry_document(entry: Entry) -> dict[str, Json]:

@@ -179,6 +179,7 @@ def _began(so_far: Trajectory, to: int) -> str:
 
 
 def _is_review(event: AnyEvent) -> bool:
+    """Whether an event says what a critic took and said."""
     return isinstance(event, Charged) and event.why.startswith(_ASKED)
 
 

@@ -457,7 +457,7 @@ class Note(Event, frozen=True):
 
 
 class Charged(Event, frozen=True):
-    """The estimated usage of a model call whose reply was lost; limits count it."""
+    """What a critic took, or an estimate of a call whose reply was lost; limits count it."""
 
     usage: Usage
     why: str = ""

@@ -153,8 +153,8 @@ class Totals(msgspec.Struct):
     """What work took: thoughts, calls really made by tool name, model usage, active milliseconds.
 
     Refused calls do not count, finish neither, nor the thought of a landing. What sub-runs took is
-    in `steps`, `below` (their calls) and `usage`. `lost` is an estimate of model calls whose
-    replies nobody saw; `tokens` and `cost` count it too.
+    in `steps`, `below` (their calls) and `usage`. `lost` is what critics took, and an
+    estimate of calls whose replies nobody saw; `tokens` and `cost` count it too.
     """
 
     steps: int = 0
