@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.shell import clew
 
 FILE = """
@@ -92,5 +94,17 @@ def test_demonstrations_with_tools_of_ones_own_are_replayed_without_them() -> No
     Path("my.toml").write_text(f'model = "offline"\n{tools}\nprompt.examples = 3\n')
     assert clew("ask", "What is 17 * 23?", "--agent", "my.toml").code == 0
     Path("ownsearch.py").unlink()
+    replayed = clew("replay", "last")
+    assert (replayed.code, replayed.err) == (0, "")
+
+
+def test_a_replay_needs_no_key_of_a_critic(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("my.toml").write_text('model = "offline"\nrewinds.critic = "openai:gpt-4.1-mini"\n')
+    wrong = clew("ask", "What is 17 * 23?", "--agent", "my.toml")
+    assert wrong.code == 2
+    assert "line 2: openai:gpt-4.1-mini needs a key" in wrong.err
+    monkeypatch.setenv("OPENAI_API_KEY", "not a key")
+    assert clew("ask", "What is 17 * 23?", "--agent", "my.toml").code == 0
+    monkeypatch.delenv("OPENAI_API_KEY")
     replayed = clew("replay", "last")
     assert (replayed.code, replayed.err) == (0, "")

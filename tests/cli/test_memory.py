@@ -134,7 +134,9 @@ def test_an_agent_file_names_its_memories() -> None:
     told = clew("doctor", "tools", "--agent", "agent.toml").out
     assert "remember" in told
     assert "memories" in told
+    Path("notes.sqlite").unlink()
     assert clew("replay", "last").code == 0
+    assert not Path("notes.sqlite").exists(), "a replay needs no memories"
     Path("agent.toml").write_text('model = "offline"\nmemory = "."\n')
     wrong = clew("ask", "x", "--agent", "agent.toml")
     assert wrong.code == 5

@@ -15,6 +15,7 @@ from clew.agent_files.make import with_examples
 from clew.agent_files.origin import spec_of
 from clew.agent_files.spec import Spec
 from clew.codecs.interface import PromptSpec
+from clew.context import Review, Rewinds
 from clew.context.prompt_spec import recorded_brief
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
@@ -98,6 +99,7 @@ def _most(setting: AgentSpec, name: str) -> Grant | None:
 def _shipped(spec: Spec, recorded: Spec) -> Spec:
     """The spec without what the record names outside of clew; no document is read either."""
     theirs = recorded.named_tools
+    uncriticised = spec.rewinds and msgspec.structs.replace(spec.rewinds, critic="")
     return msgspec.structs.replace(
         spec.replace({"prompt.examples": 0}) if spec.examples else spec,
         tools=tuple(one for one in spec.named_tools if ":" not in one or one not in theirs),
@@ -105,13 +107,13 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
         docs=str(Path.cwd()) if spec.docs else "",
         programs=(), processes=(), agents=(), guards=(), bounds=(),
         checks=tuple(name for name in spec.checks if ":" not in name),
-        answer="", retrieval=None,
+        answer="", retrieval=None, memory="", rewinds=uncriticised,
     )  # fmt: skip
 
 
 def _has_own(spec: Spec) -> bool:
     own = any(":" in name for name in spec.named_tools)
-    return bool(own or spec.programs or spec.processes)
+    return bool(own or spec.programs or spec.processes or spec.memory)
 
 
 def _parts(spec: Spec, setting: AgentSpec, agent: Agent) -> dict[str, Any]:
@@ -134,7 +136,16 @@ def _parts(spec: Spec, setting: AgentSpec, agent: Agent) -> dict[str, Any]:
     if (finding := spec.retrieval) is not None:
         found = Retrieval(k=finding.k, always=finding.always, most=finding.most)
         parts["context"] = agent.context.replace(retrieval=found)
+    if spec.rewinds is not None and spec.rewinds.critic and "rewinds" in said:
+        context = parts.get("context", agent.context)
+        parts["context"] = context.replace(rewinds=_criticised(context.rewinds, said["rewinds"]))
     return parts
+
+
+def _criticised(rewinds: Rewinds, recorded: str) -> Rewinds:
+    """The same rewinds with a critic of the recorded name."""
+    _, _, critic = recorded.removesuffix(f" every {rewinds.every})").partition(f"{rewinds.most}, ")
+    return replace(rewinds, critic=_Critic(critic))
 
 
 def _tool(name: str, setting: AgentSpec, brief: PromptSpec, record: Trajectory) -> AnyTool:
@@ -204,6 +215,20 @@ class _Named:
 
     async def __call__(self, *given: Any) -> None:
         """It says nothing: what it said then stands in the record."""
+
+
+@dataclass(frozen=True)
+class _Critic:
+    """A critic that only has the name that the record knows it by."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __call__(self, so_far: Trajectory) -> Review:
+        """It says nothing: what it said then stands in the record."""
+        return Review(wrong=False)
 
 
 @dataclass(frozen=True)
