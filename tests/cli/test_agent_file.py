@@ -103,7 +103,7 @@ def test_a_replay_needs_no_key_of_a_critic(monkeypatch: pytest.MonkeyPatch) -> N
     wrong = clew("ask", "What is 17 * 23?", "--agent", "my.toml")
     assert wrong.code == 2
     assert "line 2: openai:gpt-4.1-mini needs a key" in wrong.err
-    monkeypatch.setenv("OPENAI_API_KEY", "not a key")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
     assert clew("ask", "What is 17 * 23?", "--agent", "my.toml").code == 0
     monkeypatch.delenv("OPENAI_API_KEY")
     replayed = clew("replay", "last")
