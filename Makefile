@@ -18,7 +18,7 @@ export MODEL    := $(value MODEL)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help ask check check-all lint types mypy pyright test test-all costs coverage format docs bench evidence durability live mutants lock clean
+.PHONY: help ask check check-all lint types mypy pyright test test-all costs coverage format docs bench evidence durability context live mutants lock clean
 
 help:  ## Say what can be made
 	@echo 'make ask [Q="a question"] [DOCS=folder] [MODEL=local:FILE]   ask the documents, offline and free'
@@ -77,6 +77,9 @@ evidence: $(VENV)/.evidence  ## Hold clew against recordings of real models (doc
 
 durability: $(VENV)/.dev  ## Kill, freeze and tear what clew works with (docs/durability.md)
 	$(BIN)/python -m durability
+
+context: $(VENV)/.evidence  ## Measure long runs, beside other systems too (docs/context.md)
+	$(BIN)/python -m benchmarks.context
 
 live: $(VENV)/.dev  ## Ask a real local model, GGUF=file [PARTS=a,b] [LIMIT_MINUTES=n] (docs/live.md)
 	@$(BIN)/python -m live $(GGUF) $(if $(PARTS),--parts $(PARTS)) $(if $(LIMIT_MINUTES),--minutes $(LIMIT_MINUTES))

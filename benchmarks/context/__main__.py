@@ -5,13 +5,14 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from benchmarks.context import lengths, strict, talks
+from benchmarks.context import lengths, others, strict, talks
 from benchmarks.context.page import PAGE, Section, of_part, put
 from durability import entries
 from durability.progress import tell
 
 PARTS: Final[Mapping[str, Callable[[int], Section]]] = {
     "long": lengths.measure,
+    "others": others.measure,
     "talks": talks.measure,
     "cuts": lambda sample: of_part(strict.measure(sample)),
     "killed": lambda sample: of_part(entries.killed(sample)),

@@ -20,15 +20,20 @@ SUMMARY = "Pages were read, and nothing is left to be done with them"
 SIZE = 2_000
 
 
-@clew.tool(effect="read")
-def page(number: int) -> str:
-    """Read a page of the harbour's book."""
+def page_text(number: int) -> str:
+    """A page of the harbour's book; the third one has the fact."""
     lines = (
         f"Page {number}, {line}: on day {number * 31 + line} the tide was calm."
         for line in range(99)
     )
     text = " ".join(lines)[:SIZE]
     return f"{text[:900]} {FACT} {text[900:]}" if number == FACT_AT else text
+
+
+@clew.tool(effect="read")
+def page(number: int) -> str:
+    """Read a page of the harbour's book."""
+    return page_text(number)
 
 
 _CALLED = re.compile(
