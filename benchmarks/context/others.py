@@ -55,11 +55,11 @@ SYSTEMS: Final = (
     ),
     System(
         "LangChain, the same, untrimmed", _LANGCHAIN, "compact_langchain", "untrimmed",
-        "with `trim_tokens_to_summarize=None`: the default finds these messages too long to sum up",
+        "`trim_tokens_to_summarize=None`: by default it finds these messages too long to sum up",
     ),
     System(
         "LangChain, `ContextEditingMiddleware`", _LANGCHAIN, "compact_langchain", "editing",
-        "from half of the window on (its 100,000 tokens are half of Claude's), keeps 3 results",
+        "from half of the window on, as 100,000 are of 200,000; keeps 3 results",
     ),
 )  # fmt: skip
 

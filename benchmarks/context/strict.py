@@ -22,10 +22,10 @@ TEXT: Final = """\
 Runs are made at random: parallel calls, calls that fail or cannot be made, replies that cannot be
 read, calls that wait for a person, pictures, evidence, sub-runs, a person's words. Each is cut
 again and again: by compactions of any policy and share, also by compactors that leave out older
-results and steps as they like, by `backtrack`, and by a person's rewinds. The real adapters write
-every request, and the strict services of `clew.testing` judge it: they refuse what the providers
-are known to refuse, such as a result without its call. The model behind them is simulated. Then
-each record is replayed: every prompt, after every cut, must have the recorded fingerprints.
+results and steps as they like; by `backtrack`, a person's rewinds and the run's own. The adapters
+write every request, and the strict services of `clew.testing` judge it: they refuse what the
+providers are known to refuse, such as a result without its call. The model behind them is
+simulated. Then each record is replayed: every prompt must have the recorded fingerprints.
 
 Newer models of Anthropic bind what they think to the prompt before it. The first request after a
 cut of such a run is refused, and sent again without that thinking

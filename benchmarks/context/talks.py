@@ -186,6 +186,11 @@ A *reference* is an identifier, path or number of {LEAST} characters or more in 
 action that an earlier result had, and nothing that a person said. It is *in view* if it stands in
 the prompt of that action, *found* if it does not and `recall` gives it, or `read_more` by a handle
 in the prompt. Whether a model would ask for it, a recording cannot say.
+
+About half of the breaks here are no compactions: the first result that is shown in part brings
+`read_more` and `recall`, and tools stand before all messages. It comes early, where little is
+cached. The policies come to nearly the same: the question, the instructions and a line for each
+call take the share `to` already, so the oldest steps go whole under each of them.
 """
 
 
