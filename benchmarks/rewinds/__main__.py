@@ -14,7 +14,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from benchmarks.rewinds import real as asked
-from benchmarks.rewinds.arms import ARMS, CRITIC, OFFERED, Outcome, settle
+from benchmarks.rewinds.arms import ARMS, CRITIC, Outcome, settle
 from benchmarks.rewinds.simulated import Believer, Knower, tasks
 from clew import Rewinds
 from clew.evals import Outcome as Trial
@@ -64,7 +64,7 @@ def real(found: Sequence[Outcome]) -> list[str]:
         "| | right | against nothing (paired) | steps | prompt tokens a task | cached |",
         "|---|---|---|---|---|---|",
     ]
-    for arm in [*ARMS, OFFERED]:
+    for arm in [*ARMS, *asked.PARTS]:
         if not (mine := _trials(found, arm)):
             continue
         share = accuracy(mine)

@@ -4,16 +4,19 @@ So they are paired to the byte, and what came before is asked once. The first th
 does with the same lesson and as often, without leaving anything out of the view.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as fields_replaced
 from typing import Final, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
-from clew import Agent, Context, MemoryStore, Rewinds, Trajectory
-from clew.core.events import Note, Rewound
+from clew import Agent, Context, MemoryStore, NoProgress, Rewinds, Trajectory
+from clew.codecs.interface import Constrains
+from clew.core.events import Note, Reply, Rewound
 from clew.core.fork import find_fork_point, start_fork
-from clew.core.interfaces import Model, Store
+from clew.core.interfaces import Model, ModelInfo, OnText, Prompt, Store
 from clew.core.journal import Journal
 from clew.core.loop import advance
 from clew.core.moves import next_move
@@ -25,7 +28,28 @@ ARMS: Final[Sequence[Arm]] = ("nothing", "hint", "rewind", "fresh start")
 
 CRITIC: Final = "rewind by a critic"
 OFFERED: Final = "rewind, all tools offered"
-"""The same for a small model, without keeping from it how the branch began."""
+HELD: Final = "nothing, tool held back"
+"""What a rewind does for a small model, in its two parts: leave out the branch, and keep from the
+model, in the next reply, the tool with which it began.
+"""
+
+
+@dataclass
+class Held:
+    """A model that is held to another grammar in its next reply."""
+
+    model: Model
+    grammar: str
+
+    @property
+    def info(self) -> ModelInfo:
+        return self.model.info
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """The model's reply."""
+        grammar, self.grammar = self.grammar, ""
+        held = replace(prompt, grammar=grammar) if grammar else prompt
+        return await self.model.complete(held, on_text)
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -104,6 +128,12 @@ async def _go_on(
     goes_back = "rewind" in arm
     context = Context(rewinds=rewinds) if goes_back else Context()
     agent = task.agent(model, steps, context)
+    if arm == OFFERED:
+        plain = NoProgress(hint=2, refuse=3)
+        agent = agent.replace(limits=fields_replaced(agent.limits, no_progress=plain))
+    if arm == HELD:
+        began = {call.action.name for call in begun.steps[back.to].calls}
+        agent = task.agent(Held(model, _grammar(agent, began)), steps, context)
     say = back.lesson if arm == "hint" else ""
     point = find_fork_point(begun, len(begun.steps), say=say)
     journal = await start_fork(agent, point, store, arm)
@@ -115,6 +145,15 @@ async def _go_on(
     if goes_back:
         fired = journal.trajectory.omitted.rewinds
     return [journal.trajectory], fired
+
+
+def _grammar(agent: Agent, without: Collection[str]) -> str:
+    """The grammar of a reply in which these tools are not called."""
+    brief, codec = agent.brief, agent.resolved_codec
+    tools = tuple(tool for tool in brief.tools if tool.name not in without)
+    assert isinstance(codec, Constrains)
+    most = agent.resolved_model.info.params.get("max_tokens")
+    return codec.grammar(fields_replaced(brief, tools=tools), "auto", most)
 
 
 async def _anew(

@@ -6,7 +6,7 @@ from typing import Final
 
 import clew
 from benchmarks.rewinds.arms import Task, Total
-from clew import Agent, Context, Limits, NoProgress, Tool, Trajectory
+from clew import Agent, Context, Limits, Tool, Trajectory
 from clew.core.interfaces import Model
 
 PLACES: Final = (
@@ -77,18 +77,14 @@ def _value(kind: str, number: int) -> str:
             return str(12 + 7 * number % 83)
 
 
-def planted(places: Sequence[tuple[str, str]] = PLACES, *, withhold: bool = True) -> Iterator[Task]:
-    """Forty-eight tasks: by turns of each kind, so that the first ones are of all kinds.
-
-    Without `withhold` no tool is kept from a small model that calls it in vain.
-    """
+def planted(places: Sequence[tuple[str, str]] = PLACES) -> Iterator[Task]:
+    """Forty-eight tasks: by turns of each kind, so that the first ones are of all kinds."""
     for at, (place, other) in enumerate(places):
         for kind, (question, text, value) in enumerate(FACTS):
             number = 5 * at + 3 * kind
             gold, wrong = _value(value, number), _value(value, number + 1)
             name = f"{place.lower()}-{kind}"
-            early = NoProgress(hint=2, refuse=3, withhold=withhold)
-            limits = Limits(steps=100, seconds=100_000, landing=False, no_progress=early)
+            limits = Limits(steps=100, seconds=100_000, landing=False)
             guide = f"{text.format(wrong)} (The towns of the coast, chapter on {other}.)"
             record = f"{text.format(gold)} (Records of the parish of {place}.)"
             yield _task(name, question.format(place), Confirmed(gold, place), guide, record, limits)

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from benchmarks.rewinds.arms import ARMS, OFFERED, Arm, Outcome, settle
+from benchmarks.rewinds.arms import ARMS, HELD, OFFERED, Arm, Outcome, settle
 from benchmarks.rewinds.planted import planted
 from clew import ConfigError, Rewinds
 from clew.models.local import LocalSettings, local_model
@@ -21,6 +21,9 @@ SHA256: Final = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb04
 STEPS: Final = 6
 TOKENS: Final = 120
 CONTEXT: Final = 4_096
+PARTS: Final = (HELD, OFFERED)
+"""Arms that say which part of a rewind it is that helps."""
+
 REWINDS: Final = Rewinds(rejected=1)
 """After one rejected answer: six steps hold no more than three tries."""
 
@@ -43,12 +46,12 @@ def read() -> list[Outcome]:
     return [one for one in found if arms[one.task] >= {*ARMS}]
 
 
-async def ask(gguf: Path, threads: int, arms: Sequence[Arm], *, withhold: bool) -> None:
+async def ask(gguf: Path, threads: int, arms: Sequence[Arm]) -> None:
     """Answer what is not answered yet, each task in all of these arms before the next one."""
     take = LocalSettings(CONTEXT, 1, threads)
     model = local_model(str(gguf), take=take, params={"max_tokens": TOKENS, "temperature": 0})
     done = {one.task for one in on_file() if one.arm in arms}
-    left = [task for task in planted(withhold=withhold) if task.name not in done]
+    left = [task for task in planted() if task.name not in done]
     try:
         for number, task in enumerate(left):
             tell(f"{number} of {len(left)}: {task.name}")
@@ -67,5 +70,5 @@ async def ask_all(gguf: Path, threads: int) -> None:
         here = hashlib.file_digest(file, "sha256").hexdigest()
     if here != SHA256:
         raise ConfigError(f"the outcomes on file are of another model: the hash of this is {here}")
-    await ask(gguf, threads, ARMS, withhold=True)
-    await ask(gguf, threads, [OFFERED], withhold=False)
+    await ask(gguf, threads, ARMS)
+    await ask(gguf, threads, PARTS)

@@ -1,5 +1,6 @@
 """The benchmark of rewinds: its arms part from the same steps, and its page has what is on file."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -8,7 +9,9 @@ from benchmarks.rewinds import real
 from benchmarks.rewinds.arms import ARMS, CRITIC, Outcome, settle
 from benchmarks.rewinds.planted import planted
 from benchmarks.rewinds.simulated import Believer, Knower, tasks
-from clew import Rewinds
+from clew import Context, Rewinds
+from clew.core.events import Reply
+from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.testing import ScriptedModel, act, finish
 
 
@@ -51,3 +54,30 @@ async def test_where_nothing_is_wrong_all_arms_are_the_same_run() -> None:
     told = await settle(task, ScriptedModel(script), real.STEPS, real.REWINDS)
     assert {one.arm: one.right for one in told}["nothing"]
     assert all(one.fired for one in told if one.arm == "rewind")
+
+
+@dataclass
+class Stubborn:
+    """A small model that searches, and says what it must not; what its grammars offer is noted."""
+
+    offered: list[bool] = field(default_factory=list[bool])
+
+    @property
+    def info(self) -> ModelInfo:
+        return ModelInfo("test:small", {"grammar": True, "max_tokens": 100}, billions=1.5)
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """The next reply."""
+        self.offered.append("search" in prompt.grammar)
+        turns = sum(part.role == "assistant" for part in prompt.parts)
+        tools = next(planted()).agent(self, 1, Context()).tools
+        moves = [act("search", query="x"), finish("1719")]
+        return ScriptedModel(moves, "json", tools).reply(prompt, turns % 2)
+
+
+async def test_the_parts_of_a_rewind_are_told_apart() -> None:
+    model = Stubborn()
+    held, offered = await settle(next(planted()), model, real.STEPS, real.REWINDS, arms=real.PARTS)
+    assert model.offered[:6] == [True, True, False, True, True, True]
+    assert model.offered[6:] == [True, True, True, True]
+    assert (held.fired, offered.fired) == (1, 2)
