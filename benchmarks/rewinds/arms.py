@@ -55,8 +55,8 @@ class Held:
 class Outcome(msgspec.Struct, frozen=True):
     """What came of one task in one arm, with the steps before it parted from the others.
 
-    `prompts` are the tokens of all prompts, `cached` the part of the prompts but for the first that
-    the server had, and `later` all of those. `fired` counts the triggers.
+    `prompts` are the tokens of all prompts, a critic's too. `later` are those of all thoughts but
+    the first, and `cached` the part of them that the server had. `fired` counts the triggers.
     """
 
     task: str
@@ -198,11 +198,11 @@ def _outcome(
         for one in records
     ]
     flat = [usage for run in usages for usage in run]
-    later = flat[1:]
+    later, lost = flat[1:], last.total.lost  # what a critic took
     status = "open" if last.stop is None else last.stop.status
     return Outcome(
         task.name, arm, status == "answered" and task.right(answer), str(answer)[:200], status,
         len(flat), len(fired), tuple(one.by for one in fired),
-        sum(one.input for one in flat), sum(one.output for one in flat),
+        sum(one.input for one in flat) + lost.input, sum(one.output for one in flat) + lost.output,
         sum(one.input for one in later), sum(one.cached for one in later),
     )  # fmt: skip

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from benchmarks.rewinds import real
+from benchmarks.rewinds.__main__ import PAGE, put
+from benchmarks.rewinds.__main__ import real as table
 from benchmarks.rewinds.arms import ARMS, CRITIC, Outcome, settle
 from benchmarks.rewinds.planted import planted
 from benchmarks.rewinds.simulated import Believer, Knower, tasks
@@ -81,3 +83,10 @@ async def test_the_parts_of_a_rewind_are_told_apart() -> None:
     assert model.offered[:3] == [True, True, False]
     assert model.offered[6:] == [True, True, True, True]
     assert (held.fired, offered.fired) == (1, 2)
+
+
+def test_the_page_has_what_is_on_file() -> None:
+    found, text = real.read(), PAGE.read_text(encoding="utf-8")
+    assert "\n".join(table(found)) in text
+    assert len({one.task for one in found}) >= 40
+    assert put(text, "rewinds of a real model", table(found)) == text
