@@ -11,7 +11,7 @@ from benchmarks.rewinds.__main__ import real as table
 from benchmarks.rewinds.arms import ARMS, CRITIC, Outcome, settle
 from benchmarks.rewinds.planted import planted
 from benchmarks.rewinds.simulated import Believer, Knower, tasks
-from clew import Context, Rewinds
+from clew import Context, Rewinds, Tool
 from clew.core.events import Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.testing import ScriptedModel, act, finish
@@ -72,7 +72,8 @@ class Stubborn:
         """The next reply."""
         self.offered.append("search" in prompt.grammar)
         turns = sum(part.role == "assistant" for part in prompt.parts)
-        tools = next(planted()).agent(self, 1, Context()).tools
+        made = next(planted()).agent(self, 1, Context())
+        tools = [tool for tool in made.tools if isinstance(tool, Tool)]
         moves = [act("search", query="x"), finish("1719")]
         return ScriptedModel(moves, "json", tools).reply(prompt, turns % 2)
 
