@@ -31,8 +31,11 @@ ENVIRONMENTS: Final = Path(platformdirs.user_cache_dir("clew")) / "live"
 """Of other systems; `make live` makes some too."""
 SUMMARY: Final = "The pages tell of the tide, day by day: it was calm, and nobody came. " * 10
 OURS: Final = {
-    "clew (default)": ("duplicates", "mask", "drop"),
-    "clew, `duplicates`, `mask`, `summary`": ("duplicates", "mask", "summary"),
+    "clew (default)": Compaction(window=WINDOW),
+    "clew, `at=0.4`, `to=0.1`": Compaction(at=0.4, to=0.1, window=WINDOW),
+    "clew, `duplicates`, `mask`, `summary`": Compaction(
+        ("duplicates", "mask", "summary"), window=WINDOW
+    ),
 }
 _PYDANTIC: Final = ("pydantic-ai-harness", "pydantic-ai-slim[openai]")
 _LANGCHAIN: Final = ("langchain", "langchain-openai", "langgraph")
@@ -152,7 +155,7 @@ class Outcome:
         return f"| {self.name}{ended} | {sizes} | {rest} |"
 
 
-async def ours(name: str, by: tuple[str, ...]) -> Outcome:
+async def ours(name: str, compaction: Compaction) -> Outcome:
     """The run under clew, with its own client over the same server."""
     recalled = Say("", [("recall", json.dumps({"query": WHERE}))])
     book = Book((recalled, Say("In the green cupboard.")))
@@ -161,7 +164,7 @@ async def ours(name: str, by: tuple[str, ...]) -> Outcome:
         model = openai_chat("local", base_url=server.base_url, api_key="none")
         agent = Agent(
             model, [page], prompt="Read.", limits=limits, codec="native",
-            context=Context(compaction=Compaction(by, window=WINDOW)),
+            context=Context(compaction=compaction),
         )  # fmt: skip
         result = await clew.run(agent, WHERE, store=MemoryStore())
         await model.close()
@@ -209,7 +212,7 @@ HEAD: Final = """\
 def measure(sample: int) -> Section:
     """All systems; the sample is of no concern to a run of a few seconds."""
     del sample
-    mine = [asyncio.run(ours(name, by)) for name, by in OURS.items()]
+    mine = [asyncio.run(ours(*one)) for one in OURS.items()]
     others: list[Outcome] = []
     for system in SYSTEMS:
         others.append(theirs(system, ENVIRONMENTS))

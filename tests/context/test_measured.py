@@ -53,7 +53,7 @@ def test_a_summary_keeps_the_fact_where_it_was_shown(shown: str) -> None:
 
 
 async def test_the_run_under_clew_is_counted_as_the_others_are() -> None:
-    one = await others.ours("clew", ("duplicates", "mask", "drop"))
+    one = await others.ours(*next(iter(others.OURS.items())))
     assert not one.failed
     assert one.book.found
     assert one.book.largest <= others.WINDOW
