@@ -25,12 +25,13 @@ AGAIN: Final = (3, 4, 5, 7)
 """After so many writes each process is killed, until one comes to the end."""
 
 TEXT: Final = """\
-One run is compacted, is told what was remembered, remembers, goes back by `backtrack`, and after
-its answer by a person's rewind. Its process is killed (`kill -9`) at each write of its record and
-its inbox, once before it is committed and once after, and another goes on with an SQLite file. In
-further rounds each process is killed, again and again. The record, its prompts to the byte, the
-effects outside and the memories must be those of the run that nothing happened to. Where a message
-was on its way when the process died, the model is told that nobody knows, and it is not sent again.
+One run is compacted with a summary, is told what was remembered, remembers, goes back by
+`backtrack`, and after its answer by a person's rewind. Its process is killed (`kill -9`) at each
+write of its record and its inbox, once before it is committed and once after, and another goes on
+with an SQLite file. In further rounds each process is killed, again and again. The record, its
+prompts to the byte, the effects outside and the memories must be those of the run that nothing
+happened to. Where a message was on its way when the process died, the model is told that nobody
+knows, and it is not sent again.
 """
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 import clew
-from clew import Agent, Limits, Trajectory, tool
+from clew import Agent, Compaction, Context, Limits, Trajectory, tool
+from clew.context.summary import ASKED
 from clew.core.events import Reply, Usage, encode
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
 from clew.core.runner import has_begun
@@ -30,6 +31,7 @@ LESSON: Final = "Ask again, of the other harbour. [at 39]"
 """Where a person goes back to once it has answered, and why."""
 ANSWER: Final = "in the cupboard"
 WINDOW: Final = 5_000
+SUMMARY: Final = "Pages were read, and nothing is left to be done with them."
 
 _PAGE: Final = 2_000
 _MARK: Final = re.compile(r"\[at (\d+)\]")
@@ -79,7 +81,9 @@ class Model:
     info = ModelInfo("scripted:entries", window=WINDOW)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        """What comes after the last mark in view."""
+        """What comes after the last mark in view; a summary, where it is asked for one."""
+        if [part.text for part in prompt.tail] == [ASKED]:
+            return Reply(SUMMARY, usage=Usage(), model=self.info.name)
         marks = [int(found) for part in prompt.parts for found in _MARK.findall(part.text)]
         number = 1 + max(marks, default=0)
         parts = [(p.role, p.text, p.calls, p.call_id) for p in prompt]
@@ -104,6 +108,7 @@ def agent(folder: Path) -> Agent:
     tools = [page, *world.tools(world.Ledger(folder), 0.0), backtrack()]
     return Agent(
         Model(folder / "sent"), [*tools, *memory_tools(memories(folder), k=1)], prompt="Look.",
+        context=Context(compaction=Compaction(("duplicates", "mask", "summary"))),
         limits=Limits(steps=100, tool_calls=200, tokens=10**9, no_progress=None),
     )  # fmt: skip
 
