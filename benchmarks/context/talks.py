@@ -211,7 +211,7 @@ def _rows(found: Mapping[tuple[str, int, str], Counted]) -> Iterator[str]:
         if one.talks < FEWEST:
             continue
         whole = found[source, window, "all of it"]
-        where = f"{source}: {one.talks} of {one.steps / one.talks:.0f} steps"
+        where = f"{source}: {one.talks}, with {one.steps / one.talks:.0f} steps each in the mean"
         reached = f"{one.in_view / max(1, one.references):.3f}"
         yield (
             f"| {where} | {window:,} | {name} | {one.total:,} | {one.total / whole.total:.3f} "
