@@ -72,8 +72,7 @@ class Work:
         if "long" in self.parts:
             anyio.run(long.measure, self._roomy, backend="asyncio")
         if "window" in self.parts:
-            small = long.WINDOWED, long.WINDOW
-            anyio.run(long.measure, self._roomy, *small, backend="asyncio")
+            anyio.run(long.measure_window, self.gguf, self.threads, backend="asyncio")
         if "memory" in self.parts:
             memory.measure(self.gguf)
 
