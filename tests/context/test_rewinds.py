@@ -160,6 +160,29 @@ class TestRepeatedCalls:
         done = await ran(agent(WindowModel(stubborn)))
         assert [one.to for one in rewinds_of(done)] == [4, 2, 1]
 
+    async def test_after_new_steps_lead_back_only_to_those(self) -> None:
+        def script(prompt: Prompt) -> Move:
+            if told(prompt) == 2:
+                return finish("ok")
+            most = 4 if told(prompt) else 2
+            return act("page", number=min(results(prompt) + 1, most))
+
+        done = await ran(agent(WindowModel(script)))
+        assert [one.to for one in rewinds_of(done)] == [1, 6]
+
+    async def test_that_were_refused_before_count_from_the_first(self) -> None:
+        def script(prompt: Prompt) -> Move:
+            if told(prompt):
+                return finish("ok")
+            turns = sum(part.role == "assistant" for part in prompt.parts)
+            again = act("page", number=2)
+            return acts(again, act("page", number=9)) if turns == 2 else again
+
+        done = await ran(agent(WindowModel(script)))
+        (back,) = rewinds_of(done)
+        assert (back.to, len(done.steps)) == (0, 7)
+        assert 'page({"number":2}) gave nothing new in 6 calls.' in back.lesson
+
     async def test_end_the_run_after_so_many_rewinds(self) -> None:
         def script(prompt: Prompt) -> Move:
             return act("page", number=1)

@@ -116,9 +116,7 @@ def rejected(so_far: Trajectory, tries: int) -> Branch | None:
     That is the first result that has what is new in one of them, or that one cites; where there is
     none, the first of the answers.
     """
-    if not tries or len(so_far.rejected) < tries:
-        return None
-    steps = branch_steps(so_far)
+    steps = branch_steps(so_far) if tries and len(so_far.rejected) >= tries else ()
     found = [(step, *pair) for step in steps for pair in _answers(step)]
     if not found:
         return None
@@ -162,9 +160,7 @@ def _source(so_far: Trajectory, steps: Sequence[Step], last: Step, answer: str) 
     named = {one.doc_id for one in citations(answer, {one.doc_id for one in so_far.evidence})}
     new = _words(answer) - _words(so_far.visible_goal)
     best, most = None, _HALF
-    for step in steps:
-        if step.number >= last.number:
-            break
+    for step in steps[: steps.index(last)]:
         for call in step.calls:
             if (seen := call.observation) is None or not seen.ok or call.action.name == FINISH:
                 continue

@@ -125,11 +125,14 @@ def shown(so_far: Trajectory) -> tuple[str, ...]:
 
 def _line(step: Step) -> str:
     """A step in a line of JSON."""
-    thought, said = step.thought, dict[str, Json](step=step.number)
-    if thought is not None:
-        said |= {"thought": _short(thought.text), "answer": _short(thought.answer or "")}
-    said["calls"] = list(_calls(step))
-    said["told"] = [_short(note.text) for note in step.notices if isinstance(note, Note)]
+    thought = step.thought
+    said: dict[str, Json] = {
+        "step": step.number,
+        "thought": "" if thought is None else _short(thought.text),
+        "answer": "" if thought is None else _short(thought.answer or ""),
+        "calls": list(_calls(step)),
+        "told": [_short(note.text) for note in step.notices if isinstance(note, Note)],
+    }
     return encode({name: value for name, value in said.items() if value}).decode()
 
 
