@@ -192,8 +192,9 @@ def section() -> str:
     met = "met" if found.share >= AIM else "**missed**"
     least = min(cached / size for size, cached in found.grown)
     lines.append(
-        f"`make live GGUF=… PARTS=long`: a run of {len(found.input)} steps that reads pages one "
-        f"after the other; its last prompt has {found.input[-1]:,} tokens. From step 2 on "
+        f"`make live GGUF=… PARTS=long`: a run of {len(found.input)} steps that was to read pages "
+        "one after the other. By the size of its steps it mostly answered instead, and was sent "
+        f"back; its last prompt has {found.input[-1]:,} tokens. From step 2 on "
         f"{found.share:.1%} of all prompt tokens came from the server's cache (aim: at least "
         f"{AIM:.0%}, {met}), at no step less than {least:.1%}."
     )
@@ -204,7 +205,7 @@ def section() -> str:
             f"window of {WINDOW:,} tokens. It was made shorter {len(small.shorter)} "
             f"times, and no prompt took more than {max(small.input):,} tokens. Between these times "
             f"{small.again:.1%} of what had been sent before came from the cache (aim: at least "
-            f"{AIM:.0%}, {met}), which is {small.share:.1%} of all tokens of these prompts: the "
-            "others are new."
+            f"{AIM:.0%}, {met}). That is {small.share:.1%} of all tokens of these prompts, where "
+            f"{AIM:.0%} would be {'met' if small.share >= AIM else 'missed'}: the others are new."
         )]  # fmt: skip
     return "\n".join(lines)
