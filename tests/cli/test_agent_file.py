@@ -99,7 +99,8 @@ def test_demonstrations_with_tools_of_ones_own_are_replayed_without_them() -> No
 
 
 def test_a_replay_needs_no_key_of_a_critic(monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("my.toml").write_text('model = "offline"\nrewinds.critic = "openai:gpt-4.1-mini"\n')
+    lines = ('model = "offline"', 'rewinds.critic = "openai:gpt-4.1-mini"', "rewinds.rejected = 3")
+    Path("my.toml").write_text("\n".join(lines))
     wrong = clew("ask", "What is 17 * 23?", "--agent", "my.toml")
     assert wrong.code == 2
     assert "line 2: openai:gpt-4.1-mini needs a key" in wrong.err

@@ -7,7 +7,7 @@ guards, checks and screens by name.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Self, cast, get_args
+from typing import Any, Final, Self, get_args
 
 import msgspec
 
@@ -15,9 +15,7 @@ from clew.agent_files.make import with_examples
 from clew.agent_files.origin import spec_of
 from clew.agent_files.spec import Spec
 from clew.codecs.interface import PromptSpec
-from clew.context import Rewinds
 from clew.context.prompt_spec import recorded_brief
-from clew.context.triggers import Reviewer
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import (
@@ -70,6 +68,7 @@ def stand_ins(
     parts = _parts(spec, setting, agent)
     bounds = setting.parts["bounds"][-len(spec.bounds) :] if spec.bounds else ()
     apart = {f"tools.{name}" for name in lacking}
+    apart |= {"parts.rewinds"} if _has_critic(spec) else set()
     apart |= {f"parts.{_NAMED.get(field, field)}" for field in parts}
     tools = sorted(found.values(), key=lambda tool: order.index(tool.name))
     own = [_Bound(name, record) for name in bounds]
@@ -100,7 +99,6 @@ def _most(setting: AgentSpec, name: str) -> Grant | None:
 def _shipped(spec: Spec, recorded: Spec) -> Spec:
     """The spec without what the record names outside of clew; no document is read either."""
     theirs = recorded.named_tools
-    uncriticised = spec.rewinds and msgspec.structs.replace(spec.rewinds, critic="")
     return msgspec.structs.replace(
         spec.replace({"prompt.examples": 0}) if spec.examples else spec,
         tools=tuple(one for one in spec.named_tools if ":" not in one or one not in theirs),
@@ -108,8 +106,14 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
         docs=str(Path.cwd()) if spec.docs else "",
         programs=(), processes=(), agents=(), guards=(), bounds=(),
         checks=tuple(name for name in spec.checks if ":" not in name),
-        answer="", retrieval=None, memory="", rewinds=uncriticised,
+        answer="", retrieval=None, memory="",
+        rewinds=None if _has_critic(spec) else spec.rewinds,
     )  # fmt: skip
+
+
+def _has_critic(spec: Spec) -> bool:
+    """Whether rewinds ask a model, which a replay may have no key for: it is fed what it said."""
+    return spec.rewinds is not None and bool(spec.rewinds.critic)
 
 
 def _has_own(spec: Spec) -> bool:
@@ -137,16 +141,7 @@ def _parts(spec: Spec, setting: AgentSpec, agent: Agent) -> dict[str, Any]:
     if (finding := spec.retrieval) is not None:
         found = Retrieval(k=finding.k, always=finding.always, most=finding.most)
         parts["context"] = agent.context.replace(retrieval=found)
-    if spec.rewinds is not None and spec.rewinds.critic and "rewinds" in said:
-        context = parts.get("context", agent.context)
-        parts["context"] = context.replace(rewinds=_criticised(context.rewinds, said["rewinds"]))
     return parts
-
-
-def _criticised(rewinds: Rewinds, recorded: str) -> Rewinds:
-    """The same rewinds with a critic of the recorded name."""
-    _, _, critic = recorded.removesuffix(f" every {rewinds.every})").partition(f"{rewinds.most}, ")
-    return replace(rewinds, critic=cast("Reviewer", _Named(critic)))  # nobody asks it
 
 
 def _tool(name: str, setting: AgentSpec, brief: PromptSpec, record: Trajectory) -> AnyTool:

@@ -61,7 +61,7 @@ async def summarised(
     except TooLongError:  # nothing is lost: what is left out is shorter without
         return less
     text = " ".join(reply.text.split())[:SUMMARY_CHARS]
-    if reply.calls or not 0 < len(text) < _left_out(so_far, less):
+    if reply.calls or not 0 < len(text) < _characters_left_out(so_far, less):
         return msgspec.structs.replace(less, usage=reply.usage)
     tokens = less.tokens + (len(text) - len(less.summary)) // CHARACTERS
     return msgspec.structs.replace(less, summary=text, usage=reply.usage, tokens=tokens)
@@ -76,7 +76,7 @@ def _prompt(agent: Agent, so_far: Trajectory) -> Prompt:
     return msgspec.structs.replace(prompt, tail=tail, stop=(), reply_schema=None, grammar="")
 
 
-def _left_out(so_far: Trajectory, less: Compacted) -> int:
+def _characters_left_out(so_far: Trajectory, less: Compacted) -> int:
     """The characters of the steps that are left out."""
     steps = so_far.steps[: less.upto]
     thoughts = sum(len(step.thought.reply.text) for step in steps if step.thought is not None)
