@@ -186,8 +186,8 @@ A *reference* is an identifier, path or number of {LEAST} characters or more in 
 action that an earlier result had, and nothing that a person said. It is *in view* if it stands in
 the prompt of that action, *found* if it does not and `recall` gives it, or `read_more` by a handle
 in the prompt. Whether a model would ask for it, a recording cannot say.
-How `recall` tells names apart was mended after a look at these conversations, where it had missed 28
-of 2,059 references: that none is in neither place is no figure of material that nobody had seen.
+How `recall` tells names apart was mended after a look at these conversations, where it had missed
+28 of 2,059 references: that none is in neither place is no figure of material that nobody had seen.
 
 About half of the breaks here are no compactions: the first result that is shown in part brings
 `read_more` and `recall`, and tools stand before all messages. It comes early, where little is
