@@ -101,7 +101,8 @@ class Process:
     def send_signal(self, number: int) -> None:
         """Send a signal, if it has not ended."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it ended just now, and its parent has seen that
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         """End it at once."""
