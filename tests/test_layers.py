@@ -82,7 +82,6 @@ LAYERS = {
     "rewinding": 7,  # a person takes a wrong branch out of the view
     "apps": 7,
     "clew": 7,  # the package itself: what a user's own code could import
-    "core.approvals": 7,  # a face of the core, as api
     "evals": 7,
     "retention": 7,  # records in the long run: forgotten, archived, verified
     "__main__": 8,

@@ -30,6 +30,14 @@ from clew.api import (
     stream,
     stream_sync,
 )
+from clew.approvals import (
+    cancel,
+    cancel_sync,
+    pending_approvals,
+    pending_approvals_sync,
+    rule,
+    rule_sync,
+)
 from clew.codecs.interface import Example
 from clew.compare import Difference, diff
 from clew.context import (
@@ -47,14 +55,6 @@ from clew.context.critic import Critic
 from clew.context.history import ContextRow, context_history
 from clew.context.rendered_prompt import RenderedPrompt
 from clew.core.agent import Agent
-from clew.core.approvals import (
-    cancel,
-    cancel_sync,
-    pending_approvals,
-    pending_approvals_sync,
-    rule,
-    rule_sync,
-)
 from clew.core.errors import (
     ClewError,
     ConfigError,

@@ -22,6 +22,7 @@ import anyio
 from clew.codecs.interface import Codec, Shape
 from clew.compare import as_begun
 from clew.concurrency.portal import portal, twin, wait_for
+from clew.concurrency.resources import resources
 from clew.concurrency.tasks import one_error
 from clew.context.rendered_prompt import RenderedPrompt, render_prompt
 from clew.core.agent import A_co, Agent
@@ -57,9 +58,8 @@ async def run(
     origin: dict[str, Json] | None = None,
 ) -> Result[A_co]:
     """Answer a goal. Raises `ModelError` or `StoreError`; the record stays and can be resumed."""
-    async with open_run(
-        agent, goal, run_id=run_id, store=store, listener=listener, origin=origin
-    ) as opened:
+    opening = open_run(agent, goal, run_id=run_id, store=store, listener=listener, origin=origin)
+    async with opening as opened:
         return await opened.go_on()
 
 
@@ -171,7 +171,7 @@ async def open_run(
     errors are theirs; `origin` is an agent file's description of the agent, recorded if the run is
     new or its agent has changed.
     """
-    async with store_at(store) as place:
+    async with store_at(store) as place, resources():
         if goal is not None:
             journal = await start(
                 agent, goal, place, run_id=run_id, listener=listener, origin=origin
@@ -202,7 +202,7 @@ async def open_fork(
     origin: dict[str, Json] | None = None,
 ) -> AsyncGenerator[OpenRun[A_co]]:
     """A new run with the first `at` steps of another, to work on; the arguments are `fork`'s."""
-    async with store_at(store) as place:
+    async with store_at(store) as place, resources():
         point = find_fork_point(await load(place, run_id), at, observations, say)
         journal = await start_fork(agent, point, place, new_id, listener=listener, origin=origin)
         yield OpenRun(agent, journal)
@@ -352,7 +352,7 @@ async def batch(
         if on_done is not None:
             on_done(state.done, len(goals), found)
 
-    async with store_at(store) as place:
+    async with store_at(store) as place, resources():
         with one_error():
             async with anyio.create_task_group() as group:
                 for index, goal in enumerate(goals):
@@ -395,6 +395,6 @@ def stream_sync(
     agent: Agent[A_co], goal: str, *, store: Where = None, run_id: str = ""
 ) -> Generator[StreamSync[A_co]]:
     """`stream` for callers without an event loop."""
-    streaming = stream(agent, goal, store=store, run_id=run_id)
-    with portal().wrap_async_context_manager(streaming) as events:
+    opening = stream(agent, goal, store=store, run_id=run_id)
+    with portal().wrap_async_context_manager(opening) as events:
         yield StreamSync(events)

@@ -1,10 +1,209 @@
-"""The calls that wait for a person in one run, for programs that show approvals.
+"""The calls that wait for a person, and a person's rulings, for programs that show approvals.
 
 `pending_here` reads one record, `pending_in` its sub-runs too, and `root_of` names the run to
 resume after a ruling. `clew.pending_approvals` lists all runs, and `clew.rule` rules.
 """
 
-from clew.core.approvals import root_of
-from clew.core.pending import pending_here, pending_in
+import contextlib
+import logging
+from typing import Final
 
-__all__ = ["pending_here", "pending_in", "root_of"]
+from clew.concurrency.portal import twin
+from clew.core.errors import ConfigError, RunNotFoundError, StoreError
+from clew.core.events import Cancel, Json, Ruling, encode
+from clew.core.inbox import words_in
+from clew.core.interfaces import Store
+from clew.core.journal import load
+from clew.core.pending import PendingApproval, ancestors, pending_here, pending_in, waits_below
+from clew.core.runner import has_begun
+from clew.core.trajectory import Call, Trajectory
+from clew.stores import Where, store_at
+from clew.support.redaction import Redaction, secrets
+from clew.tools.schema import compile_schema
+
+__all__ = [
+    "cancel",
+    "cancel_sync",
+    "pending_approvals",
+    "pending_approvals_sync",
+    "pending_here",
+    "pending_in",
+    "root_of",
+    "rule",
+    "rule_sync",
+]
+
+LOG: Final = logging.getLogger("clew")
+
+
+async def pending_approvals(*, store: Where = None) -> tuple[PendingApproval, ...]:
+    """All calls that wait for a person's ruling in a store, oldest first.
+
+    A call with a ruling no longer waits, even if its run has not continued yet. A run that cannot
+    be read is logged, and does not affect the others.
+    """
+    async with store_at(store) as place:
+        found: list[PendingApproval] = []
+        for info in [*await place.runs(status="open"), *await place.runs(status="held")]:
+            try:
+                found += await _held(place, info.run_id)
+            except StoreError as error:
+                LOG.warning("what waits in run %s is not listed: %s", info.run_id, error)
+        return tuple(sorted(found, key=lambda each: (each.at, each.run_id, each.call)))
+
+
+async def _held(store: Store, run_id: str) -> list[PendingApproval]:
+    so_far = await load(store, run_id)
+    waiting = [call for call in so_far.held if not waits_below(call)]
+    ruled = {call.key for call in waiting if await word_on(store, so_far, call) is not None}
+    if ruled and not await _reached_root(store, so_far):
+        ruled = set[str]()
+    kept = {call.key for call in waiting} - ruled
+    root = await root_of(store, so_far)
+    return [each for each in pending_here(so_far, root) if each.call in kept]
+
+
+async def root_of(store: Store, so_far: Trajectory) -> str:
+    """The run to resume for this one; for a run of a vote, the vote."""
+    while so_far.started.parent and not so_far.forks:
+        run_id = so_far.started.parent.rpartition(":")[0]
+        try:
+            so_far = await load(store, run_id)
+        except RunNotFoundError:  # it must be brought back first
+            return run_id
+    return so_far.run_id
+
+
+async def _reached_root(store: Store, so_far: Trajectory) -> bool:
+    """Whether all runs above a sub-run continue, or were notified."""
+    with contextlib.suppress(StoreError):
+        for above, call in await ancestors(store, so_far):
+            if call.held and await _ruling(store, above, call) is None:
+                return False
+    return True
+
+
+async def word_on(store: Store, record: Trajectory, call: Call) -> Ruling | None:
+    """The ruling on a held call that is already in the inbox, if it covers its arguments."""
+    return await _ruling(store, record, call, "", call.question) if call.held else None
+
+
+async def _ruling(store: Store, record: Trajectory, call: Call, *hashes: str) -> Ruling | None:
+    """The first ruling on the call in its run's inbox, for one of these hashes or for any."""
+    for word in await words_in(store, record.run_id):
+        if (
+            isinstance(word, Ruling)
+            and word.call == call.key
+            and word.hash in (hashes or {word.hash})
+        ):
+            return word
+    return None
+
+
+async def rule(
+    run_id: str,
+    call: str,
+    *,
+    allow: bool,
+    args: dict[str, Json] | None = None,
+    answer: Json = None,
+    why: str = "",
+    by: str = "",
+    seen: str = "",
+    store: Where = None,
+) -> None:
+    """Put a ruling on a held call into its run's inbox, and notify the runs above a sub-run.
+
+    A ruling covers the call once, with its current arguments; with `seen` (that of its
+    `PendingApproval`), only with those that were seen. `answer` is what the call asks for, if it
+    asks (`PendingApproval.asks`, a JSON Schema). The first ruling counts; repeating it
+    completes a delivery that was cut off. Raises `ConfigError` if the call is not held, has other
+    arguments, or has a different ruling.
+    """
+    async with store_at(store) as place:
+        record = await load(place, run_id)
+        waiting = record.call(call)
+        word = _hidden(Ruling(call, allow, args, why, by, seen or waiting.question, answer=answer))
+        first = await word_on(place, record, waiting)
+        if first is None:
+            _check(record, waiting, word)
+            await place.post(run_id, encode(word))
+        await _notify_ancestors(place, record, by)
+    if first is not None and _meaning(first) != _meaning(word):
+        message = f"{call} of run {run_id} was ruled on already, and the first word counts"
+        raise ConfigError(message)
+
+
+def _meaning(word: Ruling) -> bytes:
+    return encode([word.allow, word.args, word.answer])
+
+
+def _hidden(word: Ruling) -> Ruling:
+    """The ruling as it may be kept in the inbox; arguments with a secret are marked."""
+    redaction = Redaction(secrets())
+    hidden = redaction.event(word) if redaction.finds(encode(word)) else word
+    return hidden if isinstance(hidden, Ruling) else word
+
+
+def _check(record: Trajectory, call: Call, word: Ruling) -> None:
+    """Raise if the call cannot be ruled on like this."""
+    run_id, held = record.run_id, [each.key for each in record.held]
+    message = ""
+    if not call.held:
+        named = ", ".join(held) or "none"
+        message = f"call {call.key} of run {run_id} does not wait for a ruling; held: {named}"
+    elif word.hash != call.question:
+        what = "was begun since" if call.in_doubt else "has other arguments now"
+        message = f"call {call.key} of run {run_id} {what}: look again"
+    elif word.allow and (problem := _wrong_answer(call, word.answer)):
+        message = f"call {call.key} of run {run_id}: {problem}"
+    elif word.args is not None and call is record.words:
+        message = f"{call.key} is a person's own words: allow or refuse them, or say others"
+    elif waits_below(call) and (word.allow or word.args is not None):
+        message = (
+            f"call {call.key} of run {run_id} waits for run {call.child}: rule on what is held "
+            "there, or refuse the call as a whole"
+        )
+    if message:
+        raise ConfigError(message)
+
+
+def _wrong_answer(call: Call, answer: Json) -> str:
+    """What is wrong with the answer to what a held call asks, or ""."""
+    asks = None if call.verdict is None else call.verdict.verdict.asks
+    if asks is None:
+        return "" if answer is None else "it asks nothing: rule without an answer"
+    if answer is None:
+        return f"it asks for an answer: {encode(asks).decode()}"
+    return "; ".join(compile_schema(asks, "answer")(answer))
+
+
+async def _notify_ancestors(store: Store, so_far: Trajectory, by: str) -> None:
+    """Notify every run above a sub-run, once each."""
+    for above, call in await ancestors(store, so_far):
+        if call.observation is None and await _ruling(store, above, call) is None:
+            await store.post(above.run_id, encode(Ruling(call.key, allow=True, by=by)))
+
+
+async def cancel(run_id: str, *, why: str = "", store: Where = None) -> None:
+    """Ask a run, through its inbox, to close what is pending and stop, with its sub-runs.
+
+    You can also cancel a sub-run alone; its parent then continues without its answer.
+    """
+    async with store_at(store) as place:
+        await _cancel(place, run_id, why)
+        await _notify_ancestors(place, await load(place, run_id), "")
+
+
+async def _cancel(store: Store, run_id: str, why: str) -> None:
+    await load(store, run_id)
+    await store.post(run_id, encode(Cancel(why)))
+    so_far = await load(store, run_id)  # only now: a sub-run begun later looks into the inbox
+    for child in [call.child for call in so_far.step.pending if call.child]:
+        if await has_begun(store, child):
+            await _cancel(store, child, why)
+
+
+pending_approvals_sync = twin(pending_approvals)
+rule_sync = twin(rule)
+cancel_sync = twin(cancel)

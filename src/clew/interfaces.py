@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from clew.codecs.interface import Codec, Describes, Parsed, PromptSpec, Shape
+from clew.concurrency.resources import close_resource, hold_open, resources
 from clew.core.events import (
     EFFECTFUL,
     FINISH,
@@ -43,11 +44,13 @@ from clew.core.events import (
     encode,
 )
 from clew.core.interfaces import (
+    CALL,
     AgentTool,
     AnyTool,
     Append,
     Base,
     Bound,
+    CallContext,
     Calls,
     Check,
     Finder,
@@ -59,6 +62,7 @@ from clew.core.interfaces import (
     OnText,
     Parameters,
     Part,
+    Progress,
     Prompt,
     RunInfo,
     Screen,
@@ -71,6 +75,7 @@ from clew.core.trajectory import Trajectory
 from clew.stores.interface import Deletes, Locks, Notifies, Recovers
 
 __all__ = [
+    "CALL",
     "EFFECTFUL",
     "FINISH",
     "Action",
@@ -83,6 +88,7 @@ __all__ = [
     "Audits",
     "Base",
     "Bound",
+    "CallContext",
     "Calls",
     "Cancel",
     "Changed",
@@ -114,6 +120,7 @@ __all__ = [
     "Parameters",
     "Parsed",
     "Part",
+    "Progress",
     "Prompt",
     "PromptSpec",
     "Rates",
@@ -136,8 +143,11 @@ __all__ = [
     "ToolSpec",
     "Trust",
     "Wire",
+    "close_resource",
     "decode",
     "encode",
+    "hold_open",
+    "resources",
 ]
 
 Entailment: TypeAlias = Literal["entails", "contradicts", "neither"]

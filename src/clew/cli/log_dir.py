@@ -14,7 +14,7 @@ from clew import ConfigError, Entry, Observation, OpenRun, Trajectory
 from clew.cli.foreign_runs import pieces_with_origin
 from clew.cli.markdown import markdown
 from clew.cli.render import render_event
-from clew.interfaces import FINISH, Json, Listener, Note, Started, Stop, Thought, encode
+from clew.interfaces import FINISH, Json, Listener, Note, Progress, Started, Stop, Thought, encode
 from clew.retention import trace_entry
 from clew.support.private_files import make_folder, opener, write_text
 
@@ -74,6 +74,11 @@ class Files:
         if self.beside is not None:
             self.beside.entry(entry)
         self.write(entry)
+
+    def progress(self, call: str, text: str) -> None:
+        """How far a call is, which is for the screen too."""
+        if isinstance(self.beside, Progress):
+            self.beside.progress(call, text)
 
     def write(self, entry: Entry) -> None:
         """Write an entry into both files."""

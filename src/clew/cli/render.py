@@ -284,6 +284,10 @@ def attempt(event: Attempt, *, whole: bool) -> Iterator[Block]:
     """That a call begins; the first one goes without saying."""
     if event.child:
         yield Block(f"Sub-run {event.call}", inert(_sub_run_line(event)), "dim")
+    elif event.task:
+        yield Block(
+            f"Task {event.call}", inert(f"{event.tool} goes on as task {event.task}"), "dim"
+        )
     elif whole or event.number > 1:
         said = f"attempt {event.number} of {event.tool}"
         if event.after:

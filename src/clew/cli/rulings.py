@@ -10,7 +10,7 @@ import click
 from clew import Call, ConfigError, PendingApproval, Trajectory, pending_approvals, read
 from clew.agent_files import is_foreign
 from clew.approvals import pending_here, pending_in, root_of
-from clew.cli.approval_prompts import arguments, confirm, post_ruling
+from clew.cli.approval_prompts import arguments, confirm, json_answer, post_ruling
 from clew.cli.errors import ANSWERED
 from clew.cli.foreign_runs import FOREIGN
 from clew.cli.options import DEBUG, RUN, STORE
@@ -36,7 +36,7 @@ class RulingOptions:
 @RUN
 @click.argument("call", default="")
 @click.option("--edit", metavar="JSON", default="", help="Change the arguments.")
-@click.option("--answer", metavar="TEXT", default="", help="Answer a question of ask_person.")
+@click.option("--answer", metavar="TEXT", default="", help="Answer what the call asks.")
 @click.option("--why", metavar="TEXT", default="", help="The reason, for the record.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @STORE
@@ -45,6 +45,9 @@ def allow(
     run: str, call: str, edit: str, answer: str, why: str, store: str | None, *, yes: bool
 ) -> int:
     """Allow a held call of RUN (or a second attempt, if it is unknown whether it took effect).
+
+    If the call asks for something, answer it: a question of ask_person with a text, one of a tool
+    (such as a form of an MCP server) with JSON.
 
     It shows the call and asks for confirmation. CALL is its number, such as 2.1; leave it out if
     only one call waits. RUN may be `last` if only one run waits. Continue with `clew resume`.
@@ -80,7 +83,8 @@ def _rule(run: str, word: RulingOptions, store: str | None, *, yes: bool) -> int
         if not confirm(made, yes=yes):
             click.echo(f"{waiting.call} {waiting.tool} still waits")
             return ANSWERED
-    post_ruling(waiting, Ruling(waiting.call, word.allow, args, word.why), store)
+    ruling = Ruling(waiting.call, word.allow, args, word.why, answer=_answer(waiting, word))
+    post_ruling(waiting, ruling, store)
     done = "allowed" if word.allow else "refused"
     queue = inert(queue_of(root))
     then = f"A worker of the queue {queue} goes on with it, or: " if queue else "Go on with: "
@@ -152,7 +156,14 @@ def _resolve_call(
     raise ConfigError(message)
 
 
+def _answer(waiting: PendingApproval, word: RulingOptions) -> Json:
+    """The person's answer to what the call asks, if it asks."""
+    return None if waiting.asks is None or not word.answer else json_answer(word.answer)
+
+
 def _arguments(call: Call, word: RulingOptions) -> dict[str, Json] | None:
+    if word.answer and call.action.name != ASK_PERSON:
+        return None
     if word.answer:
         return answered(call, word.answer).args
     if word.allow and call.action.name == ASK_PERSON and not word.edit:

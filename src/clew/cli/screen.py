@@ -119,6 +119,10 @@ class Screen:
             for piece in render_event(event, step, whole=self.debug):
                 self.put(piece)
 
+    def progress(self, call: str, text: str) -> None:
+        """How far a call is."""
+        self.doing(f"acting: {inert(text)}")
+
     def indexing(self, done: int, total: int, path: str) -> None:
         """How far the documents have been read."""
         if self.out is None:

@@ -103,6 +103,11 @@ async def _from_thread(call: "InThread", seconds: float, context: Context) -> En
     return Ended(call.value, call.error)
 
 
+def spawn(body: Callable[[], Coroutine[Any, Any, None]], context: Context) -> None:
+    """Start a task that is nobody's child; `body` must raise nothing."""
+    _end().spawn(body, context)
+
+
 class Threaded:
     """A plain function, each call of which is made in a thread, at once.
 

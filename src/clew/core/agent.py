@@ -233,9 +233,15 @@ class Agent(Generic[A_co]):
 
     @cached_property
     def all_guards(self) -> tuple[Guard, ...]:
-        """The user's guards, then clew's; last the caps, which count what the others allow."""
+        """The user's guards, those of tools, clew's; last the caps: they count what is allowed."""
         stuck = () if self.no_progress is None else (self.no_progress,)
-        return (*self.guards, *stuck, ALREADY_DONE, self.limits.guard)
+        return (*self.guards, *self.tool_guards, *stuck, ALREADY_DONE, self.limits.guard)
+
+    @cached_property
+    def tool_guards(self) -> tuple[Guard, ...]:
+        """The guards that tools bring, each of which judges the calls of its tools only."""
+        found = {id(tool.guard): tool.guard for tool in self.tools if tool.guard is not None}
+        return tuple(found.values())
 
     @cached_property
     def named_guards(self) -> tuple[tuple[str, Guard], ...]:
@@ -357,15 +363,8 @@ class Agent(Generic[A_co]):
             "unknown": self.limits.unknown,
             **self._optional_parts,
         }
-        params = dict(self.resolved_model.info.params)
-        named = (
-            self.resolved_model.info.name,
-            self.resolved_codec.name,
-            self.brief.prompt,
-            params,
-            tools,
-            parts,
-        )
+        params, codec = dict(self.resolved_model.info.params), self.resolved_codec.name
+        named = (self.resolved_model.info.name, codec, self.brief.prompt, params, tools, parts)
         brief = brief_document(self.brief, name_of(self.brief.shape) or "")
         return AgentSpec(digest(*named), *named, brief, rates=self.resolved_model.info.rates)
 

@@ -358,7 +358,8 @@ class Verdict(Value, frozen=True):
     """A guard's decision on one call.
 
     `hint` runs the call and adds a line to its observation; `amend` runs it with `args`; `deny`
-    refuses it; `hold` makes it wait for a person's ruling.
+    refuses it; `hold` makes it wait for a person's ruling. `asks` is the JSON Schema of an answer
+    that a held call wants from the person, if it wants one.
     """
 
     kind: Literal["hint", "amend", "deny", "hold"]
@@ -366,6 +367,7 @@ class Verdict(Value, frozen=True):
     args: dict[str, Json] | None = None
     code: Code = "denied"
     redacted: bool = False  # as the arguments of an action
+    asks: dict[str, Json] | None = None
 
 
 class Judged(Event, frozen=True):
@@ -381,7 +383,7 @@ class Ruling(Event, frozen=True):
 
     `args` replaces the arguments. On a call with an unknown outcome, `allow` means: repeat it.
     `hash` identifies what was ruled on (`Call.question`); the ruling does not cover other arguments
-    or a later attempt. "" covers any.
+    or a later attempt. "" covers any. `answer` is what the held call asked for (`Verdict.asks`).
     """
 
     call: str
@@ -391,6 +393,7 @@ class Ruling(Event, frozen=True):
     by: str = ""
     hash: str = ""
     redacted: bool = False  # as the arguments of an action
+    answer: Json = None
 
 
 class Attempt(Event, frozen=True):
@@ -398,7 +401,8 @@ class Attempt(Event, frozen=True):
 
     `hash` identifies the arguments, `timeout` is in seconds from this entry's time, `number` counts
     from 1, and `after` says why the previous attempt failed. For a sub-run, `child` is its id and
-    `grant` its budget, instead of a timeout.
+    `grant` its budget, instead of a timeout. `task` is the id under which a server goes on working
+    on the call: it completes the attempt of the same number, and a later attempt asks for that.
     """
 
     call: str
@@ -409,6 +413,7 @@ class Attempt(Event, frozen=True):
     after: str = ""
     child: str = ""
     grant: Grant | None = None
+    task: str = ""
 
 
 class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text

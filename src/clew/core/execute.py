@@ -11,12 +11,13 @@ from functools import partial
 from typing import Any, Final
 
 import anyio
+import msgspec
 
 from clew.concurrency.tasks import Ended, run_with_deadline
 from clew.core.agent import Agent
 from clew.core.errors import ToolError
 from clew.core.events import EFFECTFUL, Attempt, Json, Judged, Observation, Outcome, Trust, Verdict
-from clew.core.interfaces import LATE, RECORD, AgentTool, Tool
+from clew.core.interfaces import CALL, AgentTool, CallContext, Tool
 from clew.core.journal import Journal
 from clew.core.observations import failed, observed, refusal, traced, trust_of
 from clew.core.subruns import run_sub_run
@@ -45,24 +46,27 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
     if isinstance(tool, AgentTool) or call.child:
         await run_sub_run(agent, journal, tool, call)
         return
-    if call.in_doubt and not call.again:
-        settled = await _settle(agent, journal, tool, call)
-        if settled is not None:
-            await journal.record(settled)
-            return
-    if (whole := journal.with_secrets(call)) is None:
-        await journal.record(refusal(call, "invalid_arguments", NOT_KEPT))
+    whole = journal.with_secrets(call)
+    unmade = await _unmade(agent, journal, tool, call)
+    if whole is None or unmade is not None:
+        lost = refusal(call, "invalid_arguments", NOT_KEPT)
+        await journal.record(lost if unmade is None else unmade)
         return
     number, after = len(call.attempts), ""
     if number:
         after = "nobody saw the end of the attempt before"
-    delay = tool.retry.delay
+        after = "a person answered" if _asked(tool, call) else after
+    delay, task = tool.retry.delay, call.attempts[-1].task if call.attempts else ""
     while True:
         number += 1
         most = agent.budget.deadline(tool, journal.trajectory)
+        attempt = Attempt(call.key, tool.name, call.hash, most, number, after, task=task)
         if tool.effect in EFFECTFUL or number > 1:
-            await journal.record(Attempt(call.key, tool.name, call.hash, most, number, after))
-        observation = await _attempt(agent, tool, whole, journal, most)
+            await journal.record(attempt)
+        observation = await _attempt(agent, tool, whole, journal, attempt)
+        if isinstance(observation, Judged):
+            await journal.record(observation)
+            return
         late = (observation.code, observation.outcome) == ("timeout", "unknown")
         if late and tool.probe is not None:
             begun = journal.trajectory.call(call.key)
@@ -72,7 +76,7 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
         if observation.ok or number > tool.retry.times or not _repeatable(tool, observation):
             await journal.record(observation)
             return
-        after = observation.text
+        after, task = observation.text, ""
         await anyio.sleep(delay)
         delay = min(delay * 2, tool.retry.most)
 
@@ -84,10 +88,25 @@ def _repeatable(tool: Tool, observation: Observation) -> bool:
     return tool.effect == "idempotent" or observation.outcome == "not_done"
 
 
+async def _unmade(
+    agent: Agent, journal: Journal, tool: Tool, call: Call
+) -> Observation | Judged | None:
+    """What there is to say of a call in doubt instead of making it; None if it may be made.
+
+    One that began a task is made again: it then asks for that task.
+    """
+    if not call.in_doubt or call.again or call.attempts[-1].task:
+        return None
+    return await _settle(agent, journal, tool, call)
+
+
 async def _settle(
     agent: Agent, journal: Journal, tool: Tool, call: Call
 ) -> Observation | Judged | None:
     """The outcome of a call that was cut off; None means that it may be made again."""
+    if _asked(tool, call) and call.ruling is not None and not call.ruling.allow:
+        why = call.ruling.why or "a person said no"
+        return refusal(call, "denied", f"{why}. Do not try it in another way.")
     if tool.effect != "unsafe" and tool.probe is None:
         return None
     if tool.probe is not None and not _retry_refused(call):
@@ -99,6 +118,17 @@ async def _settle(
         verdict = Verdict("hold", text, args=call.args, code="unknown")
         return Judged(call.key, verdict, by="in doubt")
     return failed(tool, call, "unknown", text, "unknown", trust="trusted")
+
+
+def _asked(tool: Tool, call: Call) -> bool:
+    """Whether the call, once made, held itself for a person, and the person has ruled."""
+    own = call.verdict is not None and call.verdict.by == _own(tool)
+    return own and call.ruling is not None
+
+
+def _own(tool: Tool) -> str:
+    """The name under which a call holds itself."""
+    return f"{tool.name}.call"
 
 
 def _retry_refused(call: Call) -> bool:
@@ -130,13 +160,26 @@ async def _probe(
 
 
 async def _attempt(
-    agent: Agent, tool: Tool, call: Call, journal: Journal, most: float
-) -> Observation:
+    agent: Agent, tool: Tool, call: Call, journal: Journal, attempt: Attempt
+) -> Observation | Judged:
     """One attempt within its deadline; whatever the tool raises becomes an observation."""
-    trust = trust_of(tool, journal.trajectory)
-    context, post = copy_context(), partial(_post_late_result, journal, tool, call)
-    context.run(LATE.set, post)  # by whatever it starts
-    context.run(RECORD.set, journal.trajectory)
+    trust, most = trust_of(tool, journal.trajectory), attempt.timeout
+    post = partial(_post_late_result, journal, tool, call)
+
+    async def begun(task: str) -> None:
+        await journal.record(msgspec.structs.replace(attempt, task=task))
+
+    made = CallContext(
+        record=journal.trajectory,
+        left=lambda: agent.budget.left(journal.trajectory),
+        task=attempt.task,
+        answer=call.ruling.answer if call.ruling is not None and _asked(tool, call) else None,
+        begun=begun,
+        progress=partial(journal.progress, call.key),
+        late=post,
+    )
+    context = copy_context()
+    context.run(CALL.set, made)  # for whatever it starts
     key = f"{journal.run_id}:{call.key}"
     try:
         value = context.run(tool.call, copied(call.args), key)
@@ -150,6 +193,8 @@ async def _attempt(
         if ended.error is not None:
             return _raised(tool, call, ended.error, trust)
         value = ended.value
+    if isinstance(value, Verdict) and value.kind == "hold":
+        return Judged(call.key, value, by=_own(tool))
     return observed(agent, journal.trajectory, tool, call, value)
 
 

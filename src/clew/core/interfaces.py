@@ -7,7 +7,7 @@ a check is a function; a tool is one dataclass. That of a format is `clew.codecs
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -55,7 +55,8 @@ class ToolSpec:
 
     `result` is a JSON Schema for the result. `repair(args)` may correct arguments before
     validation: it gets a copy of them, and returns the new arguments and a sentence about the
-    change. A `hidden` tool is in no prompt, but calls to it are answered.
+    change. A `hidden` tool is in no prompt, but calls to it are answered. `guard` judges the calls
+    of this tool, after the agent's guards; tools may share one.
     """
 
     name: str
@@ -69,6 +70,7 @@ class ToolSpec:
     hidden: bool = False
     version: str = "1"
     examples: tuple[dict[str, Json], ...] = ()
+    guard: "Guard | None" = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         """Its name, its parameters and what it does to the world."""
@@ -81,7 +83,9 @@ class Tool(ToolSpec):
     """A tool: a name, a description, a JSON Schema and a function.
 
     `call(args, key)` gets validated arguments and the call's key (`run_id:step.index`, the same in
-    every attempt). It returns text, a JSON value, or an `Observation`; it may be async.
+    every attempt). It returns text, a JSON value, or an `Observation`; it may be async. It may also
+    return a `Verdict` that holds the call, for what only a person knows (`asks`): allowed, it is
+    made again, and `CALL` has the answer.
     `ToolError` means that nothing was done; after any other exception the outcome of an effect is
     unknown. `stoppable` says that cancelling the call ends its work. `probe(args, key)` is asked
     about an attempt without an observation, after its deadline: it returns the call's result, or
@@ -142,17 +146,32 @@ class SubRun(msgspec.Struct, frozen=True):
     trust: Trust = "trusted"
 
 
-LATE: ContextVar[Callable[[str], None]] = ContextVar("clew.late", default=lambda _: None)
-"""Where work that could not be stopped at its deadline leaves word of its end, from its thread.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallContext:
+    """What a tool may know and say of the call that it performs, beside its arguments.
 
-Set around every call of a tool; the word becomes a note in the record if the process lives on.
-"""
+    `record` is that of its run, as it stands: it may be looked at, and not kept, for it grows.
+    `left` is what the run may still spend. `task` is what an earlier attempt of the call began and
+    nobody saw the end of: ask for that. `answer` is the person's, to what the call asked.
+    """
 
-RECORD: ContextVar[Trajectory | None] = ContextVar("clew.record", default=None)
-"""The record of the run that calls a tool, as it stands: for tools whose world has to follow it.
+    record: Trajectory
+    left: "Callable[[], Left]"
+    task: str = ""
+    answer: Json = None
+    begun: Callable[[str], Awaitable[None]]
+    """Put the id of a task on disk, before it is waited for."""
+    progress: Callable[[str], None]
+    """Tell whoever watches how far the call is (`Progress`)."""
+    late: Callable[[str], None]
+    """Leave word of the end of work that could not be stopped at its deadline, from its thread.
 
-Set around every call of a tool. It may be looked at, and not kept: it grows.
-"""
+    The word becomes a note in the record if the process lives on.
+    """
+
+
+CALL: ContextVar[CallContext | None] = ContextVar("clew.call", default=None)
+"""The call that is being performed: set around every call of a tool."""
 
 
 # ---------------------------------------------------------------- prompts
@@ -308,6 +327,15 @@ class Listener(Protocol):
 
     def entry(self, entry: Entry) -> None:
         """An entry that has been recorded."""
+        ...
+
+
+@runtime_checkable
+class Progress(Listener, Protocol):
+    """A listener that is also told how far a call is."""
+
+    def progress(self, call: str, text: str) -> None:
+        """News of a call (`step.index`) that is under way; never recorded."""
         ...
 
 

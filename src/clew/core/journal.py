@@ -37,7 +37,7 @@ from clew.core.events import (
     encode,
 )
 from clew.core.inbox import admitted
-from clew.core.interfaces import Append, Base, Line, Listener, Store
+from clew.core.interfaces import Append, Base, Line, Listener, Progress, Store
 from clew.core.trajectory import Call, Trajectory
 from clew.stores.blobs import split_blobs, with_blobs, without_blobs
 from clew.support.error_text import message_of
@@ -304,6 +304,11 @@ class Journal:
     def token(self, text: str) -> None:
         """Show a piece of a reply to the listener as it arrives."""
         self._notify_listener(lambda listener: listener.token(text))
+
+    def progress(self, call: str, text: str) -> None:
+        """Tell the listener how far a call is, if it wants to know."""
+        if isinstance(watching := self.listener, Progress):
+            self._notify_listener(lambda _: watching.progress(call, text))
 
     def _notify_listener(self, show: Callable[[Listener], None]) -> None:
         """Call the listener. It only observes: its errors are logged."""

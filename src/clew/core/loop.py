@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import anyio
 import msgspec
 
+from clew.concurrency.resources import resources
 from clew.concurrency.tasks import one_error
 from clew.context.summary import left_out
 from clew.core.agent import Agent
@@ -27,9 +28,10 @@ from clew.core.trajectory import Call, Step, Trajectory
 
 async def run(agent: Agent, journal: Journal) -> Trajectory:
     """Advance until the run stops. After `ModelError` or `StoreError` it stays open."""
-    await journal.receive()
-    while journal.trajectory.stop is None:
-        await advance(agent, journal)
+    async with resources():  # what its tools hold open, unless its owner holds more than this run
+        await journal.receive()
+        while journal.trajectory.stop is None:
+            await advance(agent, journal)
     return journal.trajectory
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from clew.core.agent import Agent
 from clew.core.errors import RunNotFoundError
 from clew.core.events import AnyEvent, Json, Stop
-from clew.core.interfaces import Store
+from clew.core.interfaces import Parameters, Store
 from clew.core.journal import Journal, load
 from clew.core.observations import refusal
 from clew.core.subruns import SUB_RUN, close_sub_run
@@ -20,7 +20,7 @@ class PendingApproval:
     `run_id` and `call` identify it. `root` is the run to resume after the ruling; it differs from
     `run_id` in a sub-run. `at` is the time it began to wait (Unix milliseconds). `seen` identifies
     the arguments and the attempts so far: passed to `rule`, it restricts the ruling to exactly
-    these.
+    these. `asks` is the JSON Schema of the answer that the call wants with the ruling, if any.
     """
 
     run_id: str
@@ -31,6 +31,7 @@ class PendingApproval:
     at: int
     seen: str
     root: str
+    asks: Parameters | None = field(default=None, hash=False)
 
 
 def pending_here(so_far: Trajectory, root: str = "") -> Iterator[PendingApproval]:
@@ -40,7 +41,7 @@ def pending_here(so_far: Trajectory, root: str = "") -> Iterator[PendingApproval
         since = next((e.at for e in reversed(so_far.entries) if e.event is judged), 0)
         yield PendingApproval(
             so_far.run_id, call.key, call.action.name, call.args, judged.verdict.reason, since,
-            call.question, root or so_far.run_id,
+            call.question, root or so_far.run_id, judged.verdict.asks,
         )  # fmt: skip
 
 

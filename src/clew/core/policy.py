@@ -107,7 +107,8 @@ async def _ask_guards(
     held: Judged | None = None
     asked = Call(call.key, Action(call.action.name, args))
     for name, guard in agent.named_guards:
-        if approved and name == held_by:
+        others = guard is not tool.guard and any(guard is each for each in agent.tool_guards)
+        if others or (approved and name == held_by):
             continue
         if isinstance(guard, OWN_GUARDS):
             verdict = await guard(asked, so_far)

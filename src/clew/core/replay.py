@@ -44,6 +44,7 @@ from clew.core.events import (
 )
 from clew.core.execute import NOT_KEPT
 from clew.core.interfaces import (
+    CALL,
     AgentTool,
     AnyTool,
     ModelInfo,
@@ -150,14 +151,12 @@ class _Replaying(Journal):
             if isinstance(event, Attempt | Judged | Observation) and event.call == place:
                 yield event
 
-    def next_about(self, key: str) -> Attempt | Observation | None:
-        """The next attempt or observation; raises `LookupError` where it was held in doubt."""
-        for event in self.about(key):
-            if not isinstance(event, Judged):
-                return event
-            if event.verdict.code == "unknown":
-                raise LookupError(key)
-        return None
+    def next_about(self, key: str) -> Attempt | Judged | Observation | None:
+        """The next event of a call; raises `LookupError` where it was held in doubt."""
+        found = next(self.about(key), None)
+        if isinstance(found, Judged) and found.verdict.code == "unknown":
+            raise LookupError(key)
+        return found
 
     def follow(self) -> None:
         """Take the next entry as it was; end the worker's life where the record says it ended."""
@@ -277,7 +276,7 @@ async def _watch(journal: _Replaying) -> None:
 def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
     """The agent with everything that reaches outside replaced by the record."""
     model, context = agent.resolved_model, agent.context
-    given = agent.named_guards[: len(agent.guards)]
+    given = agent.named_guards[: len(agent.guards) + len(agent.tool_guards)]
     return agent.replace(
         model=_RecordedModel(model.info, journal),
         tools=[_recorded_tool(tool, journal) for tool in agent.tools],
@@ -313,13 +312,16 @@ class _RecordedModel(msgspec.Struct, frozen=True):
 def _recorded_tool(tool: AnyTool, journal: _Replaying) -> AnyTool:
     """The tool, answering from the record: its observation, or the failure before a retry."""
 
-    async def call(_args: dict[str, Json], key: str) -> Observation:
-        found = journal.next_about(key)
+    async def call(_args: dict[str, Json], key: str) -> Observation | Verdict:
+        found, made = journal.next_about(key), CALL.get()
+        if isinstance(found, Attempt) and found.task and made is not None and not made.task:
+            await made.begun(found.task)
+            found = journal.next_about(key)
         if isinstance(found, Attempt):
             return Observation(content=found.after, ok=False, outcome="not_done")
         while found is None:  # the worker of the time did not live to see it
             await anyio.sleep_forever()
-        return found
+        return found.verdict if isinstance(found, Judged) else found
 
     async def probe(_args: dict[str, Json], key: str) -> Observation | None:
         found = journal.next_about(key)
@@ -332,10 +334,11 @@ def _recorded_tool(tool: AnyTool, journal: _Replaying) -> AnyTool:
         return found.verdict if isinstance(found, Judged) else found
 
     if isinstance(tool, AgentTool):
-        return replace(tool, run=run)
+        return replace(tool, run=run, guard=None)
     return replace(
         tool,
         call=call,
+        guard=None,
         timeout=1e9,  # a slow replay makes no call late: those that were late are so in the record
         probe=None if tool.probe is None else probe,
         retry=replace(tool.retry, delay=0.0, most=0.0),

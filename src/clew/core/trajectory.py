@@ -352,7 +352,8 @@ class Trajectory:
         call = self.call(attempt.call)
         if not call.attempts:
             self._count(call)
-        call.attempts += (attempt,)
+        # one of the same number says which task that began
+        call.attempts = (*(it for it in call.attempts if it.number != attempt.number), attempt)
         if attempt.grant is not None:
             self._reserved[call.key] = attempt.grant
         call.deadline = self.entries[-1].at + int(min(attempt.timeout, 1e12) * 1000)

@@ -15,6 +15,7 @@ import anyio
 import anyio.to_thread
 
 from clew.concurrency.portal import twin
+from clew.concurrency.resources import resources
 from clew.concurrency.tasks import one_error
 from clew.core.errors import ConfigError, FencedError
 from clew.core.events import FINISH
@@ -218,7 +219,7 @@ class Work:
             if trial.run_id in rows:
                 self._tally.add(rows[trial.run_id].outcome)
         with one_error():
-            async with anyio.create_task_group() as group:
+            async with resources(), anyio.create_task_group() as group:
                 for _ in range(min(at_once, len(self._todo))):
                     group.start_soon(self._one_by_one)
         rows = self.results.rows

@@ -6,7 +6,7 @@ from anyio import to_thread
 
 from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Json, Observation, Thought, Trust
-from clew.core.interfaces import RECORD, Parameters, Tool
+from clew.core.interfaces import CALL, Parameters, Tool
 from clew.core.trajectory import Trajectory
 from clew.memory.interface import Memories, Source
 from clew.memory.rows import MOST_CHARS
@@ -31,7 +31,7 @@ def memory_tools(memories: Memories, *, k: int = 5) -> tuple[Tool, Tool]:
     """
 
     async def remember(args: dict[str, Json], key: str) -> Observation:
-        source, trust = _origin(RECORD.get())
+        source, trust = _origin(None if (made := CALL.get()) is None else made.record)
 
         def work() -> Observation:
             made = memories.add(args["text"], kind=args["kind"], trust=trust, source=source)

@@ -5,7 +5,7 @@ from typing import Final
 from clew.context.rewind import BACKTRACK, MODEL, VERSION
 from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Json
-from clew.core.interfaces import RECORD, Tool
+from clew.core.interfaces import CALL, Tool
 
 LESSON_CHARS: Final = 500
 
@@ -19,11 +19,11 @@ def backtrack(most: int = 3) -> Tool:
         raise ConfigError(f"backtrack {most} times is never: give a number over 0")
 
     def call(args: dict[str, Json], key: str) -> str:
-        so_far, step = RECORD.get(), int(args["step"])
+        made, step = CALL.get(), int(args["step"])
         here = int(key.rpartition(":")[2].partition(".")[0])
         if step >= here:
             raise ToolError(f"this is step {here}: go back to an earlier one, or to 0")
-        done = 0 if so_far is None else sum(one.by == MODEL for one in so_far.omitted.rewinds)
+        done = 0 if made is None else sum(one.by == MODEL for one in made.record.omitted.rewinds)
         if done >= most:
             raise ToolError(f"you went back {done} times, which is all you may: go on from here")
         return f"the steps after step {step} are left out"

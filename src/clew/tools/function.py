@@ -7,7 +7,7 @@ from typing import Any, TypedDict, Unpack, overload
 from clew.concurrency.tasks import Threaded
 from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json, Observation, Trust
-from clew.core.interfaces import LATE, Parameters, Retry, Tool
+from clew.core.interfaces import CALL, Parameters, Retry, Tool
 from clew.support.error_text import described
 from clew.support.parts import text_of
 from clew.tools.schema import checked
@@ -110,4 +110,5 @@ def settings(signature: Signature, options: Options) -> dict[str, Any]:
 
 def _post_late_result(value: Any, error: BaseException | None) -> None:
     """What came of a call that was left behind in its thread."""
-    LATE.get()(text_of(value) if error is None else described(error))
+    if (made := CALL.get()) is not None:
+        made.late(text_of(value) if error is None else described(error))

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from clew.codecs.interface import Codec, Describes
 from clew.core.errors import ToolError
 from clew.core.events import FINISH, Json, Observation, Trust
-from clew.core.interfaces import RECORD, Tool, ToolSpec
+from clew.core.interfaces import CALL, Tool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
 from clew.tools.retrieval.words import grams, terms
 
@@ -143,10 +143,9 @@ def recall(so_far: Trajectory, query: str) -> Observation:
 
 
 def _record() -> Trajectory:
-    so_far = RECORD.get()
-    if so_far is None:
+    if (made := CALL.get()) is None:
         raise ToolError("this tool reads the record of the run that calls it, and there is none")
-    return so_far
+    return made.record
 
 
 def _pieces(call: Call) -> Iterator[Piece]:

@@ -8,6 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 import anyio
 
+from clew.concurrency.resources import resources
 from clew.core.agent import Agent
 from clew.core.errors import ClewError, ConfigError, FencedError, ModelError, StoreError
 from clew.core.events import Entry, Stop, Thought
@@ -162,7 +163,8 @@ async def _carry(
         journal = await take_up(agent, run_id, store, listener=listener)
         try:
             await journal.receive()
-            await _advanced(agent, journal, place, leaving)
+            async with resources():
+                await _advanced(agent, journal, place, leaving)
             await leave(agent, journal)
         except FencedError:
             raise

@@ -7,6 +7,7 @@ from typing import Protocol
 import anyio
 import anyio.abc
 
+from clew.concurrency.resources import resources
 from clew.concurrency.tasks import one_error
 from clew.core.errors import StoreError
 from clew.core.interfaces import RunInfo
@@ -66,7 +67,7 @@ class Worker:
         Cancelled, it breaks off: what was not recorded is lost, and the runs are open. Raises as
         `work` does.
         """
-        async with self._poller.named():
+        async with self._poller.named(), resources():
             with one_error():
                 async with anyio.create_task_group() as group:
 

@@ -17,7 +17,7 @@ import msgspec
 from clew.agent_files.imports import imported
 from clew.core.errors import ConfigError, ReplayError, ToolError
 from clew.core.events import EFFECTFUL, Json, Observation, encode
-from clew.core.interfaces import RECORD, Guard, Tool
+from clew.core.interfaces import CALL, Guard, Tool
 from clew.core.trajectory import Trajectory
 from clew.evals.case import Case
 from clew.evals.environments.data_tools import Data, DataFunction, all_over
@@ -182,9 +182,9 @@ class Books:
             if run_id != self.run_id:
                 message = f"this episode is that of run {self.run_id}: enter another for {run_id}"
                 raise ToolError(message)
-            if (so_far := RECORD.get()) is not None:
+            if (made := CALL.get()) is not None:
                 try:
-                    await self.catch_up(so_far)
+                    await self.catch_up(made.record)
                 except ReplayError as error:
                     raise ToolError(str(error)) from error
             return self._apply(tool, args, key)

@@ -15,7 +15,7 @@ import anyio
 
 from clew.core.errors import ReplayError, ToolError
 from clew.core.events import Json, Observation
-from clew.core.interfaces import RECORD, Guard, Tool
+from clew.core.interfaces import CALL, Guard, Tool
 from clew.core.trajectory import Call, Trajectory
 from clew.evals.environments.moves import Game, Offers, Seen, admissible
 from clew.tools.schema import checked
@@ -186,8 +186,8 @@ class Play:
             return _THOUGHT
         try:
             async with self._turn:
-                if (so_far := RECORD.get()) is not None:
-                    await self._followed(so_far)
+                if (made := CALL.get()) is not None:
+                    await self._followed(made.record)
                 if self._lost:
                     raise ToolError(_LOST)
                 if self._seen and self._seen[-1].done:
