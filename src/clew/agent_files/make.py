@@ -114,11 +114,12 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         "tools": found,
         "codec": spec.codec or None,
         "screens": [_named(spec, "screens", SCREENS, name) for name in spec.screens],
-        "context": context_of(spec, found),
         "guards": _guards(spec),
         "bounds": [_function(spec, "bounds", name) for name in spec.bounds],
         "checks": [_check(spec, name) for name in spec.checks],
     }
+    if spec.retrieval or spec.compaction or spec.rewinds:
+        fields["context"] = context_of(spec, found)
     for name, number in msgspec.to_builtins(spec.limits).items():
         with part("limits", name):
             Limits(**{name: number})
