@@ -47,6 +47,7 @@ COMMANDS: Final[dict[str, tuple[Entry, ...]]] = {
     "Run in the background": (
         Entry("submit", "Leave a question to a worker."),
         Entry("worker", "Execute submitted runs."),
+        Entry("serve-mcp", "Serve agents as MCP tools and tasks.", "serve_mcp"),
     ),
     "Manage": (
         Entry(

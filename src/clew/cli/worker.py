@@ -2,6 +2,7 @@
 
 import signal
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import anyio
@@ -80,14 +81,14 @@ def worker(
         raise click.UsageError(message)
     if name is not None:
         options["name"] = name
-    place = shared_place(store or _store_of(agents))
+    place = shared_place(store or store_of(agents))
     config = WorkerConfig(store=place, agents=agents, only=only, **options)
     teller = EventPrinter(as_json=as_json)
     with of_many():
         return anyio.run(_work, config, teller)
 
 
-def _store_of(agents: tuple[str, ...]) -> str | None:
+def store_of(agents: Iterable[str]) -> str | None:
     """The store that the agent files ask for, if they agree."""
     files = (read_agent_file(agent) for agent in agents if agent.endswith(".toml"))
     asked = {spec.store for spec in files if spec.store}

@@ -1,0 +1,1 @@
+"""Agents as services for other programs."""

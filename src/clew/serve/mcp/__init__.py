@@ -1,0 +1,28 @@
+"""Serve agents over the Model Context Protocol: each agent is a tool, each call is a run.
+
+Runs are executed by a worker in this process and kept in a store, so a client may leave and ask
+again later, and the server may be killed and restarted. Needs the extra `mcp`.
+"""
+
+from clew.support.extras import missing_extra
+
+try:
+    from clew.serve.mcp.agents import ServedAgent, read_agents
+    from clew.serve.mcp.http import BearerToken, HttpAddress, http_app, serve_http
+    from clew.serve.mcp.runs import QUEUE
+    from clew.serve.mcp.server import server
+    from clew.serve.mcp.stdio import serve_stdio
+except ModuleNotFoundError as missing:
+    raise missing_extra(missing, "mcp") from missing
+
+__all__ = [
+    "QUEUE",
+    "BearerToken",
+    "HttpAddress",
+    "ServedAgent",
+    "http_app",
+    "read_agents",
+    "serve_http",
+    "serve_stdio",
+    "server",
+]

@@ -1,0 +1,156 @@
+"""The agents that are served, each under the name of its tool."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import mcp_types as types
+
+from clew.core.agent import Agent
+from clew.core.errors import ConfigError
+from clew.core.events import EFFECTFUL, Json
+from clew.tools.finish import answer_schema
+from clew.workers.agents import agent_named
+
+_LEGAL: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SHOWN: Final = 12
+"""So many of an agent's own tools are named in its description."""
+
+_STATUSES: Final = (
+    "answered", "declined", "bound", "held", "failed", "refused", "interrupted", "open",
+)  # fmt: skip
+
+_EVIDENCE: Final[dict[str, Json]] = {
+    "type": "array",
+    "description": "What the answer cites.",
+    "items": {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "source": {"type": "string"},
+            "text": {"type": "string"},
+        },
+        "required": ["id", "source", "text"],
+    },
+}
+_PENDING: Final[dict[str, Json]] = {
+    "type": "array",
+    "description": "Calls that wait for a person's approval.",
+    "items": {
+        "type": "object",
+        "properties": {
+            "run_id": {"type": "string"},
+            "call": {"type": "string"},
+            "tool": {"type": "string"},
+            "arguments": {"type": "object"},
+            "reason": {"type": "string"},
+        },
+        "required": ["run_id", "call", "tool", "arguments", "reason"],
+    },
+}
+
+
+@dataclass(frozen=True)
+class ServedAgent:
+    """An agent and the name of its tool: 1 to 64 letters, digits, `_` and `-`.
+
+    `description` says what it is good for; empty: one is made of the names of its tools. `origin`
+    is recorded with its runs, as `clew.agent_files.origin` makes it, so that another process can
+    make the agent from a record. Raises `ConfigError` for a name that is not legal.
+    """
+
+    name: str
+    agent: Agent
+    description: str = ""
+    origin: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+    def __post_init__(self) -> None:
+        """Refuse a name that some clients would not take."""
+        if not _LEGAL.fullmatch(self.name):
+            legal = "1 to 64 letters, digits, _ and -"
+            message = f"{self.name!r} is no name of a tool: write NAME=AGENT, with {legal}"
+            raise ConfigError(message)
+
+    def tool(self, longest: int) -> types.Tool:
+        """The tool as clients list it; a question has at most `longest` characters."""
+        acts = any(tool.effect in EFFECTFUL for tool in self.agent.tools)
+        return types.Tool(
+            name=self.name,
+            description=self.description or self._described(),
+            input_schema={
+                "type": "object",
+                "properties": {
+                    "question": {
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": longest,
+                        "description": "What to find out or to do, with everything that must be "
+                        "known for it.",
+                    }
+                },
+                "required": ["question"],
+                "additionalProperties": False,
+            },
+            output_schema=output_schema(self.agent),
+            annotations=types.ToolAnnotations(read_only_hint=not acts),
+            execution=types.ToolExecution(task_support="optional"),
+        )
+
+    def _described(self) -> str:
+        names = [tool.name for tool in self.agent.tools]
+        tools = ", ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
+        has = f" Its tools: {tools}." if names else ""
+        return f"Ask the agent {self.name}. It works in several steps and may take minutes.{has}"
+
+
+def output_schema(agent: Agent) -> dict[str, Any]:
+    """The JSON Schema of a result's structured content."""
+    answer = dict(answer_schema(agent.answer) or {"type": "string"})
+    definitions = answer.pop("$defs", None)
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {
+            "run_id": {"type": "string", "description": "The run's record: clew://runs/RUN_ID."},
+            "status": {"type": "string", "enum": list(_STATUSES)},
+            "answer": answer,
+            "reason": {"type": "string", "description": "Why the run stopped."},
+            "evidence": _EVIDENCE,
+            "pending": _PENDING,
+        },
+        "required": ["run_id", "status"],
+    }
+    return schema | ({"$defs": definitions} if definitions else {})
+
+
+async def read_agents(given: Iterable[str]) -> list[ServedAgent]:
+    """The agents of agent files, or of `module:name`; `NAME=AGENT` gives a name of one's own.
+
+    Otherwise the name is that of the file or of the object. Raises `ConfigError`.
+    """
+    return [await _read_agent(one) for one in given]
+
+
+async def _read_agent(given: str) -> ServedAgent:
+    name, equals, place = given.partition("=")
+    if not equals or not _LEGAL.fullmatch(name):
+        place = given
+        last = place.rpartition(":")[2] if not place.endswith(".toml") else Path(place).stem
+        name = re.sub(r"[^A-Za-z0-9_-]+", "_", last).strip("_")[:64]
+    agent, origin = await agent_named(place)
+    return ServedAgent(name, agent, origin=origin)
+
+
+def by_name(agents: Iterable[ServedAgent]) -> dict[str, ServedAgent]:
+    """The agents by name. Raises `ConfigError` for none, and for two of one name."""
+    found: dict[str, ServedAgent] = {}
+    for one in agents:
+        if one.name in found:
+            message = f"two agents have the name {one.name}: write NAME=AGENT for one of them"
+            raise ConfigError(message)
+        found[one.name] = one
+    if not found:
+        message = "there is no agent to serve: name an agent file"
+        raise ConfigError(message)
+    return found

@@ -1,0 +1,100 @@
+"""Held calls as elicitations: the person at the client rules on them.
+
+The form of a held call has one required field, `allow`; that of a question of the agent
+(`ask_person`) has `answer`. Declining the form refuses the call; dismissing it leaves it held.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import mcp_types as types
+import msgspec
+
+from clew.core.approvals import rule
+from clew.core.errors import ConfigError
+from clew.core.interfaces import Store
+from clew.core.pending import PendingApproval
+from clew.toolbox import ASK_PERSON
+
+_BY: Final = "the person at the MCP client"
+
+_ALLOW: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "allow": {"type": "boolean", "title": "Allow this call?"},
+        "why": {"type": "string", "title": "Reason", "description": "For the record."},
+    },
+    "required": ["allow"],
+}
+_ANSWER: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {"answer": {"type": "string", "title": "Answer", "minLength": 1}},
+    "required": ["answer"],
+}
+
+
+def can_ask(capabilities: types.ClientCapabilities | None) -> bool:
+    """Whether the client can show a person a form."""
+    asks = capabilities.elicitation if capabilities is not None else None
+    return asks is not None and (asks.form is not None or asks.url is None)
+
+
+def form(each: PendingApproval) -> types.ElicitRequestFormParams:
+    """The form for a held call: tool, arguments and reason, and what can be said."""
+    if each.tool == ASK_PERSON:
+        question = str(each.args.get("question", each.why))
+        return types.ElicitRequestFormParams(message=question, requested_schema=_ANSWER)
+    args = msgspec.json.format(msgspec.json.encode(each.args), indent=2).decode()
+    message = f"The agent wants to call {each.tool} with\n{args}\nIt is held: {each.why}"
+    return types.ElicitRequestFormParams(message=message, requested_schema=_ALLOW)
+
+
+def key_of(each: PendingApproval) -> str:
+    """The key of a held call: another one if its arguments or attempts have changed."""
+    return f"{each.run_id}/{each.call}/{each.seen}"
+
+
+def input_requests(waiting: Sequence[PendingApproval]) -> dict[str, types.ElicitRequest]:
+    """All that a person is asked, by key."""
+    return {key_of(each): types.ElicitRequest(params=form(each)) for each in waiting}
+
+
+async def apply(store: Store, each: PendingApproval, said: types.ElicitResult) -> bool:
+    """Make the answer to a form the ruling on its call; whether it says anything.
+
+    The ruling covers only the arguments that were shown. Raises `ConfigError` where the answer does
+    not fit the form, or the call has another ruling already.
+    """
+    if said.action == "cancel":
+        return False
+    content: Mapping[str, Any] = said.content or {}
+    allow, args = said.action == "accept", None
+    if allow and each.tool == ASK_PERSON:
+        args = {**each.args, "answer": _field(content, "answer", str)}
+    elif allow:
+        allow = _field(content, "allow", bool)
+    await rule(
+        each.run_id, each.call, allow=allow, args=args,
+        why=str(content.get("why") or ""), by=_BY, seen=each.seen, store=store,
+    )  # fmt: skip
+    return True
+
+
+async def apply_all(
+    store: Store,
+    waiting: Sequence[PendingApproval],
+    responses: Mapping[str, types.InputResponse],
+) -> None:
+    """Apply the responses for calls that still wait; others are passed over."""
+    for each in waiting:
+        said = responses.get(key_of(each))
+        if isinstance(said, types.ElicitResult):
+            await apply(store, each, said)
+
+
+def _field(content: Mapping[str, Any], name: str, kind: type[Any]) -> Any:
+    value = content.get(name)
+    if not isinstance(value, kind):
+        message = f"the answer to the form has no {name}: it is required"
+        raise ConfigError(message)
+    return value

@@ -1,0 +1,169 @@
+"""The server: agents as tools, runs as tasks, records as resources."""
+
+import secrets
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from typing_extensions import override
+
+from clew.concurrency.tasks import one_error
+from clew.serve.mcp.agents import ServedAgent, by_name
+from clew.serve.mcp.calls import Calls, finished
+from clew.serve.mcp.resources import list_resources, list_templates, read_resource
+from clew.serve.mcp.runs import LONGEST, QUEUE, Runs
+from clew.serve.mcp.tasks import EXTENSION, TaskParams, Tasks, UpdateTaskParams
+from clew.stores import Where, store_at
+from clew.workers import OnWorkerEvent, WorkerConfig, WorkerEvent, work
+from clew.workers.config import ignore_event
+
+_NAME: Final = "clew"
+_INSTRUCTIONS: Final = (
+    "Each tool is an agent: it answers a question in several steps, which may take minutes, and "
+    "may ask for approval. Call it as a task where you can. Each call is recorded as a run: its "
+    "record is the resource clew://runs/RUN_ID."
+)
+
+
+class _Server(Server[Runs]):
+    """The SDK's server, which knows tasks only as types: it says that there are some."""
+
+    @override
+    def get_capabilities(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+        *,
+        protocol_version: str | None = None,
+    ) -> types.ServerCapabilities:
+        found = super().get_capabilities(
+            notification_options,
+            experimental_capabilities,
+            extensions,
+            protocol_version=protocol_version,
+        )
+        if protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return found.model_copy(
+                update={"extensions": {**(found.extensions or {}), EXTENSION: {}}}
+            )
+        tasks = types.ServerTasksCapability(
+            list=types.TasksListCapability(),
+            cancel=types.TasksCancelCapability(),
+            requests=types.ServerTasksRequestsCapability(
+                tools=types.TasksToolsCapability(call=types.TasksCallCapability())
+            ),
+        )
+        return found.model_copy(update={"tasks": tasks})
+
+
+def server(
+    agents: Iterable[ServedAgent],
+    *,
+    store: Where = None,
+    queue: str = QUEUE,
+    at_once: int = 8,
+    longest: int = LONGEST,
+    version: str = "",
+    on_event: OnWorkerEvent | None = None,
+    leaving: anyio.Event | None = None,
+) -> Server[Runs]:
+    """An MCP server of agents, for `serve_stdio`, `serve_http`, or any host of the SDK's servers.
+
+    While it is served, a worker in this process executes the runs of `queue`, `at_once` at a time:
+    new ones, and those that an earlier server or a killed one left open. A question has at most
+    `longest` characters. `on_event` takes the events of the worker. When the server ends, or
+    `leaving` is set, each run finishes its step and stays open; when it is cancelled, at once.
+
+    Raises `ConfigError` for agents that do not fit together.
+    """
+    served = by_name(agents)
+    calls = Calls()
+    tasks = Tasks(_result)
+    worker = _Worker(served, store, queue, at_once, longest, on_event or ignore_event, leaving)
+    made = _Server(
+        _NAME,
+        version=version,
+        instructions=_INSTRUCTIONS,
+        lifespan=worker.lifespan,
+        on_list_tools=_list_tools,
+        on_call_tool=calls.call,  # type: ignore[arg-type]  # a task is a result that the SDK has no type for
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+    )
+    made.middleware.append(calls.middleware)
+    made.add_request_handler("tasks/get", TaskParams, tasks.get)
+    made.add_request_handler("tasks/result", TaskParams, tasks.result)
+    made.add_request_handler("tasks/cancel", TaskParams, tasks.cancel)
+    made.add_request_handler("tasks/update", UpdateTaskParams, tasks.update)
+    made.add_request_handler("tasks/list", types.PaginatedRequestParams, tasks.list)
+    return made
+
+
+@dataclass
+class _Worker:
+    """What is open while the server is served: the store, and a worker over its queue."""
+
+    agents: Mapping[str, ServedAgent]
+    store: Where
+    queue: str
+    at_once: int
+    longest: int
+    on_event: OnWorkerEvent
+    leaving: anyio.Event | None
+
+    @asynccontextmanager
+    async def lifespan(self, _: Server[Runs]) -> AsyncGenerator[Runs]:
+        """Serve the queue meanwhile; at the end each run finishes its step."""
+        place = str(self.store) if isinstance(self.store, str | Path) else ""
+        async with store_at(self.store) as store:
+            runs = Runs(store, self.agents, self.queue, self.longest, place)
+            leaving = self.leaving or anyio.Event()
+
+            def on_event(event: WorkerEvent) -> None:
+                runs.heard(event)
+                self.on_event(event)
+
+            config = WorkerConfig(
+                store=store,
+                agents=[served.agent for served in self.agents.values()],
+                queue=self.queue,
+                at_once=self.at_once,
+                name=f"serve-mcp-{secrets.token_hex(8)}",
+            )
+            with one_error():
+                async with anyio.create_task_group() as group:
+                    group.start_soon(_work, config, on_event, leaving)
+                    try:
+                        yield runs
+                    finally:
+                        leaving.set()
+
+
+async def _work(config: WorkerConfig, on_event: OnWorkerEvent, leaving: anyio.Event) -> None:
+    await work(config, on_event=on_event, leaving=leaving)
+
+
+async def _list_tools(
+    ctx: ServerRequestContext[Runs], params: types.PaginatedRequestParams | None
+) -> types.ListToolsResult:
+    runs = ctx.lifespan_context
+    tools = [served.tool(runs.longest) for served in runs.agents.values()]
+    return types.ListToolsResult(tools=tools, ttl_ms=0, cache_scope="private")
+
+
+async def _result(ctx: ServerRequestContext[Runs], run_id: str) -> types.CallToolResult:
+    """Wait for a task's result, however long it takes."""
+    found = await finished(ctx, run_id, patient=True)
+    if not isinstance(found, types.CallToolResult):
+        raise MCPError(types.INTERNAL_ERROR, "the run asks in a form that this request has not")
+    return found
