@@ -42,6 +42,7 @@ EXTRAS = {  # the namespaces that stand on an extra: what it brings, and its nam
     "clew.models.openai.responses": ("openai", "openai"),
     "clew.otel": ("opentelemetry", "otel"),
     "clew.otel.send": ("opentelemetry", "otel"),
+    "clew.serve.mcp": ("mcp", "mcp"),
     "clew.stores.postgres": ("psycopg", "postgres"),
     "clew.toolbox.web": ("httpx2", "web"),
     "clew.workers.dbos": ("dbos", "dbos"),

@@ -30,6 +30,7 @@ WINGS = (
     "otel",
     "retention",
     "screens",
+    "serve",
     "stores.postgres",
     "strategies",
     "testing.servers",

@@ -9,7 +9,8 @@ import mcp_types as types
 import pytest
 from mcp import Client, MCPError
 
-from clew import Agent, ConfigError, MemoryStore, read
+from clew import Agent, ConfigError, MemoryStore, Tool, Verdict, read
+from clew.interfaces import CALL
 from clew.serve.mcp import ServedAgent, server
 from clew.testing import ScriptedModel, act, finish
 from clew.toolbox import HoldQuestions, ask_person
@@ -143,6 +144,42 @@ async def test_a_question_of_the_agent_is_a_form_for_its_answer(era: str) -> Non
     assert person.shown[0].message == "Which Ada?"
     record = await read(result.structured_content["run_id"], store=store)
     assert record.call("1.1").args["answer"] == "Lovelace"
+
+
+@eras
+@pytest.mark.parametrize(
+    ("asks", "content", "answer"),
+    [
+        (
+            {"type": "object", "properties": {"door": {"type": "integer"}}, "required": ["door"]},
+            {"door": 3},
+            {"door": 3},
+        ),
+        ({"type": "string"}, {"answer": "green"}, "green"),
+        ({"type": "array", "items": {"type": "integer"}}, {"answer": "[1, 2]"}, [1, 2]),
+    ],
+    ids=["flat", "plain", "nested"],
+)
+async def test_what_a_tool_asks_in_mid_call_is_a_form(
+    era: str, asks: dict[str, Any], content: dict[str, Any], answer: Any
+) -> None:
+    async def call(args: dict[str, Any], key: str) -> Any:
+        now = CALL.get()
+        if now is None or now.answer is None:
+            return Verdict("hold", "which one?", asks=asks)
+        return {"given": now.answer}
+
+    opens = Tool(name="open", description="Open it.", parameters={"type": "object"}, call=call)
+    script = [act("open"), finish("It is open.")]
+    store = MemoryStore()
+    served = server([keeper(script, [opens])], store=store)
+    async with Client(served, mode=era, elicitation_callback=Person(**content)) as client:
+        result = await client.call_tool("keeper", {"question": "Open it."})
+    observation = (
+        (await read(result.structured_content["run_id"], store=store)).call("1.1").observation
+    )
+    assert observation is not None
+    assert observation.content == {"given": answer}
 
 
 async def test_a_request_state_of_another_call_is_refused() -> None:

@@ -10,12 +10,14 @@ from typing import Any, Final
 import mcp_types as types
 import msgspec
 
-from clew.core.approvals import rule
+from clew.approvals import rule
 from clew.core.errors import ConfigError
+from clew.core.events import Json
 from clew.core.interfaces import Store
 from clew.core.pending import PendingApproval
 from clew.toolbox import ASK_PERSON
 
+_PLAIN: Final = {"string", "number", "integer", "boolean"}
 _BY: Final = "the person at the MCP client"
 
 _ALLOW: Final[dict[str, Any]] = {
@@ -46,7 +48,42 @@ def form(each: PendingApproval) -> types.ElicitRequestFormParams:
         return types.ElicitRequestFormParams(message=question, requested_schema=_ANSWER)
     args = msgspec.json.format(msgspec.json.encode(each.args), indent=2).decode()
     message = f"The agent wants to call {each.tool} with\n{args}\nIt is held: {each.why}"
-    return types.ElicitRequestFormParams(message=message, requested_schema=_ALLOW)
+    schema = _ALLOW if each.asks is None else _asked(each.asks)
+    return types.ElicitRequestFormParams(message=message, requested_schema=schema)
+
+
+def _is_flat(schema: Mapping[str, Any]) -> bool:
+    """Whether a form can show a schema: an object whose fields are no objects or lists."""
+    fields: Mapping[str, Any] = schema.get("properties", {})
+    kinds = {one.get("type") for one in fields.values()}
+    return schema.get("type") == "object" and kinds <= _PLAIN
+
+
+def _asked(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The form for what a call asks; what no form can show is asked as JSON text."""
+    if _is_flat(schema):
+        return dict(schema)
+    plain = schema.get("type") in _PLAIN
+    field = dict(schema) if plain else {"type": "string", "description": _as_json(schema)}
+    return {"type": "object", "properties": {"answer": field}, "required": ["answer"]}
+
+
+def _as_json(schema: Mapping[str, Any]) -> str:
+    return f"JSON that fits {msgspec.json.encode(schema).decode()}"
+
+
+def _answer(schema: Mapping[str, Any], content: Mapping[str, Any]) -> Json:
+    """What the form's content answers to the schema. Raises `ConfigError`."""
+    if _is_flat(schema):
+        return dict(content)
+    if schema.get("type") in _PLAIN:
+        return content.get("answer")
+    try:
+        found: Json = msgspec.json.decode(_field(content, "answer", str))
+    except ValueError as error:
+        message = f"the answer is no JSON: {error}"
+        raise ConfigError(message) from error
+    return found
 
 
 def key_of(each: PendingApproval) -> str:
@@ -68,16 +105,22 @@ async def apply(store: Store, each: PendingApproval, said: types.ElicitResult) -
     if said.action == "cancel":
         return False
     content: Mapping[str, Any] = said.content or {}
-    allow, args = said.action == "accept", None
+    allow, args, answer = said.action == "accept", None, None
     if allow and each.tool == ASK_PERSON:
         args = {**each.args, "answer": _field(content, "answer", str)}
+    elif allow and each.asks is not None:
+        answer = _answer(each.asks, content)
     elif allow:
         allow = _field(content, "allow", bool)
     await rule(
-        each.run_id, each.call, allow=allow, args=args,
-        why=str(content.get("why") or ""), by=_BY, seen=each.seen, store=store,
+        each.run_id, each.call, allow=allow, args=args, answer=answer,
+        why=_why(each, content), by=_BY, seen=each.seen, store=store,
     )  # fmt: skip
     return True
+
+
+def _why(each: PendingApproval, content: Mapping[str, Any]) -> str:
+    return "" if each.asks is not None else str(content.get("why") or "")
 
 
 async def apply_all(

@@ -12,8 +12,8 @@ from typing import Final
 import anyio
 
 from clew.api import read
+from clew.approvals import cancel
 from clew.concurrency.tasks import one_error
-from clew.core.approvals import cancel
 from clew.core.errors import ConfigError, StoreError
 from clew.core.events import Cancel, Entry, Started, decode
 from clew.core.inbox import words_in
