@@ -35,6 +35,7 @@ WINGS = (
     "strategies",
     "testing.servers",
     "toolbox.docs",
+    "toolbox.mcp",
     "toolbox.web",
     "workers.dbos",
     "workers.ray",

@@ -147,14 +147,15 @@ async def _feed(process: Process, stdin: bytes | None) -> None:
 async def _end(process: Process) -> None:
     """End what still runs of the process and its group."""
     if process.returncode is None:
-        _signal_group(process.pid, hard=False)
+        signal_group(process.pid, hard=False)
         with anyio.move_on_after(GRACE):
             await process.wait()
-    _signal_group(process.pid, hard=True)
+    signal_group(process.pid, hard=True)
     await process.wait()
 
 
-def _signal_group(group: int, *, hard: bool) -> None:
+def signal_group(group: int, *, hard: bool) -> None:
+    """Send SIGTERM, or with `hard` SIGKILL, to a process group, if anybody is left in it."""
     if sys.platform == "win32":  # pragma: no cover - Windows has no process groups to signal
         os.kill(group, signal.SIGTERM)
         return

@@ -1,0 +1,226 @@
+"""One request at a server, from when it is sent until its answer is there.
+
+A request runs in a task of its connection and not in that of the tool's call: when the server asks
+a person something in mid-call, the call is held and ends, and the request stays in flight. When the
+person has answered, the call is made again and goes on with it.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from typing import Any, Final, NamedTuple
+
+import anyio
+import anyio.abc
+from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
+from mcp_types import (
+    CONNECTION_CLOSED,
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+    UNSUPPORTED_PROTOCOL_VERSION,
+    URL_ELICITATION_REQUIRED,
+)
+from pydantic import ValidationError
+
+from clew.core.errors import ToolError
+from clew.core.events import Json, Usage
+from clew.core.interfaces import CallContext, Model
+from clew.toolbox.mcp.outcomes import LOST, NOT_REACHED, Broken, ConnectionLost
+from clew.toolbox.mcp.settings import shown
+
+_NOT_DONE: Final = frozenset({
+    NOT_REACHED, METHOD_NOT_FOUND, INVALID_PARAMS, HEADER_MISMATCH, UNSUPPORTED_PROTOCOL_VERSION,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+})  # fmt: skip
+"""Codes that a server gives before it does anything."""
+
+OVER: Final = frozenset({CONNECTION_CLOSED, LOST})
+"""Codes of requests that were sent, and whose answer will never come."""
+
+
+class Question(NamedTuple):
+    """What a server asks a person in mid-call; `asks` is the JSON Schema of the answer, or None."""
+
+    text: str
+    asks: dict[str, Json] | None
+
+
+class Flight:
+    """A request in flight."""
+
+    def __init__(self, key: str, context: CallContext | None, model: Model | None) -> None:
+        self.key = key
+        self.context = context
+        self.model = model
+        self.usage = Usage()
+        self.task = "" if context is None else context.task
+        self.question: Question | None = None
+        self.over = False
+        self._ready = _given(key, context)
+        self._value: Any = None
+        self._error: Exception | None = None
+        self._news = anyio.Event()
+        self._answered = anyio.Event()
+        self._one_at_a_time = anyio.Lock()
+        self._scope = anyio.CancelScope()
+
+    @property
+    def run(self) -> str:
+        """The run whose call it is."""
+        return self.key.rpartition(":")[0]
+
+    async def fly(self, request: Callable[["Flight"], Awaitable[Any]], broken: Broken) -> None:
+        """Make the request and keep what comes of it; nothing is raised."""
+        FLIGHT.set(self)
+        error: Exception | None = None
+        cut_off = True
+        try:
+            with self._scope:
+                self._value = await request(self)
+                cut_off = False
+        except Exception as raised:  # noqa: BLE001 - whatever it is, whoever made the call gets it
+            error, cut_off = raised, False
+        finally:
+            self._error = ConnectionLost(broken.text) if cut_off else error
+            self.over, self.question = True, None
+            self._news.set()
+
+    async def ask(self, question: Question) -> Json:
+        """Put a question to a person, by holding the call; returns the answer."""
+        async with self._one_at_a_time:
+            if self._ready is not None:
+                (text, asks, answer), self._ready = self._ready, None
+                if question.text in text and question.asks == asks:
+                    return answer
+            self.question, self._answered = question, anyio.Event()
+            self._news.set()
+            await self._answered.wait()
+            return None if self.context is None else self.context.answer
+
+    def go_on(self, context: CallContext | None) -> None:
+        """The call was made again: its question is answered."""
+        self.context = context
+        if not self.over:
+            self.question, self._news = None, anyio.Event()
+            self._answered.set()
+
+    async def outcome(self) -> Any:
+        """What came of it, or a `Question`. Raises what the request raised."""
+        try:
+            await self._news.wait()
+        except anyio.get_cancelled_exc_class():
+            self._scope.cancel()  # the SDK tells the server
+            raise
+        if self.question is not None:
+            return self.question
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+
+FLIGHT: Final[ContextVar[Flight | None]] = ContextVar("clew.mcp.flight", default=None)
+"""The request that a question of the server is about, where its transport can tell."""
+
+
+def _given(key: str, context: CallContext | None) -> tuple[str, Json, Json] | None:
+    """What a person was asked and answered for this call, in a process that has ended since."""
+    if context is None:
+        return None
+    call = context.record.call(key.rpartition(":")[2])
+    if call.verdict is None or call.ruling is None:
+        return None
+    verdict = call.verdict.verdict
+    return verdict.reason, verdict.asks, context.answer
+
+
+class Flights:
+    """The requests in flight on one connection; those that wait for a person by their keys."""
+
+    def __init__(self, server: str, group: anyio.abc.TaskGroup, broken: Broken) -> None:
+        self._server = server
+        self._group = group
+        self._broken = broken
+        self._under_way: list[Flight] = []
+        self._parked: dict[str, Flight] = {}
+
+    def take(
+        self,
+        key: str,
+        context: CallContext | None,
+        model: Model | None,
+        request: Callable[[Flight], Awaitable[Any]],
+    ) -> Flight:
+        """The request of a call: the one that waits for its person's answer, or a new one."""
+        flight = self._parked.pop(key, None)
+        if flight is None:
+            flight = Flight(key, context, model)
+            self._group.start_soon(flight.fly, request, self._broken)
+        else:
+            flight.go_on(context)
+        return flight
+
+    async def outcome(self, flight: Flight) -> Any:
+        """The request's result, or a `Question`: then it waits for the call to be made again.
+
+        Raises `ToolError` where nothing was done, and anything else where that is not known.
+        """
+        self._under_way.append(flight)
+        try:
+            value = await flight.outcome()
+        except MCPError as error:
+            return self._meaning(error)
+        except ValidationError as error:
+            message = f"the MCP server {self._server} sent what is no answer: {_first(error)}"
+            raise ConnectionLost(message) from error
+        finally:
+            self._under_way.remove(flight)
+        if isinstance(value, Question):
+            self._parked[flight.key] = flight
+        return value
+
+    def asked_about(self) -> Flight | None:
+        """The request that a question of the server is about.
+
+        Where the transport does not tell (stdio), it is the oldest one under way, unless several
+        runs are at this server: a question of one run is never shown in another.
+        """
+        if (known := FLIGHT.get()) is not None:
+            return known
+        waiting = [flight for flight in self._under_way if flight.question is None]
+        return waiting[0] if len({flight.run for flight in waiting}) == 1 else None
+
+    def _meaning(self, error: MCPError) -> Question:
+        """Raise what an error of the protocol means, or give the question that is in it."""
+        text = f"the MCP server {self._server} says: {shown(error.message)}"
+        if error.code == URL_ELICITATION_REQUIRED:
+            return _urls(error)
+        if error.code == CONNECTION_CLOSED:
+            self._broken.because(shown(error.message))
+            raise ConnectionLost(self._broken.text) from error
+        if error.code in _NOT_DONE or (
+            error.code == INVALID_REQUEST and error.message.startswith("Redirect to")
+        ):
+            raise ToolError(text) from error
+        raise ConnectionLost(text) from error
+
+
+def _urls(error: MCPError) -> Question:
+    """The question of a server that wants a person to open an address first."""
+    try:
+        wanted = UrlElicitationRequiredError.from_error(error.error).elicitations
+    except (AttributeError, TypeError, ValidationError):
+        return Question(shown(error.message), None)
+    lines = [to_open(one.message, one.url) for one in wanted]
+    return Question("; ".join(lines) or shown(error.message), None)
+
+
+def to_open(message: str, url: str) -> str:
+    """A question that is answered by opening an address."""
+    return f"{shown(message)} (open {shown(url)} yourself, then allow the call)"
+
+
+def _first(error: ValidationError) -> str:
+    found = error.errors()[0]
+    return f"{'.'.join(map(str, found['loc']))}: {found['msg']}"

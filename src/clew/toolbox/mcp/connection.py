@@ -1,0 +1,275 @@
+"""A connection to one server: opened by one task, which keeps it until it breaks or is closed."""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, Final
+
+import anyio
+import anyio.abc
+import mcp_types as types
+from mcp.client import Client
+from mcp.client.session import ClientRequestContext, IncomingMessage
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from clew.core.errors import ClewError, ToolError
+from clew.core.events import Json
+from clew.support.error_text import described
+from clew.toolbox.mcp.calls import Flights, Question, to_open
+from clew.toolbox.mcp.http import open_http
+from clew.toolbox.mcp.outcomes import Broken, ConnectionLost
+from clew.toolbox.mcp.pins import ServerPins, pins_of
+from clew.toolbox.mcp.sampling import sample
+from clew.toolbox.mcp.settings import McpServer, shown
+from clew.toolbox.mcp.stdio import StdioServer
+from clew.toolbox.mcp.tasks import TasksExtension
+
+LOG: Final = logging.getLogger("clew")
+
+FRESH: Final = 60.0
+"""Seconds after which a list of tools is asked for again, though the server announced no change."""
+
+_PAGES: Final = 100
+_DELAYS: Final = (1.0, 5.0, 30.0)
+"""Seconds before the changes of a server are listened for again."""
+
+
+class Connection:
+    """An open connection: the SDK's `client`, the requests in flight, and the list of tools."""
+
+    def __init__(self, server: McpServer) -> None:
+        self.server = server
+        self._endpoint = server.endpoint
+        self.broken = Broken(server.name)
+        self.opened = anyio.Event()
+        self.left = anyio.Event()
+        self.process = StdioServer(server, self._endpoint, self.broken) if server.command else None
+        self.client = Client(
+            self._transport(),
+            mode="auto",
+            cache=None,  # lists are kept here, with what was pinned
+            client_info=types.Implementation(name="clew", version="1"),
+            elicitation_callback=self._elicit,
+            sampling_callback=self._sample if server.sampling else None,
+            list_roots_callback=self._roots if server.roots else None,
+            logging_callback=_log,
+            log_level="debug" if LOG.isEnabledFor(logging.DEBUG) else None,
+            message_handler=self._hear,
+            extensions=(TasksExtension(),),
+        )
+        self._group: anyio.abc.TaskGroup | None = None
+        self._flights: Flights | None = None
+        self._listed: ServerPins | None = None
+        self._listed_at = 0.0
+        self._listing = anyio.Lock()
+
+    def _transport(self) -> AbstractAsyncContextManager[Any]:
+        return (
+            open_http(self.server, self._endpoint) if self.process is None else self.process.open()
+        )
+
+    @property
+    def flights(self) -> Flights:
+        """The requests in flight."""
+        if self._flights is None:  # pragma: no cover - nobody is given a connection before
+            raise ConnectionLost("it is not open")
+        return self._flights
+
+    @property
+    def modern(self) -> bool:
+        """Whether it speaks the stateless protocol."""
+        return self.client.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+    @property
+    def has_tasks(self) -> bool:
+        """Whether a client may ask this server to make calls as tasks (the handshake era)."""
+        tasks = self.client.server_capabilities.tasks
+        asked = tasks and tasks.requests and tasks.requests.tools
+        return not self.modern and bool(asked and asked.call is not None)
+
+    async def listing(self, *, fresh: bool = False) -> ServerPins:
+        """What the server says of itself and its tools now.
+
+        It is asked again once it announced a change, and from time to time. Raises `ToolError`.
+        """
+        async with self._listing:
+            late = anyio.current_time() > self._listed_at + FRESH
+            if self._listed is None or late or fresh:
+                at = anyio.current_time()
+                self._listed_at = at
+                try:
+                    found = await self._list()
+                except Exception as error:
+                    message = (
+                        f"the MCP server {self.server.name} does not list its tools: {_told(error)}"
+                    )
+                    raise ToolError(message) from error
+                if self._listed_at == at:  # no change was announced meanwhile
+                    self._listed = found
+                return found
+            return self._listed
+
+    async def _list(self) -> ServerPins:
+        info = self.client.server_info
+        with anyio.fail_after(self.server.connect_timeout):
+            tools = await self._tools()
+        return pins_of(
+            self.server.address,
+            info.name if info else "",
+            info.version if info else "",
+            self.client.instructions or "",
+            tools,
+        )
+
+    async def _tools(self) -> list[dict[str, Json]]:
+        found: list[dict[str, Json]] = []
+        if self.client.server_capabilities.tools is None:
+            return found
+        cursor: str | None = None
+        for _ in range(_PAGES):
+            page = await self.client.list_tools(cursor=cursor)
+            found += (
+                tool.model_dump(by_alias=True, mode="json", exclude_none=True)
+                for tool in page.tools
+            )
+            if (cursor := page.next_cursor) is None:
+                break
+        return found
+
+    def _outdated(self) -> None:
+        self._listed, self._listed_at = None, 0.0
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator["Connection"]:
+        """Connect; it is left when it breaks. Raises `ToolError` where it cannot be made."""
+        error: Exception | None = None
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._watch, group.cancel_scope)
+                async with self.client:
+                    self._flights = Flights(self.server.name, group, self.broken)
+                    self.opened.set()
+                    if self.modern:
+                        group.start_soon(self._listen)
+                    yield self
+                self.broken.because("the connection was closed")
+                group.cancel_scope.cancel()
+        except Exception as raised:  # noqa: BLE001 - whatever it is, the connection is of no use
+            error = raised
+        if not self.opened.is_set():
+            raise ToolError(self._why_not(error)) from error
+        self.broken.because("the connection failed" if error is None else _told(error))
+        self.left.set()
+
+    async def _watch(self, scope: anyio.CancelScope) -> None:
+        """Leave the connection once it is broken, or if it takes too long to make."""
+        with anyio.move_on_after(self.server.connect_timeout):
+            async with anyio.create_task_group() as either:
+                either.start_soon(_first_of, self.opened, either.cancel_scope)
+                await self.broken.event.wait()
+                either.cancel_scope.cancel()
+        if not self.opened.is_set():
+            self.broken.because(f"it did not answer in {self.server.connect_timeout:g} s")
+            scope.cancel()
+            return
+        await self.broken.event.wait()
+        scope.cancel()
+
+    def _why_not(self, error: Exception | None) -> str:
+        said = self.process.last_words() if self.process else ""
+        why = self.broken.reason
+        if error is not None and not (why and _is_closed(error)):
+            why = _told(error)
+        beside = f"; it wrote: {said}" if said else ""
+        return f"no connection to the MCP server {self.server.name}: {why}{beside}"
+
+    async def _listen(self) -> None:
+        """Hear of changes of the list of tools, as the stateless protocol tells them."""
+        tools = self.client.server_capabilities.tools
+        if tools is None or not tools.list_changed:
+            return
+        for delay in _DELAYS:
+            try:
+                async with self.client.listen(tools_list_changed=True) as changes:
+                    async for _ in changes:
+                        self._outdated()
+            except Exception as error:  # noqa: BLE001 - the list is asked for from time to time
+                LOG.debug("MCP server %s: %s", self.server.name, _told(error))
+            self._outdated()
+            await anyio.sleep(delay)
+
+    async def _hear(self, message: IncomingMessage) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            self._outdated()
+        elif isinstance(message, Exception):
+            LOG.debug("MCP server %s sent what is no message: %s", self.server.name, message)
+
+    async def _elicit(
+        self, context: ClientRequestContext, params: types.ElicitRequestParams
+    ) -> types.ElicitResult | types.ErrorData:
+        """Put a question of the server to a person: the call that it is about is held."""
+        del context
+        if (flight := self.flights.asked_about()) is None:
+            message = "nobody can be asked: several runs are at this server at once"
+            return types.ErrorData(code=types.INVALID_REQUEST, message=message)
+        if isinstance(params, types.ElicitRequestURLParams):
+            await flight.ask(Question(to_open(params.message, params.url), None))
+            return types.ElicitResult(action="accept")
+        asks: Any = params.model_dump(by_alias=True, mode="json", exclude_none=True)
+        answer = await flight.ask(Question(shown(params.message), asks["requestedSchema"]))
+        return types.ElicitResult(action="accept", content=answer)
+
+    async def _sample(
+        self, context: ClientRequestContext, params: types.CreateMessageRequestParams
+    ) -> types.CreateMessageResult | types.ErrorData:
+        del context
+        return await sample(params, self.flights.asked_about(), self.server.sampling)
+
+    async def _roots(self, context: ClientRequestContext) -> types.ListRootsResult:
+        del context
+        roots: list[types.Root] = []
+        for each in self.server.roots:
+            folder = await anyio.Path(each).absolute()
+            root = {"uri": folder.as_uri(), "name": folder.name}
+            roots.append(types.Root.model_validate(root))
+        return types.ListRootsResult(roots=roots)
+
+
+def open_connection(settings: McpServer) -> AbstractAsyncContextManager[Connection]:
+    """A connection to a server, whose variables get their values here. Raises `ConfigError`."""
+    return Connection(settings).open()
+
+
+async def _first_of(event: anyio.Event, scope: anyio.CancelScope) -> None:
+    await event.wait()
+    scope.cancel()
+
+
+async def _log(params: types.LoggingMessageNotificationParams) -> None:
+    LOG.debug("MCP server: %s: %s", params.level, shown(str(params.data)))
+
+
+def _leaf(error: BaseException) -> BaseException:
+    """What a group of exceptions is about."""
+    inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
+    return _leaf(inner[0]) if inner else error
+
+
+def _is_closed(error: Exception) -> bool:
+    leaf = _leaf(error)
+    return isinstance(leaf, MCPError) and leaf.code == types.CONNECTION_CLOSED
+
+
+def _told(error: Exception) -> str:
+    """An error of the SDK in one line."""
+    leaf = _leaf(error)
+    if isinstance(leaf, MCPError):
+        return shown(leaf.message)
+    if isinstance(leaf, ValidationError):
+        first = leaf.errors()[0]
+        return f"what it sent is none: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+    if isinstance(leaf, (ClewError, RuntimeError)):
+        return shown(str(leaf))
+    return shown(described(leaf))

@@ -1,0 +1,178 @@
+"""What the tools of one server share: its settings, its pins, and the way to its connection.
+
+The connection is the run's owner's, so many runs share one; it is opened at the first call. The SDK
+is imported then too: it is dear, and many a run calls no such tool.
+"""
+
+import importlib
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any, Final
+
+import anyio
+import msgspec
+
+from clew.concurrency.resources import hold_open
+from clew.core.errors import ConfigError, ToolError
+from clew.core.events import (
+    EFFECTFUL,
+    Effect,
+    Json,
+    Judged,
+    Observation,
+    Spending,
+    Usage,
+    Verdict,
+)
+from clew.core.interfaces import CALL, CallContext, Model
+from clew.core.trajectory import Trajectory
+from clew.toolbox.mcp.changes import changes
+from clew.toolbox.mcp.outcomes import ConnectionLost
+from clew.toolbox.mcp.pins import ServerPins
+from clew.toolbox.mcp.settings import McpServer
+
+_FIRST_DELAY: Final = 0.5
+_MOST_DELAY: Final = 8.0
+"""Seconds between attempts to connect to a server that could not be reached."""
+
+_CONNECT_TRIES: Final = 3
+_TASK_TRIES: Final = 5
+"""How often a task is asked for anew in one call, after the connection broke meanwhile."""
+
+
+class Link:
+    """The way to one server, for its tools and their guard."""
+
+    def __init__(self, server: McpServer, pins: ServerPins, model: Model | None = None) -> None:
+        self.server = server
+        self.pins = pins
+        self.model = model
+        self._delay = 0.0
+        self._next = 0.0
+
+    async def connection(self) -> Any:
+        """The owner's connection to the server, opened if it is not.
+
+        After a failure it waits a little longer each time before it tries again. Raises `ToolError`
+        where the server cannot be reached: then nothing was done.
+        """
+        if (wait := self._next - anyio.current_time()) > 0:
+            await anyio.sleep(wait)
+        try:
+            held = await self._held()
+        except (ToolError, ConfigError) as error:
+            self._delay = min(max(self._delay * 2, _FIRST_DELAY), _MOST_DELAY)
+            self._next = anyio.current_time() + self._delay
+            raise ToolError(str(error)) from error
+        self._delay = self._next = 0.0
+        return held
+
+    async def _held(self) -> Any:
+        sdk = await sdk_module("connection")
+        why = ""
+        for _ in range(_CONNECT_TRIES):
+            held = await hold_open(
+                ("mcp", self.server.key), lambda: sdk.open_connection(self.server)
+            )
+            if not held.broken.event.is_set():
+                return held
+            await held.left.wait()  # then the next one is a new one
+            why = held.broken.reason
+        message = f"the MCP server {self.server.name} goes away at once: {why}"
+        raise ToolError(message)
+
+    async def verdict(self, record: Trajectory | None, call: str) -> Verdict | None:
+        """A hold with what differs, if the server says something else now than what was pinned.
+
+        None also where a person has seen that very difference for this call, and allowed it.
+        """
+        connection = await self.connection()
+        now: ServerPins = await connection.listing()
+        if now.digest == self.pins.digest:
+            return None
+        mark = f"[{now.digest[:16]}]"
+        if record is not None and _was_seen(record, call, mark):
+            return None
+        lines = "\n".join(changes(self.pins, now))
+        name = self.server.name
+        return Verdict(
+            "hold",
+            f"the MCP server {name} is not what was pinned:\n{lines}\n"
+            f"`clew mcp pins accept {name}` accepts this for later runs; allowing the call covers "
+            f"only this one {mark}",
+        )
+
+    async def call(self, tool: str, args: dict[str, Json], key: str, effect: Effect) -> Any:
+        """Call a tool: an `Observation`, or a `Verdict` that holds the call."""
+        context = CALL.get()
+        task = "" if context is None else context.task
+        held = await self.verdict(None if context is None else context.record, _place(key))
+        if held is not None and not task:
+            return held
+        support = self.pins.by_name[tool].get("execution", {}).get("taskSupport")
+        wants_task = support == "required" or (support == "optional" and effect in EFFECTFUL)
+        requests = await sdk_module("requests")
+        trust = "trusted" if tool in self.server.trusted else "untrusted"
+
+        def request(connection: Any) -> Callable[[Any], Awaitable[Any]]:
+            made: Callable[[Any], Awaitable[Any]] = requests.tool_call(
+                connection, tool, args, trust, wants_task=wants_task
+            )
+            return made
+
+        return await self.make(request, key, context)
+
+    async def make(
+        self,
+        request: Callable[[Any], Callable[[Any], Awaitable[Observation]]],
+        key: str,
+        context: CallContext | None,
+    ) -> Any:
+        """Make a request; one that became a task is asked for again after the connection broke."""
+        tries = 0
+        while True:
+            connection = await self.connection()
+            flight = connection.flights.take(key, context, self.model, request(connection))
+            try:
+                value = await connection.flights.outcome(flight)
+            except ConnectionLost:
+                tries += 1
+                gone = connection.broken.event.is_set()
+                if context is None or not (flight.task and gone) or tries > _TASK_TRIES:
+                    raise
+                context = replace(context, task=flight.task)
+            else:
+                return _returned(self.server.name, value, flight.usage)
+
+
+def _returned(server: str, value: Any, usage: Usage) -> Observation | Verdict:
+    """The observation with what it took, or what holds the call while a person is asked."""
+    if isinstance(value, Observation):
+        spent = Spending(usage=usage) if usage.tokens else None
+        return value if spent is None else msgspec.structs.replace(value, spent=spent)
+    return Verdict(
+        "hold",
+        f"the MCP server {server} asks: {value.text}\n"
+        "(if this process has ended when you answer, the call is made anew)",
+        asks=value.asks,
+    )
+
+
+def _place(key: str) -> str:
+    """`step.index` of `run_id:step.index`."""
+    return key.rpartition(":")[2]
+
+
+def _was_seen(record: Trajectory, call: str, mark: str) -> bool:
+    """Whether this call was held for this very difference; it is made again only if allowed."""
+    return any(
+        isinstance(entry.event, Judged)
+        and entry.event.call == call
+        and mark in entry.event.verdict.reason
+        for entry in record.entries
+    )
+
+
+async def sdk_module(name: str) -> Any:
+    """A module of this room that stands on the SDK, imported when it is first needed."""
+    return await anyio.to_thread.run_sync(importlib.import_module, f"clew.toolbox.mcp.{name}")

@@ -1,0 +1,36 @@
+"""What can go wrong with a connection, and what is known of a call then."""
+
+from typing import Final
+
+import anyio
+
+NOT_REACHED: Final = -32950
+"""JSON-RPC code of clew's own: the request never left, or the server refused to look at it."""
+
+LOST: Final = -32951
+"""JSON-RPC code of clew's own: the request was sent, and no answer came."""
+
+
+class ConnectionLost(Exception):  # noqa: N818 - it says what happened, as in the observation
+    """The server went away, or its answer cannot be read: what became of the call is unknown."""
+
+
+class Broken:
+    """Whether the connection to a server can answer no more, and why; the first reason counts."""
+
+    def __init__(self, server: str) -> None:
+        self.event = anyio.Event()
+        self.reason = ""
+        self._server = server
+
+    def because(self, reason: str) -> None:
+        """Say that the connection is of no use any more."""
+        if not self.event.is_set():
+            self.reason = reason
+            self.event.set()
+
+    @property
+    def text(self) -> str:
+        """What is told of a call that was under way."""
+        why = self.reason or "the connection was closed"
+        return f"the MCP server {self._server} went away in mid-call: {why}"

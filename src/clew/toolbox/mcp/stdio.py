@@ -1,0 +1,180 @@
+"""A server that clew starts as a process and talks to over its pipes.
+
+The SDK has such a transport too. This one bounds the length of a message, keeps the last lines that
+the server wrote to stderr, and says at once when the process has gone.
+"""
+
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import Final
+
+import anyio
+import mcp_types
+from anyio.abc import ByteReceiveStream, ByteSendStream, Process
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+
+from clew.core.errors import ToolError
+from clew.toolbox.mcp.outcomes import Broken
+from clew.toolbox.mcp.settings import Endpoint, McpServer, shown
+from clew.tools.run_process import environment, signal_group
+
+MOST_BYTES: Final = 32_000_000
+"""The longest message that a server may send."""
+
+GRACE: Final = 2.0
+"""Seconds that a server has to end after its stdin was closed, and again after SIGTERM."""
+
+_REAP: Final = 0.5
+_LINES: Final = 5
+_BESIDE: Final = ("USER", "LOGNAME", "SHELL", "TERM", "APPDATA", "TEMP", "USERPROFILE")
+
+Inbox = MemoryObjectReceiveStream[SessionMessage | Exception]
+Outbox = MemoryObjectSendStream[SessionMessage]
+Incoming = MemoryObjectSendStream[SessionMessage | Exception]
+
+
+class StdioServer:
+    """The process of a server; `broken` is set with the reason once it can answer no more."""
+
+    def __init__(self, server: McpServer, endpoint: Endpoint, broken: Broken) -> None:
+        self._server = server
+        self._endpoint = endpoint
+        self._broken = broken
+        self._said: deque[str] = deque(maxlen=_LINES)
+
+    def last_words(self) -> str:
+        """The last lines that the server wrote to stderr, for people."""
+        return shown(" / ".join(line for line in self._said if line.strip()))[:500]
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[tuple[Inbox, Outbox]]:
+        """Start the process. Raises `ToolError` where that fails; then nothing was done."""
+        process = await self._started()
+        to_session, inbox = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        outbox, from_session = anyio.create_memory_object_stream[SessionMessage](0)
+        async with anyio.create_task_group() as group, inbox, outbox, to_session, from_session:
+            group.start_soon(self._read, process, to_session)
+            group.start_soon(self._write, process, from_session)
+            group.start_soon(self._listen, process)
+            try:
+                yield inbox, outbox
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await _end(process, at_once=self._broken.event.is_set())
+                group.cancel_scope.cancel()
+
+    async def _started(self) -> Process:
+        server = self._server
+        started: list[Process] = []  # a scope may swallow what is raised in it, as checkers see it
+        try:
+            with anyio.CancelScope(shield=True):
+                process = await anyio.open_process(
+                    [server.command, *self._endpoint.args],
+                    cwd=server.cwd or None,
+                    env={**environment(_BESIDE), **self._endpoint.env},
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                )
+                started.append(process)
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            message = f"the MCP server {server.name} cannot be started ({why}): {server.address}"
+            raise ToolError(message) from error
+        return started[0]
+
+    async def _read(self, process: Process, to_session: Incoming) -> None:
+        """Pass on each line of stdout; say why before the session hears that nothing comes."""
+        async with to_session:
+            why = f"it sent a message of more than {MOST_BYTES // 1_000_000} MB"
+            with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+                if await self._pass_lines(_output(process), to_session):
+                    with anyio.move_on_after(_REAP):
+                        await process.wait()
+                    why = f"it ended{_how(process.returncode)}"
+            self._broken.because(why)
+
+    async def _pass_lines(
+        self,
+        output: ByteReceiveStream,
+        to_session: Incoming,
+    ) -> bool:
+        """False where a line was too long."""
+        pieces: list[bytes] = []
+        size = 0
+        async for chunk in output:
+            head, *lines = chunk.split(b"\n")
+            pieces.append(head)
+            size += len(head)
+            for line in lines:
+                if body := b"".join(pieces).strip():
+                    await to_session.send(_parsed(body))
+                pieces, size = [line], len(line)
+            if size > MOST_BYTES:
+                return False
+        return True
+
+    async def _write(
+        self, process: Process, from_session: MemoryObjectReceiveStream[SessionMessage]
+    ) -> None:
+        stdin: ByteSendStream | None = process.stdin
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
+            async for one in from_session:
+                body = one.message.model_dump_json(by_alias=True, exclude_unset=True)
+                if stdin is not None:
+                    await stdin.send(body.encode() + b"\n")
+            return
+        self._broken.because("it closed its input")
+
+    async def _listen(self, process: Process) -> None:
+        """Keep the last lines of stderr."""
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            if process.stderr is not None:
+                async for chunk in process.stderr:
+                    self._said.extend(chunk.decode(errors="replace").splitlines())
+
+
+def _output(process: Process) -> ByteReceiveStream:
+    if process.stdout is None:  # pragma: no cover - it was started with a pipe
+        raise ToolError("the server has no output")
+    return process.stdout
+
+
+def _parsed(body: bytes) -> SessionMessage | Exception:
+    try:
+        return SessionMessage(mcp_types.jsonrpc_message_adapter.validate_json(body, by_name=False))
+    except ValueError as error:
+        return error
+
+
+def _how(code: int | None) -> str:
+    if code is None:
+        return ""  # it closed its output, and lives on
+    if code >= 0:
+        return f" with exit code {code}"
+    with suppress(ValueError):
+        return f" by {signal.Signals(-code).name}"
+    return f" by signal {-code}"  # pragma: no cover - signals without a name
+
+
+async def _end(process: Process, *, at_once: bool) -> None:
+    """Close its stdin, and end what does not go then, with all that it started."""
+    if process.stdin is not None:
+        with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await process.stdin.aclose()
+    for hard in (True,) if at_once else (False, True):
+        with anyio.move_on_after(0 if at_once else GRACE):
+            await process.wait()
+        if process.returncode is not None:
+            break
+        signal_group(process.pid, hard=hard)
+    if sys.platform != "win32":  # what it left running in its group
+        signal_group(process.pid, hard=True)
+    with anyio.move_on_after(GRACE):
+        await process.aclose()

@@ -1,0 +1,163 @@
+"""Calls that go on as tasks at their server, and can be asked for again after a crash.
+
+In the handshake era (2025-11-25) the client asks for a task, and `tasks/result` waits for its end.
+In the stateless era the server decides (the extension `io.modelcontextprotocol/tasks`, SEP-2663),
+and the client asks from time to time with `tasks/get`.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+
+import anyio
+import mcp_types as types
+from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
+from mcp.client.session import ClientRequestContext, ClientSession
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from typing_extensions import override
+
+from clew.core.events import Json
+from clew.toolbox.mcp.calls import FLIGHT, OVER, Flight
+from clew.toolbox.mcp.outcomes import ConnectionLost
+from clew.toolbox.mcp.settings import shown
+
+EXTENSION: Final = "io.modelcontextprotocol/tasks"
+
+_LEAST: Final = 0.05
+_USUAL: Final = 1.0
+_MOST: Final = 30.0
+"""Seconds between two questions after a task, whatever the server suggests."""
+
+
+class _Handle(types.Result):
+    """A task in the place of a result."""
+
+    result_type: Literal["task"] = "task"
+    task_id: str
+    poll_interval_ms: int | None = None
+
+
+class _State(types.Result):
+    """What `tasks/get` says, in either era."""
+
+    status: types.TaskStatus
+    status_message: str | None = None
+    poll_interval_ms: int | None = None
+    input_requests: types.InputRequests | None = None
+    result: dict[str, Any] | None = None
+    error: types.ErrorData | None = None
+
+
+class _Id(types.RequestParams):
+    task_id: str
+
+
+class _Get(types.Request[_Id, Literal["tasks/get"]]):
+    method: Literal["tasks/get"] = "tasks/get"
+    params: _Id
+    name_param = "taskId"
+
+
+class _Answers(_Id):
+    input_responses: types.InputResponses
+
+
+class _Update(types.Request[_Answers, Literal["tasks/update"]]):
+    method: Literal["tasks/update"] = "tasks/update"
+    params: _Answers
+    name_param = "taskId"
+
+
+class TasksExtension(ClientExtension):
+    """Says that this client can wait for tasks, and waits for those that a server begins."""
+
+    identifier = EXTENSION
+
+    @override
+    def claims(self) -> Sequence[ResultClaim[Any]]:
+        return (ResultClaim(result_type="task", model=_Handle, resolve=self._resolve),)
+
+    async def _resolve(self, handle: _Handle, context: ClaimContext) -> types.CallToolResult:
+        flight = FLIGHT.get()
+        if flight is not None:
+            await began(flight, handle.task_id)
+        return await wait_for(context.session, handle.task_id, flight)
+
+
+async def began(flight: Flight, task: str) -> None:
+    """Put the id of the task on record, before anything is waited for."""
+    flight.task = task
+    if flight.context is not None:
+        await flight.context.begun(task)
+
+
+async def begin(session: ClientSession, name: str, args: dict[str, Json]) -> str:
+    """Ask a server of the handshake era to make the call as a task; returns the task's id."""
+    # The SDK has no public way to get another result of `tools/call` than that of a plain call.
+    dispatcher: Any = session._dispatcher  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - see above
+    params: dict[str, Json] = {"name": name, "arguments": args, "task": {}}
+    version = session.protocol_version or ""
+    raw: dict[str, Any] = await dispatcher.send_raw_request(
+        "tools/call", params, {"headers": {"mcp-protocol-version": version}}
+    )
+    return types.CreateTaskResult.model_validate(raw, by_name=False).task.task_id
+
+
+async def wait_for(
+    session: ClientSession, task: str, flight: Flight | None
+) -> types.CallToolResult:
+    """The result of a task. Raises `ConnectionLost` where nobody can say what became of it."""
+    try:
+        if session.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return await _poll(session, task, flight)
+        request = types.GetTaskPayloadRequest(
+            params=types.GetTaskPayloadRequestParams(task_id=task)
+        )
+        return await session.send_request(request, types.CallToolResult)
+    except MCPError as error:
+        if error.code in OVER:
+            raise
+        message = f"the server says of the task {shown(task)} that it began: {shown(error.message)}"
+        raise ConnectionLost(message) from error
+
+
+async def _poll(session: ClientSession, task: str, flight: Flight | None) -> types.CallToolResult:
+    answered: set[str] = set()
+    while True:
+        state = await session.send_request(_Get(params=_Id(task_id=task)), _State)
+        if state.status == "completed":
+            return types.CallToolResult.model_validate(state.result or {}, by_name=False)
+        if state.status in ("failed", "cancelled"):
+            error = state.error or types.ErrorData(
+                code=types.INTERNAL_ERROR, message=state.status_message or f"it was {state.status}"
+            )
+            raise MCPError.from_error_data(error)
+        if flight is not None and flight.context is not None and state.status_message:
+            flight.context.progress(shown(state.status_message))
+        asked = {
+            key: request
+            for key, request in (state.input_requests or {}).items()
+            if key not in answered
+        }
+        if asked:
+            await _answer(session, task, asked)
+            answered |= asked.keys()
+        else:
+            await anyio.sleep(_interval(state.poll_interval_ms))
+
+
+async def _answer(session: ClientSession, task: str, asked: types.InputRequests) -> None:
+    """Answer what a task asks, one question after the other."""
+    responses: types.InputResponses = {}
+    for key, request in asked.items():
+        context = ClientRequestContext(session=session, request_id=key)
+        response = await session.dispatch_input_request(context, request)
+        if isinstance(response, types.ErrorData):
+            raise MCPError.from_error_data(response)
+        responses[key] = response
+    update = _Update(params=_Answers(task_id=task, input_responses=responses))
+    await session.send_request(update, types.EmptyResult)
+
+
+def _interval(suggested: int | None) -> float:
+    return min(max(_USUAL if suggested is None else suggested / 1000, _LEAST), _MOST)

@@ -1,0 +1,208 @@
+"""Tools made of the pinned definitions of MCP servers."""
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from clew.concurrency.portal import twin
+from clew.core.errors import ConfigError, ToolError
+from clew.core.events import Effect, Json, Trust
+from clew.core.interfaces import CALL, Model, Parameters, Tool
+from clew.support.extras import install, installed
+from clew.toolbox.mcp.guard import PinGuard
+from clew.toolbox.mcp.link import Link, sdk_module
+from clew.toolbox.mcp.pins import PinFile, ServerPins, pin_file
+from clew.toolbox.mcp.settings import McpServer, server_from, servers_by_name
+from clew.tools.definitions import Published, published
+from clew.tools.schema import checked
+
+LOG: Final = logging.getLogger("clew")
+
+_PAGE: Final[Parameters] = {
+    "type": "object",
+    "properties": {
+        "cursor": {"type": "string", "description": "Where the last page says that there are more"}
+    },
+    "additionalProperties": False,
+}
+_URI: Final[Parameters] = {
+    "type": "object",
+    "properties": {"uri": {"type": "string", "description": "The address of the resource"}},
+    "required": ["uri"],
+    "additionalProperties": False,
+}
+_PROMPT: Final[Parameters] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "arguments": {"type": "object", "additionalProperties": {"type": "string"}},
+    },
+    "required": ["name"],
+    "additionalProperties": False,
+}
+_FURTHER: Final = {
+    "resources": {
+        "list_resources": ("Lists the resources of the server {name}: files, records …", _PAGE),
+        "read_resource": ("Reads one resource of the server {name}.", _URI),
+    },
+    "prompts": {
+        "list_prompts": ("Lists the prompts that the server {name} offers.", _PAGE),
+        "get_prompt": ("Fills in a prompt of the server {name} with arguments.", _PROMPT),
+    },
+}
+
+
+async def mcp_tools(
+    *servers: McpServer | str, pins: str | Path | None = None, model: Model | None = None
+) -> tuple[Tool, ...]:
+    """The tools of MCP servers, each called `SERVER_tool`: plain tools, to filter and to replace.
+
+    A server is an `McpServer`, or a line: `[NAME=]URL` or `[NAME=]COMMAND ARGS`. At first use it is
+    asked for its definitions, and these are pinned in the file `pins` (one in clew's data folder if
+    it is not given); later they are read from there, and nothing is connected before a call. A call
+    is held while the server says something else than what was pinned. `model` answers the server's
+    own questions within `McpServer.sampling`.
+
+    Raises `ConfigError` where a server can be none, cannot be reached at first use, or lacks a tool
+    that its settings name.
+    """
+    file = pin_file() if pins is None else PinFile(Path(pins))
+    named = servers_by_name([
+        server_from(each) if isinstance(each, str) else each for each in servers
+    ])  # fmt: skip
+    made: list[Tool] = []
+    for server in named.values():
+        made += make_tools(server, await pinned(server, file), model)
+    return (*made,)
+
+
+mcp_tools_sync = twin(mcp_tools)
+
+
+def tools_of(
+    servers: Sequence[McpServer], file: PinFile, model: Model | None = None
+) -> list[tuple[McpServer, list[Tool]]]:
+    """The tools of each server, for callers without an event loop. Raises `ConfigError`."""
+    servers_by_name(servers)
+    first = twin(pinned)
+    known = file.read()
+    return [
+        (server, make_tools(server, known.get(server.name) or first(server, file), model))
+        for server in servers
+    ]
+
+
+async def pinned(server: McpServer, file: PinFile) -> ServerPins:
+    """The pins of a server; at first use it is asked for them. Raises `ConfigError`."""
+    if (known := file.get(server.name)) is not None:
+        return known
+    pins = await ask_server(server)
+    file.put(server.name, pins)
+    LOG.warning(
+        "MCP server %s: %d tools are pinned in %s at first use; look at them with "
+        "`clew mcp pins list %s`", server.name, len(pins.tools), file.path, server.name,
+    )  # fmt: skip
+    return pins
+
+
+async def ask_server(server: McpServer) -> ServerPins:
+    """What the server says of itself now, by a connection of its own. Raises `ConfigError`."""
+    check_installed()
+    try:
+        sdk = await sdk_module("connection")
+        async with sdk.open_connection(server) as connection:
+            pins: ServerPins = await connection.listing()
+            return pins
+    except ToolError as error:
+        raise ConfigError(str(error)) from error
+
+
+def check_installed() -> None:
+    """Raise `ConfigError` where the SDK is not installed."""
+    if not installed("mcp"):
+        raise ConfigError(f"MCP servers need the SDK, which is not installed: run {install('mcp')}")
+
+
+def make_tools(server: McpServer, pins: ServerPins, model: Model | None = None) -> list[Tool]:
+    """The tools of a server from its pins; nothing is connected. Raises `ConfigError`."""
+    check_installed()
+    _check_named(server, pins)
+    link = Link(server, pins, model)
+    guard = PinGuard(link)
+    version = f"mcp:{pins.digest[:16]}"
+
+    def finished(made: Tool, effect: Effect, trust: Trust) -> Tool:
+        return checked(replace(made, effect=effect, trust=trust, version=version, guard=guard))
+
+    own = {f"{server.name}_{tool['name']}": tool["name"] for tool in pins.tools}
+
+    async def call(name: str, args: dict[str, Json], key: str) -> Any:
+        tool = own[name]
+        return await link.call(tool, args, key, server.effects.get(tool, "unsafe"))
+
+    found: list[Tool] = []
+    for each in _published(server, pins, call):
+        tool = own[each.name]
+        trust: Trust = "trusted" if tool in server.trusted else "untrusted"
+        found.append(finished(each.tool, server.effects.get(tool, "unsafe"), trust))
+    names = {tool.name for tool in found}
+    return found + [
+        finished(bare, "read", "untrusted")
+        for bare in _further(server, link)
+        if bare.name not in names  # else the server has a tool of that name itself
+    ]
+
+
+def _published(
+    server: McpServer, pins: ServerPins, call: Callable[..., Awaitable[Any]]
+) -> Iterable[Published]:
+    offered = [tool for tool in pins.tools if not server.only or tool["name"] in server.only]
+    definitions = [
+        {
+            "name": f"{server.name}_{tool['name']}",
+            "description": tool.get("description") or tool.get("title") or tool["name"],
+            "inputSchema": tool.get("inputSchema"),
+        }
+        for tool in offered
+    ]
+    return published(definitions, call, timeout=server.timeout)
+
+
+def _check_named(server: McpServer, pins: ServerPins) -> None:
+    """Raise where the settings name a tool that the server does not have."""
+    known = pins.by_name
+    for what in ("effects", "trusted", "only"):
+        for name in getattr(server, what):
+            if name not in known:
+                there = ", ".join(known) or "none"
+                raise ConfigError(
+                    f"{what} of the MCP server {server.name} names {name}, and its tools are "
+                    f"{there}"
+                )
+
+
+def _further(server: McpServer, link: Link) -> Iterable[Tool]:
+    """The tools that read resources and prompts, where they are asked for."""
+    for what, tools in _FURTHER.items():
+        if getattr(server, what):
+            for name, (about, parameters) in tools.items():
+                yield Tool(
+                    f"{server.name}_{name}",
+                    about.format(name=server.name),
+                    parameters,
+                    partial(_ask, link, name),
+                    timeout=server.timeout,
+                )
+
+
+async def _ask(link: Link, name: str, args: dict[str, Json], key: str) -> Any:
+    context = CALL.get()
+    held = await link.verdict(None if context is None else context.record, key.rpartition(":")[2])
+    if held is not None:
+        return held
+    requests = await sdk_module("requests")
+    ask = getattr(requests, name)
+    return await link.make(lambda connection: ask(connection, args), key, context)

@@ -1,0 +1,253 @@
+"""A server of MCP (2025-11-25) over stdio, written by hand: `python plain_server.py SETTINGS`.
+
+It needs no SDK, so it starts in no time, and a test may have it do what no SDK would: answer never,
+die in mid-call, speak another version, send 100 MB. SETTINGS is a JSON file, read anew for each
+list: `tools`, `name`, `version`, `instructions`, `protocol`, `log` (each call is written there) and
+`handshake` ("die", "silent", "huge"). Tasks lie in files beside it, and outlive the process.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+SETTINGS = Path(sys.argv[1])
+OUT = threading.Lock()
+ANSWERS: dict[str, Any] = {}
+CANCELLED: set[Any] = set()
+
+
+def settings() -> dict[str, Any]:
+    said: dict[str, Any] = json.loads(SETTINGS.read_text("utf-8"))
+    return said
+
+
+def send(message: dict[str, Any]) -> None:
+    with OUT:
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        sys.stdout.flush()
+
+
+def log(line: str) -> None:
+    if place := settings().get("log"):
+        with Path(place).open("a") as file:
+            file.write(line + "\n")
+
+
+def text(said: str, **more: Any) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": said}], **more}
+
+
+def ask(method: str, params: dict[str, Any]) -> Any:
+    """Ask the client something, and wait for its answer."""
+    number = f"s{uuid.uuid4().hex}"
+    send({"id": number, "method": method, "params": params})
+    while number not in ANSWERS:
+        time.sleep(0.005)
+    return ANSWERS.pop(number)
+
+
+def elicit(message: str) -> Any:
+    schema = {"type": "object", "properties": {"size": {"type": "integer"}}, "required": ["size"]}
+    return ask("elicitation/create", {"message": message, "requestedSchema": schema})
+
+
+class Call(NamedTuple):
+    """A call as a tool sees it."""
+
+    args: dict[str, Any]
+    number: Any
+    token: Any
+
+
+def total(call: Call) -> dict[str, Any]:
+    found = {"total": sum(call.args["numbers"])}
+    return text(json.dumps(found), structuredContent=found)
+
+
+def never(call: Call) -> dict[str, Any]:
+    while call.number not in CANCELLED:
+        time.sleep(0.005)
+    return text("cancelled")
+
+
+def slow(call: Call) -> dict[str, Any]:
+    for step in (1, 2, 3):
+        news = {"progressToken": call.token, "progress": step, "total": 3, "message": "at it"}
+        send({"method": "notifications/progress", "params": news})
+    return text("done")
+
+
+def visit(call: Call) -> dict[str, Any]:
+    where = {"mode": "url", "message": "sign in", "url": "https://example.org/in"}
+    answer = ask("elicitation/create", {**where, "elicitationId": "1"})
+    return text(f"visited {answer['action']}")
+
+
+def think(call: Call) -> dict[str, Any]:
+    said = call.args.get("text", "how are you?")
+    message = {"role": "user", "content": {"type": "text", "text": said}}
+    params = {"messages": [message], "maxTokens": call.args.get("tokens", 10)}
+    answer = ask("sampling/createMessage", {**params, "systemPrompt": "be brief"})
+    return text(json.dumps(answer))
+
+
+def grow(call: Call) -> dict[str, Any]:
+    said = settings()
+    new = {"name": "new", "description": "New.", "inputSchema": {"type": "object"}}
+    said["tools"].append(new)
+    SETTINGS.write_text(json.dumps(said))
+    send({"method": "notifications/tools/list_changed"})
+    return text("grown")
+
+
+BLOCKS = [
+    {"type": "image", "mimeType": "image/png", "data": "aGVsbG8="},
+    {"type": "image", "mimeType": "image/png", "data": "no base64!"},
+    {"type": "audio", "mimeType": "audio/wav", "data": "aGVsbG8="},
+    {"type": "resource_link", "uri": "file:///a", "name": "a"},
+    {"type": "resource", "resource": {"uri": "file:///b", "text": "B"}},
+    {"type": "resource", "resource": {"uri": "file:///c", "blob": "aGVsbG8="}},
+]
+TOOLS: dict[str, Callable[[Call], dict[str, Any]]] = {
+    "echo": lambda call: text(call.args.get("text", "")),
+    "sum": total,
+    "unfit": lambda call: text("x", structuredContent={"total": "no number"}),
+    "fail": lambda call: text("it went wrong", isError=True),
+    "die": lambda call: os._exit(3),
+    "huge": lambda call: text("x" * 40_000_000),
+    "never": never,
+    "slow": slow,
+    "order": lambda call: text(f"ordered {json.dumps(elicit('which size?'))}"),
+    "visit": visit,
+    "think": think,
+    "where": lambda call: text(json.dumps(ask("roots/list", {}))),
+    "grow": grow,
+    "picture": lambda call: {"content": BLOCKS},
+    "pid": lambda call: text(str(os.getpid())),
+    "env": lambda call: text(json.dumps(dict(os.environ))),
+}
+
+
+def call(message: dict[str, Any]) -> None:
+    params, number = message["params"], message["id"]
+    name, args = params["name"], params.get("arguments") or {}
+    token = params.get("_meta", {}).get("progressToken")
+    log(f"{name} {json.dumps(args)}")
+    try:
+        if "task" in params:
+            send({"id": number, "result": {"task": begin_task(name, args)}})
+            return
+        if name == "build":
+            raise ValueError("build must be a task")
+        result = TOOLS[name](Call(args, number, token))
+    except KeyError:
+        send({"id": number, "error": {"code": -32602, "message": f"no tool {name}"}})
+    except ValueError as error:
+        send({"id": number, "error": {"code": -32603, "message": str(error)}})
+    else:
+        if number not in CANCELLED:
+            send({"id": number, "result": result})
+
+
+def begin_task(name: str, args: dict[str, Any]) -> dict[str, Any]:
+    """A task that is done once the file `go` is there; it is asked for with `tasks/result`."""
+    number = f"task-{uuid.uuid4().hex[:8]}"
+    (SETTINGS.parent / number).write_text(json.dumps({"name": name, "args": args}))
+    return {
+        "taskId": number, "status": "working", "ttl": None, "createdAt": "2026-01-01T00:00:00Z",
+        "lastUpdatedAt": "2026-01-01T00:00:00Z",
+    }  # fmt: skip
+
+
+def task_result(message: dict[str, Any]) -> None:
+    number = message["params"]["taskId"]
+    place = SETTINGS.parent / number
+    log(f"asked for {number}")
+    if not place.exists():
+        send({"id": message["id"], "error": {"code": -32602, "message": f"no task {number}"}})
+        return
+    while not (SETTINGS.parent / "go").exists():
+        time.sleep(0.005)
+    if json.loads(place.read_text())["name"] == "order":
+        answer = elicit("which size?")
+        send({"id": message["id"], "result": text(f"ordered {json.dumps(answer)}")})
+        return
+    send({"id": message["id"], "result": text(f"built {place.read_text()}")})
+
+
+def initialize(message: dict[str, Any]) -> None:
+    said = settings()
+    match said.get("handshake"):
+        case "die":
+            sys.stderr.write("I cannot go on\n")
+            sys.stderr.flush()
+            os._exit(7)
+        case "silent":
+            return
+        case "huge":
+            sys.stdout.write("x" * 100_000_000)
+            sys.stdout.flush()
+    version = said.get("protocol") or message["params"]["protocolVersion"]
+    send({"id": message["id"], "result": {
+        "protocolVersion": version,
+        "capabilities": said.get("capabilities", {
+            "tools": {"listChanged": True}, "resources": {}, "prompts": {},
+            "tasks": {"requests": {"tools": {"call": {}}}}}),
+        "serverInfo": {"name": said.get("name", "plain"), "version": said.get("version", "1")},
+        "instructions": said.get("instructions", ""),
+    }})  # fmt: skip
+
+
+RESULTS: dict[str, Any] = {
+    "ping": {},
+    "resources/list": {"resources": [{"uri": "file:///a", "name": "a", "description": "An a."}]},
+    "resources/templates/list": {
+        "resourceTemplates": [{"uriTemplate": "file:///{name}", "name": "any"}]
+    },
+    "resources/read": {"contents": [{"uri": "file:///a", "mimeType": "text/plain", "text": "AAA"}]},
+    "prompts/list": {"prompts": [{"name": "greet", "arguments": [{"name": "who"}]}]},
+    "prompts/get": {
+        "messages": [{"role": "user", "content": {"type": "text", "text": "Greet Ada."}}]
+    },
+}
+
+
+def tools_page(message: dict[str, Any]) -> dict[str, Any]:
+    """Two tools a page, so that paging is done in every test."""
+    known = settings()["tools"]
+    start = int((message.get("params") or {}).get("cursor") or 0)
+    page: dict[str, Any] = {"tools": known[start : start + 2]}
+    return {**page, "nextCursor": str(start + 2)} if start + 2 < len(known) else page
+
+
+def main() -> None:
+    for line in sys.stdin:
+        message = json.loads(line)
+        method = message.get("method")
+        if method is None:
+            ANSWERS[message["id"]] = message.get("result", message.get("error"))
+        elif method == "notifications/cancelled":
+            CANCELLED.add(message["params"]["requestId"])
+            log("cancelled")
+        elif method == "initialize":
+            initialize(message)
+        elif method == "tools/list":
+            send({"id": message["id"], "result": tools_page(message)})
+        elif method == "tools/call":
+            threading.Thread(target=call, args=(message,), daemon=True).start()
+        elif method == "tasks/result":
+            threading.Thread(target=task_result, args=(message,), daemon=True).start()
+        elif method in RESULTS:
+            send({"id": message["id"], "result": RESULTS[method]})
+        elif "id" in message and settings().get("handshake") != "silent":
+            send({"id": message["id"], "error": {"code": -32601, "message": "unknown method"}})
+
+
+if __name__ == "__main__":
+    main()
