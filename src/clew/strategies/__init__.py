@@ -2,15 +2,34 @@
 
 from clew.strategies.decision import Ballot, Choice, Count, Decision, How, certain, decide
 from clew.strategies.normalise import normalise
+from clew.strategies.plan_and_solve import Plan, PlanAndSolve
+from clew.strategies.program import Ended, NoAnswerError, Request, Runs, Strategy, strategy_agent
+from clew.strategies.reflexion import Judgement, Reflexion
+from clew.strategies.rewoo import Calls, Planned, ReWOO
+from clew.strategies.roles import Reads, Role
 from clew.strategies.verifier import Verifier, Verify, verifying
 from clew.strategies.vote import Vote, agent_of, vote, vote_status, vote_status_sync, vote_sync
 
 __all__ = [
     "Ballot",
+    "Calls",
     "Choice",
     "Count",
     "Decision",
+    "Ended",
     "How",
+    "Judgement",
+    "NoAnswerError",
+    "Plan",
+    "PlanAndSolve",
+    "Planned",
+    "ReWOO",
+    "Reads",
+    "Reflexion",
+    "Request",
+    "Role",
+    "Runs",
+    "Strategy",
     "Verifier",
     "Verify",
     "Vote",
@@ -18,6 +37,7 @@ __all__ = [
     "certain",
     "decide",
     "normalise",
+    "strategy_agent",
     "verifying",
     "vote",
     "vote_status",

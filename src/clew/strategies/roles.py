@@ -1,0 +1,75 @@
+"""What a strategy uses: agents, each use of which is a run; tools; agents that read other runs."""
+
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from clew.core.agent import Agent
+from clew.core.errors import RunNotFoundError, ToolError
+from clew.core.events import Observation, Verdict
+from clew.core.interfaces import AgentTool, AnyTool, Parameters, SubRun, Tool
+from clew.core.journal import load
+from clew.core.runner import has_begun
+from clew.strategies.transcript import transcript
+from clew.subagents import TASK, Delegation, delegate
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """An agent that is shown what another run thought, did and observed, after its task."""
+
+    agent: Agent
+
+
+Role: TypeAlias = Agent | Reads | AnyTool
+"""What a strategy may use."""
+
+_READS: Final[Parameters] = {
+    **TASK,
+    "properties": {**TASK["properties"], "of": {"type": "string"}},
+    "required": ["task", "of"],
+}
+
+
+def tool_of(name: str, role: Role) -> AnyTool:
+    """The role as a tool of the strategy's own record."""
+    if isinstance(role, Tool | AgentTool):
+        return replace(role, name=name)
+    if isinstance(role, Reads):
+        made = delegate(
+            role.agent,
+            name=name,
+            description=f"A run of {name}, which is shown the run of the call `of`.",
+            parameters=_READS,
+            goal=lambda args: str(args["task"]),
+        )
+        return replace(made, run=_Reading(role.agent))
+    return delegate(role, name=name, description=f"A run of {name}.")
+
+
+def answers_text(role: Role) -> bool:
+    """Whether what comes of it is a text, whatever it looks like."""
+    agent = role.agent if isinstance(role, Reads) else role
+    return isinstance(agent, Agent) and agent.brief.answers_text
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Begins a sub-run whose goal contains the record of another sub-run."""
+
+    agent: Agent
+
+    async def __call__(self, sub: SubRun) -> Observation | Verdict:
+        """The sub-run as it ends or waits."""
+        task = ""
+        if not await has_begun(sub.store, sub.run_id):
+            task = await self._task(sub)
+        return await Delegation(self.agent, lambda _: task)(sub)
+
+    async def _task(self, sub: SubRun) -> str:
+        run_id = f"{sub.parent.rpartition(':')[0]}-{sub.args['of']}"
+        try:
+            read = await load(sub.store, run_id)
+        except RunNotFoundError as error:
+            message = f"run {run_id}, which is to be read, is not in this store: bring it back"
+            raise ToolError(message) from error
+        return f"{sub.args['task']}\n\n{transcript(read)}"
