@@ -21,7 +21,17 @@ from clew import (
     tool,
 )
 from clew.interfaces import Append, Json, ModelInfo, OnText, Prompt, RawCall, Reply, encode
-from clew.strategies import PlanAndSolve, Reflexion, ReWOO, Runs, strategy_agent
+from clew.strategies import (
+    Chaining,
+    EvaluatorOptimizer,
+    Orchestrator,
+    PlanAndSolve,
+    Reflexion,
+    ReWOO,
+    Routing,
+    Runs,
+    strategy_agent,
+)
 
 
 @dataclass
@@ -188,6 +198,62 @@ async def test_plan_and_solve_carries_out_each_step() -> None:
     done = await run(strategy_agent(PlanAndSolve(agent), agent), "How many?", store=MemoryStore())
     assert "did Do now only this step, and give its result: count" in str(done.answer)
     assert len(model.asked) == 4
+
+
+async def test_an_answer_is_improved_until_it_passes() -> None:
+    said = iter(["good", "better", "best"])
+    model = Rules(
+        {
+            "You are the solver": lambda task: next(said),
+            "You judge the work": lambda task: {
+                "passed": "Answer: better" in task,
+                "why": "make it better",
+            },
+        }
+    )
+    agent = Agent(model, prompt="You are the solver.")
+    done = await run(strategy_agent(EvaluatorOptimizer(agent), agent), "Go.", store=MemoryStore())
+    assert (done.answer, len(model.asked)) == ("better", 4)
+
+
+async def test_a_task_is_routed_and_the_reason_is_on_record() -> None:
+    model, store = (
+        Rules(
+            {
+                "Decide who": lambda task: {"name": "poet", "why": "it wants a poem"},
+                "a poet": lambda task: "a rose",
+                "a clerk": lambda task: "a form",
+            }
+        ),
+        MemoryStore(),
+    )
+    clerk, poet = (Agent(model, prompt=f"You are a {name}.") for name in ("clerk", "poet"))
+    routing = Routing(
+        {"clerk": clerk, "poet": poet}, {"clerk": "fills in forms", "poet": "writes poems"}
+    )
+    done = await run(strategy_agent(routing, clerk), "Write me something.", store=store)
+    assert done.answer == "a rose"
+    record = await read(done.run_id, store=store)
+    assert record.steps[1].thought.text == "poet: it wants a poem"  # type: ignore[union-attr]
+
+
+async def test_stages_follow_each_other() -> None:
+    model = Rules({"first": lambda task: "forty two", "second": lambda task: 42})
+    first = Agent(model, prompt="You are the first.")
+    second = Agent(model, prompt="You are the second.", answer=int)
+    chain = Chaining({"free": first, "parse": second})
+    done = await run(strategy_agent(chain, second), "How many?", store=MemoryStore())
+    assert done.answer == 42
+
+
+async def test_workers_work_on_the_parts_at_once() -> None:
+    model, store = planner({}), MemoryStore()
+    model.by["Divide a task"] = lambda task: {"parts": ["Ulm?", "Bern?"]}
+    agent = Agent(model, [population], prompt="You are the solver.")
+    done = await run(strategy_agent(Orchestrator(agent), agent), "How many?", store=store)
+    assert "1. Ulm? |    Result: did Ulm?" in str(done.answer)
+    record = await read(done.run_id, store=store)
+    assert [call.action.name for call in record.steps[1].calls] == ["work", "work"]
 
 
 async def test_a_run_deep_inside_is_held_and_goes_on() -> None:

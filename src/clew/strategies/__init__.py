@@ -1,25 +1,33 @@
 """Strategies: use several runs for one task."""
 
+from clew.strategies.chaining import Chaining
 from clew.strategies.decision import Ballot, Choice, Count, Decision, How, certain, decide
+from clew.strategies.evaluator_optimizer import EvaluatorOptimizer
 from clew.strategies.normalise import normalise
+from clew.strategies.orchestrator import Orchestrator, Parts
 from clew.strategies.plan_and_solve import Plan, PlanAndSolve
 from clew.strategies.program import Ended, NoAnswerError, Request, Runs, Strategy, strategy_agent
 from clew.strategies.reflexion import Judgement, Reflexion
 from clew.strategies.rewoo import Calls, Planned, ReWOO
 from clew.strategies.roles import Reads, Role
+from clew.strategies.routing import Route, Routing
 from clew.strategies.verifier import Verifier, Verify, verifying
 from clew.strategies.vote import Vote, agent_of, vote, vote_status, vote_status_sync, vote_sync
 
 __all__ = [
     "Ballot",
     "Calls",
+    "Chaining",
     "Choice",
     "Count",
     "Decision",
     "Ended",
+    "EvaluatorOptimizer",
     "How",
     "Judgement",
     "NoAnswerError",
+    "Orchestrator",
+    "Parts",
     "Plan",
     "PlanAndSolve",
     "Planned",
@@ -28,6 +36,8 @@ __all__ = [
     "Reflexion",
     "Request",
     "Role",
+    "Route",
+    "Routing",
     "Runs",
     "Strategy",
     "Verifier",

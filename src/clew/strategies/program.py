@@ -85,7 +85,7 @@ class Request:
 
     def __await__(self) -> Generator[Any, Any, Ended]:
         """Wait for what comes of it."""
-        found: tuple[Ended, ...] = yield (self,)
+        found: tuple[Ended, ...] = yield _Asked((self,))
         return found[0]
 
 
@@ -114,7 +114,7 @@ class Runs:
 
     async def together(self, requests: Sequence[Request]) -> tuple[Ended, ...]:
         """Wait for several at once, in their order."""
-        return await _Together(tuple(requests)) if requests else ()
+        return await _Asked(tuple(requests)) if requests else ()
 
     def say(self, text: str) -> None:
         """Say why the next requests are made, or the answer is given."""
@@ -122,11 +122,13 @@ class Runs:
 
 
 @dataclass(frozen=True, slots=True)
-class _Together:
+class _Asked:
+    """What a strategy waits for."""
+
     requests: tuple[Request, ...]
 
     def __await__(self) -> Generator[Any, Any, tuple[Ended, ...]]:
-        found: tuple[Ended, ...] = yield self.requests
+        found: tuple[Ended, ...] = yield self
         return found
 
 
@@ -150,13 +152,14 @@ def _next(
     try:
         while True:
             runs.said.clear()
-            asked = going.send(found)
-            if not (isinstance(asked, tuple) and asked and isinstance(asked[0], Request)):
+            asked: Any = going.send(found)
+            if not isinstance(asked, _Asked):
                 message = f"{strategy.name} awaited something other than runs: {asked!r}"
                 raise ConfigError(message)
+            wanted = asked.requests
             if (before := next(came, None)) is None:
-                return _Next(" ".join(runs.said), asked)
-            if before[0] != asked:
+                return _Next(" ".join(runs.said), wanted)
+            if before[0] != wanted:
                 message = (
                     f"{strategy.name} asks for other runs than its record has: it must do the "
                     "same whenever it is given the same results"
@@ -174,6 +177,20 @@ def _next(
         raise ConfigError(message) from error
     finally:
         going.close()
+
+
+class _CutShort(msgspec.Struct, forbid_unknown_fields=True):
+    """What comes of a run that a limit made answer early."""
+
+    answer: Any
+    cut_short: str
+
+
+def _cut_short(found: Any) -> _CutShort | None:
+    try:
+        return msgspec.convert(found, _CutShort)
+    except msgspec.ValidationError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -233,10 +250,8 @@ class Decides:
                 said = f"{_FAILED}{role} gave {len(text):,} characters, too long to be read"
                 return Ended(call, ok=False, answer=None, text=said)
             found = text
-        if isinstance(found, dict) and found.keys() == {"answer", "cut_short"}:
-            return Ended(
-                call, ok=True, answer=found["answer"], text=text, cut_short=found["cut_short"]
-            )
+        if (cut := _cut_short(found)) is not None:
+            return Ended(call, ok=True, answer=cut.answer, text=text, cut_short=cut.cut_short)
         return Ended(call, ok=True, answer=text if role in self.texts else found, text=text)
 
 

@@ -151,7 +151,8 @@ def _filled(value: Any, results: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         return _REFERENCE.sub(lambda found: results[found[1]], value)
     if isinstance(value, dict):
-        return {key: _filled(each, results) for key, each in value.items()}
+        fields = msgspec.convert(value, dict[str, Any])
+        return {key: _filled(each, results) for key, each in fields.items()}
     if isinstance(value, list):
-        return [_filled(each, results) for each in value]
+        return [_filled(each, results) for each in msgspec.convert(value, list[Any])]
     return value
