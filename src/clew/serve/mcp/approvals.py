@@ -53,10 +53,18 @@ def form(each: PendingApproval) -> types.ElicitRequestFormParams:
 
 
 def _is_flat(schema: Mapping[str, Any]) -> bool:
-    """Whether a form can show a schema: an object whose fields are no objects or lists."""
+    """Whether a form can show a schema: an object of plain fields, and of lists to choose from."""
     fields: Mapping[str, Any] = schema.get("properties", {})
-    kinds = {one.get("type") for one in fields.values()}
-    return schema.get("type") == "object" and kinds <= _PLAIN
+    return schema.get("type") == "object" and all(map(_is_field, fields.values()))
+
+
+def _is_field(schema: Any) -> bool:
+    if not isinstance(schema, Mapping):
+        return False
+    kind: Any = schema.get("type")  # pyright: ignore[reportUnknownMemberType] - it is JSON
+    items: Any = schema.get("items")  # pyright: ignore[reportUnknownMemberType] - it is JSON
+    several = kind == "array" and isinstance(items, Mapping)
+    return kind in _PLAIN or (several and ("enum" in items or "anyOf" in items))
 
 
 def _asked(schema: Mapping[str, Any]) -> dict[str, Any]:

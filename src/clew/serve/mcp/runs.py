@@ -70,7 +70,7 @@ class Runs:
             record = await read(run_id, store=self.store)
         except StoreError as error:
             raise ConfigError(f"there is no task {run_id[:_PAGE]}") from error
-        served = self.agents.get(_tool_of(record.started))
+        served = self.agents.get(tool_of_record(record))
         if served is None or queue_of(record) != self.queue:
             raise ConfigError(f"there is no task {run_id[:_PAGE]}")
         return record, served
@@ -148,6 +148,11 @@ def tool_of(info: RunInfo) -> str:
         return _tool_of(decode(info.first.body))
     except (ValueError, RecursionError):  # of a newer clew, or damaged
         return ""
+
+
+def tool_of_record(record: Trajectory) -> str:
+    """The same, of a record."""
+    return _tool_of(record.started)
 
 
 def _tool_of(event: object) -> str:

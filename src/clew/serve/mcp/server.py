@@ -16,13 +16,16 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import override
 
 from clew.concurrency.tasks import one_error
+from clew.core.agent import Agent
+from clew.core.trajectory import Trajectory
 from clew.serve.mcp.agents import ServedAgent, by_name
 from clew.serve.mcp.calls import Calls, finished
 from clew.serve.mcp.resources import list_resources, list_templates, read_resource
-from clew.serve.mcp.runs import LONGEST, QUEUE, Runs
+from clew.serve.mcp.runs import LONGEST, QUEUE, Runs, tool_of_record
 from clew.serve.mcp.tasks import EXTENSION, TaskParams, Tasks, UpdateTaskParams
 from clew.stores import Where, store_at
 from clew.workers import OnWorkerEvent, WorkerConfig, WorkerEvent, work
+from clew.workers.agents import KnownAgents
 from clew.workers.config import ignore_event
 
 _NAME: Final = "clew"
@@ -135,7 +138,7 @@ class _Worker:
 
             config = WorkerConfig(
                 store=store,
-                agents=[served.agent for served in self.agents.values()],
+                agents=self._agent_of,
                 queue=self.queue,
                 at_once=self.at_once,
                 name=f"serve-mcp-{secrets.token_hex(8)}",
@@ -147,6 +150,17 @@ class _Worker:
                         yield runs
                     finally:
                         leaving.set()
+
+    async def _agent_of(self, record: Trajectory) -> Agent:
+        """The agent of a run: the one whose tool was called, if it still is as it was then.
+
+        Otherwise another that is, or one made of the record. Two agents may be alike in all that a
+        record says of them.
+        """
+        agents = {name: served.agent for name, served in self.agents.items()}
+        called = tool_of_record(record)
+        first = {called: agents[called]} if called in agents else {}
+        return await KnownAgents(first | agents, recorded=True)(record)
 
 
 async def _work(config: WorkerConfig, on_event: OnWorkerEvent, leaving: anyio.Event) -> None:
