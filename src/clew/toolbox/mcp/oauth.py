@@ -95,7 +95,7 @@ def auth_of(server: McpServer, endpoint: Endpoint) -> httpx2.Auth | None:
         redirect_uris=[AnyUrl(sign_in.address)],
         client_name="clew",
         scope=auth.scope or None,
-        token_endpoint_auth_method="client_secret_post" if endpoint.client_secret else "none",
+        token_endpoint_auth_method="client_secret_basic" if endpoint.client_secret else "none",
     )
     return OAuthClientProvider(
         endpoint.url,
