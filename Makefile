@@ -72,13 +72,13 @@ docs: $(VENV)/.docs  ## Build the site of the documentation, offline (build/site
 bench: $(VENV)/.bench  ## Measure the runtime's own cost (docs/performance.md)
 	$(BIN)/python -m benchmarks
 
-evidence: $(VENV)/.evidence  ## Hold clew against recordings of real models (docs/evidence.md)
+evidence: $(VENV)/.dev  ## Hold clew against recordings of real models (docs/evidence.md)
 	$(BIN)/python -m recordings
 
 durability: $(VENV)/.dev  ## Kill, freeze and tear what clew works with (docs/durability.md)
 	$(BIN)/python -m durability
 
-context: $(VENV)/.evidence  ## Measure long runs, beside other systems too (docs/context.md)
+context: $(VENV)/.dev  ## Measure long runs, beside other systems too (docs/context.md)
 	$(BIN)/python -m benchmarks.context
 
 live: $(VENV)/.dev  ## Ask a real local model, GGUF=file [PARTS=a,b] [LIMIT_MINUTES=n] (docs/live.md)
@@ -120,10 +120,9 @@ $(VENV)/.core: extras = documents
 $(VENV)/.local: extras = documents,local
 $(VENV)/.dev: extras = dev
 $(VENV)/.bench: extras = dev,bench
-$(VENV)/.evidence: extras = dev,embeddings
 $(VENV)/.docs: extras = docs
 $(VENV)/.mutants: extras = dev,mutants
-$(VENV)/.core $(VENV)/.local $(VENV)/.dev $(VENV)/.bench $(VENV)/.evidence $(VENV)/.docs $(VENV)/.mutants: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.core $(VENV)/.local $(VENV)/.dev $(VENV)/.bench $(VENV)/.docs $(VENV)/.mutants: pyproject.toml constraints.txt | $(BIN)/python
 	@echo 'Installing clew[$(extras)] (once) …' >&2
 	@$(PIP) hatchling editables
 	@$(PIP) --no-build-isolation --editable '.[$(extras)]'

@@ -8,6 +8,7 @@ from typing import Final
 
 from recordings import (
     codec_speed,
+    everyday,
     loops,
     material,
     native_runs,
@@ -35,6 +36,7 @@ PARTS: Final[Mapping[str, Measure]] = {
     "stateful": stateful.measure,
     "loops": loops.measure,
     "retrieval": retrieval.measure,
+    "everyday": everyday.measure,
     "codecs": codec_speed.measure,
 }
 """The parts by their names, in the order of the page."""
@@ -49,6 +51,7 @@ NEEDS: Final[Mapping[str, frozenset[str]]] = {
     "stateful": frozenset({stateful.KIND}),
     "loops": RUNS,
     "retrieval": frozenset({retrieval.TOOLS}),
+    "everyday": frozenset({retrieval.TOOLS}),
     "codecs": TEXTS | {"talks"},
 }
 """The kinds of records that a part is about; without any of them it says so and judges nothing."""

@@ -116,10 +116,10 @@ def _text(catalogue: "Catalogue", definitions: Sequence[Record]) -> str:
         "first of each counts). The tools are ranked for each query; recall@k is the share of the "
         "needed tools among the first k, averaged over the queries. By words: SQLite's FTS5, "
         "Porter stems, BM25 with the weights 3, 1 and ½ for names, descriptions and parameters "
-        "(docs/decisions/0025-tool-retrieval.md). Fused: reciprocal rank with the constant 60, "
-        "equal weights, the first 100 of each, with vectors of all-MiniLM-L6-v2. Nothing was "
-        "fitted on these queries. An aim allows two standard errors of the mean. Times are those "
-        "of the machine that wrote this page."
+        "(docs/decisions/0025-tool-retrieval.md). Fused: with the vectors of all-MiniLM-L6-v2 in 8 "
+        "bits (docs/decisions/0053-tool-embeddings.md). The weight of the words was chosen on "
+        "other requests and on half of these queries. An aim allows two standard errors of the "
+        "mean. Times are those of the machine that wrote this page."
     )
 
 

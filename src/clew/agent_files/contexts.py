@@ -47,6 +47,7 @@ def _retrieval(spec: Spec, tools: Iterable[AnyTool]) -> Retrieval | None:
         with part("retrieval", "embed"):
             embed = imported_function(said.embed, "embedding", spec.folder)
     settings: dict[str, Any] = {"k": said.k, "most": said.most, "embed": embed}
+    settings["per_server"] = said.per_server
     for name, value in settings.items():
         with part("retrieval", name):
             Retrieval(**{name: value})

@@ -178,6 +178,7 @@ class RetrievalTable(Part, frozen=True):
     always: tuple[str, ...] = ()
     embed: str = ""
     most: int = 100
+    per_server: int | None = None
 
 
 class CompactionTable(Part, frozen=True):

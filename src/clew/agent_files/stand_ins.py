@@ -139,7 +139,12 @@ def _parts(spec: Spec, setting: AgentSpec, agent: Agent) -> dict[str, Any]:
     if spec.answer:
         parts["answer"] = _answer(said["answer"])
     if (finding := spec.retrieval) is not None:
-        found = Retrieval(k=finding.k, always=finding.always, most=finding.most)
+        found = Retrieval(
+            k=finding.k,
+            always=finding.always,
+            most=finding.most,
+            per_server=finding.per_server,
+        )
         parts["context"] = agent.context.replace(retrieval=found)
     return parts
 

@@ -95,6 +95,7 @@ steps = 15
 # always = ["calc"]
 # embed = "minilm"      # by meaning too: needs the extra embeddings; or module:name
 # most = 100            # never show more than so many
+# per_server = 4        # of the k, at most so many from one server (the prefix of a tool's name)
 
 # What is left out of a run that outgrows the model's window; the record keeps all of it.
 # [compaction]

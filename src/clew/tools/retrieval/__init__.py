@@ -1,7 +1,7 @@
 """Which of many tools a model is shown: those that fit the task, searched anew at each step."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,8 +14,9 @@ from clew.core.trajectory import Trajectory
 from clew.tools.retrieval.embedding import Embed, Lasting
 from clew.tools.retrieval.index import Index
 from clew.tools.retrieval.loading import named
+from clew.tools.retrieval.servers import in_rounds, server_of
 
-__all__ = ["Embed", "Lasting", "Retrieval", "search_texts"]
+__all__ = ["Embed", "Lasting", "Retrieval", "search_texts", "server_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +25,9 @@ class Retrieval:
 
     It ranks by words and, with `embed`, by meaning too: "minilm" for the model of the extra
     `embeddings`, or any function from texts to vectors. Shown tools stay shown, up to `most`; tools
-    that are not shown can be called too. Raises `ConfigError` for numbers below 1 and for a missing
+    that are not shown can be called too. With `per_server`, so many of the best tools at most come
+    from one server before those of others have their turn; `server` names the server of a tool, by
+    default the prefix of its name. Raises `ConfigError` for numbers below 1 and for a missing
     embedding.
     """
 
@@ -32,6 +35,8 @@ class Retrieval:
     always: Sequence[str] = ()
     embed: Embed | str | None = None
     most: int = 100
+    per_server: int | None = None
+    server: Callable[[ToolSpec], str] = server_of
     _lock: threading.Lock = field(
         default_factory=threading.Lock, init=False, repr=False, compare=False
     )
@@ -39,7 +44,10 @@ class Retrieval:
 
     def __post_init__(self) -> None:
         """Find the embedding now, before anything is spent."""
-        for name, number in (("k", self.k), ("most", self.most)):
+        numbers = {"k": self.k, "most": self.most, "per_server": self.per_server}
+        if self.per_server is None:  # it is off
+            del numbers["per_server"]
+        for name, number in numbers.items():
             if type(number) is not int or number < 1:
                 raise ConfigError(f"{name} is {number!r}: give a whole number from 1 on")
         if isinstance(self.always, str):
@@ -48,10 +56,13 @@ class Retrieval:
 
     def __repr__(self) -> str:
         """As the record names it: the same in every process."""
-        embed = self.embed
-        name = getattr(embed, "__qualname__", None)
-        told = repr(embed) if name is None else f"{getattr(embed, '__module__', '')}.{name}"
-        return f"Retrieval(k={self.k}, always={[*self.always]}, embed={told}, most={self.most})"
+        told = [f"k={self.k}", f"always={[*self.always]}", f"embed={_named(self.embed)}"]
+        told.append(f"most={self.most}")
+        if self.per_server is not None:
+            told.append(f"per_server={self.per_server}")
+        if self.server is not server_of:
+            told.append(f"server={_named(self.server)}")
+        return f"Retrieval({', '.join(told)})"
 
     async def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> list[str]:
         """The best `k` for the run's current state that are not shown yet."""
@@ -61,6 +72,9 @@ class Retrieval:
         ranked = await to_thread.run_sync(
             self.rank, tools, search_texts(so_far), abandon_on_cancel=True
         )
+        if self.per_server is not None:
+            servers = {tool.name: self.server(tool) for tool in tools}
+            ranked = in_rounds(ranked, servers.__getitem__, self.per_server)
         return [name for name in ranked[: self.k] if name not in so_far.shown][:room]
 
     def rank(self, tools: Sequence[ToolSpec], texts: Sequence[str]) -> list[str]:
@@ -77,6 +91,12 @@ class Retrieval:
     @cached_property
     def _embed(self) -> Embed | None:
         return None if self.embed is None else named(self.embed)
+
+
+def _named(part: object) -> str:
+    """A part as the record names it: a function by its module and name."""
+    name = getattr(part, "__qualname__", None)
+    return repr(part) if name is None else f"{getattr(part, '__module__', '')}.{name}"
 
 
 def search_texts(so_far: Trajectory) -> list[str]:

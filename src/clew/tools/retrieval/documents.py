@@ -1,10 +1,11 @@
 """What of a tool can be searched for: its name, its description, its parameters, as plain words."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from clew.core.events import Json
 from clew.core.interfaces import Parameters, ToolSpec
 from clew.tools.schema import subschemas
 
@@ -26,14 +27,21 @@ class Document:
     """Those of its parameters."""
 
     @property
-    def text(self) -> str:
-        """All of it in one line."""
-        return f"{self.name}: {self.description} {self.words}"
+    def texts(self) -> tuple[str, str]:
+        """What of it is embedded: what it does, and that with its parameters.
+
+        Alone, the first misses what only a parameter says; in the second, of a tool with many
+        parameters, what it does is lost among them.
+        """
+        does = f"{self.name}: {self.description}"
+        return does, f"{does} {self.words}"
 
 
 def document(tool: ToolSpec) -> Document:
     """What can be searched for of a tool."""
-    return Document(split(tool.name), tool.description, " ".join(_schema_words(tool.parameters)))
+    words = [*_schema_words(tool.parameters)]
+    words += [text for example in tool.examples for text in _texts(example)]
+    return Document(split(tool.name), tool.description, " ".join(words))
 
 
 def split(text: str) -> str:
@@ -42,12 +50,25 @@ def split(text: str) -> str:
 
 
 def _schema_words(schema: Parameters) -> Iterator[str]:
-    """Names, descriptions and allowed values of all that is inside a schema, at any depth."""
+    """All that is said inside a schema, at any depth: names, titles, descriptions, values."""
     for name, inner in subschemas(schema):
         if name:
             yield split(name)
         if isinstance(inner, dict):
             told = cast("Parameters", inner)
+            yield str(told.get("title", ""))
             yield str(told.get("description", ""))
             yield from map(str, cast("list[Any]", told.get("enum") or []))
+            yield from _texts([told.get("const"), told.get("examples")])
             yield from _schema_words(told)
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """The texts inside a JSON value, at any depth."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from _texts([*cast("Parameters", value).values()])
+    elif isinstance(value, list):
+        for each in cast("Sequence[Json]", value):
+            yield from _texts(each)

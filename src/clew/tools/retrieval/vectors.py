@@ -14,21 +14,29 @@ LOG: Final = logging.getLogger("clew")
 
 
 class Vectors:
-    """The texts to choose from, embedded once."""
+    """What is to be chosen from, each by all its texts, embedded once."""
 
-    def __init__(self, embed: Embed, texts: Sequence[str]) -> None:
+    def __init__(self, embed: Embed, texts: Sequence[Sequence[str]]) -> None:
         self._embed = embed
-        self._rows = unit(
-            _embed_cached(embed, texts) if isinstance(embed, Lasting) else embedded(embed, texts)
-        )
+        each = list(dict.fromkeys(text for own in texts for text in own))
+        rows = _embed_cached(embed, each) if isinstance(embed, Lasting) else embedded(embed, each)
+        known = dict(zip(each, unit(rows), strict=True))
+        self._rows = np.stack([np.mean([known[text] for text in own], axis=0) for own in texts])
 
-    def rank(self, text: str, most: int) -> list[int]:
-        """The places of the nearest texts, nearest first."""
-        (asked,) = unit(embedded(self._embed, [text]))
-        if asked.shape != self._rows.shape[1:]:
-            raise ConfigError(f"the embedding gave vectors of {len(asked)} numbers, then of others")
-        order = np.argsort(-(self._rows @ asked), kind="stable")[:most]
-        return [int(place) for place in order]
+    def near(self, texts: Sequence[str]) -> list[list[float]]:
+        """How near each is to each text, in standard deviations from the mean of all.
+
+        Embeddings differ in how near two texts are that have nothing to do with each other.
+        """
+        asked = unit(embedded(self._embed, texts))
+        if asked.shape[1] != self._rows.shape[1]:
+            said = f"the embedding gave vectors of {asked.shape[1]} numbers, then of others"
+            raise ConfigError(said)
+        found = asked @ self._rows.T
+        spread = found.std(axis=1, keepdims=True)
+        scaled = (found - found.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1)
+        rows: list[list[float]] = scaled.tolist()
+        return rows
 
 
 def embedded(embed: Embed, texts: Sequence[str]) -> Any:

@@ -1,0 +1,32 @@
+"""Which server a tool is from, and rankings in which no server takes all places."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Final, TypeVar
+
+from clew.core.interfaces import ToolSpec
+
+T = TypeVar("T")
+
+_NAME_SPACE: Final = re.compile(r"(.+?)(?:\.|__|/|:)|([^_]+)_")
+
+
+def server_of(tool: ToolSpec) -> str:
+    """The prefix of a tool's name: what is before its first `.`, `__`, `/` or `:`, else `_`.
+
+    A name without any of them is a server of its own.
+    """
+    found = _NAME_SPACE.match(tool.name)
+    return tool.name if found is None else found[1] or found[2]
+
+
+def in_rounds(ranked: Iterable[T], of: Callable[[T], str], most: int) -> list[T]:
+    """A ranking in rounds: in each, every server has at most so many places, best first."""
+    seen = Counter[str]()
+    rounds: dict[int, list[T]] = {}
+    for each in ranked:
+        server = of(each)
+        rounds.setdefault(seen[server] // most, []).append(each)
+        seen[server] += 1
+    return [each for number in sorted(rounds) for each in rounds[number]]
