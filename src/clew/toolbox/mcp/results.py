@@ -23,9 +23,12 @@ def observation_of(result: types.CallToolResult, trust: Trust) -> Observation:
     text, images = content_of(result.content)
     content: Json = text
     if (structured := result.structured_content) is not None:
-        if not text.strip() or _says_the_same(text, structured):
+        inner = _unwrapped(structured)
+        if not text.strip():
             content = structured
-        else:
+        elif (said := _read(text)) in (structured, inner):
+            content = said
+        elif text != inner:
             content = f"{text}\n{encode(structured).decode()}"
     if result.is_error:
         content = f"ERROR: tool_error: {text or 'the tool failed and does not say why'}"
@@ -81,13 +84,15 @@ def _decoded(data: str) -> bytes | None:
         return None
 
 
-def _says_the_same(text: str, structured: Json) -> bool:
-    """Whether a text is the JSON of structured content, or of its only value `result`."""
+def _read(text: str) -> Json:
+    """The JSON that a text is; else the text."""
     try:
-        said = json.loads(text)
+        return json.loads(text)
     except ValueError:
-        said = text
-    inner: Json = structured
-    if keywords(structured).keys() == {"result"}:
-        inner = structured["result"]
-    return said in (structured, inner)
+        return text
+
+
+def _unwrapped(structured: Json) -> Json:
+    """The value that was wrapped, as results must be objects: `{"result": VALUE}`."""
+    wrapped = keywords(structured)
+    return wrapped["result"] if wrapped.keys() == {"result"} else structured

@@ -1,0 +1,158 @@
+"""Servers at a URL, in both eras of the protocol; what is known of a call that HTTP swallowed."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew import Agent, ConfigError, MemoryStore, Tool, read, resume, rule, run
+from clew.core.events import Observation
+from clew.testing.models import Move, ScriptedModel, act, finish
+from clew.toolbox.mcp import McpServer, mcp_tools
+from tests.toolbox.mcp.web import answering, serving, shop
+
+pytestmark = pytest.mark.parametrize("anyio_backend", ["asyncio"])  # uvicorn's
+
+
+async def seen(tools: Sequence[Tool], *moves: Move) -> list[Observation]:
+    store = MemoryStore()
+    agent = Agent(ScriptedModel([*moves, finish("done")]), tools=tools)
+    result = await run(agent, "go", store=store)
+    assert result.status == "answered", result
+    record = await read(result.run_id, store=store)
+    return [call.observation for call in record.calls if call.observation][:-1]
+
+
+@pytest.fixture
+def pins(tmp_path: Path) -> Path:
+    return tmp_path / "pins.json"
+
+
+def app_of(era: str) -> Any:
+    """The SDK's server; of the handshake era, it knows nothing of the other."""
+    server = shop()
+    if era == "stateless":
+        return server.streamable_http_app()
+    inner = server.streamable_http_app()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        headers = dict(scope.get("headers", ()))
+        if headers.get(b"mcp-method") == b"server/discover":
+            await answering((404, "text/plain", b"what?"))(scope, receive, send)
+        else:
+            await inner(scope, receive, send)
+
+    return app
+
+
+@pytest.mark.parametrize("era", ["handshake", "stateless"])
+async def test_a_server_at_a_url(pins: Path, era: str) -> None:
+    async with serving(app_of(era)) as url:
+        server = McpServer(name="shop", url=f"{url}/mcp", headers={"x-mine": "1"})
+        tools = await mcp_tools(server, pins=pins)
+        price, three, broken = await seen(
+            tools, act("shop_price", item="boat"), act("shop_count"), act("shop_broken")
+        )
+    assert price.content == {"price": 4}
+    assert three.text == "three"
+    assert (broken.ok, broken.code) == (False, "tool_error")
+    assert "no luck" in broken.text or "broken" in broken.text
+
+
+@pytest.mark.parametrize("era", ["handshake", "stateless"])
+async def test_a_question_over_http_holds_the_call(pins: Path, era: str) -> None:
+    async with serving(app_of(era)) as url:
+        tools = await mcp_tools(McpServer(name="shop", url=f"{url}/mcp"), pins=pins)
+        store = MemoryStore()
+        agent = Agent(ScriptedModel([act("shop_order", item="boat"), finish("done")]), tools=tools)
+        result = await run(agent, "go", store=store)
+        (waiting,) = result.pending_approvals
+        assert "which size of boat?" in waiting.why
+        await rule(result.run_id, waiting.call, allow=True, answer={"size": 3}, store=store)
+        result = await resume(agent, result.run_id, store=store)
+    record = await read(result.run_id, store=store)
+    order = record.call("1.1").observation
+    assert order is not None
+    assert order.text == "boat of size 3"
+
+
+async def test_a_change_that_is_announced_over_http_is_held(pins: Path) -> None:
+    async with serving(app_of("stateless")) as url:
+        tools = await mcp_tools(McpServer(name="shop", url=f"{url}/mcp"), pins=pins)
+        moves = [act("shop_extend"), act("shop_price", item="x"), finish("done")]
+        agent = Agent(ScriptedModel(moves), tools=tools)
+        result = await run(agent, "go", store=MemoryStore())
+    assert result.status == "held"
+    assert "tool added: added" in result.pending_approvals[0].why
+
+
+async def test_a_server_that_is_gone_did_nothing_and_ends_no_run(pins: Path) -> None:
+    async with serving(app_of("stateless")) as url:
+        tools = await mcp_tools(McpServer(name="shop", url=f"{url}/mcp"), pins=pins)
+    (gone,) = await seen(tools, act("shop_price", item="boat"))
+    assert (gone.code, gone.outcome) == ("tool_error", "not_done")
+    assert "no connection to the MCP server shop: All connection attempts failed" in gone.text
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "body", "why"),
+    [
+        (401, "text/plain", b"", "HTTP 401 Unauthorized"),
+        (403, "text/html", b"<p>no", "HTTP 403 Forbidden"),
+        (404, "text/html", b"<p>no", "HTTP 404 Not Found"),
+        (503, "text/plain", b"", "HTTP 503 Service Unavailable"),
+        (200, "text/html", b"<p>hello", "Unexpected content type"),
+        (200, "application/json", b"{", "Failed to parse JSON response"),
+        (200, "application/json", b"[" * 40_000_000, "the answer is longer than 32 MB"),
+        (302, "text/plain", b"", "Unexpected content type"),
+    ],
+)
+async def test_what_is_no_server_is_told_in_one_line(
+    pins: Path, status: int, kind: str, body: bytes, why: str
+) -> None:
+    async with serving(answering((status, kind, body))) as url:
+        with pytest.raises(ConfigError, match="no connection to the MCP server shop: ") as told:
+            await mcp_tools(McpServer(name="shop", url=f"{url}/mcp"), pins=pins)
+    assert why in str(told.value)
+    assert len(str(told.value).splitlines()) == 1
+    assert not pins.exists()
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"), [(401, "not_done"), (429, "not_done"), (502, "unknown")]
+)
+async def test_what_is_known_of_a_call_that_http_refused(
+    pins: Path, status: int, outcome: str
+) -> None:
+    inner = app_of("stateless")
+    refuse = answering((status, "text/plain", b""))
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        headers = dict(scope.get("headers", ()))
+        called = headers.get(b"mcp-method") == b"tools/call"
+        await (refuse if called else inner)(scope, receive, send)
+
+    async with serving(app) as url:
+        tools = await mcp_tools(McpServer(name="shop", url=f"{url}/mcp"), pins=pins)
+        one, two = await seen(tools, act("shop_count"), act("shop_count"))
+    assert (one.ok, one.outcome) == (False, outcome)
+    assert f"HTTP {status}" in one.text
+    assert f"HTTP {status}" in two.text  # the connection lives on
+
+
+async def test_a_connection_that_is_cut_in_mid_call_leaves_it_unknown(pins: Path) -> None:
+    inner = app_of("stateless")
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        headers = dict(scope.get("headers", ()))
+        if headers.get(b"mcp-method") == b"tools/call":
+            raise RuntimeError("the connection is cut")
+        await inner(scope, receive, send)
+
+    async with serving(app) as url:
+        tools = await mcp_tools(McpServer(name="shop", url=f"{url}/mcp"), pins=pins)
+        (cut,) = await seen(tools, act("shop_count"))
+    assert (cut.ok, cut.outcome) == (False, "unknown")
+    assert json.dumps(cut.text)
