@@ -3,6 +3,7 @@
 The command line and records use the same values.
 """
 
+from clew.agent_files.classify import classify
 from clew.agent_files.make import (
     DOCS,
     Loaded,
@@ -30,6 +31,7 @@ __all__ = [
     "Loaded",
     "PartError",
     "Spec",
+    "classify",
     "explained",
     "is_foreign",
     "load_agent",

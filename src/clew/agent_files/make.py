@@ -20,7 +20,7 @@ from clew.agent_files.spec import (
     Spec,
     part,
 )
-from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of
+from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of, server_tools
 from clew.codecs import by_name
 from clew.codecs.interface import Codec
 from clew.context import PROMPT, Instructions, instructions, matching
@@ -54,6 +54,7 @@ from clew.validate import check_cost
 DOCS: Final = "docs"
 Where: TypeAlias = tuple[str | int, ...]
 """A place in a spec, as `part` takes it."""
+Placed: TypeAlias = tuple[Where, list[AnyTool]]
 
 GROUNDED: Final = "grounded"
 
@@ -106,7 +107,7 @@ def _with_line(spec: Spec) -> Generator[None]:
 
 def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
     thinker = make_model(spec) if model is None else model
-    placed = list(_placed(spec, make_library(spec) if docs is None else docs))
+    placed = list(_placed(spec, make_library(spec) if docs is None else docs, thinker))
     found = [tool for _, tools in placed for tool in tools]
     _check_names(placed)
     fields: dict[str, Any] = {
@@ -213,7 +214,7 @@ def make_tools(spec: Spec, docs: object | None) -> list[AnyTool]:
         return [tool for _, tools in _placed(spec, docs) for tool in tools]
 
 
-def _placed(spec: Spec, docs: object | None) -> Iterator[tuple[Where, list[AnyTool]]]:
+def _placed(spec: Spec, docs: object | None, model: Model | None = None) -> Iterator[Placed]:
     """The tools, with the places in the spec that ask for them."""
     for name in dict.fromkeys(spec.named_tools):
         with part("tools", name):
@@ -238,6 +239,7 @@ def _placed(spec: Spec, docs: object | None) -> Iterator[tuple[Where, list[AnyTo
         with part("agents", place):
             tools = [other_agent(other, spec, make_agent)]
         yield ("agents", place), tools
+    yield from server_tools(spec, model)
     if spec.memory:
         with part("memory"):
             tools = [*require(MEMORY, "tools")(spec.memory)]
@@ -246,7 +248,7 @@ def _placed(spec: Spec, docs: object | None) -> Iterator[tuple[Where, list[AnyTo
         yield ("docs",), [*require(DOCUMENTS, "docs_tools")(docs)]
 
 
-def _check_names(placed: Iterable[tuple[Where, list[AnyTool]]]) -> None:
+def _check_names(placed: Iterable[Placed]) -> None:
     """Find the tool that no agent can have, or whose name is taken: it is told with its place."""
     seen: set[str] = set()
     for path, tools in placed:
@@ -259,7 +261,7 @@ def _check_names(placed: Iterable[tuple[Where, list[AnyTool]]]) -> None:
             seen.add(tool.name)
 
 
-def _check_taken(model: Model, placed: Iterable[tuple[Where, list[AnyTool]]]) -> None:
+def _check_taken(model: Model, placed: Iterable[Placed]) -> None:
     """Find the tool that the model cannot be asked with, so as to say where it is named."""
     for path, tools in placed:
         with part(*path):

@@ -101,6 +101,14 @@ def with_absolute_paths(spec: Spec, file: Path, *, screened: bool) -> Spec:
         msgspec.structs.replace(each, cwd=place(each.cwd or ".")) for each in spec.programs
     )
     agents = tuple(msgspec.structs.replace(each, file=place(each.file)) for each in spec.agents)
+    servers = tuple(
+        msgspec.structs.replace(
+            each,
+            cwd=place(each.cwd or ".") if each.command else each.cwd,
+            roots=tuple(map(place, each.roots)),
+        )
+        for each in spec.mcp
+    )
     return msgspec.structs.replace(
         spec,
         docs=place(spec.docs),
@@ -109,6 +117,7 @@ def with_absolute_paths(spec: Spec, file: Path, *, screened: bool) -> Spec:
         store=store,
         programs=programs,
         agents=agents,
+        mcp=servers,
         file=str(file),
     )
 

@@ -168,6 +168,39 @@ class AgentTable(Part, frozen=True):
     file: str
 
 
+class McpAuthTable(Part, frozen=True):
+    """How clew signs in at an MCP server (`clew.toolbox.mcp.McpAuth`)."""
+
+    grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
+    client_id: str = ""
+    client_secret: str = ""
+    issuer: str = ""
+    scope: str = ""
+    port: int = 8976
+
+
+class McpTable(Part, frozen=True):
+    """A server of MCP tools (`clew.toolbox.mcp.McpServer`); places are relative to the file."""
+
+    name: str
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    cwd: str = ""
+    url: str = ""
+    headers: dict[str, str] = {}
+    auth: McpAuthTable | None = None
+    timeout: float = 120.0
+    connect_timeout: float = 30.0
+    effects: dict[str, Effect] = {}
+    trusted: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    resources: bool = False
+    prompts: bool = False
+    sampling: int = 0
+    roots: tuple[str, ...] = ()
+
+
 class RetrievalTable(Part, frozen=True):
     """The table `retrieval`: the settings of `clew.tools.retrieval.Retrieval`.
 
@@ -221,6 +254,7 @@ class Spec(Part, frozen=True):
     programs: tuple[Program, ...] = ()
     processes: tuple[ProcessTable, ...] = ()
     agents: tuple[AgentTable, ...] = ()
+    mcp: tuple[McpTable, ...] = ()
     retrieval: RetrievalTable | None = None
     compaction: CompactionTable | None = None
     rewinds: RewindsTable | None = None

@@ -4,7 +4,7 @@ A replay takes results from the record, so stand-ins suffice: tools with the rec
 guards, checks and screens by name.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self, get_args
@@ -29,7 +29,7 @@ from clew.core.events import (
     Observation,
     Stop,
 )
-from clew.core.interfaces import AgentTool, AnyTool, Parameters, Retry, Tool, ToolSpec
+from clew.core.interfaces import AgentTool, AnyTool, Guard, Parameters, Retry, Tool, ToolSpec
 from clew.core.trajectory import Trajectory
 from clew.subagents import delegation_spec
 from clew.tools.retrieval import Retrieval
@@ -63,7 +63,8 @@ def stand_ins(
         )
         raise ConfigError(message)
     if brief is not None:
-        found |= {name: _tool(name, setting, brief, record) for name in lacking}
+        guards = _server_guards(spec)
+        found |= {name: _tool(name, setting, brief, record, guards) for name in lacking}
     order = [*setting.tools, *found]
     parts = _parts(spec, setting, agent)
     bounds = setting.parts["bounds"][-len(spec.bounds) :] if spec.bounds else ()
@@ -104,7 +105,7 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
         tools=tuple(one for one in spec.named_tools if ":" not in one or one not in theirs),
         screens=tuple(name for name in spec.screens if ":" not in name),
         docs=str(Path.cwd()) if spec.docs else "",
-        programs=(), processes=(), agents=(), guards=(), bounds=(),
+        programs=(), processes=(), agents=(), mcp=(), guards=(), bounds=(),
         checks=tuple(name for name in spec.checks if ":" not in name),
         answer="", retrieval=None, memory="",
         rewinds=None if _has_critic(spec) else spec.rewinds,
@@ -118,7 +119,7 @@ def _has_critic(spec: Spec) -> bool:
 
 def _has_own(spec: Spec) -> bool:
     own = any(":" in name for name in spec.named_tools)
-    return bool(own or spec.programs or spec.processes or spec.memory)
+    return bool(own or spec.programs or spec.processes or spec.mcp or spec.memory)
 
 
 def _parts(spec: Spec, setting: AgentSpec, agent: Agent) -> dict[str, Any]:
@@ -149,7 +150,18 @@ def _parts(spec: Spec, setting: AgentSpec, agent: Agent) -> dict[str, Any]:
     return parts
 
 
-def _tool(name: str, setting: AgentSpec, brief: PromptSpec, record: Trajectory) -> AnyTool:
+def _server_guards(spec: Spec) -> dict[str, Guard]:
+    """The guards of the tools of MCP servers, by how the names of their tools begin."""
+    return {f"{each.name}_": _Named(f"mcp_pins({each.name})") for each in spec.mcp}
+
+
+def _tool(
+    name: str,
+    setting: AgentSpec,
+    brief: PromptSpec,
+    record: Trajectory,
+    guards: Mapping[str, Guard],
+) -> AnyTool:
     """A tool as far as the record tells: of a hidden one it holds no schema."""
     version, effect, _ = setting.tools[name].split()
     shown = {tool.name: tool for tool in (*brief.tools, *brief.more)}
@@ -160,6 +172,7 @@ def _tool(name: str, setting: AgentSpec, brief: PromptSpec, record: Trajectory) 
     said: dict[str, Any] = {
         **vars(bare), "version": version, "effect": _effect(effect),
         "repair": _repair(name, record, keys),
+        "guard": next((one for begin, one in guards.items() if name.startswith(begin)), None),
     }  # fmt: skip
     if any(one.child for one in tried):
         return AgentTool(**said, run=_uncalled, most=_most(setting, name))

@@ -132,6 +132,20 @@ steps = 15
 # cpu = 30                              # seconds
 # memory = 1000000000                   # bytes
 
+# Tools of a server of the Model Context Protocol, each named SERVER_tool (extra mcp). What it says
+# of them is pinned in AGENT.mcp.json at first use; a call is held while it says something else.
+# [[mcp]]
+# name = "files"
+# command = "npx"                       # or url = "https://mcp.example.com/mcp"
+# args = ["-y", "@modelcontextprotocol/server-filesystem", "."]
+# env = { LEVEL = "info" }              # it gets no other variables than PATH, HOME and language
+# effects = { read_text_file = "read" } # every other tool is unsafe (`clew tools classify`)
+# trusted = []                          # tools whose results are trusted
+# only = ["read_text_file", "write_file"]  # offer these tools, and no others
+# resources = true                      # tools that list and read resources; prompts likewise
+# sampling = 0                          # tokens of your model that one call may spend
+# timeout = 120                         # seconds for one call
+
 # The agent of another file as a tool: each call is a run of its own, with a share of the limits.
 # [[agents]]
 # name = "researcher"

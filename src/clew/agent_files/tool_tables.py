@@ -1,16 +1,17 @@
 """The tools that tables of an agent file describe: programs, processes, agents of other files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 
 from clew.agent_files.imports import imported_function
 from clew.agent_files.read import read_agent_file
-from clew.agent_files.spec import AgentTable, ProcessTable, Program, Spec, origin
+from clew.agent_files.spec import AgentTable, ProcessTable, Program, Spec, origin, part
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
-from clew.core.interfaces import AgentTool, Tool
+from clew.core.interfaces import AgentTool, AnyTool, Model, Tool
 from clew.subagents import delegate
+from clew.support.wings import MCP, require
 from clew.toolbox.program import program
 from clew.tools.process import process_tool
 
@@ -48,6 +49,25 @@ def other_agent(each: AgentTable, spec: Spec, make: Callable[[Spec], Agent]) -> 
     if not inner.model:
         inner = inner.replace({"model": spec.model})
     return delegate(make(inner), name=each.name, description=each.description, origin=origin(inner))
+
+
+def server_tools(
+    spec: Spec, model: Model | None
+) -> Iterator[tuple[tuple[str, int], list[AnyTool]]]:
+    """The tools of each MCP server, with its place in the spec; `model` answers its questions.
+
+    They are made from what is pinned beside the agent file. Raises `PartError`.
+    """
+    if not spec.mcp:
+        return
+    with part("mcp", 0):
+        tools_of = require(MCP, "tools")
+    for place, each in enumerate(spec.mcp):
+        with part("mcp", place):
+            if each.name in {other.name for other in spec.mcp[:place]}:
+                raise ConfigError(f"two MCP servers are called {each.name}: rename one")
+            tools: list[AnyTool] = tools_of(msgspec.to_builtins(each), spec.file, model)
+        yield ("mcp", place), tools
 
 
 def _check_circle(each: AgentTable, above: tuple[str, ...]) -> None:

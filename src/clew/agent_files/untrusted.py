@@ -55,6 +55,10 @@ def outside_parts(spec: Spec) -> Iterator[str]:
         for name in names:
             if ":" in name:
                 yield f"module {name} ({what}) from {spec.folder or 'the working folder'}"
+    for server in spec.mcp:
+        yield f"MCP server {server.name}: {server.url or [server.command, *server.args]}"
+        for name, text in {**server.env, **server.headers}.items():
+            yield f"MCP server {server.name} gets {name}: {text}"
     for each in spec.agents:
         yield f"agent file {each.file}"
     if spec.docs:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import anyio.lowlevel
 import msgspec
@@ -22,6 +22,7 @@ from clew.agent_files import (
 )
 from clew.cli.screen import Screen, tell_model
 from clew.interfaces import AgentSpec, Json, ModelInfo, OnText, Prompt, Reply
+from clew.support.wings import MCP, require
 from clew.toolbox.docs import Library
 
 VOTES: Final = "votes"
@@ -68,6 +69,9 @@ def changed(keys: Mapping[str, Json], before: Spec, said_by: str = "--set") -> S
     for name in ("docs", "memory"):
         if place := said.get(name):
             said[name] = str(Path(place).absolute())
+    if lines := cast("list[Json]", said.get("mcp")):
+        of_line = require(MCP, "server")
+        said["mcp"] = [of_line(line) if isinstance(line, str) else line for line in lines]
     spec = read_agent_file(file) if file else before
     try:
         return spec.replace(said)

@@ -77,6 +77,14 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
     return value
 
 
+def _servers(
+    context: click.Context, parameter: click.Parameter, value: tuple[str, ...]
+) -> list[str] | None:
+    """Lines that name servers; None where the option was left out."""
+    del context, parameter
+    return [*value] or None
+
+
 def _place(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """A place; of a password in it nothing is shown, so that what is shown lacks it."""
     place = named(context, parameter, value)
@@ -139,6 +147,14 @@ LOG_DIR: Final = _file(
 AGENT: Final = _file(
     "--agent", "FILE", "An agent file (TOML; `clew init` writes one); other options override it."
 )
+MCP: Final = click.option(
+    "--mcp",
+    multiple=True,
+    callback=_servers,
+    metavar="SERVER",
+    help="Use the tools of this MCP server: a command line or a URL, or NAME=… of either. Several "
+    "times for several.",
+)
 QUEUE: Final = _name(
     "--queue",
     "NAME",
@@ -178,6 +194,7 @@ _AGENT: Final = (
         help="Comma-separated: names from `clew doctor tools`, or module:name of your own.  "
         "[default: calc,planner]",
     ),
+    MCP,
     _name(
         "--codec",
         "NAME",

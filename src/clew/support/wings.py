@@ -31,6 +31,8 @@ DOCUMENTS: Final = "clew.documents"
 """`docs`, of an agent file: a function from a folder to its documents; `docs_tools`: to tools."""
 MEMORY: Final = "clew.memory"
 """`memory`, of an agent file; `tools`: a function from a file of memories to tools."""
+MCP: Final = "clew.mcp"
+"""`mcp`, of an agent file; `tools`: a function from a table, its file and a model to tools."""
 COMMANDS: Final = "clew.commands"
 """`clew NAME`: a `click.Command`."""
 

@@ -1,9 +1,26 @@
 """Tools of servers that speak the Model Context Protocol (MCP): extra `mcp`.
 
-`mcp_tools` makes tools of servers. The SDK is imported when the first call is made.
+`mcp_tools` makes tools of servers, from what is pinned of them in a `PinFile`. The SDK is imported
+when the first call is made.
 """
 
-from clew.toolbox.mcp.settings import McpAuth, McpServer
-from clew.toolbox.mcp.tools import mcp_tools, mcp_tools_sync
+from clew.toolbox.mcp.changes import changes
+from clew.toolbox.mcp.pins import PinFile, ServerPins, pin_file
+from clew.toolbox.mcp.settings import McpAuth, McpServer, server_from
+from clew.toolbox.mcp.tables import server_of_table
+from clew.toolbox.mcp.tools import ask_server, make_tools, mcp_tools, mcp_tools_sync
 
-__all__ = ["McpAuth", "McpServer", "mcp_tools", "mcp_tools_sync"]
+__all__ = [
+    "McpAuth",
+    "McpServer",
+    "PinFile",
+    "ServerPins",
+    "ask_server",
+    "changes",
+    "make_tools",
+    "mcp_tools",
+    "mcp_tools_sync",
+    "pin_file",
+    "server_from",
+    "server_of_table",
+]

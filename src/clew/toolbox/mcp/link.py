@@ -5,7 +5,7 @@ is imported then too: it is dear, and many a run calls no such tool.
 """
 
 import importlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -43,9 +43,16 @@ _TASK_TRIES: Final = 5
 class Link:
     """The way to one server, for its tools and their guard."""
 
-    def __init__(self, server: McpServer, pins: ServerPins, model: Model | None = None) -> None:
+    def __init__(
+        self,
+        server: McpServer,
+        pins: ServerPins,
+        model: Model | None = None,
+        rejected: Sequence[str] = (),
+    ) -> None:
         self.server = server
         self.pins = pins
+        self._rejected = rejected
         self.model = model
         self._delay = 0.0
         self._next = 0.0
@@ -84,17 +91,23 @@ class Link:
     async def verdict(self, record: Trajectory | None, call: str) -> Verdict | None:
         """A hold with what differs, if the server says something else now than what was pinned.
 
+        A denial, if somebody rejected just that.
+
         None also where a person has seen that very difference for this call, and allowed it.
         """
         connection = await self.connection()
         now: ServerPins = await connection.listing()
         if now.digest == self.pins.digest:
             return None
-        mark = f"[{now.digest[:16]}]"
+        name, mark = self.server.name, f"[{now.digest[:16]}]"
+        if now.digest in self._rejected:
+            return Verdict(
+                "deny",
+                f"the MCP server {name} says of itself and its tools what somebody rejected {mark}",
+            )
         if record is not None and _was_seen(record, call, mark):
             return None
         lines = "\n".join(changes(self.pins, now))
-        name = self.server.name
         return Verdict(
             "hold",
             f"the MCP server {name} is not what was pinned:\n{lines}\n"
@@ -102,12 +115,19 @@ class Link:
             f"only this one {mark}",
         )
 
+    async def held(self, key: str, context: CallContext | None) -> Verdict | None:
+        """The verdict that holds a call which is about to be made. Raises `ToolError`."""
+        record = None if context is None else context.record
+        verdict = await self.verdict(record, key.rpartition(":")[2])
+        if verdict is not None and verdict.kind == "deny":
+            raise ToolError(verdict.reason)
+        return verdict
+
     async def call(self, tool: str, args: dict[str, Json], key: str, effect: Effect) -> Any:
         """Call a tool: an `Observation`, or a `Verdict` that holds the call."""
         context = CALL.get()
         task = "" if context is None else context.task
-        held = await self.verdict(None if context is None else context.record, _place(key))
-        if held is not None and not task:
+        if not task and (held := await self.held(key, context)) is not None:
             return held
         support = self.pins.by_name[tool].get("execution", {}).get("taskSupport")
         wants_task = support == "required" or (support == "optional" and effect in EFFECTFUL)
@@ -156,11 +176,6 @@ def _returned(server: str, value: Any, usage: Usage) -> Observation | Verdict:
         "(if this process has ended when you answer, the call is made anew)",
         asks=value.asks,
     )
-
-
-def _place(key: str) -> str:
-    """`step.index` of `run_id:step.index`."""
-    return key.rpartition(":")[2]
 
 
 def _was_seen(record: Trajectory, call: str, mark: str) -> bool:

@@ -76,15 +76,18 @@ class PinFile:
 
     def read(self) -> dict[str, ServerPins]:
         """All pins; none where there is no file. Raises `ConfigError` for one that is broken."""
+        return self._form().servers
+
+    def _form(self) -> "_Form":
         try:
             body = self.path.read_bytes()
         except FileNotFoundError:
-            return {}
+            return _Form(VERSION, {})
         except OSError as error:
             message = f"the pins in {self.path} cannot be read ({error.strerror}): {_ADVICE}"
             raise ConfigError(message) from error
         try:
-            return msgspec.json.decode(body, type=_Form).servers
+            return msgspec.json.decode(body, type=_Form)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             message = f"{self.path} holds no pins of MCP servers ({error}): {_ADVICE}"
             raise ConfigError(message) from error
@@ -93,14 +96,30 @@ class PinFile:
         """The pins of the server of that name, if there are any."""
         return self.read().get(name)
 
+    def rejected(self, name: str) -> tuple[str, ...]:
+        """Digests of what this server said and somebody rejected."""
+        return self._form().rejected.get(name, ())
+
+    def reject(self, name: str, digest: str) -> None:
+        """Refuse all calls while the server says what has this digest."""
+        form = self._form()
+        known = [one for one in form.rejected.get(name, ()) if one != digest]
+        self._write(_Form(VERSION, form.servers, {**form.rejected, name: (*known, digest)}))
+
     def put(self, name: str, pins: ServerPins | None) -> None:
-        """Pin a server, or take its pins away; the file is replaced as a whole."""
-        servers = self.read()
-        servers.pop(name, None)
+        """Pin a server, or take its pins away."""
+        form = self._form()
+        servers = {key: known for key, known in form.servers.items() if key != name}
+        rejected = {key: known for key, known in form.rejected.items() if key != name}
         if pins is not None:
             servers[name] = pins
-        kept = {name: servers[name] for name in sorted(servers)}
-        body = msgspec.json.format(msgspec.json.encode(_Form(VERSION, kept), order="sorted"))
+            if kept := tuple(one for one in self.rejected(name) if one != pins.digest):
+                rejected[name] = kept
+        self._write(_Form(VERSION, servers, rejected))
+
+    def _write(self, form: "_Form") -> None:
+        """Replace the file as a whole."""
+        body = msgspec.json.format(msgspec.json.encode(form, order="sorted"))
         try:
             make_folder(self.path.parent)
             handle, beside = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
@@ -117,6 +136,7 @@ class _Form(msgspec.Struct, forbid_unknown_fields=True):
 
     version: int
     servers: dict[str, ServerPins]
+    rejected: dict[str, tuple[str, ...]] = {}
 
 
 def pin_file(agent_file: str | Path | None = None) -> PinFile:

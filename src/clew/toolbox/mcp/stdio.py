@@ -30,7 +30,7 @@ GRACE: Final = 2.0
 """Seconds that a server has to end after its stdin was closed, and again after SIGTERM."""
 
 _REAP: Final = 0.5
-_LINES: Final = 5
+_LINES: Final = 2
 _BESIDE: Final = ("USER", "LOGNAME", "SHELL", "TERM", "APPDATA", "TEMP", "USERPROFILE")
 
 Inbox = MemoryObjectReceiveStream[SessionMessage | Exception]

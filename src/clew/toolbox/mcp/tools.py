@@ -75,24 +75,18 @@ async def mcp_tools(
     ])  # fmt: skip
     made: list[Tool] = []
     for server in named.values():
-        made += make_tools(server, await pinned(server, file), model)
+        pins_now = await pinned(server, file)
+        made += make_tools(server, pins_now, model, file.rejected(server.name))
     return (*made,)
 
 
 mcp_tools_sync = twin(mcp_tools)
 
 
-def tools_of(
-    servers: Sequence[McpServer], file: PinFile, model: Model | None = None
-) -> list[tuple[McpServer, list[Tool]]]:
-    """The tools of each server, for callers without an event loop. Raises `ConfigError`."""
-    servers_by_name(servers)
-    first = twin(pinned)
-    known = file.read()
-    return [
-        (server, make_tools(server, known.get(server.name) or first(server, file), model))
-        for server in servers
-    ]
+def tools_of(server: McpServer, file: PinFile, model: Model | None = None) -> list[Tool]:
+    """The tools of a server, for callers without an event loop. Raises `ConfigError`."""
+    pins = file.get(server.name) or twin(pinned)(server, file)
+    return make_tools(server, pins, model, file.rejected(server.name))
 
 
 async def pinned(server: McpServer, file: PinFile) -> ServerPins:
@@ -126,11 +120,16 @@ def check_installed() -> None:
         raise ConfigError(f"MCP servers need the SDK, which is not installed: run {install('mcp')}")
 
 
-def make_tools(server: McpServer, pins: ServerPins, model: Model | None = None) -> list[Tool]:
+def make_tools(
+    server: McpServer,
+    pins: ServerPins,
+    model: Model | None = None,
+    rejected: Sequence[str] = (),
+) -> list[Tool]:
     """The tools of a server from its pins; nothing is connected. Raises `ConfigError`."""
     check_installed()
     _check_named(server, pins)
-    link = Link(server, pins, model)
+    link = Link(server, pins, model, rejected)
     guard = PinGuard(link)
     version = f"mcp:{pins.digest[:16]}"
 
@@ -200,8 +199,7 @@ def _further(server: McpServer, link: Link) -> Iterable[Tool]:
 
 async def _ask(link: Link, name: str, args: dict[str, Json], key: str) -> Any:
     context = CALL.get()
-    held = await link.verdict(None if context is None else context.record, key.rpartition(":")[2])
-    if held is not None:
+    if (held := await link.held(key, context)) is not None:
         return held
     requests = await sdk_module("requests")
     ask = getattr(requests, name)

@@ -1,0 +1,98 @@
+"""Writes into an agent file what a tool of an MCP server does; comments and order stay."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, Final, cast
+
+import msgspec
+
+from clew.agent_files.read import read_agent_file
+from clew.agent_files.spec import McpTable
+from clew.agent_files.toml_lines import line_of
+from clew.core.errors import ConfigError
+from clew.core.events import Effect, Json
+from clew.tools.explain import keywords
+
+_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
+_HEADING: Final = re.compile(r"\s*\[")
+
+
+def classify(file: str | Path, tool: str, effect: Effect, *, trusted: bool = False) -> None:
+    """Set effect and trust of `tool` (`SERVER_tool`) in an agent file.
+
+    Raises `ConfigError` where the file has no such server, or is written in a way that cannot be
+    changed line by line: then it says what to write.
+    """
+    spec = read_agent_file(file)
+    found = [each for each in spec.mcp if tool.startswith(f"{each.name}_")]
+    if not found:
+        known = ", ".join(f"{each.name}_…" for each in spec.mcp) or "none"
+        message = f"{file} has no MCP server with a tool {tool}: its tools are {known}"
+        raise ConfigError(message)
+    server = max(found, key=lambda each: len(each.name))
+    name = tool.removeprefix(f"{server.name}_")
+    effects = {**server.effects, name: effect}
+    trust = [one for one in server.trusted if one != name] + [name] * trusted
+    place = Path(file).expanduser()
+    text = place.read_text("utf-8-sig")
+    number = spec.mcp.index(server)
+    new = _with_key(text, number, "effects", effects, wanted=True)
+    new = _with_key(new, number, "trusted", trust, wanted=bool(trust or server.trusted))
+    _check(file, text, new, number, server, {"effects": effects, "trusted": trust})
+    place.write_text(new, "utf-8")
+
+
+def _with_key(text: str, number: int, key: str, value: Json, *, wanted: bool) -> str:
+    """The text with the key of the table `mcp` with this number set to the value."""
+    if not wanted:
+        return text
+    lines = text.split("\n")
+    begin = line_of(text, ("mcp", number))  # the line after the heading, counted from 0
+    end = next((at for at in range(begin, len(lines)) if _HEADING.match(lines[at])), len(lines))
+    line = f"{key} = {_toml(value)}"
+    written = re.compile(rf"(\s*){key}\s*=\s*[\[{{].*[\]}}]\s*(#.*)?$")
+    for at in range(begin, end):
+        if same := written.match(lines[at]):
+            remark = f"  {same[2]}" if same[2] else ""
+            lines[at] = f"{same[1]}{line}{remark}"
+            return "\n".join(lines)
+    named = next(at for at in range(begin, end) if re.match(r"\s*name\s*=", lines[at]))
+    lines.insert(named + 1, line)
+    return "\n".join(lines)
+
+
+def _toml(value: Json) -> str:
+    """A text, a list or a table on one line, as TOML writes it."""
+    if isinstance(value, dict):
+        pairs = keywords(value).items()
+        inner = ", ".join(f"{_key(name)} = {_toml(one)}" for name, one in pairs)
+        return f"{{ {inner} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, cast('list[Json]', value)))}]"
+    return msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _toml(name)
+
+
+def _check(
+    file: str | Path, before: str, after: str, number: int, server: McpTable, said: dict[str, Json]
+) -> None:
+    """Raise unless the new text says what the old one said, and that."""
+    wanted: dict[str, Any] = tomllib.loads(before)
+    wanted["mcp"][number] |= {key: value for key, value in said.items() if value}
+    if not said["trusted"] and server.trusted:
+        wanted["mcp"][number]["trusted"] = []
+    try:
+        done = tomllib.loads(after) == wanted
+    except tomllib.TOMLDecodeError:
+        done = False
+    if not done:
+        lines = "; ".join(f"{key} = {_toml(value)}" for key, value in said.items() if value)
+        message = (
+            f"{file} is written in a way that cannot be changed line by line: write for the server "
+            f"{server.name}: {lines}"
+        )
+        raise ConfigError(message)
