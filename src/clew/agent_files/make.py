@@ -2,7 +2,6 @@
 
 import difflib
 import os
-import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,16 +9,17 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
+from clew.agent_files.connection import model_settings
 from clew.agent_files.contexts import context_of
 from clew.agent_files.imports import imported, imported_function, imported_tools
 from clew.agent_files.read import described, read_agent_file
 from clew.agent_files.spec import (
     PartError,
-    PriceTable,
     PromptTable,
     Spec,
     part,
 )
+from clew.agent_files.strategies import with_strategy
 from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of, server_tools
 from clew.codecs import by_name
 from clew.codecs.interface import Codec
@@ -28,10 +28,7 @@ from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.interfaces import AnyTool, Check, Guard, Model, Part, Prompt, Tool
 from clew.guards.limits import Limits
-from clew.models.http.rate_limit import read_rate
-from clew.models.prices import Price
 from clew.models.resolve import OFFLINE, default_model, resolve
-from clew.models.validate import check_header, check_settings
 from clew.support.wings import (
     CHECKS,
     DOCUMENTS,
@@ -57,12 +54,6 @@ Where: TypeAlias = tuple[str | int, ...]
 Placed: TypeAlias = tuple[Where, list[AnyTool]]
 
 GROUNDED: Final = "grounded"
-
-_VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
-RECORDED: Final = "would be in the record of every run: name a variable of the environment"
-_PASSWORD: Final = re.compile(r"//[^/@]*:[^/@$]+@")
-_SECRET: Final = re.compile(r"authorization|cookie|api-?key|token|secret", re.IGNORECASE)
-"""Names of headers whose values nobody should read."""
 
 
 class Loaded(NamedTuple):
@@ -147,7 +138,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
     with part():
         agent = Agent(**fields)
     with part("prompt", "examples"):
-        return with_examples(agent, spec.examples)
+        return with_strategy(spec, with_examples(agent, spec.examples))
 
 
 def _codec(spec: Spec, model: Model, prompt: Instructions) -> Codec:
@@ -186,7 +177,7 @@ async def with_model(wanted: Spec) -> tuple[Spec, str]:
 def make_model(spec: Spec) -> Model:
     """The model of that name. Raises `ConfigError`."""
     with _with_line(spec):
-        settings = _settings(spec)
+        settings = model_settings(spec)
         if spec.model == OFFLINE:
             _check_offline(spec, settings)
         with part("model"):
@@ -340,61 +331,3 @@ def _prompt(words: str | PromptTable) -> str | Instructions:
     if not said.pop("variants"):
         said["variants"] = ()
     return Instructions(**said)
-
-
-def _settings(spec: Spec) -> dict[str, Any]:
-    """What the model is told of parameters, prices and the way to its server."""
-    reached = spec.connection
-    settings: dict[str, Any] = {}
-    if spec.params:
-        settings["params"] = spec.params
-    if spec.prices:
-        settings["prices"] = dict(map(_price, spec.prices.items()))
-    for name in ("timeout", "patience", "total", "rate", "base_url", "proxy", "headers"):
-        if (said := getattr(reached, name)) is not None:
-            settings[name] = _reached(name, said)
-    return settings
-
-
-def _price(said: tuple[str, PriceTable]) -> tuple[str, Price]:
-    name, each = said
-    with part("prices", name):
-        return name, Price(each.input, each.output, each.cached)
-
-
-def _reached(name: str, said: Any) -> Any:
-    """One setting of the way to the server. Raises `ConfigError` where it cannot be meant."""
-    if isinstance(said, dict):
-        headers = cast("dict[str, str]", said)
-        return {key: _header(key, text) for key, text in headers.items()}
-    filled = _filled(said, "connection", name) if isinstance(said, str) else said
-    with part("connection", name):
-        if isinstance(said, str) and _PASSWORD.search(said):
-            message = f"the password in {name} {RECORDED}, such as http://me:${{PASSWORD}}@host"
-            raise ConfigError(message)
-        if name == "rate":
-            return read_rate(filled)
-        check_settings({name: filled})
-    return filled
-
-
-def _header(name: str, text: str) -> str:
-    filled = _filled(text, "connection", "headers", name)
-    with part("connection", "headers", name):
-        if _SECRET.search(name) and filled == text:
-            raise ConfigError(f"the value of {name} {RECORDED}, such as ${{NAME}}")
-        check_header(name, filled)
-    return filled
-
-
-def _filled(text: str, *path: str) -> str:
-    """The text with variables of the environment in their places."""
-
-    def value(found: re.Match[str]) -> str:
-        if (known := os.environ.get(found[1])) is None:
-            message = f"{'.'.join(path)} names the variable {found[1]}, which is not set: set it"
-            raise ConfigError(message)
-        return known
-
-    with part(*path):
-        return _VARIABLE.sub(value, text)

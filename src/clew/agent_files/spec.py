@@ -234,6 +234,27 @@ class RewindsTable(Part, frozen=True):
     every: int = 5
 
 
+class StrategyTable(Part, frozen=True):
+    """The table `strategy`: a name, and those settings that the strategy has (`clew.strategies`).
+
+    `name` is that of a strategy that ships, or `module:name` of one's own: what it names takes the
+    agent and the settings, and gives a `Strategy`.
+    """
+
+    name: str
+    trials: int | None = None
+    memory: int | None = None
+    rounds: int | None = None
+    most: int | None = None
+    replans: int | None = None
+
+    @property
+    def settings(self) -> dict[str, int]:
+        """What is said beside the name."""
+        said = msgspec.structs.asdict(self)
+        return {name: value for name, value in said.items() if name != "name" and value is not None}
+
+
 class Spec(Part, frozen=True):
     """An agent as plain values, recorded as JSON in each of its runs.
 
@@ -258,6 +279,7 @@ class Spec(Part, frozen=True):
     retrieval: RetrievalTable | None = None
     compaction: CompactionTable | None = None
     rewinds: RewindsTable | None = None
+    strategy: str | StrategyTable | None = None
     params: dict[str, Json] = {}
     prices: dict[str, PriceTable] = {}
     connection: Connection = Connection()
@@ -276,6 +298,12 @@ class Spec(Part, frozen=True):
     def named_tools(self) -> tuple[str, ...]:
         """The tools by name, or the default ones."""
         return USUAL if self.tools is None else self.tools
+
+    @property
+    def planned(self) -> StrategyTable | None:
+        """The strategy, if there is one."""
+        said = self.strategy
+        return (StrategyTable(said) if said else None) if isinstance(said, str) else said
 
     @property
     def examples(self) -> int | None:

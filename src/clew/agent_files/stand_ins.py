@@ -14,6 +14,7 @@ import msgspec
 from clew.agent_files.make import with_examples
 from clew.agent_files.origin import spec_of
 from clew.agent_files.spec import Spec
+from clew.agent_files.strategies import recorded_strategy
 from clew.codecs.interface import PromptSpec
 from clew.context.prompt_spec import recorded_brief
 from clew.core.agent import Agent
@@ -53,6 +54,8 @@ def stand_ins(
     brief = None if body is None else recorded_brief(body)[0]
     setting = record.setting or record.started.setting
     agent = make(_shipped(spec, spec_of(record) or Spec()))
+    if spec.planned is not None:
+        spec, agent = _whole(spec), recorded_strategy(agent, setting)
     found = {tool.name: tool for tool in agent.tools}
     found |= {tool.name: tool for tool in _agent_tools(spec, setting)}
     lacking = [name for name in setting.tools if name not in found] if _has_own(spec) else []
@@ -107,9 +110,17 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
         docs=str(Path.cwd()) if spec.docs else "",
         programs=(), processes=(), agents=(), mcp=(), guards=(), bounds=(),
         checks=tuple(name for name in spec.checks if ":" not in name),
-        answer="", retrieval=None, memory="",
+        answer="", retrieval=None, memory="", strategy=None,
         rewinds=None if _has_critic(spec) else spec.rewinds,
     )  # fmt: skip
+
+
+def _whole(spec: Spec) -> Spec:
+    """What of the spec holds for a strategy's own record: the rest is its agents'."""
+    return spec.replace({
+        "guards": (), "bounds": (), "retrieval": None, "rewinds": None, "compaction": None,
+        "agents": (), "programs": (), "processes": (), "prompt": None,
+    })  # fmt: skip
 
 
 def _has_critic(spec: Spec) -> bool:
@@ -119,7 +130,8 @@ def _has_critic(spec: Spec) -> bool:
 
 def _has_own(spec: Spec) -> bool:
     own = any(":" in name for name in spec.named_tools)
-    return bool(own or spec.programs or spec.processes or spec.mcp or spec.memory)
+    described = spec.programs or spec.processes or spec.mcp or spec.memory or spec.strategy
+    return bool(own or described)
 
 
 def _parts(spec: Spec, setting: AgentSpec, agent: Agent) -> dict[str, Any]:
@@ -174,7 +186,7 @@ def _tool(
         "repair": _repair(name, record, keys),
         "guard": next((one for begin, one in guards.items() if name.startswith(begin)), None),
     }  # fmt: skip
-    if any(one.child for one in tried):
+    if any(one.child for one in tried) or _most(setting, name) is not None:
         return AgentTool(**said, run=_uncalled, most=_most(setting, name))
     retry = Retry(_times(record, keys, tried))
     return Tool(**said, call=_uncalled, retry=retry, probe=_uncalled)

@@ -113,6 +113,12 @@ steps = 15
 # critic = "openai:gpt-4o-mini"  # ask this model too whether the run is on a wrong branch,
 # every = 5             # after so many steps, and where calls repeat themselves
 
+# Answer by several runs (docs/strategies.md): a name, or a table with its settings.
+# [strategy]
+# name = "reflexion"    # or rewoo, plan_and_solve, orchestrator, evaluator_optimizer, module:name
+# trials = 3
+# memory = 3            # so many reflections are shown to the next trial
+
 # A command-line program as a tool: an argument list, never a shell.
 # [[programs]]
 # name = "git_log"

@@ -49,6 +49,7 @@ def outside_parts(spec: Spec) -> Iterator[str]:
         yield f"module {function.function} in a process"
     parts = {"answer": (spec.answer,), "tools": spec.named_tools, "screens": spec.screens}
     parts |= {"guards": spec.guards, "bounds": spec.bounds, "checks": spec.checks}
+    parts |= {"strategy": () if spec.planned is None else (spec.planned.name,)}
     if spec.retrieval is not None:
         parts["embed"] = (spec.retrieval.embed,)
     for what, names in parts.items():

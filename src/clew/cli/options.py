@@ -196,6 +196,12 @@ _AGENT: Final = (
     ),
     MCP,
     _name(
+        "--strategy",
+        "NAME",
+        "Answer by several runs: reflexion, rewoo, plan_and_solve, orchestrator, "
+        "evaluator_optimizer, or module:name.",
+    ),
+    _name(
         "--codec",
         "NAME",
         "How the model writes its calls: native, paper, labelled …  "

@@ -33,6 +33,9 @@ MEMORY: Final = "clew.memory"
 """`memory`, of an agent file; `tools`: a function from a file of memories to tools."""
 MCP: Final = "clew.mcp"
 """`mcp`, of an agent file; `tools`: a function from a table, its file and a model to tools."""
+STRATEGIES: Final = "clew.strategies"
+"""`strategy` of an agent file: takes an agent and settings, and gives a `Strategy`; and
+`strategy_agent`, which makes an agent of one."""
 COMMANDS: Final = "clew.commands"
 """`clew NAME`: a `click.Command`."""
 

@@ -1,0 +1,75 @@
+"""What an agent file says of a model's parameters, prices and the way to its server."""
+
+import os
+import re
+from typing import Any, Final, cast
+
+from clew.agent_files.spec import PriceTable, Spec, part
+from clew.core.errors import ConfigError
+from clew.models.http.rate_limit import read_rate
+from clew.models.prices import Price
+from clew.models.validate import check_header, check_settings
+
+_VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
+RECORDED: Final = "would be in the record of every run: name a variable of the environment"
+_PASSWORD: Final = re.compile(r"//[^/@]*:[^/@$]+@")
+_SECRET: Final = re.compile(r"authorization|cookie|api-?key|token|secret", re.IGNORECASE)
+"""Names of headers whose values nobody should read."""
+
+
+def model_settings(spec: Spec) -> dict[str, Any]:
+    """What the model is told of parameters, prices and the way to its server."""
+    reached = spec.connection
+    settings: dict[str, Any] = {}
+    if spec.params:
+        settings["params"] = spec.params
+    if spec.prices:
+        settings["prices"] = dict(map(_price, spec.prices.items()))
+    for name in ("timeout", "patience", "total", "rate", "base_url", "proxy", "headers"):
+        if (said := getattr(reached, name)) is not None:
+            settings[name] = _reached(name, said)
+    return settings
+
+
+def _price(said: tuple[str, PriceTable]) -> tuple[str, Price]:
+    name, each = said
+    with part("prices", name):
+        return name, Price(each.input, each.output, each.cached)
+
+
+def _reached(name: str, said: Any) -> Any:
+    """One setting of the way to the server. Raises `ConfigError` where it cannot be meant."""
+    if isinstance(said, dict):
+        headers = cast("dict[str, str]", said)
+        return {key: _header(key, text) for key, text in headers.items()}
+    filled = _filled(said, "connection", name) if isinstance(said, str) else said
+    with part("connection", name):
+        if isinstance(said, str) and _PASSWORD.search(said):
+            message = f"the password in {name} {RECORDED}, such as http://me:${{PASSWORD}}@host"
+            raise ConfigError(message)
+        if name == "rate":
+            return read_rate(filled)
+        check_settings({name: filled})
+    return filled
+
+
+def _header(name: str, text: str) -> str:
+    filled = _filled(text, "connection", "headers", name)
+    with part("connection", "headers", name):
+        if _SECRET.search(name) and filled == text:
+            raise ConfigError(f"the value of {name} {RECORDED}, such as ${{NAME}}")
+        check_header(name, filled)
+    return filled
+
+
+def _filled(text: str, *path: str) -> str:
+    """The text with variables of the environment in their places."""
+
+    def value(found: re.Match[str]) -> str:
+        if (known := os.environ.get(found[1])) is None:
+            message = f"{'.'.join(path)} names the variable {found[1]}, which is not set: set it"
+            raise ConfigError(message)
+        return known
+
+    with part(*path):
+        return _VARIABLE.sub(value, text)

@@ -1,0 +1,63 @@
+"""The strategy of an agent file: the agent that answers by it."""
+
+import inspect
+from collections.abc import Coroutine, Mapping
+from typing import Any, NoReturn
+
+from clew.agent_files.imports import imported_function
+from clew.agent_files.spec import Spec, part
+from clew.core.agent import Agent
+from clew.core.errors import ConfigError
+from clew.core.events import AgentSpec, Json
+from clew.support.wings import STRATEGIES, find, names, require
+
+_MAKE = "strategy_agent"
+"""The entry that makes an agent of a strategy; all others of the group are strategies."""
+
+
+def with_strategy(spec: Spec, agent: Agent) -> Agent:
+    """The agent that answers by the spec's strategy, with `agent` for the work; or that itself."""
+    if (said := spec.planned) is None:
+        return agent
+    with part("strategy"):
+        make = _found(said.name, spec.folder)
+        known = inspect.signature(make).parameters
+        for name in said.settings:
+            if name not in known:
+                has = ", ".join(each for each in known if each in _NUMBERS) or "none"
+                message = f"{said.name} has no setting {name!r}; its settings: {has}"
+                raise ConfigError(message)
+        made: Agent = require(STRATEGIES, _MAKE)(make(agent, **said.settings), agent)
+        return made
+
+
+_NUMBERS = frozenset({"trials", "memory", "rounds", "most", "replans"})
+
+
+def _found(name: str, folder: str) -> Any:
+    if ":" in name:
+        return imported_function(name, "strategy", folder)
+    if name == _MAKE or (found := find(STRATEGIES, name)) is None:
+        known = ", ".join(each for each in names(STRATEGIES) if each != _MAKE)
+        message = f"there is no strategy {name!r}: there are {known}, or write module:name"
+        raise ConfigError(message)
+    return found
+
+
+class _Recorded:
+    """A strategy that is only replayed: what it decided is in the record."""
+
+    def __init__(self, setting: AgentSpec) -> None:
+        self.name = setting.model.partition(":")[2]
+        self.params: Mapping[str, Json] = setting.params
+        self.roles: Mapping[str, Any] = {}
+
+    def __call__(self, runs: Any, task: str) -> Coroutine[Any, Any, NoReturn]:
+        """Nobody asks."""
+        raise ConfigError(f"the strategy {self.name} is only replayed here")
+
+
+def recorded_strategy(agent: Agent, setting: AgentSpec) -> Agent:
+    """The agent of a strategy's record for a replay, without its roles; `agent` does the work."""
+    made: Agent = require(STRATEGIES, _MAKE)(_Recorded(setting), agent)
+    return made
