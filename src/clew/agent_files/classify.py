@@ -3,7 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 
@@ -69,7 +69,7 @@ def _toml(value: Json) -> str:
         inner = ", ".join(f"{_key(name)} = {_toml(one)}" for name, one in pairs)
         return f"{{ {inner} }}"
     if isinstance(value, list):
-        return f"[{', '.join(map(_toml, cast('list[Json]', value)))}]"
+        return f"[{', '.join(map(_toml, msgspec.convert(value, list[Any])))}]"
     return msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")
 
 
