@@ -16,6 +16,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from clew import follow, read
+from clew.stores import store_at
 from tests.patience import PATIENCE
 from tests.serve.served import TASKS, begin_task, raw, until, words
 from tests.test_layers import ROOT
@@ -155,6 +156,30 @@ async def test_over_stdio_what_is_open_is_continued_by_the_next_server(tmp_path:
     assert record.stop is not None
     assert record.stop.answer == "It is sent."
     assert (tmp_path / "sent").read_text("utf-8") == "Dear Ada\n" * 2
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_over_stdio_a_call_that_is_cancelled_cancels_its_run(
+    tmp_path: Path, mode: str
+) -> None:
+    store = str(tmp_path / "runs.sqlite")
+    async with Client(over_stdio(tmp_path), mode=mode) as client:
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.call_tool, "keeper", {"question": "Write to Ada."})
+            await there(tmp_path / "waiting")
+            group.cancel_scope.cancel()
+        (listed,) = (await client.list_resources()).resources
+        run_id = listed.name
+        async with store_at(store) as place:
+            with anyio.fail_after(PATIENCE):
+                while not await place.inbox(run_id):
+                    await anyio.sleep(0.02)
+        (tmp_path / "open").touch()
+        async for _ in follow(run_id, store=store):
+            pass
+    stop = (await read(run_id, store=store)).stop
+    assert stop is not None
+    assert (stop.status, stop.reason) == ("interrupted", "the client cancelled it")
 
 
 async def test_ctrl_c_lets_each_run_finish_its_step(tmp_path: Path) -> None:

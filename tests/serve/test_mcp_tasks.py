@@ -245,3 +245,19 @@ async def test_methods_of_the_other_era_are_not_found(era: str, method: str) -> 
         with pytest.raises(MCPError) as caught:
             await raw(client, method, taskId="x", inputResponses={})
     assert caught.value.error.code == types.METHOD_NOT_FOUND
+
+
+@eras
+async def test_no_more_runs_are_executed_than_at_once(era: str) -> None:
+    door, store = Door(), MemoryStore()
+    served = server([door.agent()], store=store, at_once=1)
+    async with Client(served, mode=era, extensions=TASKS) as client:
+        first = await begin_task(client, "Go through.")
+        await door.reached.wait()
+        second = await begin_task(client, "Go through.")
+        assert (await raw(client, "tasks/get", taskId=second))["statusMessage"] == (
+            "waiting for its turn"
+        )
+        door.open.set()
+        for run_id in (first, second):
+            assert (await result_of(client, run_id))["structuredContent"]["status"] == "answered"

@@ -58,13 +58,14 @@ def _is_flat(schema: Mapping[str, Any]) -> bool:
     return schema.get("type") == "object" and all(map(_is_field, fields.values()))
 
 
-def _is_field(schema: Any) -> bool:
-    if not isinstance(schema, Mapping):
-        return False
-    kind: Any = schema.get("type")  # pyright: ignore[reportUnknownMemberType] - it is JSON
-    items: Any = schema.get("items")  # pyright: ignore[reportUnknownMemberType] - it is JSON
-    several = kind == "array" and isinstance(items, Mapping)
-    return kind in _PLAIN or (several and ("enum" in items or "anyOf" in items))
+def _is_field(schema: Json) -> bool:
+    match schema:
+        case {"type": "array", "items": {"enum": _} | {"anyOf": _}}:
+            return True
+        case {"type": str(kind)}:
+            return kind in _PLAIN
+        case _:
+            return False
 
 
 def _asked(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from clew.core.errors import ConfigError
+from clew.core.interfaces import RunInfo
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.serve.mcp.runs import Runs, tool_of
 from clew.stores.listing import status_of, summary
@@ -29,27 +30,25 @@ async def list_resources(
     ctx: Context, params: types.PaginatedRequestParams | None
 ) -> types.ListResourcesResult:
     """The runs that clients began, last written first."""
-    runs = ctx.lifespan_context
-    found: list[types.Resource] = []
-    last, more = "", None
-    async for info in runs.listed((params.cursor if params is not None else "") or ""):
-        if len(found) == _PAGE:
-            more = last
-            break
-        begun = summary(info)
-        goal = " ".join(begun.started.goal.split())[:_SHOWN] if begun is not None else ""
-        found.append(
-            types.Resource(
-                uri=f"clew://runs/{info.run_id}",
-                name=info.run_id,
-                title=goal or info.run_id,
-                description=f"A run of {tool_of(info)}: {status_of(info.last.body)}",
-                mime_type=_JSON,
-            )
-        )
-        last = info.run_id
+    cursor = (params.cursor if params is not None else "") or ""
+    found, more = await ctx.lifespan_context.listed(cursor, _PAGE)
     return types.ListResourcesResult(
-        resources=found, next_cursor=more, ttl_ms=0, cache_scope="private"
+        resources=[_resource(info) for info in found],
+        next_cursor=more or None,
+        ttl_ms=0,
+        cache_scope="private",
+    )
+
+
+def _resource(info: RunInfo) -> types.Resource:
+    begun = summary(info)
+    goal = " ".join(begun.started.goal.split())[:_SHOWN] if begun is not None else ""
+    return types.Resource(
+        uri=f"clew://runs/{info.run_id}",
+        name=info.run_id,
+        title=goal or info.run_id,
+        description=f"A run of {tool_of(info)}: {status_of(info.last.body)}",
+        mime_type=_JSON,
     )
 
 

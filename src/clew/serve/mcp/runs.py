@@ -4,7 +4,7 @@ Nothing of a run is kept here. What is in memory is lost without harm: the last 
 """
 
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final
@@ -130,16 +130,23 @@ class Runs:
         """Whether a word for the run waits to be read, such as a ruling."""
         return bool(await self.store.inbox(run_id))
 
-    async def listed(self, after: str = "") -> AsyncGenerator[RunInfo]:
-        """The runs of the queue, last written first, behind the run `after`."""
+    async def listed(self, after: str, most: int) -> tuple[list[RunInfo], str]:
+        """The runs of the queue behind the run `after`, last written first: `most` of them.
+
+        Also what `after` is to be for the next ones; empty where there are none.
+        """
+        found: list[RunInfo] = []
         last: RunInfo | None = None
         passed = not after
         while page := await self.store.runs(_PAGE, last):
             for info in page:
                 if passed and queue_of(info) == self.queue and tool_of(info) in self.agents:
-                    yield info
+                    if len(found) == most:
+                        return found, found[-1].run_id
+                    found.append(info)
                 passed = passed or info.run_id == after
             last = page[-1]
+        return found, ""
 
 
 def tool_of(info: RunInfo) -> str:

@@ -152,14 +152,10 @@ class Tasks:
         """`tasks/list` (2025-11-25): the runs that clients began, last written first."""
         _core_only(ctx, "tasks/list")
         runs = ctx.lifespan_context
-        found: list[RunInfo] = []
-        async for info in runs.listed(params.cursor or ""):
-            found.append(info)
-            if len(found) > _PAGE:
-                break
-        listed: dict[str, Any] = {"tasks": [await _listed(runs, info) for info in found[:_PAGE]]}
-        if len(found) > _PAGE:
-            listed["nextCursor"] = found[_PAGE - 1].run_id
+        found, more = await runs.listed(params.cursor or "", _PAGE)
+        listed: dict[str, Any] = {"tasks": [await _listed(runs, info) for info in found]}
+        if more:
+            listed["nextCursor"] = more
         return listed
 
     async def _state(self, ctx: Context, run_id: str) -> TaskState:
