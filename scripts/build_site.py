@@ -26,7 +26,7 @@ NAVIGATION: Final = {
         "Tools": ["tools", "tool-retrieval", "web"],
         "Several agents": ["subagents", "strategies"],
         "Safety": ["evidence-audit", "request-filter", "approvals"],
-        "Runs and records": ["context", "forks", "watching", "retention", "memory"],
+        "Runs and records": ["context", "forks", "watching", "retention", "memory", "mcp"],
         "Workers": ["workers", "postgres", "dbos", "ray"],
         "Testing and evaluation": ["testing", "simulated-models", "evaluation"],
         "Parts of your own": [

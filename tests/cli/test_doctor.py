@@ -111,7 +111,7 @@ def test_version_and_help() -> None:
     shown = clew("--help")
     assert shown.code == 0
     listed = shown.out.split("Ask:\n")[1].split("Examples:")[0]
-    commands = re.findall(r"^  (\w+)  +\S", listed, re.MULTILINE)
+    commands = re.findall(r"^  ([\w-]+)  +\S", listed, re.MULTILINE)
     assert commands[0] == "ask"
     assert sorted(commands) == sorted(entry.name for group in COMMANDS.values() for entry in group)
     for command in commands:  # what a process adds has been seen above

@@ -24,8 +24,8 @@ Examples:
   clew serve-mcp support.toml --http 127.0.0.1:8765 --token-env CLEW_MCP_TOKEN
 \b
 Without --http it speaks over stdin and stdout with the program that started
-it. Each call is a run: if the client leaves, the run goes on; if the server is
-killed, the next one continues it. Ctrl-C lets each run finish its step; a
+it. Each call is a run: if the client leaves, the run goes on; if the server
+is killed, the next one continues it. Ctrl-C lets each run finish its step; a
 second Ctrl-C stops at once. Exit codes: 0, 2 usage, 130 stopped at once.
 """
 
