@@ -36,7 +36,9 @@ WINGS = (
     "testing.servers",
     "toolbox.docs",
     "toolbox.mcp",
+    "toolbox.sandbox",
     "toolbox.web",
+    "toolbox.workspace",
     "workers.dbos",
     "workers.ray",
 )

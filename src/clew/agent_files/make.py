@@ -20,7 +20,7 @@ from clew.agent_files.spec import (
     part,
 )
 from clew.agent_files.strategies import with_strategy
-from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of, server_tools
+from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of, wing_tools
 from clew.codecs import by_name
 from clew.codecs.interface import Codec
 from clew.context import PROMPT, Instructions, instructions, matching
@@ -33,7 +33,6 @@ from clew.support.wings import (
     CHECKS,
     DOCUMENTS,
     GUARDS,
-    MEMORY,
     SCREENS,
     TOOLS,
     find,
@@ -230,11 +229,7 @@ def _placed(spec: Spec, docs: object | None, model: Model | None = None) -> Iter
         with part("agents", place):
             tools = [other_agent(other, spec, make_agent)]
         yield ("agents", place), tools
-    yield from server_tools(spec, model)
-    if spec.memory:
-        with part("memory"):
-            tools = [*require(MEMORY, "tools")(spec.memory)]
-        yield ("memory",), tools
+    yield from wing_tools(spec, model)
     if docs is not None:
         yield ("docs",), [*require(DOCUMENTS, "docs_tools")(docs)]
 

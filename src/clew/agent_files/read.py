@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args, get_origin
 
 import msgspec
 
-from clew.agent_files.spec import SCREENS, Spec
+from clew.agent_files.spec import SCREENS, Spec, WorkspaceTable
 from clew.agent_files.toml_lines import line_of
 from clew.core.errors import ConfigError
 from clew.stores import has_password, scheme_of
@@ -89,6 +89,12 @@ def with_absolute_paths(spec: Spec, file: Path, *, screened: bool) -> Spec:
     def place(given: str) -> str:
         return str(folder / Path(given).expanduser()) if given else ""
 
+    def inside(said: str | WorkspaceTable) -> str | WorkspaceTable:
+        if isinstance(said, str):
+            return place(said)
+        readable = tuple(map(place, said.readable))
+        return msgspec.structs.replace(said, root=place(said.root), readable=readable)
+
     screens = spec.screens if screened else SCREENS
     address = scheme_of(spec.store)
     if has_password(spec.store):
@@ -113,6 +119,7 @@ def with_absolute_paths(spec: Spec, file: Path, *, screened: bool) -> Spec:
         spec,
         docs=place(spec.docs),
         memory=place(spec.memory),
+        workspace=inside(spec.workspace),
         screens=screens,
         store=store,
         programs=programs,

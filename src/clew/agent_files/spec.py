@@ -1,6 +1,6 @@
 """What an agent is made of, as plain values: an agent file, the options of a command, an origin."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -201,6 +201,24 @@ class McpTable(Part, frozen=True):
     roots: tuple[str, ...] = ()
 
 
+class WorkspaceTable(Part, frozen=True):
+    """The table `workspace`: a folder, and the settings of `clew.toolbox.workspace`'s tools.
+
+    `only` names tools; `limits` are the fields of `clew.toolbox.sandbox.SandboxLimits`.
+    """
+
+    root: str
+    only: tuple[str, ...] = ()
+    network: bool = False
+    readable: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    limits: dict[str, int] = {}
+    default_branch: bool = False
+    author: str = ""
+    trusted: bool = False
+    unsafe_kernel: bool = False
+
+
 class RetrievalTable(Part, frozen=True):
     """The table `retrieval`: the settings of `clew.tools.retrieval.Retrieval`.
 
@@ -258,11 +276,11 @@ class StrategyTable(Part, frozen=True):
 class Spec(Part, frozen=True):
     """An agent as plain values, recorded as JSON in each of its runs.
 
-    `model` is `provider:model`, or empty for the first usable one. `docs`, `memory` and `store` are
-    paths or addresses. `tools` are names of shipped tools and `module:name` of your own; modules
-    are looked up beside `file` (the agent file; empty: the working folder) first. The same holds
-    for `screens`, `guards`, `bounds`, `checks` and the type `answer`. Omitted values are those of
-    `Agent`, except for tools: `named_tools`.
+    `model` is `provider:model`, or empty for the first usable one. `docs`, `memory`, `workspace`
+    and `store` are paths or addresses. `tools` are names of shipped tools and `module:name` of your
+    own; modules are looked up beside `file` (the agent file; empty: the working folder) first. The
+    same holds for `screens`, `guards`, `bounds`, `checks` and the type `answer`. Omitted values are
+    those of `Agent`, except for tools: `named_tools`.
     """
 
     model: str = ""
@@ -270,6 +288,7 @@ class Spec(Part, frozen=True):
     prompt: str | PromptTable | None = None
     docs: str = ""
     memory: str = ""
+    workspace: str | WorkspaceTable = ""
     store: str = ""
     tools: tuple[str, ...] | None = None
     programs: tuple[Program, ...] = ()
@@ -336,8 +355,8 @@ def put(said: dict[str, Any], path: Sequence[str | int], value: Json) -> None:
     """Set a value inside tables, or take it away with None; what is no table there becomes one."""
     table = said
     for key in map(str, path[:-1]):
-        if key == "prompt" and isinstance(text := table.get(key), str):
-            table[key] = verbatim(text)
+        if key in _AS_TABLES and isinstance(text := table.get(key), str) and text:
+            table[key] = _AS_TABLES[key](text)
         if not isinstance(table.get(key), dict):
             table[key] = {}
         table = table[key]
@@ -350,3 +369,10 @@ def put(said: dict[str, Any], path: Sequence[str | int], value: Json) -> None:
 def verbatim(text: str) -> dict[str, Json]:
     """A prompt that is one text, as a table."""
     return {"persona": text, "constraints": [], "verbatim": True}
+
+
+_AS_TABLES: Final[Mapping[str, Callable[[str], dict[str, Json]]]] = {
+    "prompt": verbatim,
+    "workspace": lambda folder: {"root": folder},
+}
+"""Keys that may be one text, as the table that it stands for."""

@@ -110,7 +110,7 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
         docs=str(Path.cwd()) if spec.docs else "",
         programs=(), processes=(), agents=(), mcp=(), guards=(), bounds=(),
         checks=tuple(name for name in spec.checks if ":" not in name),
-        answer="", retrieval=None, memory="", strategy=None,
+        answer="", retrieval=None, memory="", workspace="", strategy=None,
         rewinds=None if _has_critic(spec) else spec.rewinds,
     )  # fmt: skip
 
@@ -130,8 +130,8 @@ def _has_critic(spec: Spec) -> bool:
 
 def _has_own(spec: Spec) -> bool:
     own = any(":" in name for name in spec.named_tools)
-    described = spec.programs or spec.processes or spec.mcp or spec.memory or spec.strategy
-    return bool(own or described)
+    tables = spec.programs or spec.processes or spec.mcp or spec.strategy
+    return bool(own or tables or spec.memory or spec.workspace)
 
 
 def _parts(spec: Spec, setting: AgentSpec, agent: Agent) -> dict[str, Any]:

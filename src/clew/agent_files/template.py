@@ -97,6 +97,19 @@ steps = 15
 # most = 100            # never show more than so many
 # per_server = 4        # of the k, at most so many from one server (the prefix of a tool's name)
 
+# A folder whose files the model may read and change; it runs programs there, in a sandbox.
+# The folder alone: workspace = "…"
+# [workspace]
+# root = "project"
+# only = ["list_files", "read_file", "grep"]   # not all of its tools
+# network = false       # whether programs may reach other machines
+# readable = ["../data"]  # what programs may read beside the folder and the system
+# env = ["CI"]          # variables of the environment that programs get
+# default_branch = false  # whether git_commit may commit on it
+# trusted = false       # whether what files say can be trusted
+# [workspace.limits]
+# memory = 4000000000   # bytes, all programs of a call together; cpu, processes, file, disk
+
 # What is left out of a run that outgrows the model's window; the record keeps all of it.
 # [compaction]
 # by = ["duplicates", "mask", "drop"]  # in this order; or extract: lines with words of the goal

@@ -1,19 +1,31 @@
-"""The tools that tables of an agent file describe: programs, processes, agents of other files."""
+"""The tools that keys of an agent file describe: programs, processes, other agents, wings."""
 
 from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 import msgspec
 
 from clew.agent_files.imports import imported_function
 from clew.agent_files.read import read_agent_file
-from clew.agent_files.spec import AgentTable, ProcessTable, Program, Spec, origin, part
+from clew.agent_files.spec import (
+    AgentTable,
+    ProcessTable,
+    Program,
+    Spec,
+    WorkspaceTable,
+    origin,
+    part,
+)
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.interfaces import AgentTool, AnyTool, Model, Tool
 from clew.subagents import delegate
-from clew.support.wings import MCP, require
+from clew.support.wings import MCP, MEMORY, WORKSPACE, require
 from clew.toolbox.program import program
 from clew.tools.process import process_tool
+
+Place: TypeAlias = tuple[str | int, ...]
+"""A place in a spec, as `part` takes it."""
 
 
 def command_tool(each: Program) -> Tool:
@@ -51,9 +63,7 @@ def other_agent(each: AgentTable, spec: Spec, make: Callable[[Spec], Agent]) -> 
     return delegate(make(inner), name=each.name, description=each.description, origin=origin(inner))
 
 
-def server_tools(
-    spec: Spec, model: Model | None
-) -> Iterator[tuple[tuple[str, int], list[AnyTool]]]:
+def _server_tools(spec: Spec, model: Model | None) -> Iterator[tuple[Place, list[AnyTool]]]:
     """The tools of each MCP server, with its place in the spec; `model` answers its questions.
 
     They are made from what is pinned beside the agent file. Raises `PartError`.
@@ -68,6 +78,25 @@ def server_tools(
                 raise ConfigError(f"two MCP servers are called {each.name}: rename one")
             tools: list[AnyTool] = tools_of(msgspec.to_builtins(each), spec.file, model)
         yield ("mcp", place), tools
+
+
+def wing_tools(spec: Spec, model: Model | None) -> Iterator[tuple[Place, list[AnyTool]]]:
+    """The tools of servers, of a file of memories and of a folder, with their places in the spec.
+
+    `model` answers what servers ask. Raises `PartError`.
+    """
+    yield from _server_tools(spec, model)
+    if spec.memory:
+        with part("memory"):
+            tools: list[AnyTool] = [*require(MEMORY, "tools")(spec.memory)]
+        yield ("memory",), tools
+    if spec.workspace:
+        said = spec.workspace
+        table = WorkspaceTable(root=said) if isinstance(said, str) else said
+        given: dict[str, Any] = {k: it for k, it in msgspec.structs.asdict(table).items() if it}
+        with part("workspace"):
+            tools = [*require(WORKSPACE, "tools")(**given)]
+        yield ("workspace",), tools
 
 
 def _check_circle(each: AgentTable, above: tuple[str, ...]) -> None:

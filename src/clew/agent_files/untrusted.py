@@ -62,11 +62,14 @@ def outside_parts(spec: Spec) -> Iterator[str]:
             yield f"MCP server {server.name} gets {name}: {text}"
     for each in spec.agents:
         yield f"agent file {each.file}"
-    if spec.docs:
-        yield f"documents {spec.docs}"
-    if spec.memory:
-        yield f"memories {spec.memory}"
+    yield from _places(spec)
     yield from _servers(spec)
+
+
+def _places(spec: Spec) -> Iterator[str]:
+    folder = spec.workspace if isinstance(spec.workspace, str) else spec.workspace.root
+    named = {"documents": spec.docs, "memories": spec.memory, "files and programs in": folder}
+    yield from (f"{what} {place}" for what, place in named.items() if place)
 
 
 def _servers(spec: Spec) -> Iterator[str]:

@@ -66,8 +66,8 @@ def changed(keys: Mapping[str, Json], before: Spec, said_by: str = "--set") -> S
     for name in LISTS:
         if isinstance(names := said.get(name), str):
             said[name] = [one.strip() for one in names.split(",") if one.strip()]
-    for name in ("docs", "memory"):
-        if place := said.get(name):
+    for name in ("docs", "memory", "workspace", "workspace.root"):
+        if isinstance(place := said.get(name), str) and place:
             said[name] = str(Path(place).absolute())
     if lines := cast("list[Json]", said.get("mcp")):
         of_line = require(MCP, "server")

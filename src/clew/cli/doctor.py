@@ -27,6 +27,7 @@ from clew.cli.screen import console
 from clew.models import ProviderInfo, available, default_model
 from clew.stores import is_address, store_at, store_file
 from clew.support.extras import install, installed
+from clew.toolbox.sandbox import kernel
 
 EXTRAS: Final = {
     "openai": ("openai",),
@@ -109,6 +110,7 @@ async def _examine(store: str | None, env_file: str) -> list[Finding]:
         Finding("settings", ".env", bool(env_file), env_file or "none here or above"),
         *_network(),
         await _store(store),
+        *(Finding("sandbox", it.name, it.built, it.said) for it in kernel().walls),
         *sorted(starmap(_extra, EXTRAS.items()), key=lambda extra: not extra.usable),
         *[await _provider(info) for info in providers],
         Finding("model", model, usable=True, said=f"used when none is named: {why}"),

@@ -186,6 +186,12 @@ _AGENT: Final = (
         "FILE",
         "Tell the run what in this file of memories fits, and let it remember and look up.",
     ),
+    _file(
+        "--workspace",
+        "FOLDER",
+        "Let the model read and change the files in this folder, run programs there in a sandbox, "
+        "and use its git repository.",
+    ),
     click.option(
         "--tools",
         callback=_names,

@@ -19,7 +19,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 AGENT: Final = "agent"
 OBSERVATION: Final = "observation."
-TEXTS: Final = frozenset({AGENT, "model", "codec", "docs", "tools", "prompt", "answer"})
+TEXTS: Final = frozenset(
+    {AGENT, "model", "codec", "docs", "workspace", "tools", "prompt", "answer"}
+)
 """Keys whose value is text, also where it looks like a number."""
 FIELDS: Final = [AGENT, *(name for name in Spec.__struct_fields__ if name not in {"store", "file"})]
 """The keys of an agent file that say what an agent is, and the file itself."""

@@ -36,6 +36,8 @@ MCP: Final = "clew.mcp"
 STRATEGIES: Final = "clew.strategies"
 """`strategy` of an agent file: takes an agent and settings, and gives a `Strategy`; and
 `strategy_agent`, which makes an agent of one."""
+WORKSPACE: Final = "clew.workspace"
+"""`workspace`, of an agent file; `tools`: a function from a folder and its settings to tools."""
 COMMANDS: Final = "clew.commands"
 """`clew NAME`: a `click.Command`."""
 

@@ -1,0 +1,86 @@
+"""Which walls of a sandbox this machine's kernel can build: found out by building each."""
+
+import functools
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any, Final
+
+from clew.toolbox.sandbox import landlock
+from clew.toolbox.sandbox.script import script
+from clew.toolbox.sandbox.syscalls import MACHINE, known
+
+LAUNCH: Final = "clew.toolbox.sandbox.launch"
+SCOPED: Final = 6
+"""The first version of landlock that keeps signals and abstract sockets inside."""
+
+_SECONDS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """One part of a sandbox: whether the kernel can build it, and if not, why."""
+
+    name: str
+    built: bool
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """What the kernel has for sandboxes."""
+
+    namespaces: Wall
+    landlock: Wall
+    seccomp: Wall
+
+    @property
+    def walls(self) -> tuple[Wall, ...]:
+        """All three."""
+        return (self.namespaces, self.landlock, self.seccomp)
+
+    @property
+    def lacks(self) -> str:
+        """What is missing, each with the reason; "" if a sandbox is complete here."""
+        return "; ".join(f"{it.name}: {it.said}" for it in self.walls if not it.built)
+
+
+@functools.cache
+def kernel() -> Kernel:
+    """What this machine's kernel can build. Takes some 0.1 s the first time."""
+    if sys.platform != "linux" or not known():
+        here = f"only Linux on x86_64 and aarch64 has them, and this is {sys.platform} {MACHINE}"
+        return Kernel(*(Wall(name, False, here) for name in ("namespaces", "landlock", "seccomp")))
+    version = landlock.version()
+    said = f"version {version}"
+    if not version:
+        said = "the kernel has none, or was started without it (lsm=…,landlock)"
+    elif version < SCOPED:
+        said += f" (from version {SCOPED} on it keeps signals and abstract sockets inside)"
+    return Kernel(_tried("namespaces"), Wall("landlock", version > 0, said), _tried("seccomp"))
+
+
+def _tried(name: str) -> Wall:
+    """Build one wall alone, around a program that does nothing."""
+    walls = {one: one == name for one in ("namespaces", "landlock", "seccomp")}
+    most = {"cpu": _SECONDS, "file": 1 << 20, "processes": 100, "memory": 1 << 30, "disk": 1 << 40}
+    places: dict[str, list[str]] = {
+        "readable": ["/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache"],
+        "writable": [],
+        "protected": [],
+    }
+    wanted: dict[str, Any] = {
+        "walls": walls, "network": False, "root": "/", "cwd": "/", "places": places, "limits": most,
+    }  # fmt: skip
+    command = [*script(LAUNCH), json.dumps(wanted), "/bin/sh", "-c", ":"]
+    try:
+        ended = subprocess.run(  # noqa: S603 - a command of our own
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
+        )
+        last: dict[str, Any] = json.loads(ended.stderr.decode(errors="replace").split("\n")[-2])
+    except (OSError, ValueError, IndexError, subprocess.TimeoutExpired) as error:
+        return Wall(name, False, f"trying them failed: {error}")
+    if last.get("built") and last.get("code") == 0:
+        return Wall(name, True, "usable")
+    return Wall(name, False, last.get("why") or f"a program in them ended with {last.get('code')}")

@@ -1,0 +1,86 @@
+"""What a program may use up: limits that the kernel holds, and a watch over all its processes."""
+
+import contextlib
+import os
+import resource
+import signal
+from pathlib import Path
+from typing import Any, Final
+
+PERIOD: Final = 0.1
+"""Seconds between two looks at the processes."""
+
+_SPARE: Final = 2
+"""Seconds of CPU between the signal that may be caught and the one that may not."""
+
+
+def restrict(limits: dict[str, Any], *, watched: bool) -> None:
+    """Set the limits of this process and of what it starts; no limit is raised.
+
+    Where nobody can watch how much memory all have together, each may have that much.
+    """
+    wanted = {
+        resource.RLIMIT_CPU: (int(limits["cpu"]), int(limits["cpu"]) + _SPARE),
+        resource.RLIMIT_FSIZE: (limits["file"], limits["file"]),
+        resource.RLIMIT_NOFILE: (1024, 1024),
+        resource.RLIMIT_CORE: (0, 0),
+    }
+    if not watched:
+        wanted[resource.RLIMIT_AS] = (limits["memory"], limits["memory"])
+    for kind, (soft, hard) in wanted.items():
+        now = resource.getrlimit(kind)[1]
+        if now != resource.RLIM_INFINITY:
+            soft, hard = min(soft, now), min(hard, now)  # noqa: PLW2901 - none may be raised
+        resource.setrlimit(kind, (soft, hard))
+
+
+def broken(limits: dict[str, Any], free: int, folder: str) -> str:
+    """Which limit the processes of our children's namespace break together; "" for none.
+
+    `free` is what the disk of `folder` had at the beginning.
+    """
+    number, memory = _used()
+    if number > limits["processes"]:
+        return f"it had more than {limits['processes']} processes"
+    if memory > limits["memory"]:
+        return f"it used more than {limits['memory']:,} bytes of memory"
+    if free - room(folder) > limits["disk"]:
+        return f"the disk lost more than {limits['disk']:,} bytes meanwhile"
+    return ""
+
+
+def room(folder: str) -> int:
+    """Bytes that are free on the disk of a folder."""
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize
+
+
+def _used() -> tuple[int, int]:
+    """The number of processes in a namespace of its own, and the bytes that are theirs."""
+    number = memory = 0
+    try:
+        world = os.stat("/proc/self/ns/pid_for_children").st_ino
+        if world == os.stat("/proc/self/ns/pid").st_ino:
+            return 0, 0
+    except OSError:
+        return 0, 0
+    for name in os.listdir("/proc"):
+        if name.isdecimal():
+            with contextlib.suppress(OSError):
+                if os.stat(f"/proc/{name}/ns/pid").st_ino == world:
+                    number += 1
+                    memory += _own(Path(f"/proc/{name}/status").read_text("utf-8", "replace"))
+    return number, memory
+
+
+def _own(status: str) -> int:
+    """The memory that a process has for itself, by its status."""
+    lines = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+    found = (lines.get(key, "0 kB").split()[0] for key in ("RssAnon", "RssShmem", "VmSwap"))
+    return sum(int(one) for one in found) * 1024
+
+
+def kill(process: int) -> None:
+    """Kill a process, and with it its namespace if it is the first there."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)

@@ -1,0 +1,191 @@
+"""What a program may touch, and running one in there."""
+
+import json
+import os
+import secrets
+import sys
+import tempfile
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from anyio import to_thread
+
+from clew.core.errors import ConfigError
+from clew.toolbox.sandbox.kernel import LAUNCH, Kernel, kernel
+from clew.toolbox.sandbox.script import script
+from clew.tools.run_process import environment, run_process
+
+SYSTEM: Final = (
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",
+    "/etc/alternatives", "/etc/ca-certificates", "/etc/group", "/etc/hosts", "/etc/ld.so.cache",
+    "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/mime.types",
+    "/etc/nsswitch.conf", "/etc/passwd", "/etc/pki/tls/certs", "/etc/protocols", "/etc/services",
+    "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/timezone",
+)  # fmt: skip
+"""What programs need of the system, to be read: no keys, no homes, no sockets."""
+
+NAMES: Final = "/etc/resolv.conf"
+VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "TZ")
+"""What a program is told of the environment, beside a home of its own: no keys are among it."""
+
+MARK: Final = "CLEW_SANDBOX"
+SCRATCH: Final = "/tmp"  # noqa: S108 - a folder of its own, in memory
+
+
+class SandboxError(Exception):
+    """The sandbox could not be built, so nothing was run. The message says which part failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxLimits:
+    """What a program and all that it starts may use up.
+
+    `cpu` are seconds, for each process; `memory` bytes that all have together, `file` bytes of one
+    file, `disk` bytes by which free space may shrink meanwhile. The kernel holds `cpu` and `file`;
+    the others are looked at ten times a second.
+    """
+
+    cpu: int = 600
+    memory: int = 4_000_000_000
+    processes: int = 256
+    file: int = 1_000_000_000
+    disk: int = 4_000_000_000
+
+    def __post_init__(self) -> None:
+        """Refuse what limits nothing."""
+        for name, number in asdict(self).items():
+            if number < 1:
+                raise ConfigError(f"the limit {name} of a sandbox is {number}: give 1 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended. `code` is None at the deadline; below 0, a signal ended it.
+
+    `why` says which limit the sandbox ended it for; `cut` counts bytes of output left out.
+    """
+
+    code: int | None
+    stdout: str
+    stderr: str
+    cut: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sandbox:
+    """A folder that programs may work in, and nothing else.
+
+    They read the system's programs, this Python and `readable`; they write `root`, if it is
+    `writable`, but for what is `protected` there, and a `/tmp` of their own in memory. Without
+    `network` they reach no address, not even of this machine. They see no other processes.
+
+    On a kernel that lacks a wall (`kernel`) nothing is run, unless it may be `weak`: then what the
+    kernel has is used.
+    """
+
+    root: str
+    writable: bool = True
+    network: bool = False
+    readable: tuple[str, ...] = ()
+    protected: tuple[str, ...] = (".git",)
+    limits: SandboxLimits = SandboxLimits()
+    weak: bool = False
+
+    def command(
+        self, argv: Sequence[str], *, cwd: str = "", here: Kernel | None = None, scratch: str = ""
+    ) -> list[str]:
+        """The command that runs `argv` in the sandbox, from the folder `cwd` below the root.
+
+        It takes the environment it is given; no descriptor but 0, 1 and 2 gets in.
+        """
+        here = here or kernel()
+        wanted: dict[str, Any] = {
+            "walls": {wall.name: wall.built for wall in here.walls},
+            "network": self.network,
+            "root": self.root,
+            "cwd": os.path.join(self.root, cwd),
+            "places": self._places(scratch),
+            "limits": asdict(self.limits),
+        }
+        return [*script(LAUNCH), json.dumps(wanted), *argv]
+
+    def _places(self, scratch: str) -> dict[str, list[str]]:
+        known = [*SYSTEM, sys.base_prefix, sys.prefix, *self.readable]
+        if self.network:
+            known += [NAMES, os.path.realpath(NAMES)]
+        writable = [self.root] if self.writable else []
+        if not self.writable:
+            known.append(self.root)
+        return {
+            "readable": list(dict.fromkeys(known)),
+            "writable": [*writable, *filter(None, [scratch])],
+            "protected": [os.path.join(self.root, name) for name in self.protected],
+        }
+
+    async def run(
+        self,
+        argv: Sequence[str],
+        *,
+        seconds: float,
+        limit: int,
+        cwd: str = "",
+        env: Collection[str] = (),
+        variables: Mapping[str, str] | None = None,
+    ) -> Ended:
+        """Run a program to its end, or to its deadline, and end all that it started.
+
+        Of each stream the first and last half of `limit` bytes are kept. It gets the variables of
+        the environment that are in `env`, and further `variables`. Raises `SandboxError`, with
+        nothing done.
+        """
+        here = await to_thread.run_sync(kernel)
+        if here.lacks and not self.weak:
+            raise SandboxError(f"this machine has no complete sandbox ({here.lacks})")
+        if sys.platform != "linux":
+            raise SandboxError("there is no sandbox on this system, not even in part")
+        mark = secrets.token_hex(12)
+        with _scratch(inside=here.namespaces.built) as scratch:
+            told = {name: text for name, text in environment(env).items() if name in VARIABLES}
+            told |= {name: os.environ[name] for name in env if name in os.environ}
+            programs = os.path.join(sys.prefix, "bin")
+            told["PATH"] = os.pathsep.join(filter(None, [programs, told.get("PATH", "")]))
+            told |= {"HOME": scratch, "TMPDIR": scratch, **(variables or {}), MARK: mark}
+            outside = scratch if scratch != SCRATCH else ""
+            try:
+                ran = await run_process(
+                    self.command(argv, cwd=cwd, here=here, scratch=outside),
+                    seconds=seconds,
+                    limit=limit,
+                    env=told,
+                )
+            except (OSError, ValueError) as error:
+                raise SandboxError(str(error)) from error
+        stderr, end = _split(ran.stderr.decode(errors="replace"), mark)
+        if end and not end["built"]:
+            raise SandboxError(end["why"])
+        stdout = ran.stdout.decode(errors="replace")
+        code = ran.code if ran.code is None or not end else end["code"]
+        return Ended(code, stdout, stderr, ran.cut, end.get("why", ""))
+
+
+@contextmanager
+def _scratch(*, inside: bool) -> Generator[str]:
+    """A folder for files that nobody keeps: in the sandbox's own memory, or a temporary one."""
+    if inside:
+        yield SCRATCH
+        return
+    with tempfile.TemporaryDirectory(prefix="clew-", ignore_cleanup_errors=True) as made:
+        yield str(Path(made).resolve())
+
+
+def _split(stderr: str, mark: str) -> tuple[str, dict[str, Any]]:
+    """What the program wrote, and what the watch says of its end."""
+    said, found, end = stderr.rpartition(f"\n{mark}")
+    if not found:
+        return stderr, {}
+    last: dict[str, Any] = json.loads(end)
+    return said, last

@@ -1,0 +1,107 @@
+"""The tool `run_command`: a program, or a line for the shell, in the sandbox."""
+
+import os
+import time
+from collections.abc import Collection
+from typing import Final
+
+from clew.core.errors import ToolError
+from clew.core.events import Json, Observation, Trust
+from clew.core.interfaces import Guard, Tool
+from clew.toolbox.sandbox import Ended, Sandbox, SandboxError
+from clew.toolbox.workspace.beneath import OWN
+from clew.toolbox.workspace.reading import arguments
+from clew.toolbox.workspace.root import Root
+from clew.toolbox.workspace.shown import head_and_tail
+from clew.tools.run_process import SLACK
+
+SHOWN: Final = 12_000
+"""Characters that are shown of each stream."""
+KEPT: Final = 1_000_000
+SECONDS: Final = 120
+MOST_SECONDS: Final = 1_800
+_SHELLS: Final = ("/bin/bash", "/bin/sh")
+
+
+def command_tool(
+    root: Root, sandbox: Sandbox, trust: Trust, guard: Guard | None, env: Collection[str]
+) -> Tool:
+    """The tool. Its programs get the variables named in `env`."""
+
+    async def call(args: dict[str, Json], key: str) -> Observation:
+        argv = _argv(args)
+        folder = args.get("folder") or ""
+        if folder:
+            folder = root.entries(folder)[0]
+        seconds = args.get("seconds") or SECONDS
+        had, begun = _has_git(root), time.monotonic()
+        try:
+            ended = await sandbox.run(argv, seconds=seconds, limit=KEPT, cwd=folder, env=env)
+        except SandboxError as error:
+            raise ToolError(f"nothing was run: {error}") from error
+        took = time.monotonic() - begun
+        made = _REMARK if _has_git(root) and not had else ""
+        return _observed(ended, seconds, took, made, trust)
+
+    return Tool(
+        "run_command",
+        _ABOUT,
+        _ARGS,
+        call,
+        effect="unsafe",
+        trust=trust,
+        guard=guard,
+        timeout=MOST_SECONDS + SLACK,
+    )
+
+
+def _has_git(root: Root) -> bool:
+    return os.path.lexists(os.path.join(root.path, OWN))
+
+
+def _argv(args: dict[str, Json]) -> list[str]:
+    argv: list[str] = args.get("argv") or []
+    line: str = args.get("command") or ""
+    if bool(argv) == bool(line):
+        raise ToolError("give either command, a line for the shell, or argv, a list of words")
+    if any("\0" in word for word in [*argv, line]):
+        raise ToolError("a NUL character is in the command, which no program can be given")
+    shell = next((one for one in _SHELLS if os.path.exists(one)), _SHELLS[-1])
+    return argv or [shell, "-c", line]
+
+
+def _observed(ended: Ended, seconds: int, took: float, made: str, trust: Trust) -> Observation:
+    parts = [
+        f"--- {name}\n{head_and_tail(said, SHOWN).rstrip()}"
+        for name, said in (("stdout", ended.stdout), ("stderr", ended.stderr))
+        if said.strip()
+    ]
+    output = "\n".join([*parts, *filter(None, [made])]) or "(no output)"
+    if ended.code is None:
+        text = f"ERROR: timeout: it did not end in {seconds} s and was stopped, with all it started"
+        text += f"; part of its work may be done\n{output}"
+        return Observation(content=text, ok=False, code="timeout", outcome="unknown", trust=trust)
+    if ended.why:
+        text = f"ERROR: crashed: it was stopped, because {ended.why}\n{output}"
+        return Observation(content=text, ok=False, code="crashed", outcome="unknown", trust=trust)
+    how = f"exit code {ended.code}" if ended.code >= 0 else f"ended by signal {-ended.code}"
+    return Observation(content=f"{how}, after {took:.1f} s\n{output}", trust=trust)
+
+
+_REMARK: Final = "--- note\nthe command made a .git folder: look into it before you use git there"
+_ABOUT: Final = (
+    "Run a program, or a line of the shell, inside the folder: it can change files there, except "
+    "in .git, and reaches no network. Its output is shown, of much the beginning and the end."
+)
+_ARGS: Final = arguments(
+    [],
+    command={"type": "string", "maxLength": 20_000, "description": "A line for the shell"},
+    argv={
+        "type": "array",
+        "items": {"type": "string", "maxLength": 100_000},
+        "maxItems": 1_000,
+        "description": "A program and its arguments, without a shell",
+    },
+    folder={"type": "string", "maxLength": 4096, "description": "Where to run it"},
+    seconds={"type": "integer", "minimum": 1, "maximum": MOST_SECONDS},
+)

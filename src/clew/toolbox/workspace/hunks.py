@@ -1,0 +1,148 @@
+"""Hunks of a patch, found in a text and applied: each at the only place that it can mean."""
+
+from typing import Final
+
+from clew.core.errors import ToolError
+from clew.toolbox.workspace.edit import absent
+from clew.toolbox.workspace.nearest import nearest, shown
+from clew.toolbox.workspace.patch import FilePatch, Hunk
+from clew.toolbox.workspace.text import Text
+
+_NAMED: Final = 10
+
+Span = tuple[int, int, str]
+
+
+def patched(text: Text, patch: FilePatch) -> tuple[Text, list[int]]:
+    """The text with all hunks applied, and the line at which each stood.
+
+    Raises `ToolError` for a hunk that has no place, or more than one.
+    """
+    lines = text.lines
+    starts = _starts(lines)
+    spans: list[Span] = []
+    places: list[int] = []
+    taken: list[tuple[int, int]] = []
+    for number, hunk in enumerate(patch.hunks, 1):
+        place = _place(text, lines, hunk, f"{patch.path}, hunk {number}")
+        end = place + len(hunk.old)
+        if any(place < other and first < end for first, other in taken):
+            raise ToolError(f"{patch.path}: hunk {number} changes lines that an earlier one has")
+        taken.append((place, end))
+        places.append(place + 1)
+        spans += _spans(text, starts, hunk, place)
+    done = text.change(spans)
+    for hunk in patch.hunks:
+        done = _with_end(done, ends_open=hunk.ends_open)
+    return done, places
+
+
+def _starts(lines: list[str]) -> list[int]:
+    """Where each line begins, and where the one behind the last would."""
+    found = [0]
+    for line in lines:
+        found.append(found[-1] + len(line) + 1)
+    return found
+
+
+def _place(text: Text, lines: list[str], hunk: Hunk, where: str) -> int:
+    """The number of the first line of a hunk, from 0."""
+    old = hunk.old
+    if not old:
+        if not lines or hunk.at_end:
+            return len(lines)
+        raise ToolError(f"{where} has no line that is there already: add some around it")
+    found = [at for at in range(len(lines) - len(old) + 1) if lines[at : at + len(old)] == old]
+    if hunk.at_end:
+        found = [at for at in found if at + len(old) == len(lines)]
+    if not found:
+        raise ToolError(absent(text, "\n".join(old), where))
+    if hunk.anchors:
+        found = _below(lines, hunk.anchors, found, where)
+    if len(found) > 1:
+        named = ", ".join(str(at + 1) for at in found[:_NAMED])
+        raise ToolError(
+            f"nothing was changed: {where} has {len(found)} matches, at lines {named}: add lines "
+            "around it, or a line '@@ ' with the function or class that it is in"
+        )
+    return found[0]
+
+
+def _below(lines: list[str], anchors: tuple[str, ...], found: list[int], where: str) -> list[int]:
+    """Those places that lie in the block that the anchors name, or behind their only line."""
+    blocks = [(-1, len(lines))]
+    for anchor in anchors:
+        named = [at for at, line in enumerate(lines) if line.strip().startswith(anchor.strip())]
+        named = [at for at in named if any(first < at < end for first, end in blocks)]
+        if not named:
+            near = nearest([anchor], lines)
+            hint = f" Nearest: {near.lines}:\n{shown(near, lines)}" if near else ""
+            raise ToolError(f"nothing was changed: {where}: no line {anchor!r} is there.{hint}")
+        only = len(named) == 1
+        inside = [(at, _block_end(lines, at)) for at in named]
+        if only and not any(first < at < end for first, end in inside for at in found):
+            inside = [(named[0], len(lines))]
+        blocks = inside
+    kept = [at for at in found if any(first < at < end for first, end in blocks)]
+    if not kept:
+        at = found[0] + 1
+        said = f"its lines stand at line {at}, and not below {anchors[-1]!r}"
+        raise ToolError(f"nothing was changed: {where}: {said}")
+    return kept
+
+
+def _block_end(lines: list[str], at: int) -> int:
+    """The line behind all that is indented deeper than this one."""
+    deep = _indent(lines[at])
+    for place in range(at + 1, len(lines)):
+        if lines[place].strip() and _indent(lines[place]) <= deep:
+            return place
+    return len(lines)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _spans(text: Text, starts: list[int], hunk: Hunk, place: int) -> list[Span]:
+    """What changes in the text; lines that are kept are not touched."""
+    spans: list[Span] = []
+    removed, added = 0, list[str]()
+    at = place
+    for sign, line in [*hunk.lines, (" ", "")]:
+        if sign == "-":
+            removed += 1
+        elif sign == "+":
+            added.append(line)
+        else:
+            if removed or added:
+                spans.append(_span(text.body, starts, at, removed, added))
+                at += removed
+                removed, added = 0, []
+            at += 1
+    return spans
+
+
+def _span(body: str, starts: list[int], at: int, removed: int, added: list[str]) -> Span:
+    """One run of removed and added lines as a change of the text."""
+    new = "\n".join(added)
+    start, end = starts[at], min(starts[at + removed], len(body))
+    closed = body.endswith("\n") or not body
+    last = at + removed == len(starts) - 1
+    if removed and added:
+        return start, starts[at + removed] - 1, new
+    if removed:
+        return (start, end, "") if closed or not last else (max(start - 1, 0), len(body), "")
+    if last and not closed:
+        return len(body), len(body), "\n" + new
+    return start, start, new + "\n"
+
+
+def _with_end(text: Text, *, ends_open: bool | None) -> Text:
+    """The text with, or without, an end of its last line."""
+    size = len(text.body)
+    if ends_open is True and text.body.endswith("\n"):
+        return text.change([(size - 1, size, "")])
+    if ends_open is False and text.body and not text.body.endswith("\n"):
+        return text.change([(size, size, "\n")])
+    return text

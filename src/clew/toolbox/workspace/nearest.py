@@ -1,0 +1,95 @@
+"""Where in a file a text was probably meant that is not there as it was written."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final
+
+from clew.toolbox.workspace.shown import numbered
+
+_MOST: Final = 5_000
+"""Lines of a file that are compared letter by letter, where no line of the text is in it."""
+_SHOWN: Final = 12
+_CHARS: Final = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The lines `first` to `last` of a file, from 1; `why` says how the text differs from them."""
+
+    first: int
+    last: int
+    why: str
+
+    @property
+    def lines(self) -> str:
+        """Its lines, for people."""
+        return (
+            f"line {self.first}" if self.first == self.last else f"lines {self.first}-{self.last}"
+        )
+
+
+def nearest(wanted: Sequence[str], lines: Sequence[str]) -> Place | None:
+    """The place in `lines` that has most of the wanted ones; None in an empty file."""
+    if not lines or not wanted:
+        return None
+    start = _shared(wanted, lines)
+    if start is None:
+        start = _alike(wanted, lines)
+    first = max(0, min(start, len(lines) - 1))
+    last = max(first, min(start + len(wanted), len(lines)) - 1)
+    return Place(first + 1, last + 1, _difference(wanted, lines[first : last + 1]))
+
+
+def shown(place: Place, lines: Sequence[str]) -> str:
+    """The lines of a place with their numbers, as the file has them."""
+    few = lines[place.first - 1 : min(place.last, place.first - 1 + _SHOWN)]
+    more = place.last - place.first + 1 - len(few)
+    return numbered(few, place.first) + (f"\n[… {more} more lines]" if more > 0 else "")
+
+
+def _shared(wanted: Sequence[str], lines: Sequence[str]) -> int | None:
+    """Where most of the lines would lie on their like, blanks apart; rare lines say more."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for number, line in enumerate(lines):
+        if key := "".join(line.split()):
+            places[key].append(number)
+    votes: Counter[int] = Counter()
+    for offset, line in enumerate(wanted):
+        found = places.get("".join(line.split()), ())
+        for number in found[:200]:
+            votes[number - offset] += 1_000 // len(found)
+    return max(votes, key=lambda start: (votes[start], -start)) if votes else None
+
+
+def _alike(wanted: Sequence[str], lines: Sequence[str]) -> int:
+    """Where the longest wanted line has its likest one."""
+    offset, longest = max(enumerate(wanted), key=lambda pair: len(pair[1].strip()))
+    matcher = SequenceMatcher(autojunk=False)
+    matcher.set_seq2(longest.strip()[:_CHARS])
+    best, place = -1.0, 0
+    for number, line in enumerate(lines[:_MOST]):
+        matcher.set_seq1(line.strip()[:_CHARS])
+        if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best:
+            ratio = matcher.ratio()
+            if ratio > best:
+                best, place = ratio, number
+    return place - offset
+
+
+def _difference(wanted: Sequence[str], found: Sequence[str]) -> str:
+    """How the text differs from the place, in words."""
+    pairs = list(zip(wanted, found, strict=False))
+    unlike = [number for number, (one, other) in enumerate(pairs, 1) if one != other]
+    if not unlike and len(wanted) == len(found):
+        return "the same lines, but not to their ends"
+    if all(one.split() == other.split() for one, other in pairs) and len(wanted) == len(found):
+        return "only blanks differ"
+    if all("".join(one.split()) == "".join(other.split()) for one, other in pairs) and len(
+        wanted
+    ) == len(found):
+        return "only blanks differ"
+    if not unlike:
+        return "it ends earlier"
+    return f"line {unlike[0]} of yours differs"

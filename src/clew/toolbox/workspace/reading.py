@@ -1,0 +1,171 @@
+"""The tools that only look: `list_files`, `read_file`, `grep`."""
+
+from typing import Any, Final
+
+import msgspec
+from anyio import to_thread
+
+from clew.core.errors import ToolError
+from clew.core.events import Json, Trust, encode
+from clew.core.interfaces import Parameters, Tool
+from clew.toolbox.sandbox.script import script
+from clew.toolbox.workspace.ignore import glob, walk
+from clew.toolbox.workspace.root import Root
+from clew.toolbox.workspace.shown import minified, numbered, size
+from clew.toolbox.workspace.text import text_of
+from clew.tools.run_process import environment, run_process
+
+LISTED: Final = 400
+LOOKED: Final = 20_000
+PAGE: Final = 300
+"""Lines of a file that are shown at once."""
+CHARS: Final = 40_000
+FOUND: Final = 100
+"""Lines that a search shows."""
+SECONDS: Final = 10
+
+_PATH: Final[Parameters] = {
+    "type": "string",
+    "maxLength": 4096,
+    "description": "Path from the top of the folder, such as src/a.py",
+}
+
+
+def reading_tools(root: Root, trust: Trust) -> list[Tool]:
+    """The three tools; `trust` is that of what files say."""
+
+    async def list_files(args: dict[str, Json], key: str) -> str:
+        return await to_thread.run_sync(listed, root, args)
+
+    async def read_file(args: dict[str, Json], key: str) -> str:
+        return await to_thread.run_sync(page, root, args)
+
+    async def grep(args: dict[str, Json], key: str) -> str:
+        return await searched(root, args)
+
+    return [
+        Tool("list_files", _LIST, _LIST_ARGS, list_files, effect="read", trust=trust),
+        Tool("read_file", _READ, _READ_ARGS, read_file, effect="read", trust=trust),
+        Tool("grep", _GREP, _GREP_ARGS, grep, effect="read", trust=trust),
+    ]
+
+
+def listed(root: Root, args: dict[str, Json]) -> str:
+    """The files below a folder, a line each. Raises `ToolError`."""
+    path, names = args.get("path") or ".", args.get("glob") or ""
+    wanted = glob(names if "/" in names else f"**/{names}") if names else None
+    lines: list[str] = []
+    more = 0
+    for inside, entry in walk(root, path, hidden=bool(args.get("hidden")), most=LOOKED):
+        if wanted is not None and (entry.kind == "folder" or not wanted.fullmatch(inside)):
+            continue
+        if len(lines) >= LISTED:
+            more += 1
+        elif entry.kind == "folder":
+            lines.append(f"{inside}/")
+        else:
+            about = size(entry.size) if entry.kind == "file" else entry.kind
+            lines.append(f"{inside}  ({about})")
+    if not lines:
+        return "nothing fits" if names else "the folder is empty"
+    if more:
+        lines.append(f"[… {more:,} more: name a folder below, or a glob]")
+    return "\n".join(lines)
+
+
+def page(root: Root, args: dict[str, Json]) -> str:
+    """A range of a file's lines, with their numbers. Raises `ToolError`."""
+    file = root.read(args["path"])
+    text = text_of(file.data, file.path)
+    lines = text.lines
+    first = args.get("first") or 1
+    last = min(args.get("last") or first + PAGE - 1, first + 2 * PAGE - 1, len(lines))
+    if not lines:
+        return f"{file.path} is empty"
+    if first > len(lines):
+        raise ToolError(f"{file.path} has {len(lines)} lines: line {first} is behind its end")
+    if last < first:
+        raise ToolError(f"last is {last}, before first, {first}")
+    shown = numbered(lines[first - 1 : last], first)
+    if len(shown) > CHARS:
+        shown = shown[:CHARS].rpartition("\n")[0]
+        last = first + shown.count("\n")
+    said = [f"{file.path}: lines {first}-{last} of {len(lines)}", *filter(None, [text.said])]
+    if minified(lines):
+        said.append("minified code: search it with grep, and change what it was made of")
+    more = f"\n[lines {last + 1}-{len(lines)}: read on with first={last + 1}]"
+    return f"{', '.join(said)}\n{shown}{more if last < len(lines) else ''}"
+
+
+async def searched(root: Root, args: dict[str, Json]) -> str:
+    """What a search finds. Raises `ToolError` where it takes too long."""
+    wanted = {
+        "root": root.path,
+        "pattern": args["pattern"],
+        "path": args.get("path") or ".",
+        "glob": args.get("glob") or "",
+        "ignore_case": bool(args.get("ignore_case")),
+        "context": args.get("context") or 0,
+        "most": FOUND,
+        "seconds": SECONDS / 2,
+    }
+    ran = await run_process(
+        script("clew.toolbox.workspace.search"),
+        seconds=SECONDS,
+        limit=2_000_000,
+        env=environment(()),
+        stdin=encode(wanted),
+    )
+    if ran.code is None:
+        raise ToolError(
+            f"the search took over {SECONDS} s: use a simpler pattern, or name a folder"
+        )
+    try:
+        answer = msgspec.json.decode(ran.stdout, type=dict[str, str])
+    except msgspec.DecodeError as error:
+        raise RuntimeError(ran.stderr.decode(errors="replace")) from error
+    if "error" in answer:
+        raise ToolError(answer["error"])
+    return answer["text"]
+
+
+def arguments(required: list[str], **properties: Any) -> Parameters:
+    """A schema of arguments."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+PATH: Final = _PATH
+_LIST: Final = (
+    "List files and folders, below a folder. Files that .gitignore names are left out, and hidden "
+    "ones unless hidden is true."
+)
+_READ: Final = f"Read lines of a text file, with their numbers: {PAGE} at a time."
+_GREP: Final = (
+    "Search the lines of files for a regular expression (Python's). Answers path:line: text."
+)
+_GLOB: Final[Parameters] = {
+    "type": "string",
+    "maxLength": 200,
+    "description": "Which files: *.py, src/**/*.ts, *.{c,h}",
+}
+_LINE: Final[Parameters] = {"type": "integer", "minimum": 1}
+_LIST_ARGS: Final = arguments([], path=_PATH, glob=_GLOB, hidden={"type": "boolean"})
+_READ_ARGS: Final = arguments(["path"], path=_PATH, first=_LINE, last=_LINE)
+_GREP_ARGS: Final = arguments(
+    ["pattern"],
+    pattern={"type": "string", "minLength": 1, "maxLength": 1000},
+    path=_PATH,
+    glob=_GLOB,
+    ignore_case={"type": "boolean"},
+    context={
+        "type": "integer",
+        "minimum": 0,
+        "maximum": 10,
+        "description": "Lines shown around each match",
+    },
+)

@@ -1,0 +1,119 @@
+"""What models usually get wrong in a patch, put right before it is read, and said in the record.
+
+Most of all the numbers in the headers of hunks: they are counted anew from the lines. What the
+lines say is never touched.
+"""
+
+import re
+from typing import Any, Final
+
+from clew.core.events import Json
+from clew.toolbox.workspace.patch import BEGIN, END, HEADER, is_file_header
+
+_FENCE: Final = re.compile(r"\s*```[a-z]*\n(.*?)\n?```\s*", re.DOTALL)
+_HERE: Final = re.compile(r"\s*(?:apply_patch\s+)?<<\s*['\"]?(\w+)['\"]?\n(.*?)\n\1\s*", re.DOTALL)
+_V4A: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: ", re.MULTILINE)
+
+
+def repair_patch(args: dict[str, Json]) -> tuple[dict[str, Json], str] | None:
+    """The arguments of `apply_patch` with a patch that can be read, and what was put right.
+
+    None if nothing was wrong, or nothing can be put right without guessing.
+    """
+    patch: Any = args.get("patch")
+    if not isinstance(patch, str):
+        return None
+    done: list[str] = []
+    text = _unwrapped(patch, done)
+    if text.lstrip().startswith("*** ") or _V4A.search(text):
+        text = _framed(text, done)
+    else:
+        text = _counted(text.replace("\r\n", "\n").split("\n"), done)
+    return ({**args, "patch": text}, "; ".join(dict.fromkeys(done))) if done else None
+
+
+def _unwrapped(text: str, done: list[str]) -> str:
+    for pattern, group, name in ((_FENCE, 1, "a code fence"), (_HERE, 2, "a here-document")):
+        if found := pattern.fullmatch(text):
+            done.append(f"{name} around the patch was taken off")
+            text = found[group]
+    return text
+
+
+def _framed(text: str, done: list[str]) -> str:
+    """V4A with its first and last line, and blanks before empty lines."""
+    lines = text.replace("\r\n", "\n").strip("\n").split("\n")
+    if lines[0].strip() != BEGIN:
+        lines.insert(0, BEGIN)
+        done.append("the first line of the patch was added")
+    if lines[-1].strip() != END:
+        lines.append(END)
+        done.append("the last line of the patch was added")
+    kept = [_blank(line, lines[place + 1], "+" if _added(lines, place) else " ")
+            for place, line in enumerate(lines[:-1])]  # fmt: skip
+    if kept != lines[:-1]:
+        done.append("empty lines got the sign that they lacked")
+    return "\n".join([*kept, lines[-1]])
+
+
+def _blank(line: str, following: str, sign: str) -> str:
+    """An empty line is one of the file, but between two files it is none."""
+    return sign if not line and not following.startswith("*** ") else line
+
+
+def _added(lines: list[str], place: int) -> bool:
+    """Whether a line stands below the header of a file that is added."""
+    above = (line for line in reversed(lines[:place]) if line.startswith("*** "))
+    return next(above, "").startswith("*** Add File: ")
+
+
+def _counted(lines: list[str], done: list[str]) -> str:
+    """A unified diff whose headers have the numbers of the lines below them."""
+    found: list[str] = []
+    at = 0
+    while at < len(lines):
+        found.append(lines[at])
+        at += 1
+        if not found[-1].startswith("@@"):
+            continue
+        header = len(found) - 1
+        body, at = _body(lines, at)
+        kept = [line or " " for line in body]
+        if kept != body:
+            done.append("empty lines got the sign that they lacked")
+        found += kept
+        right = _header(found[header], kept)
+        if right != found[header]:
+            done.append("headers of hunks were counted anew")
+        found[header] = right
+    return "\n".join(found)
+
+
+def _body(lines: list[str], at: int) -> tuple[list[str], int]:
+    """The lines of a hunk, up to the next header; empty ones at its end are none of it."""
+    start = at
+    while at < len(lines) and not _ends(lines, at):
+        at += 1
+    end = at
+    while end > start and not lines[end - 1]:
+        end -= 1
+    return lines[start:end], at
+
+
+def _ends(lines: list[str], at: int) -> bool:
+    line = lines[at]
+    if line.startswith(("@@", "diff --git ", "index ", "Index: ")) or is_file_header(lines, at):
+        return True
+    return bool(line) and line[0] not in " -+\\"
+
+
+def _header(line: str, body: list[str]) -> str:
+    """The header of a hunk with these lines; where it begins is left as it is."""
+    signs = [one[0] for one in body]
+    old, new = (sum(sign in kept for sign in signs) for kept in (" -", " +"))
+    said = HEADER.match(line)
+    if said is not None and [int(said[group] or "1") for group in (2, 4)] == [old, new]:
+        return line
+    first = (said[1], said[3]) if said else ("1", "1")
+    rest = said[5] if said else ""
+    return f"@@ -{first[0]},{old} +{first[1]},{new} @@{rest}"

@@ -1,0 +1,114 @@
+"""The work of `grep`, in a process of its own: no pattern can hold up the one that called.
+
+It needs Python alone (`clew.toolbox.sandbox.script`), reads what to do from standard input, and
+writes what it found as JSON.
+"""
+
+import json
+import re
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from clew.core.errors import ToolError
+from clew.toolbox.workspace.ignore import glob, walk
+from clew.toolbox.workspace.root import Root
+from clew.toolbox.workspace.shown import cut_line, minified
+from clew.toolbox.workspace.text import text_of
+
+MOST_FILES: Final = 20_000
+OF_FILE: Final = 30
+"""Matching lines that are shown of one file."""
+
+
+@dataclass(slots=True)
+class _Found:
+    lines: list[str] = field(default_factory=list[str])
+    matches: int = 0
+    files: int = 0
+    searched: int = 0
+    names: list[str] = field(default_factory=list[str])
+    whole: bool = True
+
+
+def main() -> None:
+    """Search as standard input says."""
+    wanted: dict[str, Any] = json.loads(sys.stdin.buffer.read())
+    try:
+        answer: dict[str, Any] = {"text": found(wanted)}
+    except ToolError as error:
+        answer = {"error": str(error)}
+    sys.stdout.buffer.write(json.dumps(answer).encode())
+
+
+def found(wanted: dict[str, Any]) -> str:
+    """What is shown of a search. Raises `ToolError` for a pattern or a path that is none."""
+    try:
+        pattern = re.compile(wanted["pattern"], re.IGNORECASE if wanted["ignore_case"] else 0)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ToolError(
+            f"pattern is no regular expression: {error}; put \\ before ( ) [ ] {{ }} . * + ? | ^ $"
+        ) from error
+    root, path = Root(wanted["root"]), wanted["path"]
+    result, until = _Found(), time.monotonic() + wanted["seconds"]
+    for inside in _files(root, path, wanted["glob"]):
+        if time.monotonic() > until or len(result.lines) >= wanted["most"]:
+            result.whole = False
+            break
+        if pattern.search(inside):
+            result.names.append(inside)
+        _search(root, inside, pattern, wanted["context"], result)
+    return _text(result, wanted["most"])
+
+
+def _files(root: Root, path: str, names: str) -> Iterator[str]:
+    if not root.is_folder(path):
+        yield root.read(path).path
+        return
+    wanted = glob(names if "/" in names else f"**/{names}") if names else None
+    for inside, entry in walk(root, path, hidden=False, most=MOST_FILES):
+        if entry.kind == "file" and (wanted is None or wanted.fullmatch(inside)):
+            yield inside
+
+
+def _search(root: Root, path: str, pattern: re.Pattern[str], context: int, result: _Found) -> None:
+    try:
+        lines = text_of(root.read(path).data, path).lines
+    except ToolError:
+        return  # binary, too big, or gone
+    result.searched += 1
+    hits = [(at, hit) for at, line in enumerate(lines) if (hit := pattern.search(line))]
+    if not hits:
+        return
+    result.files += 1
+    result.matches += len(hits)
+    if minified(lines):
+        at, hit = hits[0]
+        shown = cut_line(lines[at], hit.start())
+        result.lines.append(f"{path}:{at + 1}: (minified) {shown}")
+        return
+    near = {at + off for at, _ in hits[:OF_FILE] for off in range(-context, context + 1)}
+    starts = {at: hit.start() for at, hit in hits}
+    for at in sorted(one for one in near if 0 <= one < len(lines)):
+        mark = ":" if at in starts else "-"
+        result.lines.append(f"{path}{mark}{at + 1}{mark} {cut_line(lines[at], starts.get(at, 0))}")
+    if len(hits) > OF_FILE:
+        result.lines.append(f"{path}: [… {len(hits) - OF_FILE} more matching lines]")
+
+
+def _text(result: _Found, most: int) -> str:
+    if not result.matches:
+        said = f"no line matches in {result.searched} files"
+        if result.names:
+            names = "\n".join(result.names[:20])
+            return f"{said}, but the names of these files do:\n{names}"
+        ended = "" if result.whole else " (stopped before the end: name a folder, or a glob)"
+        return said + ended
+    word = "line matches" if result.matches == 1 else "lines match"
+    head = f"{result.matches} {word} in {result.files} of {result.searched} files"
+    shown = result.lines[:most]
+    if len(result.lines) > most or not result.whole:
+        head += f"; only the first {len(shown)} are here: name a folder, a glob or a longer pattern"
+    return "\n".join([head, *shown])

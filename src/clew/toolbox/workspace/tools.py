@@ -1,0 +1,95 @@
+"""All tools of a folder, and what an operator says of it."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Final
+
+from anyio import to_thread
+
+from clew.core.errors import ConfigError
+from clew.core.events import Trust, Verdict
+from clew.core.interfaces import Guard, Tool
+from clew.core.trajectory import Call, Trajectory
+from clew.toolbox.sandbox import Sandbox, SandboxLimits, kernel
+from clew.toolbox.workspace.command import command_tool
+from clew.toolbox.workspace.git import Git, git_tools
+from clew.toolbox.workspace.reading import reading_tools
+from clew.toolbox.workspace.root import Root
+from clew.toolbox.workspace.writing import writing_tools
+
+AUTHOR: Final = "clew <clew@localhost>"
+NAMES: Final = (
+    "list_files", "read_file", "grep", "edit_file", "write_file", "apply_patch", "run_command",
+    "git_status", "git_diff", "git_commit",
+)  # fmt: skip
+
+
+async def ask_where_walls_lack(call: Call, so_far: Trajectory) -> Verdict | None:
+    """Hold a call that runs a program where the kernel cannot build the whole sandbox."""
+    lacks = (await to_thread.run_sync(kernel)).lacks
+    if not lacks:
+        return None
+    reason = (
+        f"this machine's sandbox is not complete ({lacks}): the program may reach more than the "
+        "folder. Allow it?"
+    )
+    return Verdict("hold", reason)
+
+
+def _limits(said: SandboxLimits | Mapping[str, int]) -> SandboxLimits:
+    if isinstance(said, SandboxLimits):
+        return said
+    known = [one.name for one in fields(SandboxLimits)]
+    if unknown := [name for name in said if name not in known]:
+        message = f"there is no sandbox limit {unknown[0]!r}: there are {', '.join(known)}"
+        raise ConfigError(message)
+    return SandboxLimits(**said)
+
+
+def workspace_tools(
+    root: str | Path,
+    *,
+    only: Sequence[str] = NAMES,
+    network: bool = False,
+    readable: Sequence[str] = (),
+    env: Sequence[str] = (),
+    limits: SandboxLimits | Mapping[str, int] | None = None,
+    default_branch: bool = False,
+    author: str = AUTHOR,
+    trusted: bool = False,
+    unsafe_kernel: bool = False,
+) -> tuple[Tool, ...]:
+    """Tools for the files below a folder, programs in it, and its git repository.
+
+    `only` names those that are wanted (`NAMES`). Programs may use the `network`, read the places
+    in `readable`, and get the variables of the environment named in `env`. `default_branch` allows
+    commits there, by `author`. What files and programs say is untrusted, unless `trusted`.
+    Where the kernel cannot build the whole sandbox, calls that run programs are held for a person;
+    with `unsafe_kernel` they are not. Raises `ConfigError` where something does not fit.
+    """
+    folder = Path(root).expanduser()
+    if not folder.is_dir():
+        raise ConfigError(f"there is no folder {root} for the workspace: make it, or name another")
+    if unknown := [name for name in only if name not in NAMES]:
+        raise ConfigError(
+            f"there is no workspace tool {unknown[0]!r}: there are {', '.join(NAMES)}"
+        )
+    place = Root(os.path.realpath(folder))
+    trust: Trust = "trusted" if trusted else "untrusted"
+    box = Sandbox(
+        root=place.path,
+        network=network,
+        readable=tuple(os.path.abspath(Path(one).expanduser()) for one in readable),
+        limits=_limits(limits or {}),
+        weak=True,  # the guard asks a person first
+    )
+    guard: Guard | None = None if unsafe_kernel else ask_where_walls_lack
+    tools = [
+        *reading_tools(place, trust),
+        *writing_tools(place),
+        command_tool(place, box, trust, guard, env),
+        *git_tools(Git(place, box, author, default_branch), trust, guard),
+    ]
+    return tuple(tool for tool in tools if tool.name in only)
