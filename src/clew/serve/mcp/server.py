@@ -23,7 +23,7 @@ from clew.serve.mcp.calls import Calls, finished
 from clew.serve.mcp.resources import list_resources, list_templates, read_resource
 from clew.serve.mcp.runs import LONGEST, QUEUE, Runs, tool_of_record
 from clew.serve.mcp.tasks import EXTENSION, TaskParams, Tasks, UpdateTaskParams
-from clew.stores import Where, store_at
+from clew.stores import Where, default_place, store_at
 from clew.workers import OnWorkerEvent, WorkerConfig, WorkerEvent, work
 from clew.workers.agents import KnownAgents
 from clew.workers.config import ignore_event
@@ -128,6 +128,8 @@ class _Worker:
     async def lifespan(self, _: Server[Runs]) -> AsyncGenerator[Runs]:
         """Serve the queue meanwhile; at the end each run finishes its step."""
         place = str(self.store) if isinstance(self.store, str | Path) else ""
+        if place == str(default_place()):  # a command that is shown need not name it
+            place = ""
         async with store_at(self.store) as store:
             runs = Runs(store, self.agents, self.queue, self.longest, place)
             leaving = self.leaving or anyio.Event()
