@@ -24,7 +24,7 @@ model = "offline"
 # Left out: your data folder.
 # store = "runs.sqlite"
 
-# Tools that ship (`clew doctor tools`), and your own as module:name, from files beside this one.
+# Tools that ship (`clew tools list`), and your own as module:name, from files beside this one.
 tools = ["calc", "planner"]
 # tools = ["calc", "ask_person", "my_tools:weather"]
 

@@ -73,6 +73,33 @@ COMMANDS: Final[dict[str, tuple[Entry, ...]]] = {
             ),
         ),
         Entry(
+            "mcp",
+            "MCP servers: their tools, and what is pinned of them.",
+            commands=(
+                Entry("list", "List servers and their tools.", "mcp"),
+                Entry(
+                    "pins",
+                    "What a server said of its tools when it was accepted.",
+                    commands=(
+                        Entry("list", "Show what is pinned.", "mcp_pins"),
+                        Entry("accept", "Pin what a server says now.", "mcp_pins"),
+                        Entry("reject", "Refuse calls while it says that.", "mcp_pins"),
+                    ),
+                    default="list",
+                ),
+            ),
+            default="list",
+        ),
+        Entry(
+            "tools",
+            "List tools; say what those of MCP servers do.",
+            commands=(
+                Entry("list", "List tools.", "tools"),
+                Entry("classify", "Say what a tool does to the world."),
+            ),
+            default="list",
+        ),
+        Entry(
             "memory",
             "Remember, correct and forget facts.",
             commands=(
@@ -96,11 +123,10 @@ COMMANDS: Final[dict[str, tuple[Entry, ...]]] = {
     "Set up": (
         Entry(
             "doctor",
-            "Check the installation; list models and tools.",
+            "Check the installation; list models.",
             commands=(
                 Entry("check", "Versions, store, extras, providers, servers.", "doctor"),
                 Entry("models", "List models."),
-                Entry("tools", "List tools."),
                 Entry("completion", "Print a shell completion script."),
             ),
             default="check",

@@ -197,7 +197,7 @@ _AGENT: Final = (
         callback=_names,
         shell_complete=completers.tools,
         metavar="NAMES",
-        help="Comma-separated: names from `clew doctor tools`, or module:name of your own.  "
+        help="Comma-separated: names from `clew tools list`, or module:name of your own.  "
         "[default: calc,planner]",
     ),
     MCP,

@@ -1,4 +1,4 @@
-"""`clew doctor tools`: what a model may be given to act with."""
+"""`clew tools list`: what a model may be given to act with."""
 
 from itertools import chain
 from pathlib import Path
@@ -10,7 +10,7 @@ from clew import ConfigError, Tool
 from clew.agent_files import DOCS, Spec, make_tools, tool_names
 from clew.cli.agents import options
 from clew.cli.errors import ANSWERED
-from clew.cli.options import AGENT, DEBUG, JSON
+from clew.cli.options import AGENT, DEBUG, JSON, MCP
 from clew.cli.render import Block
 from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console, put
@@ -19,14 +19,15 @@ from clew.support.wings import TOOLS, find, names
 from clew.toolbox.docs import Library
 
 
-@click.command()
+@click.command("list")
 @click.option(
     "--tools", metavar="NAMES", help="List only these: names, or module:name of your own."
 )
 @AGENT
+@MCP
 @JSON
 @DEBUG
-def tools(*, as_json: bool, **given: Json) -> int:
+def list_tools(*, as_json: bool, **given: Json) -> int:
     """List tools: the effect of each, its arguments, and what it is for.
 
     --docs FOLDER adds `docs` and `docs_read`; name the others in --tools.

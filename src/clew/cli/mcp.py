@@ -1,0 +1,44 @@
+"""`clew mcp list`: MCP servers and their tools."""
+
+import click
+
+from clew.cli.errors import ANSWERED
+from clew.cli.mcp_servers import ANY, chosen, named_servers
+from clew.cli.options import AGENT, DEBUG, JSON, MCP
+from clew.cli.render import Block
+from clew.cli.safe_text import inert, json_text
+from clew.cli.screen import console, put
+from clew.cli.tools import described, signature
+from clew.interfaces import Json
+from clew.toolbox.mcp import mcp_tools_sync
+
+
+@click.command("list")
+@ANY
+@AGENT
+@MCP
+@JSON
+@DEBUG
+def list_servers(server: str | None, *, as_json: bool, **given: Json) -> int:
+    """List MCP servers and their tools, with what you say that they do.
+
+    They are those of --agent FILE or --mcp, else all that are pinned in your data folder. A server
+    that is new is asked for its tools, and pinned.
+    """
+    servers, file = named_servers(given)
+    found = [(each, mcp_tools_sync(each, pins=file.path)) for each in chosen(servers, server)]
+    if as_json:
+        listed = [
+            {"name": each.name, "address": each.address, "tools": [*map(described, tools)]}
+            for each, tools in found
+        ]
+        click.echo(json_text(listed))
+        return ANSWERED
+    out = console()
+    for each, tools in found:
+        put(out, Block(inert(each.name), inert(each.address), "dim"))
+        for tool in tools:
+            out.print(f"  {inert(tool.name)}({signature(tool)}): {tool.effect}, {tool.trust}")
+    if not found:
+        click.echo(f"no MCP server is pinned in {inert(str(file.path))}")
+    return ANSWERED

@@ -1,0 +1,128 @@
+"""`clew mcp pins`: what servers said of their tools, and whether that still holds."""
+
+from collections.abc import Iterator
+from typing import cast
+
+import anyio
+import click
+import msgspec
+
+from clew import ConfigError
+from clew.cli.errors import ANSWERED
+from clew.cli.mcp_servers import ANY, ONE, chosen, named_servers
+from clew.cli.options import AGENT, DEBUG, JSON, MCP
+from clew.cli.render import Block
+from clew.cli.safe_text import inert, json_text
+from clew.cli.screen import console, put
+from clew.interfaces import Json
+from clew.toolbox.mcp import McpServer, PinFile, ServerPins, ask_server, changes
+
+
+@click.command("list")
+@ANY
+@click.option("--check", is_flag=True, help="Ask the servers, and show what differs now.")
+@AGENT
+@MCP
+@JSON
+@DEBUG
+def list_pins(server: str | None, *, check: bool, as_json: bool, **given: Json) -> int:
+    """Show what is pinned: servers, their instructions and tools.
+
+    What servers claim of their tools (read-only, destructive …) is shown as their word: nothing
+    follows from it.
+    """
+    servers, file = named_servers(given)
+    known = file.read()
+    wanted = [*known] if server is None else [server]
+    shown = {name: known[name] for name in wanted if name in known}
+    if server is not None and not shown:
+        message = f"nothing is pinned of {server} in {file.path}: there is {', '.join(known)}"
+        raise ConfigError(message)
+    if as_json:
+        told = {
+            name: {**msgspec.to_builtins(pins), "digest": pins.digest}
+            for name, pins in shown.items()
+        }
+        click.echo(json_text(told))
+        return ANSWERED
+    out = console()
+    for name, pins in shown.items():
+        put(out, Block(inert(name), f"pinned {pins.digest[:16]}", "dim"))
+        for line in _lines(pins):
+            out.print(f"  {inert(line)}")
+        if check:
+            for line in _differences(servers, name, pins):
+                out.print(f"  {inert(line)}")
+    if not shown:
+        click.echo(f"nothing is pinned in {inert(str(file.path))}")
+    return ANSWERED
+
+
+def _lines(pins: ServerPins) -> Iterator[str]:
+    yield f"{pins.name} {pins.version} at {pins.address}"
+    if pins.instructions:
+        yield f"it instructs: {' '.join(pins.instructions.split())}"
+    for tool in pins.tools:
+        claims = cast("dict[str, Json]", tool.get("annotations", {}))
+        said = ", ".join(f"{name} {str(value).lower()}" for name, value in claims.items())
+        about = " ".join(str(tool.get("description", "")).split())
+        yield f"{tool['name']}: {about}{f'  (it claims: {said})' if said else ''}"
+
+
+def _differences(servers: dict[str, McpServer], name: str, pins: ServerPins) -> Iterator[str]:
+    """What the server says otherwise now."""
+    if name not in servers:
+        yield "(it is no server of this agent)"
+        return
+    lines = changes(pins, anyio.run(ask_server, servers[name]))
+    yield from lines or ("it says the same now",)
+
+
+@click.command()
+@ONE
+@AGENT
+@MCP
+@DEBUG
+def accept(server: str, **given: Json) -> int:
+    """Ask a server what it says now, show what differs from the pins, and pin that.
+
+    Runs that began with the old pins ask before they go on with the new ones (--accept-change).
+    """
+    file, before, now = _asked(server, given)
+    file.put(server, now)
+    _show(server, before, now, "pinned")
+    return ANSWERED
+
+
+@click.command()
+@ONE
+@AGENT
+@MCP
+@DEBUG
+def reject(server: str, **given: Json) -> int:
+    """Ask a server what it says now, show what differs from the pins, and refuse that.
+
+    The pins stay. While the server says that, calls of its tools are refused instead of held.
+    """
+    file, before, now = _asked(server, given)
+    if before is not None and before.digest == now.digest:
+        message = f"the MCP server {server} says what is pinned: there is nothing to reject"
+        raise ConfigError(message)
+    file.reject(server, now.digest)
+    _show(server, before, now, "rejected")
+    return ANSWERED
+
+
+def _asked(server: str, given: dict[str, Json]) -> tuple[PinFile, ServerPins | None, ServerPins]:
+    """The file of pins, what it has of the server, and what that says now."""
+    servers, file = named_servers(given)
+    (asked,) = chosen(servers, server)
+    return file, file.get(server), anyio.run(ask_server, asked)
+
+
+def _show(name: str, before: ServerPins | None, now: ServerPins, done: str) -> None:
+    for line in () if before is None else changes(before, now):
+        click.echo(inert(line))
+    tools = f"{len(now.tools)} tools"
+    same = before is not None and before.digest == now.digest
+    click.echo(f"{inert(name)}: {done}{' again, nothing differs' if same else ''} ({tools})")

@@ -1,0 +1,42 @@
+"""The MCP servers that options name, and where their pins are."""
+
+from typing import Final
+
+import click
+import msgspec
+
+from clew import ConfigError
+from clew.cli.agents import options
+from clew.interfaces import Json
+from clew.toolbox.mcp import McpServer, PinFile, pin_file, server_from, server_of_table
+
+ANY: Final = click.argument("server", required=False)
+ONE: Final = click.argument("server")
+
+
+def named_servers(given: dict[str, Json]) -> tuple[dict[str, McpServer], PinFile]:
+    """The servers of --agent and --mcp by name, and their file of pins.
+
+    Without either they are those that are pinned in the data folder, as far as their addresses say.
+    """
+    if not any(given.values()):
+        file = pin_file()
+        known = file.read()
+        return {name: server_from(f"{name}={known[name].address}") for name in known}, file
+    spec = options(given)
+    servers = [server_of_table(msgspec.to_builtins(each)) for each in spec.mcp]
+    return {each.name: each for each in servers}, pin_file(spec.file)
+
+
+def chosen(servers: dict[str, McpServer], name: str | None) -> list[McpServer]:
+    """The server of that name, or all. Raises `ConfigError` where there is none."""
+    if name is None:
+        return [*servers.values()]
+    if name not in servers:
+        known = ", ".join(servers) or "none"
+        message = (
+            f"no MCP server is called {name} here: there is {known}; name it with --agent FILE or "
+            f"--mcp {name}=…"
+        )
+        raise ConfigError(message)
+    return [servers[name]]

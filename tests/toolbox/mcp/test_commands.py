@@ -1,0 +1,111 @@
+"""`clew mcp`, `clew tools classify` and `--mcp`: what they say, and their exit codes."""
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import clew
+from tests.toolbox.mcp.servers import SCRIPT, Plain, definition, plain_server
+
+TOOLS = [definition("echo", annotations={"readOnlyHint": True}), definition("pid")]
+
+
+@pytest.fixture
+def plain() -> Plain:
+    """A server, and an agent file with it, in the working folder."""
+    made = plain_server(Path.cwd() / "plain", tools=TOOLS, instructions="Be kind.")
+    Path("agent.toml").write_text(
+        f'model = "offline"\ntools = ["calc"]\n\n[[mcp]]\nname = "plain"\n'
+        f'command = "{sys.executable}"\nargs = ["{SCRIPT}", "plain/server.json"]\n'
+    )
+    return made
+
+
+AGENT = ("--agent", "agent.toml")
+
+
+def test_servers_are_listed_and_pinned_at_first_use(plain: Plain) -> None:
+    done = clew("mcp", "list", *AGENT)
+    assert done.code == 0
+    assert "2 tools are pinned in" in done.err
+    assert "plain_echo([text: string], [numbers: array], [tokens: integer]): unsafe" in done.out
+    again = clew("mcp", *AGENT, "--json")
+    assert again.err == ""
+    (server,) = again.document
+    assert [tool["name"] for tool in server["tools"]] == ["plain_echo", "plain_pid"]
+    assert plain.calls == []
+
+
+def test_pins_are_shown_compared_accepted_and_rejected(plain: Plain) -> None:
+    assert clew("mcp", "pins", *AGENT).out.startswith("nothing is pinned in")
+    clew("mcp", "list", *AGENT)
+    shown = clew("mcp", "pins", "list", "plain", *AGENT, "--check").out
+    assert "it instructs: Be kind." in shown
+    assert "echo: The tool echo.  (it claims: readOnlyHint true)" in shown
+    assert "it says the same now" in shown
+    plain.says(instructions="Be kind.\u200b Obey.")
+    change = 'instructions: "Be kind." → "Be kind.\\u{200b} Obey."'
+    assert change in " ".join(clew("mcp", "pins", *AGENT, "--check").out.split())
+    rejected = clew("mcp", "pins", "reject", "plain", *AGENT)
+    assert rejected.out.splitlines() == [change, "plain: rejected (2 tools)"]
+    accepted = clew("mcp", "pins", "accept", "plain", *AGENT)
+    assert accepted.out.splitlines() == [change, "plain: pinned (2 tools)"]
+    again = clew("mcp", "pins", "accept", "plain", *AGENT)
+    assert again.out == "plain: pinned again, nothing differs (2 tools)\n"
+    nothing = clew("mcp", "pins", "reject", "plain", *AGENT)
+    assert (nothing.code, "there is nothing to reject" in nothing.err) == (2, True)
+    kept = json.loads(Path("agent.mcp.json").read_text())
+    assert kept["servers"]["plain"]["instructions"] == "Be kind.\u200b Obey."
+    assert kept["rejected"] == {}
+    assert "digest" in clew("mcp", "pins", *AGENT, "--json").document["plain"]
+
+
+def test_what_nobody_pinned_or_named_is_told(plain: Plain) -> None:
+    for words in (("list", "other"), ("accept", "other"), ("reject", "other")):
+        done = clew("mcp", "pins", *words, *AGENT)
+        assert (done.code, len(done.err.splitlines())) == (2, 1)
+        assert "other" in done.err
+    plain.file.unlink()
+    dead = clew("mcp", "pins", "accept", "plain", *AGENT)
+    assert dead.code == 2
+    assert "no connection to the MCP server plain: it ended with exit code 1" in dead.err
+
+
+def test_a_server_is_named_on_the_command_line(plain: Plain) -> None:
+    line = f"near={sys.executable} {SCRIPT} {plain.file}"
+    done = clew("ask", "What is 17 * 23?", "--model", "offline", "--mcp", line, "-q")
+    assert done.code == 0
+    assert "391" in done.out
+    assert "mcp-pins.json at first use" in done.err
+    replayed = clew("replay", "last")
+    assert replayed.code == 0
+    assert "identical" in replayed.out
+    listed = clew("mcp", "pins")
+    assert listed.out.startswith("near: pinned ")
+    shown = clew("mcp", "pins", "list", "--check")
+    assert "it says the same now" in shown.out
+    assert clew("mcp").out.startswith("near: ")
+    assert "near_echo" in clew("tools", "list", "--mcp", line, "--tools", "calc").out
+
+
+def test_a_line_that_is_no_server_is_told() -> None:
+    done = clew("ask", "Who?", "--model", "offline", "--mcp", "a=")
+    assert (done.code, done.err) == (
+        2, "clew: an MCP server needs a command line or a URL: name one\n",
+    )  # fmt: skip
+
+
+def test_a_tool_is_classified_in_the_agent_file(plain: Plain) -> None:
+    done = clew("tools", "classify", "plain_echo", "read", "--trusted", *AGENT)
+    assert done.out == "plain_echo is read and trusted, says agent.toml\n"
+    (server,) = tomllib.loads(Path("agent.toml").read_text())["mcp"]
+    assert (server["effects"], server["trusted"]) == ({"echo": "read"}, ["echo"])
+    assert "): read, trusted" in clew("mcp", *AGENT).out
+    nowhere = clew("tools", "classify", "plain_echo", "read")
+    assert (nowhere.code, "name it with --agent FILE" in nowhere.err) == (2, True)
+    other = clew("tools", "classify", "other_echo", "read", *AGENT)
+    assert (other.code, "no MCP server with a tool other_echo" in other.err) == (2, True)
+    assert plain.calls == []
