@@ -140,3 +140,39 @@ async def test_it_is_closed_where_the_run_is_cancelled() -> None:
 async def test_outside_a_run_nobody_owns_it() -> None:
     with pytest.raises(ToolError, match="nobody holds connections open"):
         await hold_open("line", Connection().connect)
+
+
+async def test_one_that_does_not_close_in_time_is_cancelled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("clew.concurrency.resources.GRACE", 0.01)
+    ended = anyio.Event()
+
+    @asynccontextmanager
+    async def stays() -> AsyncGenerator[int]:
+        try:
+            yield 1
+            await anyio.sleep_forever()
+        finally:
+            ended.set()
+
+    async with resources():
+        assert await hold_open("line", stays) == 1
+    assert ended.is_set()
+
+
+async def test_one_that_is_ended_from_outside_says_so() -> None:
+    @asynccontextmanager
+    async def exits() -> AsyncGenerator[int]:
+        if ended:
+            raise SystemExit(3)
+        yield 1
+
+    ended = True
+    async with resources():
+        with pytest.raises(ToolError, match=r"ended at once: SystemExit\(3\)"):
+            await hold_open("line", exits)
+        ended = False
+        assert await hold_open("line", exits) == 1
+        await close_resource("another")
+    await close_resource("line")
