@@ -11,14 +11,10 @@ import msgspec
 
 from clew.agent_files.connection import model_settings
 from clew.agent_files.contexts import context_of
+from clew.agent_files.fallbacks import with_fallbacks
 from clew.agent_files.imports import imported, imported_function, imported_tools
 from clew.agent_files.read import described, read_agent_file
-from clew.agent_files.spec import (
-    PartError,
-    PromptTable,
-    Spec,
-    part,
-)
+from clew.agent_files.spec import PartError, PromptTable, Spec, part
 from clew.agent_files.strategies import with_strategy
 from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of, wing_tools
 from clew.codecs import by_name
@@ -100,6 +96,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
     placed = list(_placed(spec, make_library(spec) if docs is None else docs, thinker))
     found = [tool for _, tools in placed for tool in tools]
     _check_names(placed)
+    found = with_fallbacks(spec, found)
     fields: dict[str, Any] = {
         "model": thinker,
         "tools": found,
@@ -201,7 +198,8 @@ def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
 def make_tools(spec: Spec, docs: object | None) -> list[AnyTool]:
     """The tools of these names, each once, in order; those of the documents last."""
     with _with_line(spec):
-        return [tool for _, tools in _placed(spec, docs) for tool in tools]
+        found = [tool for _, tools in _placed(spec, docs) for tool in tools]
+        return with_fallbacks(spec, found)
 
 
 def _placed(spec: Spec, docs: object | None, model: Model | None = None) -> Iterator[Placed]:

@@ -219,6 +219,16 @@ class WorkspaceTable(Part, frozen=True):
     unsafe_kernel: bool = False
 
 
+class FallbackTable(Part, frozen=True):
+    """A fallback whose parameters are called otherwise (`clew.tools.with_fallback`).
+
+    `arguments` says what a parameter is called by `tool`; "" leaves it out.
+    """
+
+    tool: str
+    arguments: dict[str, str] = {}
+
+
 class RetrievalTable(Part, frozen=True):
     """The table `retrieval`: the settings of `clew.tools.retrieval.Retrieval`.
 
@@ -295,6 +305,7 @@ class Spec(Part, frozen=True):
     processes: tuple[ProcessTable, ...] = ()
     agents: tuple[AgentTable, ...] = ()
     mcp: tuple[McpTable, ...] = ()
+    fallbacks: dict[str, str | FallbackTable] = {}
     retrieval: RetrievalTable | None = None
     compaction: CompactionTable | None = None
     rewinds: RewindsTable | None = None

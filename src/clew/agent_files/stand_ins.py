@@ -58,6 +58,7 @@ def stand_ins(
         spec, agent = _whole(spec), recorded_strategy(agent, setting)
     found = {tool.name: tool for tool in agent.tools}
     found |= {tool.name: tool for tool in _agent_tools(spec, setting)}
+    found = {name: tool for name, tool in found.items() if name not in spec.fallbacks}
     lacking = [name for name in setting.tools if name not in found] if _has_own(spec) else []
     if lacking and brief is None:
         message = (
@@ -111,6 +112,7 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
         programs=(), processes=(), agents=(), mcp=(), guards=(), bounds=(),
         checks=tuple(name for name in spec.checks if ":" not in name),
         answer="", retrieval=None, memory="", workspace="", strategy=None,
+        fallbacks={},
         rewinds=None if _has_critic(spec) else spec.rewinds,
     )  # fmt: skip
 
@@ -130,7 +132,7 @@ def _has_critic(spec: Spec) -> bool:
 
 def _has_own(spec: Spec) -> bool:
     own = any(":" in name for name in spec.named_tools)
-    tables = spec.programs or spec.processes or spec.mcp or spec.strategy
+    tables = spec.programs or spec.processes or spec.mcp or spec.strategy or spec.fallbacks
     return bool(own or tables or spec.memory or spec.workspace)
 
 

@@ -88,6 +88,10 @@ steps = 15
 # no_progress = "early"  # against repetition: early, late, or auto (early with small models)
 # unknown = "tell"      # after a call whose effect is unknown: tell the model, or hold for you
 
+# A tool that is called when another fails, if certainly nothing was done.
+# [fallbacks]
+# web_search = "wiki_search"
+
 # More tools than a model chooses well among: show those in always, and of the rest the best k for
 # what is to be done.
 # [retrieval]

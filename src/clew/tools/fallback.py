@@ -1,0 +1,257 @@
+"""A tool that hands a call on to another tool when it could not do it itself."""
+
+import math
+from collections.abc import Awaitable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, cast
+
+import anyio
+import msgspec
+
+from clew.core.errors import ConfigError, ToolError
+from clew.core.events import EFFECTFUL, Action, Effect, Image, Json, Observation, Verdict
+from clew.core.interfaces import CALL, AnyTool, Guard, Parameters, Tool
+from clew.core.trajectory import Call, Trajectory
+from clew.support.error_text import described, message_of
+from clew.support.parts import copied
+from clew.tools.schema import checked, problems
+from clew.tools.types import plain
+
+Names = Mapping[str, str | None]
+"""What parameters are called by the other tool, where it differs; None: it has no such one."""
+
+_STRENGTH: Final[tuple[Effect, ...]] = ("pure", "read", "idempotent", "unsafe")
+_REFUSING: Final = frozenset({"deny", "hold"})
+_TOLD: Final = frozenset({"invalid_arguments", "bad_output"})
+"""Failures for which no other tool is called: the model can mend one, the author the other."""
+
+
+def with_fallback(tool: AnyTool, other: AnyTool, arguments: Names | None = None) -> Tool:
+    """The tool, with another that is called when it fails, if certainly nothing was done.
+
+    The model sees one tool, with a sentence about the other; the observation says which of them
+    answered, and why the first did not. `arguments` renames parameters for the other tool (None
+    leaves one out). Both attempts have the call's key. The effect is the stronger of both (`unsafe`
+    where both have one, since repeating the call could have both), the trust the weaker, the
+    deadline the sum. The guards of both tools judge the call.
+
+    Raises `ConfigError` where the parameters do not fit, and for a tool that works in a sub-run.
+    """
+    for each in (tool, other):
+        if not isinstance(each, Tool) or each.among is not None:
+            raise ConfigError(f"{each.name} cannot have or be a fallback: it is more than one call")
+    tool, other = cast("Tool", tool), cast("Tool", other)
+    if tool.name == other.name:
+        raise ConfigError(f"{tool.name} cannot be its own fallback")
+    pair = _Pair(tool, other, dict(arguments or {}))
+    if wrong := [*_misfits(tool.parameters, other.parameters, pair.names)]:
+        raise ConfigError(f"{other.name} cannot be called for {tool.name}: {'; '.join(wrong)}")
+    effectful = [each for each in (tool, other) if each.effect in EFFECTFUL]
+    probed = all(each.probe is not None for each in effectful)
+    return checked(
+        replace(
+            tool,
+            description=f"{tool.description}\n\nIf it fails, {other.name} is called instead.",
+            call=pair,
+            function=None,
+            effect="unsafe"
+            if len(effectful) == 2
+            else max(tool.effect, other.effect, key=_strength),
+            trust="trusted" if tool.trust == other.trust == "trusted" else "untrusted",
+            result=None,  # what the other returns has a note with it
+            version=f"{tool.version}|{other.name}@{other.version}",  # one word, as records have it
+            timeout=tool.timeout + other.timeout,
+            stoppable=tool.stoppable and other.stoppable,
+            probe=pair.probe if effectful and probed else None,
+            guard=pair.judge if tool.guard or other.guard else None,
+        )
+    )
+
+
+def _strength(effect: Effect) -> int:
+    return _STRENGTH.index(effect)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two tools of which the second is called where the first did nothing."""
+
+    tool: Tool
+    other: Tool
+    names: Names
+
+    async def __call__(self, args: dict[str, Json], key: str) -> Any:
+        """The call by the first, else by the second."""
+        made = CALL.get()
+        if made is not None and made.task.startswith(self._mark):
+            why = "it had been handed on before"
+        else:
+            value, why = await self._first(args, key)
+            if not why:
+                return value
+        return await self._second(args, key, f"{self.tool.name} did not do it: {why}")
+
+    @property
+    def _mark(self) -> str:
+        """What stands before the ids of tasks that the second tool has begun."""
+        return f"{self.other.name}: "
+
+    async def _first(self, args: dict[str, Json], key: str) -> tuple[Any, str]:
+        """What the first tool returned; or why it certainly did nothing."""
+        tool = self.tool
+        reads = tool.effect not in EFFECTFUL
+        most = tool.timeout if reads and tool.stoppable else math.inf
+        value: Any = None
+        try:
+            with anyio.move_on_after(most) as scope:
+                value = await _called(tool, args, key)
+        except ToolError as error:
+            return None, message_of(error)
+        except Exception as error:
+            if not reads:
+                raise
+            return None, described(error)
+        if scope.cancelled_caught:
+            return None, f"it did not end in {most:g} s"
+        if not isinstance(value, Observation) or value.ok or value.code in _TOLD:
+            return value, ""
+        return value, value.text if reads or value.outcome == "not_done" else ""
+
+    async def _second(self, args: dict[str, Json], key: str, why: str) -> Any:
+        """What the second tool returned, and that it was the second. Raises as that does."""
+        other, mapped = self.other, self._mapped(args)
+        if wrong := problems(other.parameters, mapped):
+            raise ToolError(f"{why}. {other.name} cannot be called instead: {'; '.join(wrong)}")
+        self._hand_on()
+        failed = f"{why}. {other.name}, called instead, did not do it either: "
+        try:
+            value = await _called(other, mapped, key)
+        except ToolError as error:
+            raise ToolError(f"{failed}{message_of(error)}") from error
+        except Exception as error:
+            if other.effect in EFFECTFUL:
+                raise
+            raise ToolError(f"{failed}{described(error)}") from error
+        if isinstance(value, Verdict):
+            raise ToolError(f"{failed}it asks a person: call {other.name} itself")
+        if isinstance(value, Observation) and not value.ok and value.outcome == "not_done":
+            raise ToolError(f"{failed}{value.text}")
+        return _noted(value, other, f"{other.name} answered, since {why}")
+
+    def _hand_on(self) -> None:
+        """Let the second tool see its own task, and begin tasks that are known to be its own."""
+        if (made := CALL.get()) is None:
+            return
+
+        async def begun(task: str) -> None:
+            await made.begun(f"{self._mark}{task}")
+
+        task = made.task.removeprefix(self._mark) if made.task.startswith(self._mark) else ""
+        CALL.set(replace(made, task=task, answer=None, begun=begun))
+
+    def _mapped(self, args: Mapping[str, Json]) -> dict[str, Json]:
+        """The arguments by the names that the second tool has for them."""
+        named = {self.names.get(name, name): value for name, value in args.items()}
+        return {name: value for name, value in named.items() if name is not None}
+
+    async def probe(self, args: dict[str, Json], key: str) -> Any:
+        """What the tools with an effect know of the call; None: neither has done it."""
+        for tool, own in ((self.tool, args), (self.other, self._mapped(args))):
+            if tool.effect in EFFECTFUL and tool.probe is not None:
+                found = await tool.probe(copied(own), key)
+                if found is not None:
+                    return found
+        return None
+
+    async def judge(self, call: Call, so_far: Trajectory) -> Verdict | None:
+        """What the guards of both tools say: each may refuse, and the first may also amend."""
+        first = await _judged(self.tool.guard, call, so_far)
+        amended = None if first is None or first.kind != "amend" else first.args
+        args = call.args if amended is None else amended
+        instead = Call(call.key, Action(self.other.name, self._mapped(args)))
+        second = await _judged(self.other.guard, instead, so_far)
+        if first is not None and first.kind in _REFUSING:
+            return first
+        if second is not None and second.kind in _REFUSING:
+            return second
+        if second is not None and second.kind == "amend":
+            said = f"{self.other.name} is not called with these arguments: {second.reason}"
+            return Verdict("deny", said, code=second.code)
+        return first or second
+
+
+async def _judged(guard: Guard | None, call: Call, so_far: Trajectory) -> Verdict | None:
+    if guard is None:
+        return None
+    said = guard(call, so_far)
+    return await said if isinstance(said, Awaitable) else said
+
+
+async def _called(tool: Tool, args: dict[str, Json], key: str) -> Any:
+    """What the tool returned, held against its schema."""
+    value: Any = tool.call(copied(args), key)
+    if hasattr(value, "__await__"):
+        value = await value
+    if tool.result is None or isinstance(value, Image | Verdict):
+        return value
+    if isinstance(value, Observation) and not value.ok:
+        return value
+    try:
+        content = plain(value.content if isinstance(value, Observation) else value)
+    except ValueError:
+        return value  # what JSON cannot carry is told where it is recorded
+    if wrong := problems(tool.result, content):
+        text = f"ERROR: bad_output: {tool.name} returned what it must not: {'; '.join(wrong)}"
+        return Observation(content=text, ok=False, code="bad_output")
+    return value
+
+
+def _noted(value: Any, tool: Tool, note: str) -> Observation:
+    """The result of the second tool, with a note for the model and for people."""
+    if isinstance(value, Image):
+        text = value.text or f"an image ({value.media_type}, {len(value.data)} bytes)"
+        given = Observation(content=text, images=(value,), trust=tool.trust)
+    elif isinstance(value, Observation):
+        given = value
+    else:
+        given = Observation(content=value, trust=tool.trust)
+    content: Json = {"note": note, "result": given.content}
+    if isinstance(given.content, str):
+        content = f"[{note}]\n{given.content}" if given.ok else given.content
+    detail = f"{note}\n{given.detail}" if given.detail else note
+    return msgspec.structs.replace(given, content=content, detail=detail)
+
+
+# ------------------------------------------------------------------------------- do they fit?
+
+
+def _misfits(first: Parameters, second: Parameters, names: Names) -> Iterator[str]:
+    """Why calls that fit the one schema would not fit the other."""
+    has, takes = _properties(first), _properties(second)
+    for name in names.keys() - has.keys():
+        yield f"the arguments name {name!r}, which is no parameter"
+    for name, schema in has.items():
+        if (called := names.get(name, name)) is None:
+            continue
+        if called not in takes:
+            if second.get("additionalProperties", True) is False:
+                yield f"it takes no {called!r} (rename it in the arguments, or leave it out: None)"
+            continue
+        mine, theirs = _types(schema), _types(takes[called])
+        if mine and theirs and not mine <= theirs:
+            yield f"{called!r} is {'/'.join(sorted(mine))}, and it takes {'/'.join(sorted(theirs))}"
+    sure = {names.get(name, name) for name in cast("Iterable[str]", first.get("required", ()))}
+    for name in cast("Iterable[str]", second.get("required", ())):
+        if name not in sure:
+            yield f"it needs {name!r}, which a call may lack"
+
+
+def _properties(schema: Parameters) -> dict[str, Json]:
+    return cast("dict[str, Json]", schema.get("properties", {}))
+
+
+def _types(schema: Json) -> set[str]:
+    """The JSON types that a schema names; none where it does not say."""
+    named = cast("Parameters", schema).get("type") if isinstance(schema, dict) else None
+    types = {named} if isinstance(named, str) else {*cast("list[str]", named or [])}
+    return types | {"integer"} if "number" in types else types
