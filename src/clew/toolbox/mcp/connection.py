@@ -145,6 +145,7 @@ class Connection:
     async def open(self) -> AsyncGenerator["Connection"]:
         """Connect; it is left when it breaks. Raises `ToolError` where it cannot be made."""
         error: Exception | None = None
+        thrown: Exception | None = None
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._watch, group.cancel_scope)
@@ -153,7 +154,10 @@ class Connection:
                     self.opened.set()
                     if self.modern:
                         group.start_soon(self._listen)
-                    yield self
+                    try:
+                        yield self
+                    except Exception as raised:  # noqa: BLE001 - of whoever uses it; raised below
+                        thrown = raised
                 self.broken.because("the connection was closed")
                 group.cancel_scope.cancel()
         except Exception as raised:  # noqa: BLE001 - whatever it is, the connection is of no use
@@ -162,6 +166,8 @@ class Connection:
             raise ToolError(self._why_not(error)) from error
         self.broken.because("the connection failed" if error is None else _told(error))
         self.left.set()
+        if thrown is not None:
+            raise thrown
 
     async def _watch(self, scope: anyio.CancelScope) -> None:
         """Leave the connection once it is broken, or if it takes too long to make."""

@@ -7,7 +7,7 @@ is imported then too: it is dear, and many a run calls no such tool.
 import importlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import anyio
 import msgspec
@@ -35,9 +35,20 @@ _FIRST_DELAY: Final = 0.5
 _MOST_DELAY: Final = 8.0
 """Seconds between attempts to connect to a server that could not be reached."""
 
+_SAME: Final = 1.0
+"""Seconds within which a call follows upon its guard."""
+
 _CONNECT_TRIES: Final = 3
 _TASK_TRIES: Final = 5
 """How often a task is asked for anew in one call, after the connection broke meanwhile."""
+
+
+class _Failed(NamedTuple):
+    """The last attempt to connect that failed: for which call, when, and why."""
+
+    call: str
+    at: float
+    why: str
 
 
 class Link:
@@ -56,20 +67,27 @@ class Link:
         self.model = model
         self._delay = 0.0
         self._next = 0.0
+        self._failed = _Failed("", 0.0, "")
 
-    async def connection(self) -> Any:
+    async def connection(self, call: str = "") -> Any:
         """The owner's connection to the server, opened if it is not.
 
-        After a failure it waits a little longer each time before it tries again. Raises `ToolError`
-        where the server cannot be reached: then nothing was done.
+        After a failure it waits a little longer each time before it tries again; for one `call`,
+        which its guard asks about first, it tries once. Raises `ToolError` where the server cannot
+        be reached: then nothing was done.
         """
-        if (wait := self._next - anyio.current_time()) > 0:
+        now = anyio.current_time()
+        if call and self._failed.call == call and now < self._failed.at + _SAME:
+            raise ToolError(self._failed.why)
+        if (wait := self._next - now) > 0:
             await anyio.sleep(wait)
         try:
             held = await self._held()
         except (ToolError, ConfigError) as error:
+            now = anyio.current_time()
             self._delay = min(max(self._delay * 2, _FIRST_DELAY), _MOST_DELAY)
-            self._next = anyio.current_time() + self._delay
+            self._next = now + self._delay
+            self._failed = _Failed(call, now, str(error))
             raise ToolError(str(error)) from error
         self._delay = self._next = 0.0
         return held
@@ -95,7 +113,7 @@ class Link:
 
         None also where a person has seen that very difference for this call, and allowed it.
         """
-        connection = await self.connection()
+        connection = await self.connection(call)
         now: ServerPins = await connection.listing()
         if now.digest == self.pins.digest:
             return None
