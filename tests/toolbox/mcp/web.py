@@ -6,8 +6,11 @@ from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 import anyio
+import mcp_types as types
 import uvicorn
+from mcp.server.extension import Extension, MethodBinding
 from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
+from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
 
@@ -17,14 +20,75 @@ class Size(BaseModel):
     size: int
 
 
+class _TaskId(types.RequestParams):
+    task_id: str
+
+
+class _Answers(_TaskId):
+    input_responses: dict[str, Any]
+
+
+class Jobs(Extension):
+    """Tasks of the stateless era: each call of `job` becomes one, which goes on as it is told.
+
+    `states` are what `tasks/get` says in turn; an exception is raised.
+    """
+
+    identifier = "io.modelcontextprotocol/tasks"
+
+    def __init__(self, *states: dict[str, Any] | MCPError) -> None:
+        self.states = list(states)
+        self.asked: list[str] = []
+        self.answers: list[dict[str, Any]] = []
+        self.begun = 0
+
+    async def intercept_tool_call(
+        self, params: types.CallToolRequestParams, ctx: Any, call_next: Any
+    ) -> Any:
+        if params.name != "job":
+            return await call_next(ctx)
+        self.begun += 1
+        return {"resultType": "task", "taskId": f"job-{self.begun}", **WORKING}
+
+    def methods(self) -> list[MethodBinding]:
+        return [
+            MethodBinding("tasks/get", _TaskId, self._get),
+            MethodBinding("tasks/update", _Answers, self._update),
+        ]
+
+    async def _get(self, ctx: Any, params: _TaskId) -> dict[str, Any]:
+        self.asked.append(params.task_id)
+        state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        if isinstance(state, MCPError):
+            raise state
+        return {"resultType": "complete", "taskId": params.task_id, **WORKING, **state}
+
+    async def _update(self, ctx: Any, params: _Answers) -> dict[str, Any]:
+        self.answers.append(params.input_responses)
+        return {"resultType": "complete"}
+
+
+WORKING: dict[str, Any] = {
+    "status": "working", "createdAt": "2026-01-01T00:00:00Z", "pollIntervalMs": 1,
+    "lastUpdatedAt": "2026-01-01T00:00:00Z", "ttlMs": None,
+}  # fmt: skip
+
+
 def ask_size(item: str) -> Elicit[Size]:
     """Ask a person for the size; the protocol of the client decides how."""
     return Elicit(f"which size of {item}?", Size)
 
 
-def shop(*, name: str = "shop") -> MCPServer[Any]:
+def shop(jobs: Jobs | None = None) -> MCPServer[Any]:
     """A server of the SDK: it asks persons, tells progress, and changes its list of tools."""
-    server: MCPServer[Any] = MCPServer(name, version="1", instructions="Be kind.")
+    server: MCPServer[Any] = MCPServer(
+        "shop", version="1", instructions="Be kind.", extensions=[jobs] if jobs else []
+    )
+
+    @server.tool()
+    def job() -> str:
+        """Do a long job."""
+        return "done at once"
 
     @server.tool()
     def price(item: str) -> dict[str, int]:

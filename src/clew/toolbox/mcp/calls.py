@@ -27,7 +27,7 @@ from pydantic import ValidationError
 from clew.core.errors import ToolError
 from clew.core.events import Json, Usage
 from clew.core.interfaces import CallContext, Model
-from clew.toolbox.mcp.outcomes import LOST, NOT_REACHED, Broken, ConnectionLost
+from clew.toolbox.mcp.outcomes import LOST, NOT_REACHED, Broken, ConnectionLost, ServerFailed
 from clew.toolbox.mcp.settings import shown
 
 _NOT_DONE: Final = frozenset({
@@ -196,14 +196,13 @@ class Flights:
         text = f"the MCP server {self._server} says: {shown(error.message)}"
         if error.code == URL_ELICITATION_REQUIRED:
             return _urls(error)
-        if error.code == CONNECTION_CLOSED:
-            self._broken.because(shown(error.message))
+        if self._broken.reason:
             raise ConnectionLost(self._broken.text) from error
         if error.code in _NOT_DONE or (
             error.code == INVALID_REQUEST and error.message.startswith("Redirect to")
         ):
             raise ToolError(text) from error
-        raise ConnectionLost(text) from error
+        raise (ConnectionLost if error.code in OVER else ServerFailed)(text) from error
 
 
 def _urls(error: MCPError) -> Question:

@@ -175,10 +175,10 @@ class Link:
                 value = await connection.flights.outcome(flight)
             except ConnectionLost:
                 tries += 1
-                gone = connection.broken.event.is_set()
-                if context is None or not (flight.task and gone) or tries > _TASK_TRIES:
+                if context is None or not flight.task or tries > _TASK_TRIES:
                     raise
                 context = replace(context, task=flight.task)
+                await anyio.sleep(min(_FIRST_DELAY * 2**tries, _MOST_DELAY))
             else:
                 return _returned(self.server.name, value, flight.usage)
 

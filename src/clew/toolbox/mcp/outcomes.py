@@ -15,6 +15,14 @@ class ConnectionLost(Exception):  # noqa: N818 - it says what happened, as in th
     """The server went away, or its answer cannot be read: what became of the call is unknown."""
 
 
+class ServerFailed(Exception):  # noqa: N818 - as above
+    """The server failed while it worked on the call: what it did until then is unknown."""
+
+
+class TaskLost(Exception):  # noqa: N818 - as above
+    """A task failed, was cancelled, or is not known to its server any more."""
+
+
 class Broken:
     """Whether the connection to a server can answer no more, and why; the first reason counts."""
 

@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from clew.core.events import Json
 from clew.toolbox.mcp.calls import FLIGHT, OVER, Flight
-from clew.toolbox.mcp.outcomes import ConnectionLost
+from clew.toolbox.mcp.outcomes import TaskLost
 from clew.toolbox.mcp.settings import shown
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
@@ -106,7 +106,7 @@ async def begin(session: ClientSession, name: str, args: dict[str, Json]) -> str
 async def wait_for(
     session: ClientSession, task: str, flight: Flight | None
 ) -> types.CallToolResult:
-    """The result of a task. Raises `ConnectionLost` where nobody can say what became of it."""
+    """The result of a task. Raises `TaskLost` where there will be none."""
     try:
         if session.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return await _poll(session, task, flight)
@@ -117,8 +117,8 @@ async def wait_for(
     except MCPError as error:
         if error.code in OVER:
             raise
-        message = f"the server says of the task {shown(task)} that it began: {shown(error.message)}"
-        raise ConnectionLost(message) from error
+        message = f"the server says of the task {shown(task)}: {shown(error.message)}"
+        raise TaskLost(message) from error
 
 
 async def _poll(session: ClientSession, task: str, flight: Flight | None) -> types.CallToolResult:
@@ -128,10 +128,9 @@ async def _poll(session: ClientSession, task: str, flight: Flight | None) -> typ
         if state.status == "completed":
             return types.CallToolResult.model_validate(state.result or {}, by_name=False)
         if state.status in ("failed", "cancelled"):
-            error = state.error or types.ErrorData(
-                code=types.INTERNAL_ERROR, message=state.status_message or f"it was {state.status}"
-            )
-            raise MCPError.from_error_data(error)
+            said = state.error.message if state.error else state.status_message
+            why = said or f"it was {state.status}"
+            raise TaskLost(f"the task {shown(task)} is over: {shown(why)}")
         if flight is not None and flight.context is not None and state.status_message:
             flight.context.progress(shown(state.status_message))
         asked = {
