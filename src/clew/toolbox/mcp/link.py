@@ -207,5 +207,15 @@ def _was_seen(record: Trajectory, call: str, mark: str) -> bool:
 
 
 async def sdk_module(name: str) -> Any:
-    """A module of this room that stands on the SDK, imported when it is first needed."""
-    return await anyio.to_thread.run_sync(importlib.import_module, f"clew.toolbox.mcp.{name}")
+    """A module of this room that stands on the SDK, imported when it is first needed.
+
+    The first import takes so long that it is made in a thread; a call makes three of them.
+    """
+    if (known := _IMPORTED.get(name)) is None:
+        module = f"clew.toolbox.mcp.{name}"
+        known = _IMPORTED[name] = await anyio.to_thread.run_sync(importlib.import_module, module)
+    return known
+
+
+_IMPORTED: Final[dict[str, Any]] = {}
+"""The modules whose import is complete (in `sys.modules` one may be that is only begun)."""
