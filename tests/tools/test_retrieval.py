@@ -208,6 +208,13 @@ def test_the_index_is_made_once_for_the_same_tools() -> None:
     assert asked[7:] == [4, 1]
 
 
+def test_of_no_tool_and_of_one_there_is_a_ranking_too() -> None:
+    for find in (Retrieval(), Retrieval(embed=letters)):
+        assert find.rank([], ["an email"]) == []
+        assert find.rank([MAIL], ["an email"]) == ["sendEmail"]
+        assert find.rank([MAIL, MAIL], ["an email"]) == ["sendEmail"] * 2
+
+
 def test_threads_share_an_index() -> None:
     find, tools = Retrieval(), catalogue(300)
     expected = find.rank(tools, ["count a ferry"])
@@ -254,7 +261,7 @@ def test_how_it_is_named_is_the_same_in_every_process() -> None:
     ("name", "server"),
     [
         ("github.list_issues", "github"),
-        ("my_files__read_file", "my_files"),
+        ("my-files_read_file.now", "my-files"),
         ("jira_create", "jira"),
         ("a:b", "a"),
         ("look", "look"),

@@ -83,6 +83,8 @@ class Retrieval:
         The index is built at the first call and kept as long as the tools are the same.
         """
         given = tuple(tools)
+        if not given:
+            return []
         with self._lock:
             if not self._made or self._made[0].tools != given:
                 self._made[:] = [Index(given, self._embed)]

@@ -9,16 +9,16 @@ from clew.core.interfaces import ToolSpec
 
 T = TypeVar("T")
 
-_NAME_SPACE: Final = re.compile(r"(.+?)(?:\.|__|/|:)|([^_]+)_")
+_PREFIX: Final = re.compile(r"([^._/:]+)[._/:]")
 
 
 def server_of(tool: ToolSpec) -> str:
-    """The prefix of a tool's name: what is before its first `.`, `__`, `/` or `:`, else `_`.
+    """What is before the first `_`, `.`, `/` or `:` of its name, as in names of tools over MCP.
 
     A name without any of them is a server of its own.
     """
-    found = _NAME_SPACE.match(tool.name)
-    return tool.name if found is None else found[1] or found[2]
+    found = _PREFIX.match(tool.name)
+    return tool.name if found is None else found[1]
 
 
 def in_rounds(ranked: Iterable[T], of: Callable[[T], str], most: int) -> list[T]:
