@@ -2,6 +2,7 @@
 
 import json
 
+import anyio
 import mcp_types as types
 import pytest
 from mcp import Client, MCPError
@@ -56,8 +57,9 @@ async def test_other_addresses_are_not_found(era: str) -> None:
 
 async def test_records_are_listed_in_pages() -> None:
     async with Client(server([keeper()], store=MemoryStore()), mode="legacy") as client:
-        for number in range(51):
-            await client.call_tool("keeper", {"question": f"Question {number}?"})
+        async with anyio.create_task_group() as group:
+            for number in range(51):
+                group.start_soon(client.call_tool, "keeper", {"question": f"Question {number}?"})
         first = await client.list_resources()
         rest = await client.list_resources(cursor=first.next_cursor)
     names = [each.name for each in (*first.resources, *rest.resources)]
