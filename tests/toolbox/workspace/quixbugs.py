@@ -1,7 +1,8 @@
 """QuixBugs' forty programs, each repaired by a scripted optimum through the tools of a workspace.
 
 The optimum knows the correct program and plays what a good model would: it runs the tests, searches
-and reads the program, edits the lines that differ, runs the tests again, commits on a branch. So this shows what the tools can do, and nothing of what a model can.
+and reads the program, edits the lines that differ, runs the tests again, commits on a branch. So
+this shows what the tools can do, and nothing of what a model can.
 
 CLEW_QUIXBUGS is a copy of https://github.com/jkoppel/QuixBugs (MIT; its data is not part of clew).
 `python -m tests.toolbox.workspace.quixbugs` prints what came of it.
