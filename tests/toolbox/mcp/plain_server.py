@@ -92,7 +92,11 @@ def visit(call: Call) -> dict[str, Any]:
 def think(call: Call) -> dict[str, Any]:
     said = call.args.get("text", "how are you?")
     message = {"role": "user", "content": {"type": "text", "text": said}}
+    if said == "picture":
+        message["content"] = {"type": "image", "mimeType": "image/png", "data": "aGVsbG8="}
     params = {"messages": [message], "maxTokens": call.args.get("tokens", 10)}
+    if said == "tools":
+        params["tools"] = [{"name": "a", "inputSchema": {"type": "object"}}]
     answer = ask("sampling/createMessage", {**params, "systemPrompt": "be brief"})
     return text(json.dumps(answer))
 

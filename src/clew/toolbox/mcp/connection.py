@@ -92,24 +92,29 @@ class Connection:
     async def listing(self, *, fresh: bool = False) -> ServerPins:
         """What the server says of itself and its tools now.
 
-        It is asked again once it announced a change, and from time to time. Raises `ToolError`.
+        It is asked again if that is to be `fresh`, once it announced a change, and from time to
+        time. Raises `ToolError`.
         """
+        if (known := self._known()) is not None and not fresh:
+            return known
         async with self._listing:
-            late = anyio.current_time() > self._listed_at + FRESH
-            if self._listed is None or late or fresh:
-                at = anyio.current_time()
-                self._listed_at = at
-                try:
-                    found = await self._list()
-                except Exception as error:
-                    message = (
-                        f"the MCP server {self.server.name} does not list its tools: {_told(error)}"
-                    )
-                    raise ToolError(message) from error
-                if self._listed_at == at:  # no change was announced meanwhile
-                    self._listed = found
-                return found
-            return self._listed
+            if (known := self._known()) is not None and not fresh:  # another call has asked
+                return known
+            at = self._listed_at = anyio.current_time()
+            try:
+                found = await self._list()
+            except Exception as error:
+                message = (
+                    f"the MCP server {self.server.name} does not list its tools: {_told(error)}"
+                )
+                raise ToolError(message) from error
+            if self._listed_at == at:  # no change was announced meanwhile
+                self._listed = found
+            return found
+
+    def _known(self) -> ServerPins | None:
+        late = anyio.current_time() > self._listed_at + FRESH
+        return None if late else self._listed
 
     async def _list(self) -> ServerPins:
         info = self.client.server_info

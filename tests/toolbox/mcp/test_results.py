@@ -1,0 +1,50 @@
+"""Results as observations: texts, structured content, and what is none of what was agreed."""
+
+from typing import Any
+
+import mcp_types as types
+import pytest
+
+from clew.toolbox.mcp.results import observation_of
+
+
+def result(text: str = "", structured: Any = None, **more: Any) -> types.CallToolResult:
+    content: list[Any] = [{"type": "text", "text": text}] if text else []
+    return types.CallToolResult.model_validate(
+        {"content": content, "structuredContent": structured, **more}
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "structured", "content"),
+    [
+        ("three", None, "three"),
+        ("three", {"result": "three"}, "three"),
+        ("3", {"result": 3}, 3),
+        ("[1, 2]", {"result": [1, 2]}, [1, 2]),
+        ('{"a": 1}', {"a": 1}, {"a": 1}),
+        ('{"a": 1}', {"result": "x"}, '{"a": 1}\n{"result":"x"}'),
+        ("one is a", {"a": 1}, 'one is a\n{"a":1}'),
+        ("", {"a": 1}, {"a": 1}),
+        ("", None, ""),
+    ],
+)
+def test_structured_content_stands_for_a_text_that_says_the_same(
+    text: str, structured: Any, content: Any
+) -> None:
+    assert observation_of(result(text, structured), "untrusted").content == content
+
+
+def test_a_failure_without_a_word_says_so() -> None:
+    seen = observation_of(result(isError=True), "trusted")
+    assert (seen.ok, seen.trust) == (False, "trusted")
+    assert seen.text == "ERROR: tool_error: the tool failed and does not say why"
+
+
+def test_blocks_of_later_versions_are_named() -> None:
+    odd = types.CallToolResult.model_construct(
+        content=[types.ToolUseContent(type="tool_use", id="1", name="a", input={})],
+        structured_content=None,
+        is_error=False,
+    )
+    assert observation_of(odd, "untrusted").text == "[tool_use that cannot be shown]"
