@@ -9,7 +9,16 @@ import mcp_types as types
 import pytest
 from mcp import Client, MCPError
 
-from clew import Agent, ConfigError, MemoryStore, Tool, Verdict, read
+from clew import (
+    Agent,
+    ConfigError,
+    Evidence,
+    MemoryStore,
+    Observation,
+    Tool,
+    Verdict,
+    read,
+)
 from clew.interfaces import CALL
 from clew.serve.mcp import ServedAgent, server
 from clew.testing import ScriptedModel, act, finish
@@ -39,6 +48,24 @@ async def test_a_call_is_a_run_and_its_answer(era: str) -> None:
     assert (await read(said["run_id"], store=store)).goal == "Who keeps it?"
     assert tool.output_schema is not None
     jsonschema_rs.validate(tool.output_schema, said)
+
+
+@eras
+async def test_a_result_has_the_evidence_that_its_answer_cites(era: str) -> None:
+    async def call(args: dict[str, Any], key: str) -> Observation:
+        pieces = (Evidence("d1", "Ada keeps it.", source="log.txt"), Evidence("d2", "It is red."))
+        return Observation(content="[d1] Ada keeps it. [d2] It is red.", evidence=pieces)
+
+    search = Tool(
+        "search", "Search.", {"type": "object", "properties": {}}, call=call, effect="read"
+    )
+    served = keeper([act("search"), finish("Ada does [d1].")], [search])
+    async with Client(server([served], store=MemoryStore()), mode=era) as client:
+        result = await client.call_tool("keeper", {"question": "Who keeps it?"})
+    assert result.structured_content["evidence"] == [
+        {"id": "d1", "source": "log.txt", "text": "Ada keeps it."}
+    ]
+    assert "log.txt" in words(result)
 
 
 @eras

@@ -44,6 +44,16 @@ async def test_a_record_is_read_as_json_and_as_markdown(era: str) -> None:
     assert "\\![x](http://x)" in page
 
 
+async def test_text_of_tools_does_not_leave_its_fence() -> None:
+    script = [act("look", place="````\n# A heading\n````"), finish("Seen.")]
+    async with Client(server([keeper(script)], store=MemoryStore())) as client:
+        result = await client.call_tool("keeper", {"question": "Who?\n# Me"})
+        run_id = result.structured_content["run_id"]
+        page = await text_of(client, f"clew://runs/{run_id}/markdown")
+    assert "\n`````\na lighthouse is at ````\n# A heading\n````\n`````\n" in page
+    assert "> Who?\n> # Me" in page
+
+
 @eras
 async def test_other_addresses_are_not_found(era: str) -> None:
     store = MemoryStore()
