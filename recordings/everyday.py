@@ -9,7 +9,7 @@ by the hash of that tool's name, are held apart: settings were chosen on the oth
 import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
@@ -20,10 +20,9 @@ from clew.tools.retrieval import Embed, Retrieval
 from clew.tools.retrieval.documents import document
 from clew.tools.retrieval.lexical import Lexical
 from clew.tools.retrieval.loading import named
-from recordings.data import records
 from recordings.forms import Record
 from recordings.part import Figure, Part
-from recordings.retrieval import FIRST, LEFT_OUT, TOOLS, Catalogue
+from recordings.retrieval import FIRST, LEFT_OUT, Catalogue, usable_definitions
 
 REQUESTS: Final = Path(__file__).with_name("everyday.tsv")
 CATALOGUE: Final = 1_000
@@ -59,8 +58,13 @@ def requests() -> list[Request]:
 
 def measure(sample: int) -> Part:
     """Rank the tools for every nth request."""
-    definitions = [each for each in records(TOOLS) if isinstance(each.get("name"), str)]
-    return evidence(definitions, requests()[::sample], "minilm", aimed=sample == 1)
+    judging, usable = usable_definitions()
+    part = evidence(usable, requests()[::sample], "minilm", aimed=sample == 1)
+    return replace(
+        part,
+        figures=[*part.figures, *judging.figures()],
+        misses=[*judging.misses, *part.misses],
+    )
 
 
 def evidence(

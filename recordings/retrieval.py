@@ -50,17 +50,25 @@ LEFT_OUT: Final = "left out: the extra embeddings is not installed"
 def measure(sample: int) -> Part:
     """Rank the tools for every nth query."""
     queries = [*records(QUERIES, sample=sample)]
-    judging, usable = Judging(), list[Record]()
-    for each in records(TOOLS):
-        with judging.one(each.get("tool_id")):
-            published([each], _perform, effect="read")
-            usable.append(each)
+    judging, usable = usable_definitions()
     part = evidence(usable, queries, "minilm", aimed=sample == 1)
     return replace(
         part,
         figures=[*part.figures, *judging.figures()],
         misses=[*judging.misses, *part.misses],
     )
+
+
+def usable_definitions() -> tuple[Judging, list[Record]]:
+    """The published definitions that make a tool, and how many were judged."""
+    judging, usable = Judging(), list[Record]()
+    for each in records(TOOLS):
+        with judging.one(each.get("tool_id")):
+            if not isinstance(each["name"], str) or not isinstance(each["tool_id"], str):
+                raise TypeError("its name or id is no text")
+            published([each], _perform, effect="read")
+            usable.append(each)
+    return judging, usable
 
 
 def evidence(
