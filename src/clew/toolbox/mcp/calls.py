@@ -27,7 +27,15 @@ from pydantic import ValidationError
 from clew.core.errors import ToolError
 from clew.core.events import Json, Usage
 from clew.core.interfaces import CallContext, Model
-from clew.toolbox.mcp.outcomes import LOST, NOT_REACHED, Broken, ConnectionLost, ServerFailed
+from clew.toolbox.mcp.outcomes import (
+    LOST,
+    NOT_REACHED,
+    SESSION_OVER,
+    Broken,
+    ConnectionLost,
+    ServerFailed,
+    SessionOver,
+)
 from clew.toolbox.mcp.settings import shown
 
 _NOT_DONE: Final = frozenset({
@@ -196,6 +204,9 @@ class Flights:
         text = f"the MCP server {self._server} says: {shown(error.message)}"
         if error.code == URL_ELICITATION_REQUIRED:
             return _urls(error)
+        if error.code == SESSION_OVER:
+            self._broken.because(shown(error.message))
+            raise SessionOver(text) from error
         if self._broken.reason:
             raise ConnectionLost(self._broken.text) from error
         if error.code in _NOT_DONE or (

@@ -19,7 +19,7 @@ from clew.core.events import Json
 from clew.support.error_text import described
 from clew.toolbox.mcp.calls import Flights, Question, to_open
 from clew.toolbox.mcp.http import open_http
-from clew.toolbox.mcp.outcomes import Broken, ConnectionLost
+from clew.toolbox.mcp.outcomes import SESSION_OVER, Broken, ConnectionLost
 from clew.toolbox.mcp.pins import ServerPins, pins_of
 from clew.toolbox.mcp.sampling import sample
 from clew.toolbox.mcp.settings import McpServer, shown
@@ -104,6 +104,8 @@ class Connection:
             try:
                 found = await self._list()
             except Exception as error:
+                if isinstance(error, MCPError) and error.code == SESSION_OVER:
+                    self.broken.because(shown(error.message))
                 message = (
                     f"the MCP server {self.server.name} does not list its tools: {_told(error)}"
                 )

@@ -15,7 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from typing_extensions import override
 
 from clew.toolbox.mcp.oauth import auth_of
-from clew.toolbox.mcp.outcomes import LOST, NOT_REACHED
+from clew.toolbox.mcp.outcomes import LOST, NOT_REACHED, SESSION_OVER
 from clew.toolbox.mcp.settings import Endpoint, McpServer, shown
 
 MOST_BYTES: Final = 32_000_000
@@ -70,6 +70,9 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
                 raise
             unsent = isinstance(error, _UNSENT)
             return _error(503, NOT_REACHED if unsent else LOST, _why(error))
+        if mine and response.status_code == 404 and "mcp-session-id" in request.headers:
+            await response.aclose()
+            return _error(404, SESSION_OVER, "the session is over")
         kind = response.headers.get("content-type", "").lower()
         if mine and response.status_code >= 400 and not kind.startswith(_JSON):
             return await _refused(response)

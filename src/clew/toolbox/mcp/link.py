@@ -27,7 +27,7 @@ from clew.core.events import (
 from clew.core.interfaces import CALL, CallContext, Model
 from clew.core.trajectory import Trajectory
 from clew.toolbox.mcp.changes import changes
-from clew.toolbox.mcp.outcomes import ConnectionLost
+from clew.toolbox.mcp.outcomes import ConnectionLost, SessionOver
 from clew.toolbox.mcp.pins import ServerPins
 from clew.toolbox.mcp.settings import McpServer
 
@@ -39,8 +39,9 @@ _SAME: Final = 1.0
 """Seconds within which a call follows upon its guard."""
 
 _CONNECT_TRIES: Final = 3
-_TASK_TRIES: Final = 5
-"""How often a task is asked for anew in one call, after the connection broke meanwhile."""
+_TRIES: Final = 5
+"""How often one call asks anew for its task while the server cannot be reached, or connects anew
+because the server has forgotten the session."""
 
 
 class _Failed(NamedTuple):
@@ -166,21 +167,38 @@ class Link:
         key: str,
         context: CallContext | None,
     ) -> Any:
-        """Make a request; one that became a task is asked for again after the connection broke."""
-        tries = 0
+        """Make a request; one that became a task is asked for again until somebody answers.
+
+        One of a session that the server has forgotten did nothing, and is made in a new one.
+        """
+        tries, delay = 0, _FIRST_DELAY
         while True:
-            connection = await self.connection()
-            flight = connection.flights.take(key, context, self.model, request(connection))
+            task = "" if context is None else context.task
             try:
-                value = await connection.flights.outcome(flight)
-            except ConnectionLost:
-                tries += 1
-                if context is None or not flight.task or tries > _TASK_TRIES:
-                    raise
-                context = replace(context, task=flight.task)
-                await anyio.sleep(min(_FIRST_DELAY * 2**tries, _MOST_DELAY))
-            else:
+                connection = await self.connection()
+                flight = connection.flights.take(key, context, self.model, request(connection))
+                try:
+                    value = await connection.flights.outcome(flight)
+                finally:
+                    task = flight.task
                 return _returned(self.server.name, value, flight.usage)
+            except (ConnectionLost, ToolError) as error:
+                began = task if context is not None else ""
+                if not began and not isinstance(error, SessionOver):
+                    raise
+                tries += 1
+                if tries > _TRIES:
+                    raise _given_up(began, error) from error
+                context = context and replace(context, task=task)
+            await anyio.sleep(delay)
+            delay = min(delay * 2, _MOST_DELAY)
+
+
+def _given_up(task: str, error: ConnectionLost | ToolError) -> Exception:
+    """What to raise at last: a task began, so it is not known to have done nothing."""
+    if not task:
+        return error
+    return ConnectionLost(f"the task {task} began, and cannot be asked for: {error}")
 
 
 def _returned(server: str, value: Any, usage: Usage) -> Observation | Verdict:

@@ -4,11 +4,21 @@ from typing import Final
 
 import anyio
 
+from clew.core.errors import ToolError
+
 NOT_REACHED: Final = -32950
 """JSON-RPC code of clew's own: the request never left, or the server refused to look at it."""
 
 LOST: Final = -32951
 """JSON-RPC code of clew's own: the request was sent, and no answer came."""
+
+
+SESSION_OVER: Final = -32952
+"""JSON-RPC code of clew's own: the server no longer knows the session, and did nothing."""
+
+
+class SessionOver(ToolError):  # noqa: N818 - as `ConnectionLost`
+    """The server has forgotten the session, as after a restart: nothing was done; connect anew."""
 
 
 class ConnectionLost(Exception):  # noqa: N818 - it says what happened, as in the observation

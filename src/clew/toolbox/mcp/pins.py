@@ -62,10 +62,15 @@ def canonical(value: Json) -> bytes:
 def pins_of(
     address: str, name: str, version: str, instructions: str, tools: Iterable[dict[str, Json]]
 ) -> ServerPins:
-    """The pins of what a server said; of its tools only the `FIELDS` count."""
+    """The pins of what a server said; of its tools only the `FIELDS` count.
+
+    They have the order of keys that their file has: a prompt is the same to the byte at first use
+    and later.
+    """
     kept = [{key: tool[key] for key in FIELDS if tool.get(key) is not None} for tool in tools]
     ordered = sorted(kept, key=lambda tool: (tool["name"], canonical(tool)))
-    return ServerPins(address, name, version, instructions, (*ordered,))
+    definitions: list[dict[str, Json]] = msgspec.json.decode(canonical(ordered))
+    return ServerPins(address, name, version, instructions, (*definitions,))
 
 
 class PinFile:

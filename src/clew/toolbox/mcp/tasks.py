@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from clew.core.events import Json
 from clew.toolbox.mcp.calls import FLIGHT, OVER, Flight
-from clew.toolbox.mcp.outcomes import TaskLost
+from clew.toolbox.mcp.outcomes import NOT_REACHED, SESSION_OVER, TaskLost
 from clew.toolbox.mcp.settings import shown
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
@@ -115,7 +115,7 @@ async def wait_for(
         )
         return await session.send_request(request, types.CallToolResult)
     except MCPError as error:
-        if error.code in OVER:
+        if error.code in {*OVER, NOT_REACHED, SESSION_OVER}:
             raise
         message = f"the server says of the task {shown(task)}: {shown(error.message)}"
         raise TaskLost(message) from error

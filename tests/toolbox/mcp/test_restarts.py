@@ -1,0 +1,99 @@
+"""Servers and processes that come back: sessions are made anew, tasks asked for, prompts kept."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from clew import Agent, MemoryStore, read, resume, run
+from clew.core.events import Observation
+from clew.testing.models import ScriptedModel, act, finish
+from clew.toolbox.mcp import McpServer, link, mcp_tools
+from tests.toolbox.mcp.servers import plain_server
+from tests.toolbox.mcp.web import answering, serving, shop
+
+pytestmark = pytest.mark.anyio
+
+
+async def observed(store: MemoryStore, run_id: str, call: str) -> Observation:
+    found = (await read(run_id, store=store)).call(call).observation
+    assert found is not None
+    return found
+
+
+async def test_tools_are_the_same_to_the_byte_at_first_use_and_from_the_file(
+    tmp_path: Path,
+) -> None:
+    schema = {"type": "object", "properties": {"b": {"type": "string"}, "a": {"type": "string"}}}
+    plain = plain_server(
+        tmp_path / "plain", tools=[{"name": "one", "description": "One.", "inputSchema": schema}]
+    )
+    (first,) = await mcp_tools(plain.server(), pins=plain.pins)
+    (later,) = await mcp_tools(plain.server(), pins=plain.pins)
+    assert json.dumps(first.parameters) == json.dumps(later.parameters)
+
+
+class Again:
+    """What an application receives, with the first message once more."""
+
+    def __init__(self, first: Any, receive: Any) -> None:
+        self._left, self._receive = [first], receive
+
+    async def __call__(self) -> Any:
+        return self._left.pop() if self._left else await self._receive()
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # uvicorn's
+async def test_a_session_that_the_server_has_forgotten_is_made_anew(tmp_path: Path) -> None:
+    inner = shop().streamable_http_app()
+    forgets = answering((404, "application/json", b'{"error": "Session not found"}'))
+    undiscovered = answering((404, "text/plain", b"what?"))
+    forgotten: list[bytes] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        headers = dict(scope.get("headers", ()))
+        if headers.get(b"mcp-method") == b"server/discover":
+            await undiscovered(scope, receive, send)
+            return
+        first = await receive() if scope["type"] == "http" else {}
+        if b'"tools/call"' in first.get("body", b"") and not forgotten:
+            forgotten.append(headers[b"mcp-session-id"])
+            await forgets(scope, Again(first, receive), send)
+        else:
+            await inner(scope, Again(first, receive) if first else receive, send)
+
+    async with serving(app) as url:
+        server = McpServer(name="shop", url=f"{url}/mcp")
+        tools = await mcp_tools(server, pins=tmp_path / "pins.json")
+        model = ScriptedModel([act("shop_price", item="boat"), finish("done")])
+        store = MemoryStore()
+        result = await run(Agent(model, tools=tools), "go", store=store)
+    assert len(forgotten) == 1
+    assert (await observed(store, result.run_id, "1.1")).content == {"price": 4}
+
+
+async def test_a_task_that_cannot_be_asked_for_is_unknown_and_not_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = plain_server(tmp_path / "plain")
+    tools = await mcp_tools(plain.server(), pins=plain.pins)
+    store = MemoryStore()
+    agent = Agent(ScriptedModel([act("plain_build"), finish("done")]), tools=tools)
+
+    async def begin() -> None:
+        await run(agent, "go", store=store, run_id="r1")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(begin)
+        while not any(line.startswith("asked for") for line in plain.calls):
+            await anyio.sleep(0.01)
+        group.cancel_scope.cancel()  # as a crash: nothing is written
+    plain.says(handshake="die")
+    monkeypatch.setattr(link, "_MOST_DELAY", 0.001)
+    await resume(agent, "r1", store=store)
+    built = await observed(store, "r1", "1.1")
+    assert (built.ok, built.outcome) == (False, "unknown")
+    assert "began, and cannot be asked for: no connection to the MCP server plain" in built.text
+    assert plain.calls.count("build {}") == 1
