@@ -5,7 +5,18 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from durability import damaged, entries, outages, poisoned, report, speed, storms, torn, with_ray
+from durability import (
+    damaged,
+    entries,
+    mcp,
+    outages,
+    poisoned,
+    report,
+    speed,
+    storms,
+    torn,
+    with_ray,
+)
 from durability.nursery import ROOT
 from durability.progress import tell
 from recordings.part import Part
@@ -18,6 +29,8 @@ PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "ray": with_ray.storm,
     "poisoned": poisoned.poisoned,
     "entries": entries.killed,
+    "mcp-servers": mcp.servers,
+    "mcp-clew": mcp.clew,
     "frozen": outages.frozen,
     "restarted": outages.restarted,
     "full": outages.full,

@@ -15,7 +15,7 @@ import pytest
 
 from clew import Agent
 from clew.core.interfaces import Store
-from durability import damaged, entries, outages, poisoned, storms, torn, world
+from durability import damaged, entries, mcp, outages, poisoned, storms, torn, world
 from durability.audit import Audit, audit
 from durability.nursery import ROOT
 from durability.report import page
@@ -53,6 +53,14 @@ def test_poisoned_runs_take_no_other_with_them() -> None:
 
 def test_a_long_run_is_killed_at_its_entries() -> None:
     whole(entries.killed(15))
+
+
+def test_servers_of_mcp_tools_are_killed_in_calls() -> None:
+    whole(mcp.servers(8))
+
+
+def test_calls_of_mcp_tools_are_killed_and_resumed() -> None:
+    whole(mcp.clew(9))
 
 
 def test_a_frozen_worker_is_fenced_off() -> None:
