@@ -16,10 +16,6 @@ def edited(text: Text, old: str, new: str, path: str, *, matches: int = 1) -> tu
     Raises `ToolError` unless `old` is there exactly `matches` times: nothing is guessed.
     """
     old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
-    if not old:
-        raise ToolError(
-            "old_text is empty: give the text that is to be replaced, or use write_file"
-        )
     if old == new:
         raise ToolError("old_text and new_text are the same: that changes nothing")
     places = _places(text.body, old)

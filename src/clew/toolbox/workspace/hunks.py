@@ -81,7 +81,8 @@ def _below(lines: list[str], anchors: tuple[str, ...], found: list[int], where: 
         only = len(named) == 1
         inside = [(at, _block_end(lines, at)) for at in named]
         if only and not any(first < at < end for first, end in inside for at in found):
-            inside = [(named[0], len(lines))]
+            around = max(end for first, end in blocks if first < named[0] < end)
+            inside = [(named[0], around)]
         blocks = inside
     kept = [at for at in found if any(first < at < end for first, end in blocks)]
     if not kept:

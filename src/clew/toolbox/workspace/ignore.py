@@ -49,8 +49,6 @@ def ignored(rule_list: Iterable[Rule], path: str, *, folder: bool) -> bool:
     for rule in rule_list:
         if rule.folders and not folder:
             continue
-        if rule.base and not path.startswith(rule.base + "/"):
-            continue
         inside = path[len(rule.base) + 1 :] if rule.base else path
         if rule.pattern.fullmatch(inside):
             found = not rule.kept
