@@ -158,7 +158,7 @@ def test_an_agent_file_names_tools_and_screens_of_another_package(
     assert (code, "the beads are gone" in out, "I am counting." in out) == (0, True, True)
     code, out, _ = clew(acme, "ask", "How loud?", *words)
     assert (code, "be quiet" in out) == (6, True)
-    _, listed, _ = clew(acme, "doctor", "tools", "--json")
+    _, listed, _ = clew(acme, "tools", "list", "--json")
     assert "abacus" in [tool["name"] for tool in json.loads(listed)]
 
 

@@ -64,7 +64,7 @@ def test_a_store_of_the_file_is_found_again_by_the_file() -> None:
     assert clew("replay", "last", "--set", "agent=my.toml").code == 0
     resumed = clew("resume", "last", "--set", "agent=my.toml", "--say", "What is 2 * 4?", "--quiet")
     assert "2 * 4 = 8" in resumed.out
-    listed = clew("doctor", "tools", "--agent", "my.toml").out
+    listed = clew("tools", "list", "--agent", "my.toml").out
     assert "double(number: integer): pure" in listed
 
 

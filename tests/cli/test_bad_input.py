@@ -63,7 +63,7 @@ OFFLINE = ("--model", "offline")
         (["doctor", "completion"], 2, "bash, zsh, fish. Try: clew doctor completion --help"),
         (["approvals", "allow", "last", "1.1", "--edit", "{}", "--answer", "x"], 2, "not both"),
         (["approvals", "reject", "last", "1.1"], 2, "waits for a ruling"),
-        (["doctor", "tools", "--tools", "clac"], 2, "did you mean calc?"),
+        (["tools", "list", "--tools", "clac"], 2, "did you mean calc?"),
         (
             ["show", "last", "--store", "nowhere.sqlite"],
             2,

@@ -131,7 +131,7 @@ def test_an_agent_file_names_its_memories() -> None:
     clew("ask", "What is 2 + 3 bees?", "--agent", "agent.toml")
     document = clew("show", "last", "--json").document
     assert any(event.get("source") == "memory" for event in document["entries"])
-    told = clew("doctor", "tools", "--agent", "agent.toml").out
+    told = clew("tools", "list", "--agent", "agent.toml").out
     assert "remember" in told
     assert "memories" in told
     Path("notes.sqlite").unlink()

@@ -25,7 +25,7 @@ def test_a_tool_is_called_as_the_table_names_it() -> None:
 
 
 def test_tools_are_listed_and_lookup_brings_its_guard() -> None:
-    done = clew("doctor", "tools", "--tools", "wiki_search,lookup", "--json")
+    done = clew("tools", "list", "--tools", "wiki_search,lookup", "--json")
     assert [(tool["name"], tool["effect"], tool["trust"]) for tool in done.document] == [
         ("wiki_search", "read", "untrusted"),
         ("lookup", "read", "untrusted"),
@@ -75,7 +75,7 @@ def test_a_missing_extra_is_told_with_what_to_do(bare: dict[str, str]) -> None:
     asked = clew("ask", "Who?", "--model", "offline", "--tools", "wiki_search", env=bare)
     assert asked.code == 2
     assert install("web") in asked.err
-    listed = clew("doctor", "tools", env=bare)
+    listed = clew("tools", "list", env=bare)
     assert (listed.code, "calc(" in listed.out, "wiki_search(" in listed.out) == (0, True, False)
     assert f"Not installed ({install('web')}): baidu_search, " in listed.err
     doctor = clew("doctor", env=bare)
