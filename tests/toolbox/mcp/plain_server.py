@@ -110,6 +110,18 @@ def grow(call: Call) -> dict[str, Any]:
     return text("grown")
 
 
+def sign_in(call: Call) -> dict[str, Any]:
+    """Refuses the first call of each text, until a person has been at an address."""
+    what = call.args["text"]
+    if what in SEEN:
+        return text(f"welcome, {what}")
+    SEEN.add(what)
+    where = {"mode": "url", "message": "sign in", "url": "https://example.org/in"}
+    data = {"elicitations": [{**where, "elicitationId": "1"}]} if what == "Ada" else {}
+    raise ValueError("somebody must sign in", -32042, data)
+
+
+SEEN: set[str] = set()
 BLOCKS = [
     {"type": "image", "mimeType": "image/png", "data": "aGVsbG8="},
     {"type": "image", "mimeType": "image/png", "data": "no base64!"},
@@ -132,6 +144,8 @@ TOOLS: dict[str, Callable[[Call], dict[str, Any]]] = {
     "think": think,
     "where": lambda call: text(json.dumps(ask("roots/list", {}))),
     "grow": grow,
+    "sign_in": sign_in,
+    "garbled": lambda call: {"contents": []},
     "picture": lambda call: {"content": BLOCKS},
     "pid": lambda call: text(str(os.getpid())),
     "env": lambda call: text(json.dumps(dict(os.environ))),
@@ -153,7 +167,9 @@ def call(message: dict[str, Any]) -> None:
     except KeyError:
         send({"id": number, "error": {"code": -32602, "message": f"no tool {name}"}})
     except ValueError as error:
-        send({"id": number, "error": {"code": -32603, "message": str(error)}})
+        code, *data = error.args[1:] or (-32603,)
+        said = {"code": code, "message": error.args[0]}
+        send({"id": number, "error": {**said, "data": data[0]} if data else said})
     else:
         if number not in CANCELLED:
             send({"id": number, "result": result})

@@ -267,6 +267,65 @@ async def test_resources_and_prompts_are_tools_where_they_are_asked_for(plain: P
     assert {one.trust for one in (listed, text, prompts, prompt)} == {"untrusted"}
 
 
+@pytest.mark.parametrize(
+    ("who", "why"),
+    [
+        ("Ada", "sign in (open https://example.org/in yourself, then allow the call)"),
+        ("Bob", "asks: somebody must sign in"),
+    ],
+)
+async def test_a_server_that_wants_a_visit_first_is_asked_again_afterwards(
+    plain: Plain, who: str, why: str
+) -> None:
+    tools = await mcp_tools(plain.server(), pins=plain.pins)
+    store = MemoryStore()
+    agent = Agent(ScriptedModel([act("plain_sign_in", text=who), finish("done")]), tools=tools)
+    async with resources():
+        result = await held(agent, store)
+        (waiting,) = result.pending_approvals
+        assert why in waiting.why
+        await rule(result.run_id, waiting.call, allow=True, store=store)
+        result = await resume(agent, result.run_id, store=store)
+    (seen_text,) = observations(await read(result.run_id, store=store))
+    assert seen_text.text == f"welcome, {who}"
+
+
+async def test_what_is_no_result_leaves_the_call_unknown(plain: Plain) -> None:
+    tools = await mcp_tools(plain.server(), pins=plain.pins)
+    garbled, echo = await seen(tools, act("plain_garbled"), act("plain_echo", text="x"))
+    assert garbled.outcome == "unknown"
+    assert "the MCP server plain sent what is no answer: content: Field required" in garbled.text
+    assert echo.text == "x"
+
+
+async def test_an_error_of_the_server_leaves_the_call_unknown(plain: Plain) -> None:
+    plain.says(capabilities={"tools": {}})  # it has no tasks, and still wants one
+    tools = await mcp_tools(plain.server(), pins=plain.pins)
+    (build,) = await seen(tools, act("plain_build"))
+    assert build.outcome == "unknown"
+    assert "ServerFailed: the MCP server plain says: build must be a task" in build.text
+
+
+async def test_a_question_of_one_run_is_not_put_to_another(plain: Plain) -> None:
+    tools = await mcp_tools(plain.server(), pins=plain.pins)
+    store = MemoryStore()
+    waits = Agent(ScriptedModel([act("plain_never"), finish("done")]), tools=tools)
+    asks = Agent(ScriptedModel([act("plain_order"), finish("done")]), tools=tools)
+    async with resources(), anyio.create_task_group() as group:
+
+        async def wait() -> None:
+            await run(waits, "go", store=store)
+
+        group.start_soon(wait)
+        while "never {}" not in plain.calls:
+            await anyio.sleep(0.01)
+        result = await run(asks, "go", store=store)
+        group.cancel_scope.cancel()
+    assert result.status == "answered"
+    (order,) = observations(await read(result.run_id, store=store))
+    assert "several runs are at this server at once" in order.text
+
+
 # ---------------------------------------------------------------- tasks
 
 

@@ -12,6 +12,7 @@ from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 import anyio
+import anyio.abc
 import httpx2
 import msgspec
 from anyio.abc import SocketStream
@@ -147,11 +148,15 @@ class _Known:
 
 
 class _SignIn:
-    """A person signs in with a browser; the answer comes to this machine."""
+    """A person signs in with a browser; the answer comes to this machine.
+
+    It listens before the address is shown: some browsers are quick.
+    """
 
     def __init__(self, server: str, port: int) -> None:
         self._server = server
         self._port = port
+        self._listener: anyio.abc.Listener[SocketStream]
         self.address = f"http://127.0.0.1:{port}/callback"
 
     async def show(self, url: str) -> None:
@@ -162,12 +167,19 @@ class _SignIn:
                 "a terminal"
             )
             raise OAuthFlowError(message)
+        try:
+            self._listener = await anyio.create_tcp_listener(
+                local_host="127.0.0.1", local_port=self._port
+            )
+        except OSError as error:
+            message = f"nobody can sign in: port {self._port} is taken; set another port in auth"
+            raise OAuthFlowError(message) from error
         LOG.warning("sign in at the MCP server %s: open %s", self._server, shown(url))
 
     async def answer(self) -> AuthorizationCodeResult:
         """Wait for the browser to come back. Raises `OAuthFlowError` if it does not."""
         found: list[AuthorizationCodeResult] = []
-        listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=self._port)
+        listener = self._listener
 
         async with anyio.create_task_group() as group:
 
