@@ -239,11 +239,12 @@ RESULTS: dict[str, Any] = {
 
 
 def tools_page(message: dict[str, Any]) -> dict[str, Any]:
-    """Two tools a page, so that paging is done in every test."""
-    known = settings()["tools"]
+    """Two tools a page unless it is told otherwise, so that paging is done in every test."""
+    said = settings()
+    known, size = said["tools"], said.get("page", 2)
     start = int((message.get("params") or {}).get("cursor") or 0)
-    page: dict[str, Any] = {"tools": known[start : start + 2]}
-    return {**page, "nextCursor": str(start + 2)} if start + 2 < len(known) else page
+    page: dict[str, Any] = {"tools": known[start : start + size]}
+    return {**page, "nextCursor": str(start + size)} if start + size < len(known) else page
 
 
 def main() -> None:

@@ -142,8 +142,8 @@ class Connection:
                 for tool in page.tools
             )
             if (cursor := page.next_cursor) is None:
-                break
-        return found
+                return found
+        raise ToolError(f"there are more than {_PAGES} pages of them")
 
     def _outdated(self) -> None:
         self._listed, self._listed_at = None, 0.0
