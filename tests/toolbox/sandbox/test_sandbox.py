@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from clew import ConfigError
 from clew.toolbox.sandbox import Ended, Sandbox, SandboxError, SandboxLimits, kernel
+from clew.toolbox.sandbox.kernel import landlock_wall
 
 pytestmark = pytest.mark.skipif(bool(kernel().lacks), reason=f"no sandbox: {kernel().lacks}")
 
@@ -76,6 +78,28 @@ async def test_variables_come_in_by_name_only(
     names = {line.partition("=")[0] for line in ended.stdout.splitlines()}
     assert {"WANTED", "MORE", "PATH", "HOME"} <= names
     assert not names & {"SECRET_KEY", "CLEW_SANDBOX"}
+
+
+async def test_with_the_network_this_machine_is_reached(tmp_path: Path) -> None:
+    code = "import socket, sys; print(socket.create_connection(('127.0.0.1', int(sys.argv[1]))))"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = str(server.getsockname()[1])
+        box = Sandbox(root=str(tmp_path), network=True)
+        ended = await box.run(["python", "-c", code, port], seconds=30, limit=9_000)
+    assert ended.code == 0, ended.stderr
+
+
+async def test_what_no_program_can_be_given_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="null byte"):
+        await ran(tmp_path, "echo", "a\0b")
+
+
+def test_versions_of_landlock() -> None:
+    none, old, new = (landlock_wall(version) for version in (0, 3, 7))
+    assert (none.built, old.built, new.built) == (False, True, True)
+    assert "the kernel has none" in none.said
+    assert "from version 6 on" in old.said
+    assert new.said == "version 7"
 
 
 async def test_a_program_that_is_not_there_is_told_and_nothing_was_done(tmp_path: Path) -> None:

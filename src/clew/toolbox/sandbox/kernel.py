@@ -16,6 +16,7 @@ SCOPED: Final = 6
 """The first version of landlock that keeps signals and abstract sockets inside."""
 
 _SECONDS: Final = 20
+_BROKEN: Final = (OSError, ValueError, IndexError, subprocess.TimeoutExpired)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +50,20 @@ class Kernel:
 @functools.cache
 def kernel() -> Kernel:
     """What this machine's kernel can build. Takes some 0.1 s the first time."""
-    if sys.platform != "linux" or not known():
+    if sys.platform != "linux" or not known():  # pragma: no cover - other machines
         here = f"only Linux on x86_64 and aarch64 has them, and this is {sys.platform} {MACHINE}"
         return Kernel(*(Wall(name, False, here) for name in ("namespaces", "landlock", "seccomp")))
-    version = landlock.version()
+    return Kernel(_tried("namespaces"), landlock_wall(landlock.version()), _tried("seccomp"))
+
+
+def landlock_wall(version: int) -> Wall:
+    """What a version of landlock can build; 0 is none."""
     said = f"version {version}"
     if not version:
         said = "the kernel has none, or was started without it (lsm=…,landlock)"
     elif version < SCOPED:
         said += f" (from version {SCOPED} on it keeps signals and abstract sockets inside)"
-    return Kernel(_tried("namespaces"), Wall("landlock", version > 0, said), _tried("seccomp"))
+    return Wall("landlock", version > 0, said)
 
 
 def _tried(name: str) -> Wall:
@@ -79,8 +84,8 @@ def _tried(name: str) -> Wall:
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
         )
         last: dict[str, Any] = json.loads(ended.stderr.decode(errors="replace").split("\n")[-2])
-    except (OSError, ValueError, IndexError, subprocess.TimeoutExpired) as error:
+    except _BROKEN as error:  # pragma: no cover - nothing here can break a shell
         return Wall(name, False, f"trying them failed: {error}")
-    if last.get("built") and last.get("code") == 0:
-        return Wall(name, True, "usable")
-    return Wall(name, False, last.get("why") or f"a program in them ended with {last.get('code')}")
+    built = bool(last.get("built") and last.get("code") == 0)
+    why = last.get("why") or f"a program in them ended with {last.get('code')}"
+    return Wall(name, built, "usable" if built else why)

@@ -1,6 +1,7 @@
 """Linux system calls that Python has no function for, and the numbers of those that are refused."""
 
 import ctypes
+import functools
 import os
 import platform
 from typing import Final
@@ -93,7 +94,10 @@ ALLOWED: Final = frozenset(
 NEWEST: Final = 469
 """The last call that this page knows (`file_setattr`, Linux 6.17): what is newer is refused."""
 
-_LIBC: Final = ctypes.CDLL(None, use_errno=True)
+
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
 
 
 def known() -> bool:
@@ -115,7 +119,7 @@ def refused() -> list[int]:
 def call(name: str, *args: object) -> int:
     """Make a system call. Raises `OSError` with its name where the kernel refuses."""
     words = [ctypes.c_long(one) if isinstance(one, int) else one for one in args]
-    result: int = _LIBC.syscall(ctypes.c_long(number(name)), *words)
+    result: int = _libc().syscall(ctypes.c_long(number(name)), *words)
     if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, f"{name}: {os.strerror(code)}")
@@ -131,7 +135,7 @@ def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> No
     """Mount a file system. Raises `OSError` that names the target."""
     words = (one.encode() if one else None for one in (source, target, kind))
     first, second, third = words
-    if _LIBC.mount(first, second, third, ctypes.c_ulong(flags), data.encode() or None) < 0:
+    if _libc().mount(first, second, third, ctypes.c_ulong(flags), data.encode() or None) < 0:
         code = ctypes.get_errno()
         raise OSError(code, f"mount of {target}: {os.strerror(code)}")
 
@@ -139,6 +143,6 @@ def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> No
 def unmount(target: str) -> None:
     """Detach a mount. Raises `OSError`."""
     detach = 2
-    if _LIBC.umount2(target.encode(), detach) < 0:
+    if _libc().umount2(target.encode(), detach) < 0:
         code = ctypes.get_errno()
         raise OSError(code, f"umount of {target}: {os.strerror(code)}")

@@ -112,9 +112,7 @@ def git_tools(git: Git, trust: Trust, guard: Guard | None) -> list[Tool]:
     async def commit(args: dict[str, Json], key: str) -> Observation:
         call = CALL.get()
         if call is not None and call.task:
-            settled = await _settled(git, call.task)
-            if settled is not None:
-                return settled
+            return await _settled(git, call.task)
         return await committed(git, args)
 
     return [
@@ -174,7 +172,7 @@ async def _branch(git: Git, wanted: str) -> str:
     return branch
 
 
-async def _settled(git: Git, task: str) -> Observation | None:
+async def _settled(git: Git, task: str) -> Observation:
     """What became of a commit that was begun: done, or now made, or neither is known."""
     made, old, branch = task.split(" ")
     now = await git("rev-parse", "-q", "--verify", f"refs/heads/{branch}", fails=True) or NEW

@@ -1,6 +1,7 @@
 """All tools of a folder, and what an operator says of it."""
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -69,6 +70,8 @@ def workspace_tools(
     Where the kernel cannot build the whole sandbox, calls that run programs are held for a person;
     with `unsafe_kernel` they are not. Raises `ConfigError` where something does not fit.
     """
+    if sys.platform == "win32":  # pragma: no cover - it has no paths below an open folder
+        raise ConfigError("a workspace needs Linux or macOS: use a Linux container")
     folder = Path(root).expanduser()
     if not folder.is_dir():
         raise ConfigError(f"there is no folder {root} for the workspace: make it, or name another")
