@@ -106,7 +106,7 @@ def _listen(listener: socket.socket, said: str, heard: list[str]) -> None:
             if listener.type == socket.SOCK_DGRAM:
                 listener.recv(10)
             else:
-                listener.accept()
+                listener.accept()[0].close()
             heard.append(said)
 
     threading.Thread(target=work, daemon=True).start()
