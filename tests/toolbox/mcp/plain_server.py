@@ -52,7 +52,8 @@ def ask(method: str, params: dict[str, Any]) -> Any:
     return ANSWERS.pop(number)
 
 
-def elicit(message: str) -> Any:
+def elicit() -> Any:
+    message = settings().get("asks", "which size?")
     schema = {"type": "object", "properties": {"size": {"type": "integer"}}, "required": ["size"]}
     return ask("elicitation/create", {"message": message, "requestedSchema": schema})
 
@@ -101,6 +102,15 @@ def think(call: Call) -> dict[str, Any]:
     return text(json.dumps(answer))
 
 
+def noise(call: Call) -> dict[str, Any]:
+    """Writes what is no message, a log line, and an empty line."""
+    send({"method": "notifications/message", "params": {"level": "info", "data": "at work"}})
+    with OUT:
+        sys.stdout.write("\nno message\n")
+        sys.stdout.flush()
+    return text("said")
+
+
 def grow(call: Call) -> dict[str, Any]:
     said = settings()
     new = {"name": "new", "description": "New.", "inputSchema": {"type": "object"}}
@@ -117,7 +127,8 @@ def sign_in(call: Call) -> dict[str, Any]:
         return text(f"welcome, {what}")
     SEEN.add(what)
     where = {"mode": "url", "message": "sign in", "url": "https://example.org/in"}
-    data = {"elicitations": [{**where, "elicitationId": "1"}]} if what == "Ada" else {}
+    data: dict[str, Any] = {"elicitations": [{**where, "elicitationId": "1"}]}
+    data = {"Ada": data, "Eve": {"elicitations": 7}}.get(what, {})
     raise ValueError("somebody must sign in", -32042, data)
 
 
@@ -139,7 +150,10 @@ TOOLS: dict[str, Callable[[Call], dict[str, Any]]] = {
     "huge": lambda call: text("x" * 40_000_000),
     "never": never,
     "slow": slow,
-    "order": lambda call: text(f"ordered {json.dumps(elicit('which size?'))}"),
+    "order": lambda call: text(
+        f"ordered {json.dumps(elicit(settings().get('asks', 'which size?')))}"
+    ),
+    "noise": noise,
     "visit": visit,
     "think": think,
     "where": lambda call: text(json.dumps(ask("roots/list", {}))),
@@ -195,7 +209,7 @@ def task_result(message: dict[str, Any]) -> None:
     while not (SETTINGS.parent / "go").exists():
         time.sleep(0.005)
     if json.loads(place.read_text())["name"] == "order":
-        answer = elicit("which size?")
+        answer = elicit()
         send({"id": message["id"], "result": text(f"ordered {json.dumps(answer)}")})
         return
     send({"id": message["id"], "result": text(f"built {place.read_text()}")})
@@ -265,7 +279,9 @@ def main() -> None:
         elif method == "tasks/result":
             threading.Thread(target=task_result, args=(message,), daemon=True).start()
         elif method in RESULTS:
-            send({"id": message["id"], "result": RESULTS[method]})
+            more = settings().get("paged") and not (message.get("params") or {}).get("cursor")
+            result = {**RESULTS[method], "nextCursor": "2"} if more else RESULTS[method]
+            send({"id": message["id"], "result": result})
         elif "id" in message and settings().get("handshake") != "silent":
             send({"id": message["id"], "error": {"code": -32601, "message": "unknown method"}})
 

@@ -29,7 +29,7 @@ TOOLS = (
     definition("build", execution={"taskSupport": "required"}),
     definition("unfit", outputSchema=TOTAL),
     *map(definition, ("fail", "die", "huge", "never", "slow", "order", "visit", "think", "where",
-                      "grow", "picture", "sign_in", "garbled", "pid", "env")),
+                      "grow", "picture", "sign_in", "garbled", "noise", "pid", "env")),
 )  # fmt: skip
 
 

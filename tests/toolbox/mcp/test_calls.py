@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -195,6 +196,47 @@ async def test_a_question_in_mid_call_holds_the_call_until_somebody_answers(
     assert plain.calls == ["order {}"] * calls
 
 
+async def test_an_answer_is_given_only_to_the_question_that_was_shown(plain: Plain) -> None:
+    tools = await mcp_tools(plain.server(), pins=plain.pins)
+    store = MemoryStore()
+    agent = Agent(ScriptedModel([act("plain_order"), finish("done")]), tools=tools)
+    result = await held(agent, store)
+    plain.says(asks="whose money?")
+    await rule(result.run_id, "1.1", allow=True, answer={"size": 3}, store=store)
+    result = await resume(agent, result.run_id, store=store)
+    assert result.status == "held"
+    assert "whose money?" in result.pending_approvals[0].why
+
+
+async def test_what_is_no_message_is_passed_over(
+    plain: Plain, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "clew")
+    tools = await mcp_tools(plain.server(), pins=plain.pins)
+    noise, echo = await seen(tools, act("plain_noise"), act("plain_echo", text="x"))
+    assert (noise.text, echo.text) == ("said", "x")
+    assert "MCP server: info: at work" in caplog.text
+    assert "MCP server plain sent what is no message" in caplog.text
+
+
+async def test_lists_come_in_pages(plain: Plain) -> None:
+    plain.says(paged=True)
+    tools = await mcp_tools(
+        plain.server(resources=True, prompts=True, only=("echo",)), pins=plain.pins
+    )
+    first, last, prompts, end = await seen(
+        tools,
+        act("plain_list_resources"),
+        act("plain_list_resources", cursor="2"),
+        act("plain_list_prompts"),
+        act("plain_list_prompts", cursor="2"),
+    )
+    more = 'there are more: call it again with the cursor "2"'
+    assert first.text.splitlines() == ["file:///a – a: An a.", more]
+    assert last.text == "file:///a – a: An a."
+    assert (prompts.text, end.text) == (f"greet(who?) – greet\n{more}", "greet(who?) – greet")
+
+
 async def test_an_address_to_visit_is_shown_and_not_opened(plain: Plain) -> None:
     tools = await mcp_tools(plain.server(), pins=plain.pins)
     store = MemoryStore()
@@ -272,6 +314,7 @@ async def test_resources_and_prompts_are_tools_where_they_are_asked_for(plain: P
     [
         ("Ada", "sign in (open https://example.org/in yourself, then allow the call)"),
         ("Bob", "asks: somebody must sign in"),
+        ("Eve", "asks: somebody must sign in"),
     ],
 )
 async def test_a_server_that_wants_a_visit_first_is_asked_again_afterwards(

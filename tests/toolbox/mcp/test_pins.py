@@ -3,6 +3,7 @@
 import copy
 import json
 import random
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -220,6 +221,22 @@ def test_a_file_that_cannot_be_had_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="cannot be"):
         PinFile(tmp_path / "file" / "pins.json").put("a", ServerPins("x"))
+
+
+def test_what_was_rejected_stays_so_until_that_is_accepted(tmp_path: Path) -> None:
+    file = PinFile(tmp_path / "pins.json")
+    for address in "abc":
+        file.reject("x", ServerPins(address).digest)
+    file.put("x", ServerPins("b"))
+    assert file.rejected("x") == (ServerPins("a").digest, ServerPins("c").digest)
+    file.put("x", None)
+    assert file.rejected("x") == ()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a folder in which nobody can write")
+def test_a_file_that_cannot_be_written_is_told() -> None:
+    with pytest.raises(ConfigError, match=r"the pins cannot be written to /proc/clew/pins.json"):
+        PinFile(Path("/proc/clew/pins.json")).put("a", ServerPins("x"))
 
 
 # ---------------------------------------------------------------- settings of tools

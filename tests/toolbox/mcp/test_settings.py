@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import ConfigError
-from clew.toolbox.mcp import McpAuth, McpServer
+from clew.toolbox.mcp import McpAuth, McpServer, server_of_table
 from clew.toolbox.mcp.settings import server_from, servers_by_name, shown
 
 
@@ -57,6 +57,12 @@ def test_what_can_be_no_server_is_refused(said: dict[str, Any], why: str) -> Non
 def test_a_line_that_names_nothing_is_refused(line: str) -> None:
     with pytest.raises(ConfigError, match=r"server|command line"):
         server_from(line)
+
+
+def test_a_table_that_describes_no_server_is_refused() -> None:
+    assert server_of_table({"name": "a", "command": "x"}).address == "x"
+    with pytest.raises(ConfigError, match=r"^Object contains unknown field `nam`$"):
+        server_of_table({"nam": "a"})
 
 
 def test_two_servers_of_one_name_are_refused() -> None:
