@@ -194,13 +194,13 @@ def sites(found: Found) -> Iterator[list[Site]]:
         for http, era in product((False, True), ERAS):
             where = place / f"{'http' if http else 'stdio'}-{era}"
             where.mkdir()
-            made.append(Site(Way(str(where), era, _port() if http else 0), nursery, found))
+            made.append(Site(Way(str(where), era, free_port() if http else 0), nursery, found))
         yield made
         for site in made:
             site.close()
 
 
-def _port() -> int:
+def free_port() -> int:
     """A port that is free now; a server that is started again takes the same one."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         number: int = listener.getsockname()[1]

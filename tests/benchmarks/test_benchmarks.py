@@ -77,3 +77,12 @@ def test_the_page_is_what_the_results_say() -> None:
     )
     done = run("-c", code)
     assert done.returncode == 0, done.stderr
+
+
+def test_calls_of_mcp_tools_are_measured_beside_those_of_the_sdk() -> None:
+    done = run("-m", "benchmarks.mcp", "--tiny")
+    assert done.returncode == 0, done.stderr
+    assert "start-up, CPU: SDK" in done.stdout
+    for transport in ("stdio", "HTTP"):
+        assert f"| {transport}: one after the other, the tool alone |" in done.stdout
+        assert f"| {transport}: 3 at once, in a run with a record |" in done.stdout

@@ -15,7 +15,7 @@ import pytest
 
 from clew import Agent
 from clew.core.interfaces import Store
-from durability import damaged, entries, mcp, outages, poisoned, storms, torn, world
+from durability import damaged, entries, mcp, mcp_leaks, outages, poisoned, storms, torn, world
 from durability.audit import Audit, audit
 from durability.nursery import ROOT
 from durability.report import page
@@ -61,6 +61,10 @@ def test_servers_of_mcp_tools_are_killed_in_calls() -> None:
 
 def test_calls_of_mcp_tools_are_killed_and_resumed() -> None:
     whole(mcp.clew(9))
+
+
+def test_many_runs_over_one_server_of_mcp_tools_leave_nothing_open() -> None:
+    whole(mcp_leaks.leaks(40))
 
 
 def test_a_frozen_worker_is_fenced_off() -> None:
