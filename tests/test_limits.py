@@ -11,7 +11,7 @@ from clew.core import budget, observations
 from clew.models.http import endpoint
 from clew.models.resolve import PROBE
 from clew.stores import blobs
-from clew.strategies import verifier
+from clew.strategies import transcript
 from clew.toolbox import HoldQuestions, intervals
 from clew.toolbox.calc import MOST_CHARACTERS, MOST_LEVELS, SHOWN_DIGITS
 from clew.toolbox.docs import extract, passages
@@ -50,7 +50,7 @@ MEBIBYTE = 1024 * 1024
         f"its first {variants.FIRST:,} and last {variants.LAST:,} characters",
         f"(text formats) | {wording.FAULTY_CHARS} characters |",
         f"in text formats | {mend.DEPTH} levels |",
-        f"its first and last {verifier.OBSERVED // 2:,} characters",
+        f"its first and last {transcript.SHOWN // 2:,} characters",
         f"| `steps` | {Limits().steps} |",
     ],
 )

@@ -101,7 +101,7 @@ def test_a_difference_turned_round_is_its_negative(
     assert one_way.value == pytest.approx(-back.value)
     assert (one_way.better, one_way.worse) == (back.worse, back.better)
     assert one_way.low <= one_way.value <= one_way.high
-    assert (one_way.low, one_way.high) == pytest.approx((-back.high, -back.low), abs=0.02)
+    assert (one_way.low, one_way.high) == pytest.approx((-back.high, -back.low), abs=0.05)
 
 
 def test_only_cases_of_both_sides_count_and_their_order_does_not() -> None:

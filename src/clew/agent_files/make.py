@@ -14,7 +14,7 @@ from clew.agent_files.contexts import context_of
 from clew.agent_files.fallbacks import with_fallbacks
 from clew.agent_files.imports import imported, imported_function, imported_tools
 from clew.agent_files.read import described, read_agent_file
-from clew.agent_files.spec import PartError, PromptTable, Spec, part
+from clew.agent_files.spec import Connection, PartError, PromptTable, Spec, part
 from clew.agent_files.strategies import with_strategy
 from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of, wing_tools
 from clew.codecs import by_name
@@ -96,7 +96,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
     placed = list(_placed(spec, make_library(spec) if docs is None else docs, thinker))
     found = [tool for _, tools in placed for tool in tools]
     _check_names(placed)
-    found = with_fallbacks(spec, found)
+    found = with_fallbacks(spec, found) if spec.fallbacks else found
     fields: dict[str, Any] = {
         "model": thinker,
         "tools": found,
@@ -134,7 +134,8 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
     with part():
         agent = Agent(**fields)
     with part("prompt", "examples"):
-        return with_strategy(spec, with_examples(agent, spec.examples))
+        agent = with_examples(agent, spec.examples)
+    return with_strategy(spec, agent) if spec.strategy else agent
 
 
 def _codec(spec: Spec, model: Model, prompt: Instructions) -> Codec:
@@ -173,7 +174,8 @@ async def with_model(wanted: Spec) -> tuple[Spec, str]:
 def make_model(spec: Spec) -> Model:
     """The model of that name. Raises `ConfigError`."""
     with _with_line(spec):
-        settings = model_settings(spec)
+        said = spec.params or spec.prices or spec.connection != Connection()
+        settings = model_settings(spec) if said else {}
         if spec.model == OFFLINE:
             _check_offline(spec, settings)
         with part("model"):
@@ -227,7 +229,8 @@ def _placed(spec: Spec, docs: object | None, model: Model | None = None) -> Iter
         with part("agents", place):
             tools = [other_agent(other, spec, make_agent)]
         yield ("agents", place), tools
-    yield from wing_tools(spec, model)
+    if spec.memory or spec.mcp or spec.workspace:
+        yield from wing_tools(spec, model)
     if docs is not None:
         yield ("docs",), [*require(DOCUMENTS, "docs_tools")(docs)]
 

@@ -31,7 +31,7 @@ def test_servers_are_listed_and_pinned_at_first_use(plain: Plain) -> None:
     done = clew("mcp", "list", *AGENT)
     assert done.code == 0
     assert "2 tools are pinned in" in done.err
-    assert "plain_echo([text: string], [numbers: array], [tokens: integer]): unsafe" in done.out
+    assert "plain_echo([numbers: array], [text: string], [tokens: integer]): unsafe" in done.out
     again = clew("mcp", *AGENT, "--json")
     assert again.err == ""
     (server,) = again.document
