@@ -150,9 +150,7 @@ TOOLS: dict[str, Callable[[Call], dict[str, Any]]] = {
     "huge": lambda call: text("x" * 40_000_000),
     "never": never,
     "slow": slow,
-    "order": lambda call: text(
-        f"ordered {json.dumps(elicit(settings().get('asks', 'which size?')))}"
-    ),
+    "order": lambda call: text(f"ordered {json.dumps(elicit())}"),
     "noise": noise,
     "visit": visit,
     "think": think,

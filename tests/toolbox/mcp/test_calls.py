@@ -362,10 +362,10 @@ async def test_a_question_of_one_run_is_not_put_to_another(plain: Plain) -> None
         group.start_soon(wait)
         while "never {}" not in plain.calls:
             await anyio.sleep(0.01)
-        result = await run(asks, "go", store=store)
+        result = await run(asks, "go", store=store, run_id="asks")
+        assert result.status == "answered"
         group.cancel_scope.cancel()
-    assert result.status == "answered"
-    (order,) = observations(await read(result.run_id, store=store))
+    (order,) = observations(await read("asks", store=store))
     assert "several runs are at this server at once" in order.text
 
 

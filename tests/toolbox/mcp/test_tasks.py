@@ -76,7 +76,7 @@ async def test_after_a_crash_the_task_is_asked_for_and_not_begun_again(tmp_path:
             while not jobs.asked:
                 await anyio.sleep(0.01)
             group.cancel_scope.cancel()
-        jobs.states = [DONE]
+        jobs.states[:] = [DONE]
         await resume(agent, "r1", store=store)
     assert job_of(await read("r1", store=store)).text == "all done"
     assert jobs.begun == 1
@@ -117,7 +117,7 @@ async def test_what_a_task_asks_is_a_held_call(tmp_path: Path) -> None:
         result = await run(agent, "go", store=store)
         (waiting,) = result.pending_approvals
         assert "which size?" in waiting.why
-        jobs.states = [asks, asks, DONE]
+        jobs.states[:] = [asks, asks, DONE]
         await rule(result.run_id, "1.1", allow=True, answer={"size": 3}, store=store)
         await resume(agent, result.run_id, store=store)
     assert job_of(await read(result.run_id, store=store)).text == "all done"
