@@ -1,11 +1,12 @@
 """Servers of MCP tools, and clew, killed in calls: what is done twice, lost or unknown."""
 
 import os
+import random
 import signal
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
@@ -201,10 +202,16 @@ def sites(found: Found) -> Iterator[list[Site]]:
 
 
 def free_port() -> int:
-    """A port that is free now; a server that is started again takes the same one."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        number: int = listener.getsockname()[1]
-        return number
+    """A port that is free now, and that no outgoing connection is given.
+
+    A server that is started again takes the same one, so it must not be lent to anybody meanwhile:
+    it lies below the ports that the system chooses from.
+    """
+    for port in random.sample(range(20_000, 30_000), 100):
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    message = "none of a hundred ports is free"
+    raise RuntimeError(message)
 
 
 def servers(sample: int) -> Part:
