@@ -82,6 +82,13 @@ def test_a_strategy_that_there_is_not_is_told_with_its_line(
     assert why in str(error.value)
 
 
+async def test_its_settings_stand_in_a_table(folder: Path) -> None:
+    file = folder / "agent.toml"
+    file.write_text('model = "offline"\n[strategy]\nname = "reflexion"\ntrials = 1\n')
+    done = await run(load_agent(file).agent, "Hello?", store=MemoryStore())
+    assert "None of 1 trials passed" in str(done.answer)
+
+
 def test_one_that_ships_is_resumed_and_replayed_from_its_record_alone(folder: Path) -> None:
     asked = clew("ask", "Hello?", "--model", "offline", "--strategy", "plan_and_solve")
     assert "Declined: There was no plan that could be carried out" in asked.out

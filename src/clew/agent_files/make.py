@@ -135,7 +135,8 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         agent = Agent(**fields)
     with part("prompt", "examples"):
         agent = with_examples(agent, spec.examples)
-    return with_strategy(spec, agent) if spec.strategy else agent
+    planned = spec.planned
+    return agent if planned is None else with_strategy(planned, spec.folder, agent)
 
 
 def _codec(spec: Spec, model: Model, prompt: Instructions) -> Codec:

@@ -1,11 +1,11 @@
 """The strategy of an agent file: the agent that answers by it."""
 
 import inspect
-from collections.abc import Coroutine, Mapping
-from typing import Any, NoReturn
+from collections.abc import Mapping
+from typing import Any
 
 from clew.agent_files.imports import imported_function
-from clew.agent_files.spec import Spec, part
+from clew.agent_files.spec import StrategyTable, part
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import AgentSpec, Json
@@ -15,12 +15,13 @@ _MAKE = "strategy_agent"
 """The entry that makes an agent of a strategy; all others of the group are strategies."""
 
 
-def with_strategy(spec: Spec, agent: Agent) -> Agent:
-    """The agent that answers by the spec's strategy, with `agent` for the work; or that itself."""
-    if (said := spec.planned) is None:
-        return agent
+def with_strategy(said: StrategyTable, folder: str, agent: Agent) -> Agent:
+    """The agent that answers by a strategy, with `agent` for the work. Raises `PartError`.
+
+    `folder` is where modules are looked up first.
+    """
     with part("strategy"):
-        make = _found(said.name, spec.folder)
+        make = _found(said.name, folder)
         known = inspect.signature(make).parameters
         for name in said.settings:
             if name not in known:
@@ -51,10 +52,6 @@ class _Recorded:
         self.name = setting.model.partition(":")[2]
         self.params: Mapping[str, Json] = setting.params
         self.roles: Mapping[str, Any] = {}
-
-    def __call__(self, runs: Any, task: str) -> Coroutine[Any, Any, NoReturn]:
-        """Nobody asks."""
-        raise ConfigError(f"the strategy {self.name} is only replayed here")
 
 
 def recorded_strategy(agent: Agent, setting: AgentSpec) -> Agent:

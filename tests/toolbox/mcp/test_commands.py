@@ -98,6 +98,13 @@ def test_a_line_that_is_no_server_is_told() -> None:
     )  # fmt: skip
 
 
+def test_a_tool_may_be_classified_and_stay_untrusted(plain: Plain) -> None:
+    done = clew("tools", "classify", "plain_echo", "read", *AGENT)
+    assert done.out == "plain_echo is read and untrusted, says agent.toml\n"
+    (server,) = tomllib.loads(Path("agent.toml").read_text())["mcp"]
+    assert (server["effects"], server.get("trusted")) == ({"echo": "read"}, None)
+
+
 def test_a_tool_is_classified_in_the_agent_file(plain: Plain) -> None:
     done = clew("tools", "classify", "plain_echo", "read", "--trusted", *AGENT)
     assert done.out == "plain_echo is read and trusted, says agent.toml\n"
