@@ -1,0 +1,9 @@
+# tools: page, reserve, send
+try:
+    try:
+        page(name="nowhere")
+    except Exception:
+        reserve(seat=99)
+except Exception:
+    send(to="desk", text="neither page nor seat")
+print("done")

@@ -1,0 +1,3 @@
+# tools: send
+number = send(to="ada", text="hello")
+print(number)

@@ -1,0 +1,4 @@
+# tools: count, send
+while count(kind="letters") < 3:
+    send(to="ada", text="again")
+print(count(kind="letters"))
