@@ -99,10 +99,10 @@ def _of_step(step: Step) -> Iterator[Fact]:
     if step.thought is not None:
         thought = step.thought
         yield step.number, "thought", thought.text or thought.answer or thought.reply.text
-    for call in step.calls:
+    for call in step.all_calls:
         made = {"tool": call.action.name, "args": call.args, "fault": call.action.fault}
         yield step.number, f"action {call.key}", {k: v for k, v in made.items() if v != ""}
-    for call in step.calls:
+    for call in step.all_calls:
         if call.observation is not None:
             yield step.number, f"observation {call.key}", call.observation.content
     for notice in step.notices:

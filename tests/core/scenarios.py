@@ -15,6 +15,7 @@ from clew.core.trajectory import Call, Trajectory
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from clew.tools.retrieval import Retrieval
 from tests.core.catalogue import catalogue, letters
+from tests.core.relay import RELAY
 
 
 @tool(effect="read")
@@ -177,10 +178,17 @@ def effectful(*script: Any, **options: Any) -> Callable[[Path], Agent]:
     """An agent whose tools write to `effects` in the folder."""
 
     def make(folder: Path) -> Agent:
-        tools = [lookup, *effect_tools(Ledger(folder / "effects"))]
+        tools = [lookup, RELAY, *effect_tools(Ledger(folder / "effects"))]
         return Agent(model=ScriptedModel(script, tools=tools), tools=tools, **options)
 
     return make
+
+
+def relayed(*calls: tuple[str, str], **options: Any) -> Any:
+    """A call of `relay`, which asks for calls of tools with one text each."""
+    names = {"lookup": "key"}
+    asked = [{"tool": name, "args": {names.get(name, "text"): text}} for name, text in calls]
+    return act("relay", calls=asked, **options)
 
 
 def again_and_again(*script: Any) -> tuple[Any, ...]:
@@ -399,6 +407,49 @@ SCENARIOS = [
         effectful(act("send", text="hello"), say("not sent"), guards=[hold_sends]),
         answer="not sent",
         then=(("1.1", False, None),),
+    ),
+    Scenario(
+        "a call that asks for others",
+        effectful(
+            relayed(("lookup", "a"), ("send", "b"), ("put", "c"), ("lookup", "missing")),
+            relayed(("post", "d"), ("nothing", "e")),
+            say("done"),
+        ),
+        answer="done",
+        steps=3,
+    ),
+    Scenario(
+        "calls that ask for several others at once",
+        effectful(
+            acts(
+                relayed(("put", "a"), ("put", "b"), ("send", "c"), at_once=2),
+                relayed(("lookup", "d"), ("lookup", "e"), at_once=2),
+                act("post", text="f"),
+            ),
+            finish("done"),
+        ),
+        answer="done",
+        steps=2,
+    ),
+    Scenario(
+        "a call that asks for what is held",
+        effectful(
+            relayed(("lookup", "a"), ("send", "b"), ("lookup", "c"), ("send", "d"), ("put", "e")),
+            say("done"),
+            guards=[hold_sends],
+        ),
+        answer="done",
+        then=(("1.3", True, {"text": "better"}), ("1.5", False, None)),
+    ),
+    Scenario(
+        "a call that asks for more than there may be",
+        effectful(
+            relayed(*[("lookup", text) for text in "abcdefgh"], ("put", "z")),
+            say("that was all"),
+            limits=Limits(tool_calls=6, calls_per_tool={"lookup": 4}),
+        ),
+        status="bound",
+        answer="that was all",
     ),
     Scenario(
         "a follow-up",

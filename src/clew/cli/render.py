@@ -28,6 +28,7 @@ from clew.interfaces import (
     Ruling,
     Started,
     Stop,
+    Suspended,
     Thought,
     encode,
 )
@@ -102,8 +103,8 @@ def render_event(event: AnyEvent, step: int, *, whole: bool = True) -> Iterator[
             yield from judged(event)
         case Ruling():
             yield from ruling(event)
-        case Attempt():
-            yield from attempt(event, whole=whole)
+        case Attempt() | Suspended():
+            yield from begun(event, whole=whole)
         case Note() if whole or event.source != "person":
             yield from note(event, step)
         case Forked():
@@ -278,6 +279,15 @@ def ruling(event: Ruling) -> Iterator[Block]:
     if event.by:
         said += f" (by {event.by})"
     yield Block(f"Ruling {event.call}", inert(said), "yellow")
+
+
+def begun(event: Attempt | Suspended, *, whole: bool) -> Iterator[Block]:
+    """That a call begins, or asks for others."""
+    if isinstance(event, Attempt):
+        yield from attempt(event, whole=whole)
+        return
+    for action in event.actions:
+        yield Block(f"Asked by {event.call}", written(action, whole=whole), "green")
 
 
 def attempt(event: Attempt, *, whole: bool) -> Iterator[Block]:

@@ -154,7 +154,7 @@ class Draft:
             for notice in step.notices:
                 if isinstance(notice, Rewound):
                     self._keep(_LESSONS, f"- {notice.lesson}")
-            for call in step.calls:
+            for call in step.all_calls:
                 self.new_cuts.pop(call.key, None)
                 if call.changed:
                     self._keep(_DONE, effect_line(call))

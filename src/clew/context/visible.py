@@ -162,7 +162,7 @@ def stays(notice: Notice) -> bool:
 
 def _with_effects(back: Rewound, branch: Sequence[Step]) -> Rewound:
     """A rewind with a line for each effect of the wrong branch: it stays done."""
-    done = [effect_line(call) for step in branch for call in step.calls if call.changed]
+    done = [effect_line(call) for step in branch for call in step.all_calls if call.changed]
     if not done:
         return back
     return msgspec.structs.replace(back, lesson="\n".join([back.lesson, _DONE, *done]))

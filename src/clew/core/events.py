@@ -416,6 +416,19 @@ class Attempt(Event, frozen=True):
     task: str = ""
 
 
+class Suspended(Event, frozen=True):
+    """A call asks for other calls, and goes on once each of them has its observation.
+
+    Each of `actions` becomes a call of its step. `state` is what it needs to go on, kept in the
+    blob `blob`. A tool returns this without `call`; without actions it is made again at once.
+    """
+
+    call: str = ""
+    actions: tuple[Action, ...] = ()
+    state: bytes = b""
+    blob: str = ""
+
+
 class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
     """The result of one call; each call has exactly one.
 
@@ -523,8 +536,8 @@ class Stop(Event, frozen=True):
 
 
 AnyEvent: TypeAlias = (
-    Started | Changed | Forked | Thought | Judged | Ruling | Attempt | Observation | Note | Charged
-    | Cancel | Landing | Compacted | Rewound | Stop
+    Started | Changed | Forked | Thought | Judged | Ruling | Attempt | Suspended | Observation
+    | Note | Charged | Cancel | Landing | Compacted | Rewound | Stop
 )  # fmt: skip
 
 INPUTS: Final = (Changed, Charged, Ruling, Note, Cancel, Compacted, Rewound)

@@ -16,7 +16,16 @@ import msgspec
 from clew.concurrency.tasks import Ended, run_with_deadline
 from clew.core.agent import Agent
 from clew.core.errors import ToolError
-from clew.core.events import EFFECTFUL, Attempt, Json, Judged, Observation, Outcome, Trust, Verdict
+from clew.core.events import (
+    EFFECTFUL,
+    Attempt,
+    Json,
+    Judged,
+    Observation,
+    Suspended,
+    Trust,
+    Verdict,
+)
 from clew.core.interfaces import CALL, AgentTool, CallContext, Tool
 from clew.core.journal import Journal
 from clew.core.observations import failed, observed, refusal, traced, trust_of
@@ -64,7 +73,7 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
         if tool.effect in EFFECTFUL or number > 1:
             await journal.record(attempt)
         observation = await _attempt(agent, tool, whole, journal, attempt)
-        if isinstance(observation, Judged):
+        if not isinstance(observation, Observation):
             await journal.record(observation)
             return
         late = (observation.code, observation.outcome) == ("timeout", "unknown")
@@ -161,7 +170,7 @@ async def _probe(
 
 async def _attempt(
     agent: Agent, tool: Tool, call: Call, journal: Journal, attempt: Attempt
-) -> Observation | Judged:
+) -> Observation | Judged | Suspended:
     """One attempt within its deadline; whatever the tool raises becomes an observation."""
     trust, most = trust_of(tool, journal.trajectory), attempt.timeout
     post = partial(_post_late_result, journal, tool, call)
@@ -174,6 +183,7 @@ async def _attempt(
         left=lambda: agent.budget.left(journal.trajectory),
         task=attempt.task,
         answer=call.ruling.answer if call.ruling is not None and _asked(tool, call) else None,
+        blob=journal.store.blob,
         begun=begun,
         progress=partial(journal.progress, call.key),
         late=post,
@@ -195,6 +205,10 @@ async def _attempt(
         value = ended.value
     if isinstance(value, Verdict) and value.kind == "hold":
         return Judged(call.key, value, by=_own(tool))
+    if isinstance(value, Suspended):
+        if tool.effect in EFFECTFUL:
+            return _raised(tool, call, TypeError("a tool with an effect asks for no call"), trust)
+        return msgspec.structs.replace(value, call=call.key)
     return observed(agent, journal.trajectory, tool, call, value)
 
 
@@ -204,8 +218,10 @@ def _raised(tool: Tool, call: Call, error: BaseException, trust: Trust) -> Obser
         raise error
     if isinstance(error, ToolError):
         return failed(tool, call, "tool_error", message_of(error), "not_done", trust=trust)
-    outcome: Outcome = "unknown" if tool.effect in EFFECTFUL else "not_done"
-    return failed(tool, call, "crashed", described(error), outcome, traced(error), trust=trust)
+    return failed(
+        tool, call, "crashed", described(error),
+        "unknown" if tool.effect in EFFECTFUL else "not_done", traced(error), trust=trust,
+    )  # fmt: skip
 
 
 def _post_late_result(journal: Journal, tool: Tool, call: Call, text: str) -> None:

@@ -11,15 +11,12 @@ from clew.core.errors import ConfigError
 from clew.core.events import (
     FINISH,
     AnyEvent,
-    Attempt,
     Done,
     Entry,
     Forked,
     Json,
-    Judged,
     Note,
     Observation,
-    Ruling,
     Stop,
     Thought,
     encode,
@@ -78,7 +75,7 @@ def find_fork_point(
             raise ConfigError(message)
         changed[key] = replaced(was, key, value)
     refused = {c.key for c in step.calls if c.observation is not None and not c.observation.ok}
-    counted = {*known, *(() if changed else refused)}
+    counted = {*known, *(call.key for call in step.asked), *(() if changed else refused)}
     end = _last(record, at, counted)
     if spoken and not changed:
         end = _conclusion(record, step, end)
@@ -126,7 +123,7 @@ async def start_fork(
 
 def _of(event: AnyEvent) -> str:
     """The call that an event is about, or ""."""
-    return event.call if isinstance(event, Judged | Ruling | Attempt | Observation) else ""
+    return getattr(event, "call", "")
 
 
 def _step(record: Trajectory, at: int) -> Step:

@@ -85,7 +85,8 @@ class Tool(ToolSpec):
     `call(args, key)` gets validated arguments and the call's key (`run_id:step.index`, the same in
     every attempt). It returns text, a JSON value, or an `Observation`; it may be async. It may also
     return a `Verdict` that holds the call, for what only a person knows (`asks`): allowed, it is
-    made again, and `CALL` has the answer.
+    made again, and `CALL` has the answer. One without effects may return `Suspended`, to ask for
+    other calls: once they have observations (`Call.asked`), it is made again.
     `ToolError` means that nothing was done; after any other exception the outcome of an effect is
     unknown. `stoppable` says that cancelling the call ends its work. `probe(args, key)` is asked
     about an attempt without an observation, after its deadline: it returns the call's result, or
@@ -159,6 +160,8 @@ class CallContext:
     left: "Callable[[], Left]"
     task: str = ""
     answer: Json = None
+    blob: Callable[[str], Awaitable[bytes]]
+    """Fetch a blob that the record names, such as what a call left to go on with."""
     begun: Callable[[str], Awaitable[None]]
     """Put the id of a task on disk, before it is waited for."""
     progress: Callable[[str], None]

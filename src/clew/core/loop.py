@@ -90,7 +90,8 @@ async def act(agent: Agent, journal: Journal) -> None:
 async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
     """Record every verdict other than yes; a refused call gets its observation with it."""
     for call in calls:
-        if not call.held and not call.child and (call.again or not call.attempts):
+        new = call.again or not (call.attempts or call.suspended)
+        if new and not call.held and not call.child:
             events = await judge_call(agent, journal.trajectory, journal.with_secrets(call) or call)
             if events:
                 await journal.record(*events)

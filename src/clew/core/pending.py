@@ -91,7 +91,7 @@ async def interrupt(agent: Agent, journal: Journal, why: str = "") -> None:
     """Close what is pending (not done, or unknown after an attempt) and stop."""
     why = why or "a person interrupted the run"
     closing: list[AnyEvent] = []
-    for call in journal.trajectory.step.calls:
+    for call in journal.trajectory.step.all_calls:
         if call.observation is not None:
             continue
         if call.child:
@@ -100,5 +100,6 @@ async def interrupt(agent: Agent, journal: Journal, why: str = "") -> None:
             text = "a person interrupted it: it may or may not have happened"
             closing.append(refusal(call, "unknown", text))
         else:
-            closing.append(refusal(call, "interrupted", "a person did: it did not happen"))
+            far = "what it had called by then was done" if call.asked else "it did not happen"
+            closing.append(refusal(call, "interrupted", f"a person did: {far}"))
     await journal.record(*closing, Stop("interrupted", why))

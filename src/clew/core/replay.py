@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import dropwhile, takewhile
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 import anyio
 import msgspec
@@ -38,6 +38,7 @@ from clew.core.events import (
     Observation,
     Reply,
     Stop,
+    Suspended,
     Thought,
     Verdict,
     encode,
@@ -59,6 +60,8 @@ from clew.core.loop import run
 from clew.core.steps import first_args_hash
 from clew.core.trajectory import Call, Trajectory
 from clew.support.redaction import marked_as
+
+_AboutACall: TypeAlias = Attempt | Judged | Suspended | Observation
 
 
 class Replayed(msgspec.Struct, frozen=True):
@@ -144,14 +147,14 @@ class _Replaying(Journal):
         alive = takewhile(lambda entry: entry.epoch == recorded[place].epoch, rest)
         return map(attrgetter("event"), alive)
 
-    def about(self, key: str) -> Iterator[Attempt | Judged | Observation]:
+    def about(self, key: str) -> Iterator[_AboutACall]:
         """What the record still says of a call (`step.index`, or with its run's id before it)."""
         place = key.rpartition(":")[2]
         for event in self.later():
-            if isinstance(event, Attempt | Judged | Observation) and event.call == place:
+            if isinstance(event, _AboutACall) and event.call == place:
                 yield event
 
-    def next_about(self, key: str) -> Attempt | Judged | Observation | None:
+    def next_about(self, key: str) -> _AboutACall | None:
         """The next event of a call; raises `LookupError` where it was held in doubt."""
         found = next(self.about(key), None)
         if isinstance(found, Judged) and found.verdict.code == "unknown":
@@ -205,7 +208,7 @@ class _Replaying(Journal):
 
     def _may_wait(self, event: AnyEvent) -> bool:
         """Whether a call beside this one is due first, and this one is later or was lost then."""
-        if self.upcoming is None or not isinstance(self.upcoming.event, _ABOUT_A_CALL):
+        if self.upcoming is None or not isinstance(self.upcoming.event, _AboutACall):
             return False
         lost = not isinstance(self._ends[self.upcoming.epoch], Stop)
         return lost or any(_matches(event, other) for other in self.later())
@@ -243,7 +246,6 @@ class _Replaying(Journal):
         return ReplayError(self.trajectory.step.number + thinks, field, message)
 
 
-_ABOUT_A_CALL = (Attempt, Judged, Observation)
 _READ = ("text", "actions", "answer", "fault", "repairs")  # of a thought, what a codec read
 
 
@@ -258,7 +260,7 @@ def _matches(new: AnyEvent, old: AnyEvent) -> bool:
 
 def _is_due(event: AnyEvent, upcoming: AnyEvent) -> bool:
     """Whether it is this event's turn; anything that is about no call cannot wait for one."""
-    return _matches(event, upcoming) or not isinstance(event, _ABOUT_A_CALL)
+    return _matches(event, upcoming) or not isinstance(event, _AboutACall)
 
 
 async def _watch(journal: _Replaying) -> None:
@@ -312,7 +314,7 @@ class _RecordedModel(msgspec.Struct, frozen=True):
 def _recorded_tool(tool: AnyTool, journal: _Replaying) -> AnyTool:
     """The tool, answering from the record: its observation, or the failure before a retry."""
 
-    async def call(_args: dict[str, Json], key: str) -> Observation | Verdict:
+    async def call(_args: dict[str, Json], key: str) -> Observation | Suspended | Verdict:
         found, made = journal.next_about(key), CALL.get()
         if isinstance(found, Attempt) and found.task and made is not None and not made.task:
             await made.begun(found.task)
@@ -329,7 +331,7 @@ def _recorded_tool(tool: AnyTool, journal: _Replaying) -> AnyTool:
 
     async def run(asked: SubRun) -> Observation | Verdict:
         ends = (event for event in journal.about(asked.parent) if not isinstance(event, Attempt))
-        while (found := next(ends, None)) is None:  # nor this
+        while not isinstance(found := next(ends, None), Judged | Observation):  # nor this
             await anyio.sleep_forever()
         return found.verdict if isinstance(found, Judged) else found
 

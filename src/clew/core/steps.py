@@ -24,6 +24,7 @@ from clew.core.events import (
     Rewound,
     Ruling,
     Spending,
+    Suspended,
     Thought,
     Usage,
     encode,
@@ -70,6 +71,10 @@ class Call(msgspec.Struct, eq=False, gc=False):
     """What the model is told about the replaced arguments."""
     revision_redacted: bool = False
     """Whether those arguments contained a secret, which the record does not keep."""
+    suspended: Suspended | None = None
+    """What it last asked for, and left to go on with."""
+    asked: tuple["Call", ...] = ()
+    """All calls that it asked for, in order."""
     _hash: str = ""
 
     @property
@@ -125,6 +130,11 @@ class Call(msgspec.Struct, eq=False, gc=False):
             and self.ruling is None
             and self.observation is None
         )
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a call that it asked for has no observation yet."""
+        return any(call.observation is None for call in self.asked)
 
     @property
     def child(self) -> str:
@@ -205,18 +215,31 @@ class Step(msgspec.Struct, gc=False):
     notices: tuple[Notice, ...] = ()
     concluded: bool = False
     """Whether a stop has accepted or abandoned its answer."""
+    asked: tuple[Call, ...] = ()
+    """Calls that its calls asked for; `calls` are those that the model wrote."""
+
+    @property
+    def all_calls(self) -> tuple[Call, ...]:
+        """Its calls, by their numbers."""
+        return self.calls + self.asked
 
     @property
     def pending(self) -> list[Call]:
-        """Calls without an observation, except finish."""
-        return [
-            call for call in self.calls if call.observation is None and call.action.name != FINISH
-        ]
+        """Calls without an observation, except finish and those that wait for others."""
+        unseen = (call for call in self.all_calls if call.observation is None)
+        return [call for call in unseen if call.action.name != FINISH and not call.waiting]
+
+    def suspend(self, call: Call, event: Suspended) -> tuple[Call, ...]:
+        """Add the calls that a call of the step asks for, numbered as they come."""
+        numbered = enumerate(event.actions, len(self.all_calls) + 1)
+        new = tuple(Call(f"{self.number}.{n}", action) for n, action in numbered)
+        call.suspended, call.asked, self.asked = event, call.asked + new, self.asked + new
+        return new
 
     @property
     def alone(self) -> bool:
         """Whether nothing in it runs in parallel: of several calls, all but one are done."""
-        return len(self.calls) <= 1 or len(self.pending) <= 1
+        return len(self.all_calls) <= 1 or len(self.pending) <= 1
 
     @property
     def finish(self) -> Call | None:

@@ -31,6 +31,7 @@ from clew.core.events import (
     Ruling,
     Started,
     Stop,
+    Suspended,
     Thought,
     Trust,
     Usage,
@@ -107,8 +108,8 @@ class Trajectory:
         """The run at a glance; `for step in trajectory` has all of it."""
         status = "open" if self.stop is None else self.stop.status
         goal = repr(self.goal if len(self.goal) <= GLANCE else f"{self.goal[:GLANCE]}…")
-        steps, entries = len(self.steps), len(self.entries)
-        return f"<Trajectory {self.run_id} {goal}: {status}, {steps} steps, {entries} entries>"
+        size = f"{len(self.steps)} steps, {len(self.entries)} entries"
+        return f"<Trajectory {self.run_id} {goal}: {status}, {size}>"
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
@@ -120,8 +121,7 @@ class Trajectory:
     def started(self) -> Started:
         """The first event. Raises `StoreError` if the record is empty."""
         if not self.entries or not isinstance(first := self.entries[0].event, Started):
-            message = f"run {self.run_id} has no beginning: its record was never started"
-            raise StoreError(message)
+            raise StoreError(f"run {self.run_id} has no beginning: its record was never started")
         return first
 
     @property
@@ -153,9 +153,7 @@ class Trajectory:
     @property
     def landed(self) -> bool:
         """Whether the current thought is the one after a `Landing`."""
-        return self.landing is not None and not any(
-            isinstance(notice, Landing) for notice in self.step.notices
-        )
+        return self.landing is not None and self.landing not in self.step.notices
 
     @property
     def usage(self) -> Usage:
@@ -175,15 +173,14 @@ class Trajectory:
     @property
     def held(self) -> list[Call]:
         """What waits for a person's ruling, in the current step."""
-        current = (*self.step.calls, *([self.words] if self.words is not None else []))
+        current = (*self.step.all_calls, *([self.words] if self.words is not None else []))
         return [call for call in current if call.held]
 
     def call(self, key: str) -> Call:
         """The call at `step.index`. Raises `StoreError` if there is none."""
         if (call := self._calls.get(key)) is None:
             known = ", ".join(self._calls) or "none"
-            message = f"run {self.run_id} has no call {key!r}; its calls: {known}"
-            raise StoreError(message)
+            raise StoreError(f"run {self.run_id} has no call {key!r}; its calls: {known}")
         return call
 
     @property
@@ -199,8 +196,8 @@ class Trajectory:
     def add(self, entry: Entry) -> None:
         """Add the next entry. Raises `StoreError` if it does not follow the last one."""
         if entry.seq != len(self.entries) + 1:
-            message = f"run {self.run_id}: entry {entry.seq} cannot follow {len(self.entries)}"
-            raise StoreError(message)
+            follows = f"entry {entry.seq} cannot follow {len(self.entries)}"
+            raise StoreError(f"run {self.run_id}: {follows}")
         if self.entries and (took := entry.at - (last := self.entries[-1]).at) > 0:
             self._pass(took, last, entry)
         self.entries.append(entry)
@@ -221,6 +218,10 @@ class Trajectory:
                 self._observe(event)
             case Attempt():
                 self._attempt(event)
+            case Suspended():
+                new = self.step.suspend(self.call(event.call), event)
+                self._calls.update((call.key, call) for call in new)
+                self.trust = "trusted" if self.untainted else "untrusted"
             case Judged():
                 self._judge(event)
             case Note():
@@ -338,13 +339,12 @@ class Trajectory:
         calls = [Call(f"{number}.{i}", action) for i, action in enumerate(thought.actions, 1)]
         step = Step(number, thought, tuple(calls))
         self._calls.update((call.key, call) for call in calls)
-        landing = self.landing is not None
         self.shown += thought.shown
         self.steps.append(step)
         self.step, self._reserved = step, {}
         self.trust = "trusted" if self.untainted else "untrusted"
         for totals in (self.total, self.spent):
-            totals.steps += not landing
+            totals.steps += self.landing is None
             totals.usage += thought.reply.usage
         self.faults_in_row = self.faults_in_row + 1 if thought.fault else 0
 
@@ -360,8 +360,8 @@ class Trajectory:
         call.again = False
 
     def _count(self, call: Call) -> None:
-        self.total.calls[call.action.name] += 1
-        self.spent.calls[call.action.name] += 1
+        for totals in (self.total, self.spent):
+            totals.calls[call.action.name] += 1
 
     def _observe(self, observation: Observation) -> None:
         call = self.call(observation.call)

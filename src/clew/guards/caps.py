@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from clew.core.events import FINISH, Action, Attempt, Observation, Thought, Verdict
+from clew.core.events import FINISH, Action, Attempt, Observation, Suspended, Thought, Verdict
 from clew.core.trajectory import Call, Trajectory
 
 
@@ -79,8 +79,14 @@ class Tally:
         self._places: dict[str, list[int]] = {}
         """All of them by the name of their tool, finish too."""
         self._begun_by: dict[str, list[int]] = {}
-        for place, action in enumerate(actions, start=1):
+        self._actions = 0
+        self.ask(actions)
+
+    def ask(self, actions: Sequence[Action]) -> None:
+        """Calls of the step, in order: those of its thought, and those that its calls ask for."""
+        for place, action in enumerate(actions, start=self._actions + 1):
             self._places.setdefault(action.name, []).append(place)
+        self._actions += len(actions)
 
     def add(self, call: Call, event: Attempt | Observation) -> None:
         """A call of the step was begun, or has its observation."""
@@ -121,5 +127,7 @@ def tally_of(so_far: Trajectory) -> Tally:
         event = entries[place].event
         if isinstance(event, Attempt | Observation):
             tally.add(so_far.call(event.call), event)
+        elif isinstance(event, Suspended):
+            tally.ask(event.actions)
     tally.seen = len(entries)
     return tally

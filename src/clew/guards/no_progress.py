@@ -39,9 +39,9 @@ def _closed(so_far: Trajectory, most: int) -> list[Call]:
     found: list[Call] = []
     for step in backwards(so_far):
         if step is so_far.step:  # which may have many that are not closed
-            last = (step.calls[place - 1] for place in reversed(tally_of(so_far).closed))
+            last = (step.all_calls[place - 1] for place in reversed(tally_of(so_far).closed))
         else:
-            last = (call for call in reversed(step.calls) if call.action.name != FINISH)
+            last = (call for call in reversed(step.all_calls) if call.action.name != FINISH)
         found += islice((call for call in last if call.observation is not None), most)
         if len(found) >= most:
             break

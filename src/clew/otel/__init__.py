@@ -32,6 +32,7 @@ from clew.core.events import (
     Ruling,
     Started,
     Stop,
+    Suspended,
     Thought,
     Usage,
     encode,
@@ -104,6 +105,8 @@ class Spans:
         self._since: int | None = None
         """Since when the next thing is under way, in Unix milliseconds; None where nobody knows."""
         self._epoch = 0
+        self._place = 0
+        """The number of the last call of the step."""
         self._again = 0
         """How many of the next entries came with a fork, and are no work of its own."""
         for entry in before:
@@ -170,6 +173,12 @@ class Spans:
                     key = f"{self._steps}.{index}"
                     self._actions[key] = action
                     self._begun[key] = entry.at
+                self._place = len(event.actions)
+            case Suspended():
+                for action in event.actions:
+                    self._place += 1
+                    key = f"{self._steps}.{self._place}"
+                    self._actions[key], self._begun[key] = action, entry.at
             case Attempt():
                 self._attempts[event.call] = event.number
                 if event.number == 1:

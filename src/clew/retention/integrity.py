@@ -11,6 +11,7 @@ from clew.core.events import (
     Forked,
     Observation,
     Started,
+    Suspended,
     Thought,
     decode,
 )
@@ -69,6 +70,8 @@ def blobs_of(event: AnyEvent) -> Iterator[str]:
     elif isinstance(event, Thought):
         yield from filter(None, (action.blob for action in event.actions))
         yield from filter(None, (call.blob for call in event.reply.calls))
+    elif isinstance(event, Suspended):
+        yield from filter(None, (event.blob, *(action.blob for action in event.actions)))
     elif isinstance(event, Started | Forked | Changed) and event.setting.brief_blob:
         yield event.setting.brief_blob
 

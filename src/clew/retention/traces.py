@@ -1,10 +1,10 @@
 """A record as lines of JSON for programs, and back again.
 
 Each entry is a line with everything that is in it, beside the step it belongs to and the time as
-text; each action of a thought has a line of its own behind that, and an answer that ends the run a
-last one, `final`. So a trace has the usual shape too: a thought has its `content`, an action its
-`name` and `input`, an observation its `output`. The lines with a `seq` are the record: whoever has
-them all has the run.
+text; each action of a thought has a line of its own behind that, as has one that a call asked for
+(`by` names the call), and an answer that ends the run a last one, `final`. So a trace has the usual
+shape too: a thought has its `content`, an action its `name` and `input`, an observation its
+`output`. The lines with a `seq` are the record: whoever has them all has the run.
 """
 
 import json
@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from clew.core.errors import StoreError
-from clew.core.events import AnyEvent, Entry, Json, Observation, Stop, Thought
+from clew.core.events import AnyEvent, Entry, Json, Observation, Stop, Suspended, Thought
 from clew.core.trajectory import Trajectory
 
 
@@ -43,6 +43,11 @@ def trace_entry(record: Trajectory, entry: Entry, step: int) -> Iterator[dict[st
         for number, action in enumerate(event.actions, start=1):
             told = {"call": f"{step}.{number}", "name": action.name, "input": action.args}
             yield beside | {"event": "action"} | told
+    if isinstance(event, Suspended):
+        for call in record.call(event.call).asked:
+            if any(call.action is action for action in event.actions):
+                told = {"call": call.key, "name": call.action.name, "input": call.action.args}
+                yield beside | {"event": "action", "by": event.call} | told
     if isinstance(event, Stop) and event.status != "held":
         yield beside | {"event": "final", "status": event.status, "answer": event.answer}
 

@@ -6,7 +6,15 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.core.events import AgentSpec, AnyEvent, Observation, Thought, encode
+from clew.core.events import (
+    Action,
+    AgentSpec,
+    AnyEvent,
+    Observation,
+    Suspended,
+    Thought,
+    encode,
+)
 from clew.core.interfaces import Store
 
 BLOB_BYTES: Final = 16_384
@@ -35,6 +43,10 @@ def split_blobs(event: AnyEvent, body: bytes, blobs: dict[str, bytes]) -> tuple[
         return event, encode(written)
     if isinstance(event, Thought) and len(body) > BLOB_BYTES:
         return event, encode(_thought(event, blobs))
+    if isinstance(event, Suspended):
+        event = _without_state(event, blobs)
+        actions = _actions(event.actions, {}, blobs)
+        return event, encode(msgspec.structs.replace(event, actions=actions))
     setting = getattr(event, "setting", None)
     if isinstance(setting, AgentSpec) and setting.brief is not None:
         event = _without_brief(event, setting, blobs)
@@ -47,6 +59,13 @@ def _without_brief(event: AnyEvent, setting: AgentSpec, blobs: dict[str, bytes])
     digest = put(encode(setting.brief), blobs)
     setting = msgspec.structs.replace(setting, brief=None, brief_blob=digest)
     return msgspec.structs.replace(event, setting=setting)
+
+
+def _without_state(event: Suspended, blobs: dict[str, bytes]) -> Suspended:
+    """The event with its state in a blob, which is fetched only where a call goes on with it."""
+    if not event.state:
+        return event
+    return msgspec.structs.replace(event, state=b"", blob=put(event.state, blobs))
 
 
 def _observation(event: Observation, blobs: dict[str, bytes]) -> tuple[Observation, Observation]:
@@ -76,12 +95,20 @@ def _thought(event: Thought, blobs: dict[str, bytes]) -> Thought:
             calls[place] = replace(call, arguments="", blob=digest)
             with suppress(ValueError, RecursionError):  # it is no JSON, and was mended or refused
                 texts[encode(msgspec.json.decode(data))] = digest
-    actions = list(event.actions)
+    actions = _actions(event.actions, texts, blobs)
+    return replace(event, actions=actions, reply=replace(event.reply, calls=tuple(calls)))
+
+
+def _actions(
+    given: tuple[Action, ...], texts: dict[bytes, str], blobs: dict[str, bytes]
+) -> tuple[Action, ...]:
+    """Actions as they are written, with long arguments in `blobs`, or in one of known `texts`."""
+    actions = list(given)
     for place, action in enumerate(actions):
         if len(args := encode(action.args)) > BLOB_BYTES:
             digest = texts.get(args) or put(args, blobs)
-            actions[place] = replace(action, args={}, blob=digest)
-    return replace(event, actions=tuple(actions), reply=replace(event.reply, calls=tuple(calls)))
+            actions[place] = msgspec.structs.replace(action, args={}, blob=digest)
+    return tuple(actions)
 
 
 def without_blobs(event: Thought) -> Thought:
@@ -99,6 +126,8 @@ async def with_blobs(store: Store, event: AnyEvent) -> AnyEvent:
     """The event of a line with what lies in blobs put back."""
     if isinstance(event, Observation) and (event.blob or event.images):
         return await _whole_observation(store, event)
+    if isinstance(event, Suspended):
+        return msgspec.structs.replace(event, actions=await _whole_actions(store, event.actions))
     return await _whole_thought(store, event) if isinstance(event, Thought) else event
 
 
@@ -116,12 +145,7 @@ async def _whole_observation(store: Store, event: Observation) -> Observation:
 async def _whole_thought(store: Store, event: Thought) -> Thought:
     """The thought with the arguments that lie in blobs put back."""
     replace = msgspec.structs.replace
-    for place, action in enumerate(event.actions):
-        if action.blob:
-            args = msgspec.json.decode(await store.blob(action.blob), type=dict[str, Any])
-            actions = list(event.actions)
-            actions[place] = replace(action, args=args, blob="")
-            event = replace(event, actions=tuple(actions))
+    event = replace(event, actions=await _whole_actions(store, event.actions))
     for place, call in enumerate(event.reply.calls):
         if call.blob:
             text = (await store.blob(call.blob)).decode()
@@ -129,3 +153,15 @@ async def _whole_thought(store: Store, event: Thought) -> Thought:
             calls[place] = replace(call, arguments=text, blob="")
             event = replace(event, reply=replace(event.reply, calls=tuple(calls)))
     return event
+
+
+async def _whole_actions(store: Store, given: tuple[Action, ...]) -> tuple[Action, ...]:
+    """The actions with the arguments that lie in blobs put back."""
+    if not any(action.blob for action in given):
+        return given
+    actions = list(given)
+    for place, action in enumerate(actions):
+        if action.blob:
+            args = msgspec.json.decode(await store.blob(action.blob), type=dict[str, Any])
+            actions[place] = msgspec.structs.replace(action, args=args, blob="")
+    return tuple(actions)

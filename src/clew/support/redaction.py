@@ -13,7 +13,17 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
-from clew.core.events import AnyEvent, Json, Judged, Ruling, Thought, Verdict, decode, encode
+from clew.core.events import (
+    AnyEvent,
+    Json,
+    Judged,
+    Ruling,
+    Suspended,
+    Thought,
+    Verdict,
+    decode,
+    encode,
+)
 from clew.core.steps import Call
 
 LOG: Final = logging.getLogger("clew")
@@ -183,6 +193,10 @@ def _marked(event: AnyEvent, clean: AnyEvent) -> AnyEvent:
             pairs = zip(event.actions, clean.actions, strict=True)
             actions = (replace(b, redacted=True) if a.args != b.args else b for a, b in pairs)
             return replace(clean, actions=tuple(actions))
+        case Suspended(), Suspended():  # a secret may be in the state: then nobody goes on with it
+            pairs = zip(event.actions, clean.actions, strict=True)
+            actions = (replace(b, redacted=True) if a.args != b.args else b for a, b in pairs)
+            return replace(clean, actions=tuple(actions), state=b"")
         case Ruling(), Ruling():
             return replace(clean, redacted=clean.redacted or event.args != clean.args)
         case Judged(), Judged():

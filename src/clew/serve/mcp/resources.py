@@ -129,7 +129,7 @@ def markdown(record: Trajectory) -> str:
 def _step(step: Step) -> Iterator[str]:
     if step.thought is not None and step.thought.text.strip():
         yield _quoted(step.thought.text)
-    for call in step.calls:
+    for call in step.all_calls:
         yield f"**{call.key}** {call.action.name}\n\n{_fenced(_compact(call.args))}"
         if (said := _outcome(call)) is not None:
             yield _fenced(said)
