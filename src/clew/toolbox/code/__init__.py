@@ -1,0 +1,1 @@
+"""Programs that a model wrote, whose functions are tools: code as action."""
