@@ -95,7 +95,7 @@ class Session(Protocol):
 
 
 class Executor(Protocol):
-    """Opens sessions. Its name has its version: a dump is loaded only where the name is the same."""
+    """Opens sessions. A dump is loaded only by the executor of the same name and version."""
 
     @property
     def name(self) -> str:
