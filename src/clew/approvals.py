@@ -65,8 +65,8 @@ async def _held(store: Store, run_id: str) -> list[PendingApproval]:
 
 async def root_of(store: Store, so_far: Trajectory) -> str:
     """The run to resume for this one; for a run of a vote, the vote."""
-    while so_far.started.parent and not so_far.forks:
-        run_id = so_far.started.parent.rpartition(":")[0]
+    while served := so_far.parent_call or ("" if so_far.forks else so_far.started.parent):
+        run_id = served.rpartition(":")[0]
         try:
             so_far = await load(store, run_id)
         except RunNotFoundError:  # it must be brought back first

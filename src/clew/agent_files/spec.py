@@ -275,9 +275,17 @@ class StrategyTable(Part, frozen=True):
     rounds: int | None = None
     most: int | None = None
     replans: int | None = None
+    breadth: int | None = None
+    depth: int | None = None
+    steps: int | None = None
+    votes: int | None = None
+    by: str | None = None
+    enough: float | None = None
+    least: float | None = None
+    explore: float | None = None
 
     @property
-    def settings(self) -> dict[str, int]:
+    def settings(self) -> dict[str, Any]:
         """What is said beside the name."""
         said = msgspec.structs.asdict(self)
         return {name: value for name, value in said.items() if name != "name" and value is not None}

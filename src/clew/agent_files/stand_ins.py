@@ -54,8 +54,8 @@ def stand_ins(
     brief = None if body is None else recorded_brief(body)[0]
     setting = record.setting or record.started.setting
     agent = make(_shipped(spec, spec_of(record) or Spec()))
-    if spec.planned is not None:
-        spec, agent = _whole(spec), recorded_strategy(agent, setting)
+    if (planned := spec.planned) is not None:
+        spec, agent = _whole(spec), recorded_strategy(planned, agent, setting)
     found = {tool.name: tool for tool in agent.tools}
     found |= {tool.name: tool for tool in _agent_tools(spec, setting)}
     found = {name: tool for name, tool in found.items() if name not in spec.fallbacks}

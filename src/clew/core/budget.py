@@ -219,8 +219,8 @@ class Budget(msgspec.Struct, frozen=True):
         left = min(each.most.seconds - each.took.seconds for each in self.accounts(so_far))
         return min(float(tool.timeout), max(LEAST, round(left, 2)))
 
-    def share(self, so_far: Trajectory, among: int) -> Grant:
-        """An equal part, for each of so many sub-runs, of what the run may still take.
+    def share(self, so_far: Trajectory, among: float) -> Grant:
+        """One of so many parts of what the run may still take, for a sub-run.
 
         It keeps what it needs itself to make something of the results: another step and a landing,
         and the calls of this step that are not made yet. Time passes for all sub-runs at once, so
@@ -230,9 +230,9 @@ class Budget(msgspec.Struct, frozen=True):
         waiting = sum(not call.attempts for call in so_far.step.pending)
         bounded = self.priced or (so_far.grant is not None and so_far.grant.cost is not None)
         return Grant(
-            (left.steps - 1) // among,
-            (left.tool_calls - waiting) // among,
-            (left.tokens - RESERVE * thought.tokens) // among,
+            int((left.steps - 1) // among),
+            int((left.tool_calls - waiting) // among),
+            int((left.tokens - RESERVE * thought.tokens) // among),
             round(left.seconds - RESERVE * _thinking(so_far), 3),
             (left.cost - RESERVE * thought.known_cost) / among if bounded else None,
             left.depth - 1,

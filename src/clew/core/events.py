@@ -322,7 +322,8 @@ class Forked(Event, frozen=True):
     `parent` wrote the last shared entry, and `step` is the last step kept. `what` names the
     changes; `setting` and `origin` are the fork's from here on; `done` lists the side effects after
     the fork point. The `again` entries that follow complete the step with entries from the record
-    or given with the fork.
+    or given with the fork. A fork that is a sub-run serves the call `call`, and `grant` is its
+    budget: what it spends is counted from here.
     """
 
     parent: str
@@ -332,6 +333,8 @@ class Forked(Event, frozen=True):
     done: tuple[Done, ...] = ()
     again: int = 0
     origin: dict[str, Json] = {}
+    call: str = ""
+    grant: Grant | None = None
 
 
 class Thought(Event, frozen=True):

@@ -14,6 +14,7 @@ from clew.core.events import (
     Done,
     Entry,
     Forked,
+    Grant,
     Json,
     Note,
     Observation,
@@ -106,15 +107,18 @@ async def start_fork(
     *,
     listener: Listener | None = None,
     origin: dict[str, Json] | None = None,
+    call: str = "",
+    grant: Grant | None = None,
 ) -> Journal:
-    """Create the fork's record without thinking yet."""
+    """Create the fork's record without thinking yet; as a sub-run, it serves `call`."""
     so_far = Trajectory(point.parent, point.shared)
     what = (*changes(so_far.setting or so_far.started.setting, agent.setting), *point.changed)
     run_id = run_id or new_run_id()
     made_of = sealed(run_id, redact(origin)) if origin else {}
     first = Forked(
-        point.parent, point.step, agent.setting, what, point.done, len(point.again), made_of
-    )
+        point.parent, point.step, agent.setting, what, point.done, len(point.again), made_of,
+        call, grant,
+    )  # fmt: skip
     return await Journal.fork(
         store, point.base, point.shared, (first, *point.again), run_id,
         secrets=secrets(), listener=listener,
@@ -177,7 +181,9 @@ def _hidden_effects(
     """
     told = {done.key for fork in record.forks[:before] for done in fork.done}
     gone = [done for fork in record.forks[before:] for done in fork.done]
-    own = [_described(record, c) for c in record.effects if _number(c) > at or c.key in changed]
+    own = [
+        described_effect(record, c) for c in record.effects if _number(c) > at or c.key in changed
+    ]
     return tuple({done.key: done for done in (*gone, *own) if done.key not in told}.values())
 
 
@@ -185,8 +191,8 @@ def _number(call: Call) -> int:
     return int(call.key.partition(".")[0])
 
 
-def _described(record: Trajectory, call: Call) -> Done:
-    """An effect as one line. A call was made by the run that had its step first."""
+def described_effect(record: Trajectory, call: Call) -> Done:
+    """Describe an effect in one line. A call was made by the run that had its step first."""
     made_by = next((f.parent for f in record.forks if f.step >= _number(call)), record.run_id)
     name = call.action.name
     text = f"{name}({encode(call.args).decode()})"

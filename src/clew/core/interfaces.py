@@ -116,11 +116,13 @@ class Tool(ToolSpec):
 class AgentTool(ToolSpec):
     """A tool whose calls are made in a sub-run each: `run` takes it to its end, or to a hold.
 
-    A sub-run may spend at most `most`. `clew.delegate` makes such a tool of an agent.
+    A sub-run may spend at most `most`. Its share among those of the same step is as large as the
+    argument named `weight` says (over 0), else 1. `clew.delegate` makes such a tool of an agent.
     """
 
     run: "Callable[[SubRun], Awaitable[Observation | Verdict]]"
     most: Grant | None = None
+    weight: str = ""
 
 
 AnyTool: TypeAlias = Tool | AgentTool

@@ -116,6 +116,16 @@ async def _is_empty(store: Store, run_id: str) -> bool:
         return False
 
 
+async def _created(store: Store, run_id: str, base: Base | None = None) -> int:
+    """Create the run; one whose worker died before its first entry is opened."""
+    try:
+        return await store.create(run_id, base)
+    except RunExistsError as error:
+        if not await _is_empty(store, run_id):
+            raise error from None
+        return await store.open(run_id)
+
+
 def _unrecordable(run_id: str, event: AnyEvent, error: Exception) -> StoreError | PartError:
     """The error that says whose value no record can hold, and why."""
     whose = f"what is to be recorded ({type(event).__name__})"
@@ -191,13 +201,7 @@ class Journal:
         first entry is begun again.
         """
         run_id = run_id or new_run_id()
-        try:
-            epoch = await store.create(run_id)
-        except RunExistsError as error:
-            if not await _is_empty(store, run_id):
-                raise error from None
-            epoch = await store.open(run_id)
-        journal = cls(store, epoch, Trajectory(run_id), **circumstances)
+        journal = cls(store, await _created(store, run_id), Trajectory(run_id), **circumstances)
         await journal.record(started)
         return journal
 
@@ -213,7 +217,7 @@ class Journal:
     ) -> Self:
         """Create a run that shares the entries of another, with the first entry of its own."""
         run_id = run_id or new_run_id()
-        epoch = await store.create(run_id, base)
+        epoch = await _created(store, run_id, base)
         journal = cls(store, epoch, Trajectory(run_id, shared), **circumstances)
         await journal.record(*events)
         return journal

@@ -124,7 +124,8 @@ async def start_or_take_up(
             listener=listener, origin=origin, grant=grant, trust=trust,
         )  # fmt: skip
     so_far = await load(store, run_id)
-    if so_far.started.parent != parent or (not parent and so_far.goal != goal):
+    served = so_far.parent_call or so_far.started.parent
+    if served != parent or (not parent and so_far.goal != goal):
         message = f"run {run_id} is another's: give this one an id of its own"
         raise ConfigError(message)
     return await take_up(

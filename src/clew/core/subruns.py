@@ -31,9 +31,10 @@ async def grant_sub_runs(agent: Agent, journal: Journal, calls: Sequence[Call]) 
     new = [(call, tool) for call, tool in tools if isinstance(tool, AgentTool)]
     if not new:
         return
-    share = agent.budget.share(so_far, len(new))
+    weights = [float((tool.weight and call.args.get(tool.weight)) or 1) for call, tool in new]
     events: list[AnyEvent] = []
-    for call, tool in new:
+    for (call, tool), weight in zip(new, weights, strict=True):
+        share = agent.budget.share(so_far, sum(weights) / weight)
         grant = share if tool.most is None else least(share, tool.most)
         if (why := too_little(grant)) is not None:
             events.append(refusal(call, "cap", why))

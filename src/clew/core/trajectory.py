@@ -45,10 +45,8 @@ WITHHELD: Final = "(a request that was refused)"
 """What a model sees in the place of refused words."""
 
 _CAPPED: Final = 3  # the first schema of which that is so
-
 GLANCE: Final = 60
 """Characters of a goal that tell which run it is."""
-
 _REJECTED: Final[frozenset[Code]] = frozenset({"rejected"})
 _REFUSED: Final[frozenset[Code]] = frozenset({"rejected", "invalid_arguments", "denied"})
 """What an answer was sent back for that counts as a try."""
@@ -138,7 +136,7 @@ class Trajectory:
     @property
     def parent_call(self) -> str:
         """The call (`run_id:step.index`) whose sub-run this is; "" for any other run."""
-        return "" if self.grant is None or self.forks else self.started.parent
+        return self.forks[-1].call if self.forks else self.started.parent if self.grant else ""
 
     @property
     def words_key(self) -> str:
@@ -296,9 +294,11 @@ class Trajectory:
             self._go_on()
 
     def _fork(self, event: Forked) -> None:
-        """Another run from here on: what was spent, said and landed stands, an interrupt not."""
+        """Another run: what was said and landed stands; an interrupt, or a grant's past, not."""
         self.setting = event.setting
         self.stop = self.cancel = None
+        if event.grant is not None:
+            self.grant, self.total, self.spent = event.grant, Totals(), Totals()
         self.forks.append(event)
         self.step.notices += (event,) if event.done else ()
 

@@ -1,8 +1,9 @@
 """Which runs there are, also in a damaged store, and which of them belong together."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from clew.core.errors import ConfigError
 from clew.core.events import SCHEMA, Status
@@ -12,6 +13,9 @@ from clew.stores.listing import summary
 
 Standing: TypeAlias = Status | Literal["open", "unreadable"]
 """The status of a run: how it ended, "open", or "unreadable"."""
+
+_SUB_RUN: Final = re.compile(r"(.+-)\d+\.\d+$")
+"""The id of a sub-run; a fork of one for the same run is a sub-run too (a branch of a search)."""
 
 OnRun: TypeAlias = Callable[[int, int, str], None]
 """Told of each run that is done with: how many are, of how many, and its id."""
@@ -71,6 +75,8 @@ def known(info: RunInfo) -> Known:
             standing = "open" if found.stop is None else found.stop.status
         if info.base is None:
             parent = found.started.parent.rpartition(":")[0]
+        elif (branch := _SUB_RUN.match(info.run_id)) and info.base.run_id.startswith(branch[1]):
+            parent = branch[1].removesuffix("-")  # its own first line is not in a listing
     at = info.last.at
     base = info.base
     if type(at) is not int:  # by hand or by damage, values may have another type
@@ -152,6 +158,6 @@ def complete(runs: Mapping[str, Known], wanted: Iterable[str]) -> list[str]:
             tried.add(run_id)
             waiting += [run_id, *missing]
         else:
-            depths = {member: len(_line(runs, member)) for member in members}
-            ordered |= dict.fromkeys(sorted(depths, key=depths.__getitem__, reverse=True))
+            places = {m: (-len(_line(runs, m)), len([*bases(runs, m)])) for m in members}
+            ordered |= dict.fromkeys(sorted(places, key=places.__getitem__))
     return list(ordered)

@@ -1,5 +1,6 @@
 """Strategies: use several runs for one task."""
 
+from clew.strategies.branches import Branch, Branches
 from clew.strategies.chaining import Chaining
 from clew.strategies.decision import Ballot, Choice, Count, Decision, How, certain, decide
 from clew.strategies.evaluator_optimizer import EvaluatorOptimizer
@@ -11,11 +12,14 @@ from clew.strategies.reflexion import Judgement, Reflexion
 from clew.strategies.rewoo import Calls, Planned, ReWOO
 from clew.strategies.roles import Reads, Role
 from clew.strategies.routing import Route, Routing
+from clew.strategies.tree_search import Score, TreeSearch
 from clew.strategies.verifier import Verifier, Verify, verifying
 from clew.strategies.vote import Vote, agent_of, vote, vote_status, vote_status_sync, vote_sync
 
 __all__ = [
     "Ballot",
+    "Branch",
+    "Branches",
     "Calls",
     "Chaining",
     "Choice",
@@ -39,7 +43,9 @@ __all__ = [
     "Route",
     "Routing",
     "Runs",
+    "Score",
     "Strategy",
+    "TreeSearch",
     "Verifier",
     "Verify",
     "Vote",

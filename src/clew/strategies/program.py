@@ -9,7 +9,7 @@ already came of it: it keeps no state, and a process that died lost nothing.
 
 from collections.abc import Coroutine, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 import anyio.lowlevel
 import msgspec
@@ -20,7 +20,8 @@ from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Json, RawCall, Reply, encode
 from clew.core.interfaces import AgentTool, ModelInfo, OnText, Part, Prompt, Tool
 from clew.guards.limits import Limits
-from clew.strategies.roles import Role, answers_text, tool_of
+from clew.strategies.branches import request_args
+from clew.strategies.roles import WEIGHT, Role, answers_text, tool_of
 from clew.support.error_text import described
 
 PROVIDER: Final = "strategy"
@@ -54,6 +55,15 @@ class Strategy(Protocol):
 
     def __call__(self, runs: "Runs", task: str) -> Coroutine[Any, Any, Json]:
         """Answer the task. Raises `NoAnswerError` where it has none."""
+        ...
+
+
+@runtime_checkable
+class Widens(Protocol):
+    """A strategy whose steps take more than a run of its agent, such as a search."""
+
+    def widened(self, limits: Limits) -> Limits:
+        """The limits of the whole, by those of a run of the agent."""
         ...
 
 
@@ -99,10 +109,20 @@ class Runs:
 
     def __init__(self) -> None:
         self.said: list[str] = []
+        self.kept: Json = None
 
-    def run(self, role: str, task: str) -> Request:
-        """Ask for a run of an agent."""
-        return Request(role, {"task": task})
+    def run(self, role: str, task: str, *, weight: float = 1) -> Request:
+        """Ask for a run of an agent; of those made at once, its share is as large as its weight."""
+        return Request(role, {"task": task} | ({} if weight == 1 else {WEIGHT: weight}))
+
+    def fork(
+        self, role: str, task: str, of: Ended, *, at: int | None = None, say: str = ""
+    ) -> Request:
+        """Ask for a run that goes on from another's step `at`, by default its last (`Branches`).
+
+        `say` adds a message.
+        """
+        return Request(role, request_args(task, of.call, at, say))
 
     def read(self, role: str, task: str, of: Ended) -> Request:
         """Ask for a run of an agent that is shown what another run did (`Reads`)."""
@@ -119,6 +139,10 @@ class Runs:
     def say(self, text: str) -> None:
         """Say why the next requests are made, or the answer is given."""
         self.said.append(text)
+
+    def keep(self, answer: Json) -> None:
+        """Keep the answer that stands if a limit is reached before there is another."""
+        self.kept = answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +164,7 @@ class _Next:
     requests: tuple[Request, ...] = ()
     answer: Json = None
     failed: str = ""
+    kept: Json = None
 
 
 def _next(
@@ -158,7 +183,7 @@ def _next(
                 raise ConfigError(message)
             wanted = asked.requests
             if (before := next(came, None)) is None:
-                return _Next(" ".join(runs.said), wanted)
+                return _Next(" ".join(runs.said), wanted, kept=runs.kept)
             if before[0] != wanted:
                 message = (
                     f"{strategy.name} asks for other runs than its record has: it must do the "
@@ -215,7 +240,9 @@ class Decides:
         task, parts = _since_asked(prompt)
         decided = _next(self.strategy, task, self._came(parts))
         if prompt.calls == "none" and decided.requests:
-            return Reply("a limit was reached before there was an answer", model=self.info.name)
+            if decided.kept is None:
+                return Reply("a limit was reached before there was an answer", model=self.info.name)
+            decided = _Next("A limit was reached: the best answer so far.", answer=decided.kept)
         if decided.failed:
             return Reply(decided.failed, (), "declined", model=self.info.name)
         calls = [RawCall(each.role, encode(each.args).decode()) for each in decided.requests]
@@ -259,14 +286,16 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
     """The agent that answers by a strategy: give it to `run`, `resume`, `batch` or a worker.
 
     Its answer, checks, fallback and screens are those of the agent `like`. `limits` are those of
-    the whole, by default that agent's: each run gets a share of what is left. Raises `ConfigError`
+    the whole, by default that agent's (of a search, widened): each run gets a share of what is
+    left. Raises `ConfigError`
     where a role has a name that no tool may have, or the parts do not fit.
     """
     roles = strategy.roles
     tools = [tool_of(name, role) for name, role in roles.items()]
     agents = {name for name, role in roles.items() if not isinstance(role, Tool | AgentTool)}
     texts = frozenset(name for name, role in roles.items() if answers_text(role))
-    whole = like.limits if limits is None else limits
+    if limits is None:
+        limits = strategy.widened(like.limits) if isinstance(strategy, Widens) else like.limits
     return Agent(
         model=Decides(strategy, texts, frozenset(agents - texts)),
         tools=tools,
@@ -282,7 +311,7 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
         checks=like.checks,
         tries=0,
         fallback=like.fallback,
-        limits=replace(whole, no_progress=None, calls_per_step=max(whole.calls_per_step, 64)),
+        limits=replace(limits, no_progress=None, calls_per_step=max(limits.calls_per_step, 64)),
         screens=like.screens,
         context=Context(compaction=None),
         seed=like.seed,

@@ -9,6 +9,7 @@ from clew.core.events import Observation, Verdict
 from clew.core.interfaces import AgentTool, AnyTool, Parameters, SubRun, Tool
 from clew.core.journal import load
 from clew.core.runner import has_begun
+from clew.strategies.branches import Branches, branching
 from clew.strategies.transcript import transcript
 from clew.subagents import TASK, Delegation, delegate
 
@@ -20,9 +21,16 @@ class Reads:
     agent: Agent
 
 
-Role: TypeAlias = Agent | Reads | AnyTool
+Role: TypeAlias = Agent | Reads | Branches | AnyTool
 """What a strategy may use."""
 
+WEIGHT: Final = "weight"
+"""The argument that says how large a run's share is among those that are made at once."""
+
+_RUNS: Final[Parameters] = {
+    **TASK,
+    "properties": {**TASK["properties"], WEIGHT: {"type": "number", "exclusiveMinimum": 0}},
+}
 _READS: Final[Parameters] = {
     **TASK,
     "properties": {**TASK["properties"], "of": {"type": "string"}},
@@ -34,6 +42,8 @@ def tool_of(name: str, role: Role) -> AnyTool:
     """The role as a tool of the strategy's own record."""
     if isinstance(role, Tool | AgentTool):
         return replace(role, name=name)
+    if isinstance(role, Branches):
+        return branching(name, role)
     if isinstance(role, Reads):
         made = delegate(
             role.agent,
@@ -43,7 +53,14 @@ def tool_of(name: str, role: Role) -> AnyTool:
             goal=lambda args: str(args["task"]),
         )
         return replace(made, run=_Reading(role.agent))
-    return delegate(role, name=name, description=f"A run of {name}.")
+    made = delegate(
+        role,
+        name=name,
+        description=f"A run of {name}.",
+        parameters=_RUNS,
+        goal=lambda args: str(args["task"]),
+    )
+    return replace(made, weight=WEIGHT)
 
 
 def answers_text(role: Role) -> bool:

@@ -1,0 +1,191 @@
+"""An agent as a role whose runs begin as forks of each other, and stop after so many steps.
+
+The steps that a branch shares with the run that it was forked from cost no call and are not
+counted. Its record begins with what the other branches did to the world, so that it is not done
+twice.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import msgspec
+
+from clew.core.agent import Agent
+from clew.core.errors import ConfigError, RunNotFoundError, ToolError
+from clew.core.events import FINISH, Done, Json, Note, Observation, Verdict, encode
+from clew.core.fork import ForkPoint, described_effect, find_fork_point, start_fork
+from clew.core.interfaces import AgentTool, Listener, Parameters, Store, SubRun
+from clew.core.journal import Journal, load
+from clew.core.runner import has_begun
+from clew.core.trajectory import Step, Trajectory
+from clew.subagents import TASK, Delegation, delegate
+
+SHOWN: Final = 200
+"""So many characters of a call, and of what it observed, say what a branch did last."""
+
+_PARAMETERS: Final[Parameters] = {
+    **TASK,
+    "properties": {
+        **TASK["properties"],
+        "of": {"type": "string"},
+        "at": {"type": "integer", "minimum": 0},
+        "say": {"type": "string"},
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Branches:
+    """An agent whose runs may begin as forks of other runs of the strategy (`Runs.fork`).
+
+    Each goes on for `steps` steps, or until it answers; 0 leaves that to the agent's own limits.
+    What comes of it is a `Branch`.
+    """
+
+    agent: Agent
+    steps: int = 1
+
+    @property
+    def bounded(self) -> Agent:
+        """The agent that stops after so many steps, without a last thought."""
+        if not self.steps:
+            return self.agent
+        limits = replace(self.agent.limits, steps=self.steps, landing=False)
+        return self.agent.replace(limits=limits, fallback=None)
+
+
+class Branch(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came of a branch: how many steps its run has now, those of its forks included.
+
+    `did` is what it did in the last of them. An `open` branch may be forked to go on; any other
+    has the `answer`, and may say why it was `cut_short`.
+    """
+
+    steps: int
+    did: str = ""
+    open: bool = False
+    answer: Any = None
+    cut_short: str = ""
+
+
+def branching(name: str, role: Branches) -> AgentTool:
+    """The role as a tool of the strategy's own record."""
+    agent = role.bounded
+    made = delegate(
+        agent,
+        name=name,
+        description=f"A run of {name}, or a fork of another one.",
+        parameters=_PARAMETERS,
+        goal=_task,
+    )
+    return replace(made, run=_Branching(agent))
+
+
+def _task(args: dict[str, Json]) -> str:
+    return str(args["task"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Branching:
+    """Takes a branch to where it stops, and says how far it came."""
+
+    agent: Agent
+
+    async def __call__(self, sub: SubRun) -> Observation | Verdict:
+        """The branch as it ends or waits."""
+        begin = _begin_fork if "of" in sub.args else None
+        end = await Delegation(self.agent, _task, begin=begin)(sub)
+        if isinstance(end, Verdict) or not await has_begun(sub.store, sub.run_id):
+            return end
+        return _told(end, await load(sub.store, sub.run_id))
+
+
+def _told(end: Observation, record: Trajectory) -> Observation:
+    """What a branch observes: where it stands, or why it ended without an answer."""
+    stop, steps = record.stop, len(record.steps)
+    if end.ok:
+        cut_short = stop.reason if stop is not None and stop.status == "bound" else ""
+        answer: Any = end.content["answer"] if cut_short else end.content
+        branch = Branch(steps, _did(record.step), answer=answer, cut_short=cut_short)
+        return msgspec.structs.replace(end, content=msgspec.to_builtins(branch))
+    bound = "" if stop is None or stop.status != "bound" else stop.reason.removeprefix("grant: ")
+    if not bound.startswith("steps"):
+        return end
+    branch = Branch(steps, _did(record.step), open=True)
+    outcome = "unknown" if end.outcome == "unknown" else "done"
+    return msgspec.structs.replace(
+        end,
+        content=msgspec.to_builtins(branch),
+        ok=True,
+        code="",
+        outcome=outcome,
+        trust="trusted" if record.untainted else "untrusted",  # it says what was just observed
+    )
+
+
+def _did(step: Step) -> str:
+    """What a step did: its calls, and how what they observed begins."""
+    lines = [
+        f"{shortened(f'{call.action.name}({encode(call.args).decode()})')} -> "
+        f"{shortened(call.observation.text if call.observation else 'nothing')}"
+        for call in step.calls
+        if call.action.name != FINISH
+    ]
+    thought = "" if step.thought is None else step.thought.text or step.thought.fault
+    return "; ".join(lines) or shortened(thought)
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text, as one line."""
+    text = " ".join(text.split())
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+async def _begin_fork(agent: Agent, sub: SubRun, listener: Listener | None) -> Journal:
+    """Begin a branch as a fork of another run of the same strategy."""
+    root = sub.parent.rpartition(":")[0]
+    of = await _load(sub.store, f"{root}-{sub.args['of']}")
+    try:
+        at, say = int(sub.args.get("at", len(of.steps))), str(sub.args.get("say", ""))
+        point = find_fork_point(of, at, say=say)
+    except ConfigError as error:
+        raise ToolError(str(error)) from error
+    again = tuple(
+        msgspec.structs.replace(event, trust=sub.trust) if isinstance(event, Note) else event
+        for event in point.again
+    )
+    done = await _done_elsewhere(sub, of, point)
+    point = msgspec.structs.replace(point, again=again, done=done)
+    return await start_fork(
+        agent, point, sub.store, sub.run_id, listener=listener, call=sub.parent, grant=sub.grant
+    )
+
+
+async def _done_elsewhere(sub: SubRun, of: Trajectory, point: ForkPoint) -> tuple[Done, ...]:
+    """The effects that are out of sight: those after the cut, and those of all other branches."""
+    root = await _load(sub.store, sub.parent.rpartition(":")[0])
+    found = {done.key: done for done in point.done}
+    branch = root.call(sub.parent.rpartition(":")[2]).action.name
+    for call in root.calls:
+        if call.action.name == branch and call.child and call.child != sub.run_id:
+            other = await _load(sub.store, call.child)
+            found |= {
+                done.key: done for done in (described_effect(other, e) for e in other.effects)
+            }
+    shared = Trajectory(of.run_id, point.shared)
+    in_sight = {described_effect(shared, call).key for call in shared.effects}
+    return tuple(done for key, done in found.items() if key not in in_sight)
+
+
+async def _load(store: Store, run_id: str) -> Trajectory:
+    try:
+        return await load(store, run_id)
+    except RunNotFoundError as error:
+        message = f"run {run_id}, which is to go on, is not in this store: bring it back"
+        raise ToolError(message) from error
+
+
+def request_args(task: str, of: str, at: int | None, say: str) -> dict[str, Json]:
+    """The arguments of a fork."""
+    args: dict[str, Json] = {"task": task, "of": of}
+    return args | ({} if at is None else {"at": at}) | ({"say": say} if say else {})
