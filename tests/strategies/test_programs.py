@@ -255,12 +255,18 @@ async def test_stages_follow_each_other() -> None:
 
 async def test_workers_work_on_the_parts_at_once() -> None:
     model, store = planner({}), MemoryStore()
-    model.by["Divide a task"] = lambda task: {"parts": ["Ulm?", "Bern?"]}
+    model.by["Divide a task"] = lambda task: {
+        "parts": [{"task": "Ulm?"}, {"task": "Bern?", "weight": 3}]
+    }
     agent = Agent(model, [population], prompt="You are the solver.")
     done = await run(strategy_agent(Orchestrator(agent), agent), "How many?", store=store)
     assert "1. Ulm? |    Result: did Ulm?" in str(done.answer)
     record = await read(done.run_id, store=store)
-    assert [call.action.name for call in record.steps[1].calls] == ["work", "work"]
+    first, second = record.steps[1].calls
+    assert [call.action.name for call in (first, second)] == ["work", "work"]
+    grants = [attempt.grant for call in (first, second) for attempt in call.attempts]
+    tokens = [grant.tokens for grant in grants if grant is not None]
+    assert 2.9 < tokens[1] / tokens[0] < 3.1
 
 
 async def test_a_run_deep_inside_is_held_and_goes_on() -> None:

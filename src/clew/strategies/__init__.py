@@ -5,7 +5,7 @@ from clew.strategies.chaining import Chaining
 from clew.strategies.decision import Ballot, Choice, Count, Decision, How, certain, decide
 from clew.strategies.evaluator_optimizer import EvaluatorOptimizer
 from clew.strategies.normalise import normalise
-from clew.strategies.orchestrator import Orchestrator, Parts
+from clew.strategies.orchestrator import Orchestrator, Parts, SubTask
 from clew.strategies.plan_and_solve import Plan, PlanAndSolve
 from clew.strategies.program import Ended, NoAnswerError, Request, Runs, Strategy, strategy_agent
 from clew.strategies.reflexion import Judgement, Reflexion
@@ -45,6 +45,7 @@ __all__ = [
     "Runs",
     "Score",
     "Strategy",
+    "SubTask",
     "TreeSearch",
     "Verifier",
     "Verify",

@@ -6,7 +6,7 @@ own for each part.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
@@ -21,22 +21,31 @@ DIVIDE: Final = (
     "Divide a task into at most {most} parts that can be worked on at the same time, by workers "
     "who know nothing of each other and only what you write to them. Workers have these tools: "
     "{tools}. Say for each part exactly what to find out or do, with all that must be known for "
-    "it. If the task cannot be divided, give one part."
+    "it, and as its weight how much work it is beside the others: what may be spent is divided by "
+    "weight. If the task cannot be divided, give one part."
 )
 
 
-class Parts(msgspec.Struct, frozen=True):
-    """The parts of a task, each as a worker is told it."""
+class SubTask(msgspec.Struct, frozen=True):
+    """A part of a task as a worker is told it, and its share of the budget beside the others'."""
 
-    parts: list[str]
+    task: str
+    weight: Annotated[float, msgspec.Meta(gt=0)] = 1.0
+
+
+class Parts(msgspec.Struct, frozen=True):
+    """The parts of a task."""
+
+    parts: list[SubTask]
 
 
 @dataclass(frozen=True)
 class Orchestrator:
     """The strategy `orchestrator`: at most `most` workers, runs of the agent, at once.
 
-    Each worker may take an equal share of what is left. `divider` answers with `Parts`; a division
-    into more parts is made anew once. A part that fails is told to whoever makes the answer.
+    Each worker may take a share of what is left, by the weight of its part. `divider` answers with
+    `Parts`; a division into more parts is made anew once. A part that fails is told to whoever
+    makes the answer.
     """
 
     agent: Agent
@@ -65,11 +74,13 @@ class Orchestrator:
         """The answer. Raises `NoAnswerError` where no part has a result."""
         parts = await self._divided(runs, task)
         runs.say(f"{len(parts)} parts, at once." if len(parts) > 1 else "One part.")
-        ended = await runs.together([runs.run("work", part) for part in parts])
+        ended = await runs.together(
+            [runs.run("work", part.task, weight=part.weight) for part in parts]
+        )
         if not any(each.ok for each in ended):
             raise NoAnswerError(f"No part has a result: {ended[0].text}")
         lines = [
-            f"{number}. {part}\n   {'Result' if came.ok else 'Failed'}: {came.text}"
+            f"{number}. {part.task}\n   {'Result' if came.ok else 'Failed'}: {came.text}"
             for number, (part, came) in enumerate(zip(parts, ended, strict=True), 1)
         ]
         runs.say("The parts are done.")
@@ -78,7 +89,7 @@ class Orchestrator:
             raise NoAnswerError(solved.text)
         return solved.answer
 
-    async def _divided(self, runs: Runs, task: str) -> list[str]:
+    async def _divided(self, runs: Runs, task: str) -> list[SubTask]:
         problem = ""
         for _ in range(2):
             runs.say(f"Divided anew: {problem}" if problem else "The task is divided.")
