@@ -80,10 +80,11 @@ def tasks(half: Half | None = None, sources: Sequence[str] = SOURCES) -> list[Ta
     """
     if strange := [name for name in sources if name not in SOURCES]:
         raise ConfigError(f"no source {strange[0]!r}: there are {', '.join(SOURCES)}")
-    return [_task(one) for one in listed() if half in {None, one.half} and one.source in sources]
+    return [task(one) for one in listed() if half in {None, one.half} and one.source in sources]
 
 
-def _task(one: Listed) -> Task:
+def task(one: Listed) -> Task:
+    """A drawn task, with its tools. Raises `ConfigError` where its data are not there."""
     case = _cases(one.source)[one.id]
     if one.source in FOLDERS:
         return Task(one, case, (_search(one.source), calc()))

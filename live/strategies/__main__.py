@@ -1,0 +1,100 @@
+"""`python -m live.strategies GGUF`: ask a real local model by strategies, write what they gain."""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import anyio
+import platformdirs
+
+from clew import ConfigError
+from durability.progress import tell
+from live.strategies.ask import Asker
+from live.strategies.configurations import FORMS, NAMES, Form
+from live.strategies.outcomes import FOLDER, add, read
+from live.strategies.tasks import SOURCES, Task, listed, task
+
+RECORDS: Final = Path(platformdirs.user_state_dir("clew")) / "live-strategies.sqlite"
+ROUNDS: Final = (20, 40, 60)
+"""After so many tasks, all forms have answered the same."""
+BLOCK: Final = 2
+"""So many tasks of one source in a row: the beginning of their prompts is read once."""
+
+
+def names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def options() -> argparse.ArgumentParser:
+    found = argparse.ArgumentParser(prog="python -m live.strategies", description=__doc__)
+    found.add_argument("gguf", type=Path, nargs="?", help="the model's file")
+    for name, there in (("--only", NAMES), ("--sources", SOURCES)):
+        found.add_argument(name, type=names, default=there, help=f"some of {', '.join(there)}")
+    found.add_argument("--minutes", type=float, default=0, help="begin nothing after so many")
+    found.add_argument("--first", type=int, help="the first so many tasks only")
+    found.add_argument("--threads", type=int, default=0, help="0: one for each core")
+    found.add_argument("--records", type=Path, default=RECORDS, help="where runs are recorded")
+    found.add_argument("--outcomes", type=Path, default=FOLDER, help="where outcomes are kept")
+    found.add_argument("--page", action="store_true", help="ask nothing, write the section only")
+    return found
+
+
+async def work(args: argparse.Namespace) -> None:
+    """Ask what has not been asked yet. Raises `ConfigError`."""
+    for kind, said, there in (("form", args.only, NAMES), ("source", args.sources, SOURCES)):
+        if strange := [name for name in said if name not in there]:
+            raise ConfigError(f"no {kind} {strange[0]!r}: there are {', '.join(there)}")
+    asker, begun = Asker(args.gguf, args.records, args.threads), time.monotonic()
+    try:
+        left = list(_left(asker, args))
+        for number, (form, asked) in enumerate(left):
+            gone = (time.monotonic() - begun) / 60
+            if args.minutes and gone > args.minutes:
+                return
+            minutes = gone / number * (len(left) - number) if number else 0.0
+            tell(f"{number} of {len(left)}, {minutes:.0f} min left: {form.name}, {asked.case.id}")
+            found = await asker.ask(form, asked)
+            add(found, args.outcomes)
+            tell(
+                f"{'right' if found.right else 'wrong'} {found.seconds:.0f} s, {found.calls} "
+                f"replies, {found.status} {str(found.answer)[:60]!r}\n"
+            )
+    finally:
+        with anyio.CancelScope(shield=True):
+            await asker.close()
+
+
+def _left(asker: Asker, args: argparse.Namespace) -> Iterator[tuple[Form, Task]]:
+    """Two tasks in all forms, then the next two, source after source."""
+    done = {one.key for one in read(args.outcomes) if one.stopped}
+    over = [task(one) for one in listed() if one.source in args.sources][: args.first]
+    for at in range(0, len(over), BLOCK):
+        for form in FORMS:
+            for asked in over[at : at + BLOCK]:
+                if form.name in args.only and asker.key(form, asked) not in done:
+                    yield form, asked
+
+
+def main(said: Sequence[str] | None = None) -> int:
+    args = options().parse_args(said)
+    if not args.page and args.gguf is None:
+        message = "no model: name its file (make strategies GGUF=path/to/model.gguf)"
+        print(message, file=sys.stderr)
+        return 2
+    try:
+        if not args.page:
+            anyio.run(work, args, backend="asyncio")
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

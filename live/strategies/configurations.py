@@ -1,0 +1,92 @@
+"""What is compared: the same agent by itself, and as strategies use it."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from clew import Agent, Limits
+from clew.core.events import Json
+from clew.core.interfaces import Model
+from clew.strategies import PlanAndSolve, Reflexion, ReWOO, Strategy, strategy_agent
+from clew.strategies.roles import Reads
+from live.strategies.tasks import Task
+
+STEPS: Final = 8
+TOKENS: Final = 300
+WARM: Final = 0.7
+"""The temperature of a vote: at 0 all runs say the same."""
+SECONDS: Final = 7_200.0
+"""No run ends by the clock: the machine is shared."""
+CALLS: Final = 40
+"""Calls of tools at most, and steps of all runs of a strategy together."""
+MOST: Final = 4
+"""Steps or calls of a plan."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A way to answer: the agent by itself, by a strategy, or `votes` times with a vote."""
+
+    name: str
+    what: str
+    strategy: Callable[[Agent, Task], Strategy] | None = None
+    votes: int = 1
+
+    @property
+    def params(self) -> dict[str, Json]:
+        """What the model is asked with."""
+        return {"max_tokens": TOKENS, "temperature": WARM if self.votes > 1 else 0}
+
+    def single(self, model: Model, task: Task) -> Agent:
+        """The agent by itself."""
+        steps = STEPS * self.votes  # a vote divides its limits among its runs
+        limits = Limits(steps=steps, seconds=SECONDS, tool_calls=CALLS)
+        return Agent(model, task.tools, guards=task.guards, limits=limits)
+
+    def made(self, model: Model, task: Task) -> Agent:
+        """The agent that answers."""
+        agent = self.single(model, task)
+        if self.strategy is None:
+            return agent
+        whole = Limits(steps=CALLS, seconds=SECONDS, tool_calls=CALLS)
+        return strategy_agent(self.strategy(agent, task), agent, limits=whole)
+
+    def fingerprint(self, model: Model, task: Task) -> str:
+        """What tells this form from others, and from what it was in an earlier clew."""
+        agent = self.single(model, task)
+        said: list[Any] = [self.votes, self.params, CALLS, *_said(agent)]
+        if self.strategy is not None:
+            strategy = self.strategy(agent, task)
+            said += [strategy.name, dict(strategy.params)]
+            for name, role in sorted(strategy.roles.items()):
+                inner = role.agent if isinstance(role, Reads) else role
+                said += [name, *(_said(inner) if isinstance(inner, Agent) else ())]
+        document = msgspec.json.encode(said, order="deterministic")
+        return hashlib.sha256(document).hexdigest()[:12]
+
+
+def _said(agent: Agent) -> Iterator[Any]:
+    """What a model is told by an agent, but for its window and bounds of time."""
+    setting = agent.setting
+    brief: Mapping[str, Any] = msgspec.to_builtins(setting.brief)
+    yield setting.codec
+    yield setting.prompt
+    yield {name: part for name, part in brief.items() if name not in {"more", "shown", "tools"}}
+    yield sorted(tool.name for tool in agent.tools)
+
+
+def _reflexion(agent: Agent, task: Task) -> Strategy:
+    return Reflexion(agent, evaluator=task.tests, trials=3)
+
+
+FORMS: Final = (
+    Form("react", "the agent by itself, nothing set"),
+    Form("plan_and_solve", f"a plan of at most {MOST} steps", lambda agent, _: PlanAndSolve(agent, most=MOST, replans=1)),
+    Form("rewoo", f"at most {MOST + 2} calls planned beforehand", lambda agent, _: ReWOO(agent, most=MOST + 2)),
+    Form("reflexion", "three trials; tests judge `quixbugs`, else the model itself", _reflexion),
+    Form("vote of 3", f"three runs at temperature {WARM:g} vote", votes=3),
+)
+NAMES: Final = tuple(form.name for form in FORMS)

@@ -1,0 +1,90 @@
+"""Outcomes on file: one line of JSON each, appended when it is there, so that nothing is lost."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from clew.core.events import Json, Value
+from live.tasks import Half
+
+FOLDER: Final = Path(__file__).with_name("outcomes")
+
+
+class Key(NamedTuple):
+    """What an outcome is of: never measured twice."""
+
+    sha256: str
+    form: str
+    fingerprint: str
+    task: str
+
+
+class Answered(Value, frozen=True):
+    """A task answered in a form, and what that took.
+
+    `runs` counts all runs, that of the strategy too; `calls` are replies of the model, `prompt`,
+    `cached` and `written` their tokens; `made` calls of tools. `seconds` are of the wall, `load` how
+    many processes wanted the machine meanwhile.
+    """
+
+    sha256: str
+    model: str
+    form: str
+    fingerprint: str
+    task: str
+    source: str
+    half: Half
+    status: str
+    reason: str
+    answer: Json
+    right: bool
+    run_id: str
+    runs: int
+    calls: int
+    prompt: int
+    cached: int
+    written: int
+    made: dict[str, int]
+    faults: int
+    seconds: float
+    load: float
+    machine: str
+    threads: int
+    at: str
+    version: str
+    stopped: bool = True
+    taken_up: bool = False
+
+    @property
+    def key(self) -> Key:
+        """What it is of."""
+        return Key(self.sha256, self.form, self.fingerprint, self.task)
+
+
+def add(answered: Answered, folder: Path = FOLDER) -> None:
+    """Append an outcome, in one write."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{answered.sha256[:12]}.jsonl"
+    with path.open("ab", buffering=0) as file:
+        file.write(msgspec.json.encode(answered) + b"\n")
+
+
+def read(folder: Path = FOLDER) -> list[Answered]:
+    """All outcomes, of each key the last; a line cut short by a kill is left out."""
+    found: dict[Key, Answered] = {}
+    for path in sorted(folder.glob("*.jsonl")):
+        for line in path.read_bytes().splitlines():
+            try:
+                one = msgspec.json.decode(line, type=Answered)
+            except msgspec.DecodeError:
+                continue
+            found[one.key] = one
+    return list(found.values())
+
+
+def latest(found: Iterable[Answered]) -> list[Answered]:
+    """Of each form and task the last that was measured: earlier ones are of an earlier clew."""
+    kept = {(one.form, one.task): one for one in sorted(found, key=lambda one: one.at)}
+    return list(kept.values())

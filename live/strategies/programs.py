@@ -1,0 +1,166 @@
+"""QuixBugs: a small function with one bug each, to be answered mended; tests judge.
+
+CLEW_QUIXBUGS is a copy of https://github.com/jkoppel/QuixBugs (MIT). Its programs are no part of
+clew. Of a function's test cases the first ones are shown to the agent, by its tool `run_tests`; an
+answer is right if all pass.
+"""
+
+import ast
+import json
+import os
+import re
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from clew import ConfigError, tool
+from clew.core.interfaces import Tool
+from clew.evals import Case
+from clew.strategies import Judgement
+from clew.toolbox.sandbox import Sandbox, SandboxLimits
+
+ROOT: Final = Path(os.environ.get("CLEW_QUIXBUGS", "quixbugs"))
+LONGEST: Final = 520
+"""Characters of a function at most: its repair must fit a reply."""
+SHOWN: Final = 3
+"""So many test cases the agent may run."""
+SECONDS: Final = 10
+SLOW: Final = ("knapsack", "levenshtein")
+"""Left out, as by QuixBugs' own tests: the right programs take minutes over some cases."""
+
+_ASK: Final = (
+    "This Python function has one bug, in one line. Find it, and answer with the whole mended "
+    "function alone: no explanation, no fence."
+)
+_RUN: Final = """
+import json, sys
+code, name, cases = json.load(open("given.json"))
+space = {"__name__": "program"}
+exec(compile(code, "program.py", "exec"), space)
+found = space[name]
+for given, wanted in cases:
+    try:
+        came = found(*given)
+        if hasattr(came, "__next__"):
+            came = list(came)
+        came = json.loads(json.dumps(came))
+    except Exception as error:
+        came = f"{type(error).__name__}: {error}"
+        print(f"{name}({', '.join(map(repr, given))}) raised {came}"[:300])
+        sys.exit(1)
+    same = abs(came - wanted) <= given[-1] if name == "sqrt" else came == wanted
+    if not same:
+        print(f"{name}({', '.join(map(repr, given))}) gave {came!r}, and should {wanted!r}"[:300])
+        sys.exit(1)
+"""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function with a bug, what it should do, and its test cases."""
+
+    name: str
+    code: str
+    about: str
+    cases: tuple[Any, ...]
+
+    def case(self) -> Case:
+        """The repair as a case; its gold is not looked at, since tests judge."""
+        question = f"{_ASK}\n\n{self.code}\n\nWhat it should do:\n{self.about}"
+        return Case(f"quixbugs-{self.name}", question, True, category="quixbugs")
+
+
+@cache
+def programs() -> dict[str, Program]:
+    """Those short enough that have test cases as JSON. Raises `ConfigError` without a copy."""
+    found: dict[str, Program] = {}
+    for path in sorted((ROOT / "json_testcases").glob("*.json")):
+        text = (ROOT / "python_programs" / f"{path.stem}.py").read_text("utf-8")
+        code, about = _parts(text)
+        if len(code) > LONGEST or path.stem in SLOW:
+            continue
+        lines = [line for line in path.read_text("utf-8").splitlines() if line.strip()]
+        cases = tuple(_case(json.loads(line)) for line in lines)
+        found[f"quixbugs-{path.stem}"] = Program(path.stem, code, about, cases)
+    if not found:
+        message = f"no QuixBugs at {ROOT}: set CLEW_QUIXBUGS to a copy of jkoppel/QuixBugs"
+        raise ConfigError(message)
+    return found
+
+
+def _case(read: list[Any]) -> tuple[list[Any], Any]:
+    given, wanted = read
+    return (given if isinstance(given, list) else [given]), wanted
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """The function, and what its docstring below it says without alternatives of the code."""
+    tree = ast.parse(text)
+    lines = text.splitlines()
+    last = max(
+        node.end_lineno or 0
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.Import | ast.ImportFrom)
+    )
+    said = [
+        node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    ]
+    return "\n".join(lines[:last]).strip(), re.sub(r"\n\s*\n+", "\n", str(said[0])).strip()
+
+
+async def failing(program: Program, answer: str, most: int | None = None) -> str:
+    """Why an answer does not pass the first `most` test cases, or all; "" where it does."""
+    given = json.dumps([_code(answer), program.name, program.cases[:most]])
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "given.json").write_text(given, "utf-8")
+        box = Sandbox(root=folder, writable=False, limits=SandboxLimits(cpu=SECONDS))
+        ended = await box.run([sys.executable, "-c", _RUN], seconds=2 * SECONDS, limit=10_000)
+    if ended.code == 0:
+        return ""
+    said = (ended.stdout or ended.stderr).strip().splitlines()
+    return (said[-1] if said else f"it did not end within {SECONDS} seconds")[:300]
+
+
+def _code(answer: str) -> str:
+    """The code of an answer, out of a fence if it stands in one."""
+    fenced = re.search(r"```(?:python)?\n(.*?)(?:```|$)", answer, re.DOTALL)
+    return fenced[1] if fenced else answer
+
+
+def tests_tool(program: Program) -> Tool:
+    """The tool that runs the test cases that are shown."""
+
+    @tool(effect="pure")
+    async def run_tests(code: str) -> str:
+        """Run some tests of the function.
+
+        Args:
+            code: The whole function.
+        """
+        why = await failing(program, code, SHOWN)
+        return why or "all of these tests passed"
+
+    return run_tests
+
+
+def tests_judge(program: Program) -> Tool:
+    """The same tests as the evaluator of `Reflexion`."""
+
+    @tool(effect="pure")
+    async def evaluate(task: str, answer: str) -> Judgement:
+        """Run some tests of the function.
+
+        Args:
+            task: What was asked.
+            answer: The whole function.
+        """
+        del task
+        why = await failing(program, answer, SHOWN)
+        return Judgement(not why, why or "all of these tests passed")
+
+    return evaluate
