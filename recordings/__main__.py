@@ -18,6 +18,7 @@ from recordings import (
     schemas,
     stateful,
     text_codecs,
+    trials,
     wire,
 )
 from recordings.data import ROOT, missing, records
@@ -30,6 +31,7 @@ PARTS: Final[Mapping[str, Measure]] = {
     "material": material.measure,
     "text": text_codecs.measure,
     "redrive": redrive.measure,
+    "trials": trials.measure,
     "native": native_runs.measure,
     "wire": wire.measure,
     "schemas": schemas.measure,
@@ -45,6 +47,7 @@ TEXTS: Final = frozenset(form.kind for form in FORMATS)
 NEEDS: Final[Mapping[str, frozenset[str]]] = {
     "text": TEXTS,
     "redrive": frozenset(source.kind for source in SOURCES),
+    "trials": frozenset({trials.KIND}),
     "native": frozenset({"talks"}),
     "wire": frozenset({"wire"}),
     "schemas": frozenset({"bfcl-single"}),

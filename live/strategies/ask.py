@@ -11,7 +11,7 @@ from typing import Final
 
 import clew
 from clew import ModelError, SqliteStore, Trajectory
-from clew.core.events import FINISH, Json, Status, Usage
+from clew.core.events import FINISH, Json, Status, Thought, Usage
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.runner import has_begun, start_or_take_up
@@ -58,13 +58,14 @@ class Asker:
         run_id = "st-" + hashlib.sha256("\n".join(key).encode()).hexdigest()[:20]
         taken_up = await has_begun(self.store, run_id)
         begun, load_before = time.perf_counter(), os.getloadavg()[0]
-        stopped, status, reason, answer, first = True, "failed", "", None, run_id
+        status: Status = "failed"
+        stopped, reason, answer, first = True, "", None, run_id
         try:
             status, reason, answer, first = await self._ran(form, task, run_id)
         except ModelError as error:
             stopped, reason = False, str(error)
         seconds = time.perf_counter() - begun
-        names = [name for name in await self.store.ids(run_id, MOST_RUNS)]
+        names = await self.store.ids(run_id, MOST_RUNS)
         records = [await load(self.store, name) for name in sorted(names, key=lambda n: n != first)]
         right = stopped and await task.right(status, answer, records)
         usage = sum((record.usage for record in records), start=Usage())
@@ -96,7 +97,7 @@ class Asker:
             chosen = f"{run_id}.{found.chosen}" if found.chosen else run_id
             return found.result.status, found.result.reason, found.result.answer, chosen
         so_far = await go(agent, await start_or_take_up(agent, question, self.store, run_id))
-        assert so_far.stop is not None  # noqa: S101 - a run goes on until it has stopped
+        assert so_far.stop is not None
         stop = so_far.stop
         return stop.status, stop.reason, stop.answer, run_id
 
@@ -126,5 +127,5 @@ def faults(record: Trajectory) -> list[str]:
     return [one.fault for one in _thoughts(record) if one.fault]
 
 
-def _thoughts(record: Trajectory) -> Sequence:
+def _thoughts(record: Trajectory) -> Sequence[Thought]:
     return [step.thought for step in record if step.thought is not None]

@@ -84,8 +84,16 @@ def _reflexion(agent: Agent, task: Task) -> Strategy:
 
 FORMS: Final = (
     Form("react", "the agent by itself, nothing set"),
-    Form("plan_and_solve", f"a plan of at most {MOST} steps", lambda agent, _: PlanAndSolve(agent, most=MOST, replans=1)),
-    Form("rewoo", f"at most {MOST + 2} calls planned beforehand", lambda agent, _: ReWOO(agent, most=MOST + 2)),
+    Form(
+        "plan_and_solve",
+        f"a plan of at most {MOST} steps",
+        lambda agent, _: PlanAndSolve(agent, most=MOST, replans=1),
+    ),
+    Form(
+        "rewoo",
+        f"at most {MOST + 2} calls planned beforehand",
+        lambda agent, _: ReWOO(agent, most=MOST + 2),
+    ),
     Form("reflexion", "three trials; tests judge `quixbugs`, else the model itself", _reflexion),
     Form("vote of 3", f"three runs at temperature {WARM:g} vote", votes=3),
 )

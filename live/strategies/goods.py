@@ -58,9 +58,9 @@ def errands() -> dict[str, Errand]:
 
 
 def _errand(kind: str, number: int, chance: random.Random) -> Errand:
-    names = chance.sample(_NAMES, 10)
-    prices = dict(zip(names, chance.sample(range(11, 90), 10), strict=True))
-    stock = {name: chance.randint(3, 40) for name in names}
+    names: list[str] = chance.sample(_NAMES, 10)
+    prices: dict[str, int] = dict(zip(names, chance.sample(range(11, 90), 10), strict=True))
+    stock: dict[str, int] = {name: chance.randint(3, 40) for name in names}
     chosen = chance.sample(names, 4 if kind == "cheapest" else 3)
     pieces = {name: chance.randint(2, 9) for name in chosen}
     shop = Shop(prices, stock, chance.randint(200, 999), pieces)
@@ -75,9 +75,13 @@ def _asked(kind: str, shop: Shop, chosen: Sequence[str]) -> tuple[str, Json]:
     match kind:
         case "bill":
             parts = [f"{count} × {name}" for name, count in shop.order.items()]
-            return f"What do {', '.join(parts)} cost together, in dollars? {alone}", {"number": bill}
+            return f"What do {', '.join(parts)} cost together, in dollars? {alone}", {
+                "number": bill
+            }
         case "order":
-            return f"What does order {shop.number} cost in all, in dollars? {alone}", {"number": bill}
+            return f"What does order {shop.number} cost in all, in dollars? {alone}", {
+                "number": bill
+            }
         case "worth":
             worth = sum(shop.prices[name] * shop.stock[name] for name in chosen)
             asked = (

@@ -25,8 +25,8 @@ class Answered(Value, frozen=True):
     """A task answered in a form, and what that took.
 
     `runs` counts all runs, that of the strategy too; `calls` are replies of the model, `prompt`,
-    `cached` and `written` their tokens; `made` calls of tools. `seconds` are of the wall, `load` how
-    many processes wanted the machine meanwhile.
+    `cached` and `written` their tokens; `made` calls of tools. `seconds` are of the wall, `load`
+    how many processes wanted the machine meanwhile.
     """
 
     sha256: str

@@ -238,6 +238,27 @@ ONE_LINE = reflexion(
     "correct",
 )
 
+HEADER = "You have attempted to answer following question before and failed.\nReflections:\n"
+FIRST, SECOND = "I was too quick.", "I took the wrong river:\n- look at the map."
+TO_THE_RHINE = [two_calls("Finish", "Rhine", "")]
+TO_THE_PO = [two_calls("Search", "Po", "A river."), two_calls("Finish", "po", "")]
+LOST = [two_calls("Lookup", f"{number}", "None.") for number in range(6)]
+
+
+def trial(number: int, turns: Sequence[Turn], status: str, *told: str, task: str = "") -> Record:
+    """The nth trial of a question; `told` are the reflections that it was shown."""
+    answer = {"correct": "po", "incorrect": "Rhine"}.get(status)
+    made = reflexion(f"{task}-{number}", turns, answer, status)
+    memory = HEADER + "\n".join(f"- {text}" for text in told) if number > 1 else None
+    return {**made, "trial": number, "memory": memory, "source": "own", "task": f"Which? {task}"}
+
+
+LEARNT = [
+    trial(1, TO_THE_RHINE, "incorrect", task="learnt"),
+    trial(2, LOST, "halted", FIRST, task="learnt"),
+    trial(3, TO_THE_PO, "correct", FIRST, SECOND, task="learnt"),
+]
+
 KINDS = {
     "react-fever": [*FEVER, READ_AT_ONCE, CUT, REFUSED],
     "react-webshop": WEBSHOP,

@@ -37,6 +37,7 @@ def every() -> list[Record]:
     texts = [one for found in redriven.KINDS.values() for one in found if one["id"] != "looping"]
     sets = [made(HEAT, {"timer": {"minutes": [5]}})]
     found = [*texts, *talks.TALKS, *gold.RUNS, *sets, *exchanged.RIGHT, *DEFINITIONS, *QUERIES]
+    found += redriven.LEARNT
     copies: list[Record] = json.loads(json.dumps(found))
     return copies
 
