@@ -10,7 +10,14 @@ import msgspec
 from clew import Agent, Limits
 from clew.core.events import Json
 from clew.core.interfaces import Model
-from clew.strategies import PlanAndSolve, Reflexion, ReWOO, Strategy, strategy_agent
+from clew.strategies import (
+    PlanAndSolve,
+    Reflexion,
+    ReWOO,
+    Strategy,
+    TreeSearch,
+    strategy_agent,
+)
 from clew.strategies.roles import Reads
 from live.strategies.tasks import Task
 
@@ -28,12 +35,16 @@ MOST: Final = 4
 
 @dataclass(frozen=True)
 class Form:
-    """A way to answer: the agent by itself, by a strategy, or `votes` times with a vote."""
+    """A way to answer: the agent by itself, by a strategy, or `votes` times with a vote.
+
+    `edition` counts what changed in a strategy and does not show in the prompts of its roles.
+    """
 
     name: str
     what: str
     strategy: Callable[[Agent, Task], Strategy] | None = None
     votes: int = 1
+    edition: int = 1
 
     @property
     def params(self) -> dict[str, Json]:
@@ -60,7 +71,11 @@ class Form:
         said: list[Any] = [self.votes, self.params, CALLS, *_said(agent)]
         if self.strategy is not None:
             strategy = self.strategy(agent, task)
-            said += [strategy.name, dict(strategy.params)]
+            said += [
+                strategy.name,
+                dict(strategy.params),
+                *([self.edition] if self.edition > 1 else []),
+            ]
             for name, role in sorted(strategy.roles.items()):
                 inner = role.agent if isinstance(role, Reads) else role
                 said += [name, *(_said(inner) if isinstance(inner, Agent) else ())]
@@ -88,6 +103,7 @@ FORMS: Final = (
         "plan_and_solve",
         f"a plan of at most {MOST} steps",
         lambda agent, _: PlanAndSolve(agent, most=MOST, replans=1),
+        edition=2,  # a step was given the whole task to answer, and told nobody what it had found
     ),
     Form(
         "rewoo",
@@ -95,6 +111,11 @@ FORMS: Final = (
         lambda agent, _: ReWOO(agent, most=MOST + 2),
     ),
     Form("reflexion", "three trials; tests judge `quixbugs`, else the model itself", _reflexion),
+    Form(
+        "tree_search",
+        "at most six branches of three steps, two from each place; tests judge `quixbugs`",
+        lambda agent, task: TreeSearch(agent, task.tests, breadth=2, most=6, steps=3),
+    ),
     Form("vote of 3", f"three runs at temperature {WARM:g} vote", votes=3),
 )
 NAMES: Final = tuple(form.name for form in FORMS)

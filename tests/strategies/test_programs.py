@@ -166,9 +166,72 @@ async def test_rewoo_fills_in_results_and_leaves_failures_to_a_run() -> None:
     assert "E3 (Nowhere's people): did Find out: Nowhere's people" in str(done.answer)
 
 
+async def test_rewoo_refers_to_fields_and_gives_values_where_a_tool_takes_them() -> None:
+    @tool(effect="read")
+    def lake(name: str) -> dict[str, Json]:
+        """Look up a lake.
+
+        Args:
+            name: Its name.
+        """
+        return {"depth": 254, "towns": ["Bregenz", "Konstanz"], "of": {"country": "CH"}}
+
+    seen: list[Json] = []
+
+    @tool(effect="read")
+    def note(number: int, words: list[str], text: str, texts: list[str]) -> str:
+        """Note something.
+
+        Args:
+            number: A number.
+            words: Words.
+            text: A text.
+            texts: Texts.
+        """
+        seen.extend([number, *words, text, *texts])
+        return "noted"
+
+    @tool(effect="read")
+    def say(text: str) -> str:
+        """Say something.
+
+        Args:
+            text: A text.
+        """
+        seen.append(text)
+        return text
+
+    args: dict[str, Json] = {
+        "number": "#E1.depth",
+        "words": "#E1.towns",
+        "text": "#E1.of.country, #E1.length",
+        "texts": ["#E1.of.country", "in #E1.towns."],
+    }
+    calls: list[Json] = [
+        {"id": "E1", "tool": "lake", "args": {"name": "Bodensee"}},
+        {"id": "E2", "tool": "note", "args": args},
+        {"id": "E3", "tool": "say", "args": {"text": "#E1.depth"}},
+        {"id": "E4", "tool": "say", "args": {"text": "#E3.1 and #E2.x"}},
+    ]
+    agent = Agent(planner({"calls": calls}), [lake, note, say], prompt="You are the solver.")
+    done = await run(strategy_agent(ReWOO(agent), agent), "How deep?", store=MemoryStore())
+    assert done.status == "answered"
+    whole = '{"depth":254,"towns":["Bregenz","Konstanz"],"of":{"country":"CH"}}'
+    assert sorted(map(str, seen)) == sorted(
+        [
+            *("254", "Bregenz", "Konstanz", f"CH, {whole}.length", "CH"),
+            *('in ["Bregenz","Konstanz"].', "254", "254.1 and noted.x"),
+        ]
+    )
+
+
 @pytest.mark.parametrize(
     ("calls", "why"),
     [
+        (
+            [{"id": "E1", "tool": "population", "args": {"town": "Ulm"}}],
+            "E1 calls population with other arguments than it takes: town: unknown argument",
+        ),
         ([call("E1", "#E2"), call("E2", "#E1")], "E1, E2 wait for each other"),
         ([call("E1", "#E7")], "E1 needs #E7, which is no call of the plan"),
         ([{"id": "E1", "tool": "guess", "args": {}}], "E1 calls 'guess': there are population"),
@@ -203,7 +266,8 @@ async def test_plan_and_solve_carries_out_each_step() -> None:
     model = planner({"steps": ["look", "count"]})
     agent = Agent(model, [population], prompt="You are the solver.")
     done = await run(strategy_agent(PlanAndSolve(agent), agent), "How many?", store=MemoryStore())
-    assert "did Do now only this step, and give its result: count" in str(done.answer)
+    assert "did Do now only one step." in str(done.answer)
+    assert "The step: count" in str(done.answer)
     assert len(model.asked) == 4
 
 

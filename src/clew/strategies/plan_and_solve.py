@@ -108,4 +108,8 @@ def _wanted(task: str, done: list[str], problem: str) -> str:
 
 
 def _step(task: str, done: list[str], step: str) -> str:
-    return f"{_wanted(task, done, '')}\n\nDo now only this step, and give its result: {step}"
+    return (
+        f"This task is answered later, from the results of steps:\n{_wanted(task, done, '')}\n\n"
+        "Do now only one step. Answer with all that it found, every name with its value: nobody "
+        f"sees more of it. The step: {step}"
+    )

@@ -13,22 +13,25 @@ import msgspec
 
 from clew.core.agent import Agent
 from clew.core.events import Json, encode
+from clew.core.interfaces import AnyTool
 from clew.strategies.plan_and_solve import SOLVE
 from clew.strategies.program import Ended, NoAnswerError, Runs
 from clew.strategies.reflexion import asking
 from clew.strategies.roles import Role
+from clew.strategies.transcript import as_text
+from clew.tools.schema import problems
 
 PLAN: Final = (
     "You plan all tool calls that answer a task, before any is made. These are the tools, with "
     "their parameters:\n{tools}\nGive each call an id (E1, E2, …), and say why it is needed. Where "
-    "an argument needs the result of another call, write #E1 in its place. Plan at most {most} "
-    "calls, and none that is not needed."
+    "an argument needs the result of another call, write #E1 in its place, or #E1.name for one "
+    "field of a result that has fields. Plan at most {most} calls, and none that is not needed."
 )
-_REFERENCE: Final = re.compile(r"#(E\d+)")
+_REFERENCE: Final = re.compile(r"#(E\d+)((?:\.[A-Za-z_]\w*)*)")
 
 
 class Planned(msgspec.Struct, frozen=True):
-    """A planned call; texts among the arguments may refer to earlier results as #E1."""
+    """A planned call; texts among the arguments may refer to earlier results as #E1 or #E1.name."""
 
     id: str
     tool: str
@@ -46,9 +49,10 @@ class Calls(msgspec.Struct, frozen=True):
 class ReWOO:
     """The strategy `rewoo`: one plan of calls, the calls in parallel where they can be, one answer.
 
-    A plan that cannot be carried out (a tool or #E that does not exist, a circle, more than `most`
-    calls) is made anew, at most `replans` times, with what was wrong. A call that fails is left to
-    a run of the agent, which may find another way. `planner` answers with `Calls`.
+    A plan that cannot be carried out (a tool or #E that does not exist, arguments that do not fit,
+    a circle, more than `most` calls) is made anew, at most `replans` times, with what was wrong. A
+    call that fails is left to a run of the agent, which may find another way. `planner` answers
+    with `Calls`.
     """
 
     agent: Agent
@@ -65,16 +69,19 @@ class ReWOO:
         return {"most": self.most, "replans": self.replans}
 
     @property
+    def _tools(self) -> dict[str, AnyTool]:
+        return {tool.name: tool for tool in self.agent.tools if not tool.hidden}
+
+    @property
     def roles(self) -> Mapping[str, Role]:
-        shown = [tool for tool in self.agent.tools if not tool.hidden]
         lines = "\n".join(
-            f"- {tool.name}: {tool.description} {encode(tool.parameters).decode()}"
-            for tool in shown
+            f"- {name}: {tool.description} {encode(tool.parameters).decode()}"
+            for name, tool in self._tools.items()
         )
         prompt = PLAN.format(tools=lines, most=self.most)
         solver = Agent(self.agent.model, prompt=SOLVE, answer=self.agent.answer)
         return {
-            **{tool.name: tool for tool in shown},
+            **self._tools,
             "plan_calls": self.planner or asking(self.agent, prompt, Calls),
             "find_another_way": self.agent.replace(answer=str, checks=()),
             "solve": solver,
@@ -82,12 +89,14 @@ class ReWOO:
 
     async def __call__(self, runs: Runs, task: str) -> Json:
         """The answer. Raises `NoAnswerError` where no plan could be carried out."""
-        calls = await self._plan(runs, task)
+        calls, tools = await self._plan(runs, task), self._tools
         results: dict[str, str] = {}
         while left := [call for call in calls if call.id not in results]:
             ready = [call for call in left if _needs(call) <= results.keys()]
             runs.say(f"{', '.join(call.id for call in ready)} of {len(calls)} planned calls.")
-            requests = [runs.call(call.tool, **_filled(call.args, results)) for call in ready]
+            requests = [
+                runs.call(call.tool, **_filled(tools[call.tool], call, results)) for call in ready
+            ]
             ended = await runs.together(requests)
             for call, came in zip(ready, ended, strict=True):
                 results[call.id] = came.text if came.ok else await _otherwise(runs, call, came)
@@ -116,7 +125,7 @@ class ReWOO:
         """Why a plan cannot be carried out, or ""."""
         if len(calls) > self.most:
             return f"it has {len(calls):,} calls, and may have {self.most}"
-        tools = {tool.name for tool in self.agent.tools if not tool.hidden}
+        tools = self._tools
         known: set[str] = set()
         ids = [call.id for call in calls]
         for call in calls:
@@ -126,6 +135,8 @@ class ReWOO:
                 return f"{call.id} needs #{strange[0]}, which is no call of the plan"
             if ids.count(call.id) > 1:
                 return f"two calls are called {call.id}"
+            if not _needs(call) and (bad := problems(tools[call.tool].parameters, call.args)):
+                return f"{call.id} calls {call.tool} with other arguments than it takes: {bad[0]}"
         while fit := [c for c in calls if c.id not in known and _needs(c) <= known]:
             known |= {call.id for call in fit}
         if circle := [call.id for call in calls if call.id not in known]:
@@ -143,16 +154,44 @@ async def _otherwise(runs: Runs, call: Planned, came: Ended) -> str:
 
 def _needs(call: Planned) -> set[str]:
     """The ids of the calls whose results it needs."""
-    return {*_REFERENCE.findall(encode(call.args).decode())}
+    return {found[0] for found in _REFERENCE.findall(encode(call.args).decode())}
 
 
-def _filled(value: Any, results: Mapping[str, str]) -> Any:
-    """The arguments with results in the place of references."""
+def _filled(tool: AnyTool, call: Planned, results: Mapping[str, str]) -> dict[str, Json]:
+    """The arguments with results in the place of references: as texts, where the tool takes such.
+
+    Else what is nothing but a reference to a number, a list or the like becomes that.
+    """
+    as_texts: dict[str, Json] = _put(call.args, results, values=False)
+    if not problems(tool.parameters, as_texts):
+        return as_texts
+    return _put(call.args, results, values=True)  # type: ignore[no-any-return]  # as it was given
+
+
+def _put(value: Any, results: Mapping[str, str], *, values: bool) -> Any:
     if isinstance(value, str):
-        return _REFERENCE.sub(lambda found: results[found[1]], value)
+        alone = _REFERENCE.fullmatch(value)
+        if values and alone is not None:
+            return _referred(alone, results)
+        return _REFERENCE.sub(lambda match: as_text(_referred(match, results)), value)
     if isinstance(value, dict):
         fields = msgspec.convert(value, dict[str, Any])
-        return {key: _filled(each, results) for key, each in fields.items()}
+        return {key: _put(each, results, values=values) for key, each in fields.items()}
     if isinstance(value, list):
-        return [_filled(each, results) for each in msgspec.convert(value, list[Any])]
+        return [_put(each, results, values=values) for each in msgspec.convert(value, list[Any])]
     return value
+
+
+def _referred(reference: re.Match[str], results: Mapping[str, str]) -> Json:
+    """What a reference stands for: a result, or a field of it; as it stands where there is none."""
+    text, path = results[reference[1]], reference[2]
+    try:
+        found: Any = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text + path
+    for name in path.split(".")[1:]:
+        fields: dict[str, Any] = found if isinstance(found, dict) else {}
+        if name not in fields:
+            return text + path
+        found = fields[name]
+    return found  # type: ignore[no-any-return]  # JSON is what it was decoded from
