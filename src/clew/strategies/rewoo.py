@@ -190,8 +190,8 @@ def _referred(reference: re.Match[str], results: Mapping[str, str]) -> Json:
     except msgspec.DecodeError:
         return text + path
     for name in path.split(".")[1:]:
-        fields: dict[str, Any] = found if isinstance(found, dict) else {}
+        fields = msgspec.convert(found, dict[str, Any]) if isinstance(found, dict) else {}
         if name not in fields:
             return text + path
         found = fields[name]
-    return found  # type: ignore[no-any-return]  # JSON is what it was decoded from
+    return found
