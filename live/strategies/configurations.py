@@ -1,7 +1,7 @@
 """What is compared: the same agent by itself, and as strategies use it."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -84,12 +84,11 @@ class Form:
 
 
 def _said(agent: Agent) -> Iterator[Any]:
-    """What a model is told by an agent, but for its window and bounds of time."""
-    setting = agent.setting
-    brief: Mapping[str, Any] = msgspec.to_builtins(setting.brief)
-    yield setting.codec
-    yield setting.prompt
-    yield {name: part for name, part in brief.items() if name not in {"more", "shown", "tools"}}
+    """What a model is sent by an agent before it is asked anything, and what it may reply."""
+    first = agent.first_prompt
+    yield agent.resolved_codec.name
+    yield [(part.role, part.text) for part in first]
+    yield [first.reply_schema, first.grammar, first.stop]
     yield sorted(tool.name for tool in agent.tools)
 
 
