@@ -6,6 +6,7 @@ import pytest
 
 from clew import ConfigError, MemoryStore, read, run
 from clew.agent_files import load_agent
+from clew.support.wings import STRATEGIES, names
 from tests.cli.shell import clew
 
 MODULE = '''
@@ -94,3 +95,17 @@ def test_one_that_ships_is_resumed_and_replayed_from_its_record_alone(folder: Pa
     assert "Declined: There was no plan that could be carried out" in asked.out
     assert "identical, no call made" in clew("replay", "last").out
     assert "There was no plan" in clew("resume", "last").out
+
+
+@pytest.mark.skipif(
+    not {"auto", "tree_search"} <= {*names(STRATEGIES)},
+    reason="clew was installed before these had a name: pip install -e .",
+)
+@pytest.mark.parametrize("name", ["tree_search", "auto"])
+def test_one_with_limits_of_its_own_is_replayed_from_its_record_alone(
+    folder: Path, name: str
+) -> None:
+    asked = clew("ask", QUESTION, "--model", "offline", "--strategy", name)
+    assert "Answer: 17 * 23 = 391" in asked.out
+    replayed = clew("replay", "last")
+    assert "identical, no call made" in replayed.out, replayed

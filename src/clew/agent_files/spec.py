@@ -283,6 +283,7 @@ class StrategyTable(Part, frozen=True):
     enough: float | None = None
     least: float | None = None
     explore: float | None = None
+    asks: bool | None = None
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -133,7 +133,7 @@ steps = 15
 # Answer by several runs (docs/strategies.md): a name, or a table with its settings.
 # [strategy]
 # name = "reflexion"    # or rewoo, plan_and_solve, orchestrator, evaluator_optimizer, tree_search,
-#                       # module:name
+#                       # auto, module:name
 # trials = 3
 # memory = 3            # so many reflections are shown to the next trial
 

@@ -205,7 +205,7 @@ _AGENT: Final = (
         "--strategy",
         "NAME",
         "Answer by several runs: reflexion, rewoo, plan_and_solve, orchestrator, "
-        "evaluator_optimizer, tree_search, or module:name.",
+        "evaluator_optimizer, tree_search, auto (chosen by the task), or module:name.",
     ),
     _name(
         "--codec",

@@ -2,6 +2,7 @@
 
 from clew.strategies.branches import Branch, Branches
 from clew.strategies.chaining import Chaining
+from clew.strategies.choice import SUITS, Auto, Chosen, choose
 from clew.strategies.decision import Ballot, Choice, Count, Decision, How, certain, decide
 from clew.strategies.evaluator_optimizer import EvaluatorOptimizer
 from clew.strategies.normalise import normalise
@@ -17,12 +18,15 @@ from clew.strategies.verifier import Verifier, Verify, verifying
 from clew.strategies.vote import Vote, agent_of, vote, vote_status, vote_status_sync, vote_sync
 
 __all__ = [
+    "SUITS",
+    "Auto",
     "Ballot",
     "Branch",
     "Branches",
     "Calls",
     "Chaining",
     "Choice",
+    "Chosen",
     "Count",
     "Decision",
     "Ended",
@@ -52,6 +56,7 @@ __all__ = [
     "Vote",
     "agent_of",
     "certain",
+    "choose",
     "decide",
     "normalise",
     "strategy_agent",

@@ -1,0 +1,1 @@
+"""How often the rules of the strategy `auto` choose the way that suits a task."""
