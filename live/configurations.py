@@ -94,8 +94,22 @@ def fingerprint(agent: Agent, variation: Variation, params: Mapping[str, Json]) 
     # The bounds of time say how long a run may take on this machine, and not what it does.
     said = (setting.codec, setting.prompt, dict(params), setting.tools, brief, variation.grammar)
     more = (variation.votes, setting.parts, variation.name if variation.examples else "")
-    document = msgspec.json.encode([*said, *more], order="deterministic")
+    document = msgspec.json.encode(_known([*said, *more]), order="deterministic")
     return hashlib.sha256(document).hexdigest()[:12]
+
+
+_LATER: Final = frozenset({"asked", "suspended"})
+"""Fields that records got after the first outcomes; where they are empty, they say nothing."""
+
+
+def _known(found: Any) -> Any:
+    """What is said, without empty fields that were not there when the first outcomes were."""
+    if isinstance(found, Mapping):
+        there = msgspec.convert(found, dict[str, Any]).items()
+        return {name: _known(part) for name, part in there if part or name not in _LATER}
+    if isinstance(found, list | tuple):
+        return [_known(part) for part in msgspec.convert(found, list[Any])]
+    return found
 
 
 def fixed(count: int) -> Chosen:
