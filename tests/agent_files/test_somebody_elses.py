@@ -167,6 +167,41 @@ async def test_an_agent_that_a_module_makes_a_tool_of_is_stood_in_for(tmp_path: 
     await store.close()
 
 
+STAMPED = """
+from dataclasses import replace
+
+from clew import tool
+
+
+@tool(effect="read")
+def visit(city: str) -> str:
+    "Visits a city."
+    return city.title()
+
+
+visit = replace(visit, version={version!r})
+"""
+
+
+@pytest.mark.parametrize("version", ["", " ", "2 of May", "1.0\n(beta)", "read 1"])
+async def test_a_version_may_be_any_text(tmp_path: Path, version: str) -> None:
+    (tmp_path / "their_stamped.py").write_text(STAMPED.format(version=version))
+    (tmp_path / "agent.toml").write_text('model = "offline"\ntools = ["their_stamped:visit"]\n')
+    spec = read_agent_file(tmp_path / "agent.toml")
+    moves = [act("visit", city="oslo"), finish("Done.")]
+    store = MemoryStore()
+    agent = make_agent(spec, model=ScriptedModel(moves))
+    journal = await start(agent, "Go.", store, run_id="r", origin=origin(spec))
+    assert (await go(agent, journal)).stop is not None
+    record = await load(store, "r")
+    (tmp_path / "their_stamped.py").unlink()
+    del sys.modules["their_stamped"]
+    brief = await store.blob(record.started.setting.brief_blob)
+    bare, apart = stand_ins(spec, record, brief, partial(make_agent, model=ScriptedModel(moves)))
+    assert (bare.by_name["visit"].version, bare.by_name["visit"].effect) == (version, "read")
+    await replay(bare, record, MemoryStore(), apart)
+
+
 async def test_an_origin_of_another_clew_is_told() -> None:
     store = MemoryStore()
     said: dict[str, Json] = {ORIGIN: {"model": 3}}

@@ -177,7 +177,7 @@ def _tool(
     guards: Mapping[str, Guard],
 ) -> AnyTool:
     """A tool as far as the record tells: of a hidden one it holds no schema."""
-    version, effect, _ = setting.tools[name].split()
+    version, effect, _ = setting.tools[name].rsplit(" ", 2)  # a version may have blanks in it
     shown = {tool.name: tool for tool in (*brief.tools, *brief.more)}
     bare = shown.get(name) or ToolSpec(name, name, {"type": "object"}, hidden=True)
     events = [entry.event for entry in record.entries]
