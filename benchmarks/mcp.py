@@ -22,8 +22,9 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from benchmarks.processes import ROOT, environment
-from clew import Agent, Limits, MemoryStore, Tool, read, run
+from clew import Agent, Limits, MemoryStore, Tool, read, run, tool
 from clew.concurrency.resources import resources
+from clew.core.interfaces import CALL, CallContext
 from clew.testing.models import ScriptedModel, act, acts, finish
 from clew.toolbox.mcp import McpServer, mcp_tools
 
@@ -85,31 +86,46 @@ def through_sdk(client: Client, *, at_once: bool = False) -> Calls:
     return together(one) if at_once else in_turn(one)
 
 
-def through_tool(tool: Tool, *, at_once: bool = False) -> Calls:
+def through_tool(made: Tool, *, at_once: bool = False) -> Calls:
     """Calls of clew's tool: the check of the pins, the request, and the observation."""
 
     async def one(text: str) -> None:
-        seen: Any = await tool.call({"text": text}, f"bench:{text}")
+        seen: Any = await made.call({"text": text}, "bench:1.1")
         check(seen.text if isinstance(seen.content, str) else seen.content["result"], text)
 
     return together(one) if at_once else in_turn(one)
 
 
-def through_run(tool: Tool) -> Calls:
+def through_run(made: Tool) -> Calls:
     """A run whose model makes all the calls in one step: recorded, judged, within limits."""
 
     async def calls(texts: Sequence[str]) -> None:
-        model = ScriptedModel([acts(*(act(tool.name, text=text) for text in texts)), finish("x")])
+        model = ScriptedModel([acts(*(act(made.name, text=text) for text in texts)), finish("x")])
         store = MemoryStore()
         most = len(texts) + 1
         limits = Limits(calls_per_step=most, tool_calls=most)
-        agent = Agent(model, tools=[tool], limits=limits)
+        agent = Agent(model, tools=[made], limits=limits)
         result = await run(agent, "go", store=store)
         record = await read(result.run_id, store=store)
         good = [call.observation for call in record.calls if call.observation]
         check(sum(seen.ok for seen in good), len(texts) + 1)
 
     return calls
+
+
+async def in_a_call() -> None:
+    """Have tools called here as in the call 1.1 of a run, whose record holds nothing else."""
+    found: list[CallContext | None] = []
+
+    @tool
+    def keep() -> str:
+        """Keep what a call may know."""
+        found.append(CALL.get())
+        return "kept"
+
+    agent = Agent(ScriptedModel([act("keep"), finish("x")]), tools=[keep])
+    await run(agent, "go", store=MemoryStore())
+    CALL.set(found[0])
 
 
 def in_turn(one: One) -> Calls:
@@ -182,14 +198,15 @@ async def measure(name: str, server: McpServer, client: Client, sizes: Sizes) ->
     """The calls over one transport; clew and the SDK have a connection each."""
     with tempfile.TemporaryDirectory() as folder:
         async with client, resources():
-            (tool,) = await mcp_tools(server, pins=Path(folder) / "pins.json")
+            (echo,) = await mcp_tools(server, pins=Path(folder) / "pins.json")
+            await in_a_call()
             both = [
                 ("one after the other, the tool alone",
-                 through_sdk(client), through_tool(tool), True),
+                 through_sdk(client), through_tool(echo), True),
                 (f"{sizes.calls} at once, the tool alone",
-                 through_sdk(client, at_once=True), through_tool(tool, at_once=True), True),
+                 through_sdk(client, at_once=True), through_tool(echo, at_once=True), True),
                 (f"{sizes.calls} at once, in a run with a record",
-                 through_sdk(client, at_once=True), through_run(tool), False),
+                 through_sdk(client, at_once=True), through_run(echo), False),
             ]  # fmt: skip
             return [
                 await compared(f"{name}: {what}", sdk, clew, sizes, is_aim=is_aim)

@@ -51,17 +51,24 @@ def main() -> int:
     options = argparse.ArgumentParser(prog="python -m durability", description=__doc__)
     options.add_argument("--parts", default=",".join(PARTS), help="some of %(default)s")
     options.add_argument("--sample", type=int, default=1, help="do the nth part of it only")
+    options.add_argument("--update", action="store_true", help="put these parts into the page")
     options.add_argument("--print", action="store_true", help="print the page, write nothing")
     args = options.parse_args()
     wanted = [name for name in args.parts.split(",") if name]
     if strange := [name for name in wanted if name not in PARTS]:
         print(f"no part {strange[0]!r}: there are {', '.join(PARTS)}", file=sys.stderr)
         return 2
+    before = report.PAGE.read_text(encoding="utf-8")
+    if args.update and not report.is_of_this_machine(before):
+        print("the page was measured on another machine: measure it whole", file=sys.stderr)
+        return 2
     parts = list[Part]()
     for name in wanted:
         parts.append(PARTS[name](args.sample))
         tell(f"{name}: done\n")
-    if args.print or args.sample > 1 or len(wanted) < len(PARTS):
+    if args.update:
+        report.PAGE.write_text(report.updated(before, parts), encoding="utf-8")
+    elif args.print or args.sample > 1 or len(wanted) < len(PARTS):
         print(report.page(parts))
     else:
         report.PAGE.write_text(report.page(parts), encoding="utf-8")

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +19,8 @@ MACHINE: Final = "Measured on {cores} cores, Linux {system}, Python {python}, SQ
 INTRODUCTION: Final = """\
 # Durability: killed, frozen and damaged
 
-`make durability` writes this page, and fails if a figure misses its aim. It tests the
+`make durability` writes this page, and fails if a figure misses its aim;
+`python -m durability --update --parts NAMES` measures some parts anew. It tests the
 [contract of the record](record.md). Only the model is simulated, by a script in the process: the
 workers are real processes that are killed, the stores are real files and a real PostgreSQL, and
 effects are counted in a file outside of clew. The tests contain a short version of every part
@@ -28,13 +30,34 @@ effects are counted in a file outside of clew. The tests contain a short version
 
 def page(parts: Sequence[Part]) -> str:
     """The page in Markdown."""
-    machine = MACHINE.format(
+    return "\n".join([_head(), *map(_told, parts)])
+
+
+def updated(text: str, parts: Sequence[Part]) -> str:
+    """The page with these parts in place of what it says of them; new ones come last."""
+    _, *sections = re.split(r"^(?=## )", text, flags=re.MULTILINE)
+    told = {section.partition("\n")[0]: section.strip("\n") for section in sections}
+    told |= {f"## {part.title}": _told(part).strip("\n") for part in parts}
+    return "\n".join([_head(), "\n\n".join(told.values()), ""])
+
+
+def is_of_this_machine(text: str) -> bool:
+    """Whether a page was measured on a machine like this one."""
+    return _machine() in text
+
+
+def _told(part: Part) -> str:
+    return "\n".join([section(part), *([cases_of(part)] if part.misses else ())])
+
+
+def _head() -> str:
+    return f"{INTRODUCTION}\n{_machine()}"
+
+
+def _machine() -> str:
+    return MACHINE.format(
         cores=os.cpu_count(),
         system=platform.release().partition("-")[0],
         python=platform.python_version(),
         sqlite=sqlite3.sqlite_version,
     )
-    told = (
-        text for part in parts for text in (section(part), cases_of(part) if part.misses else "")
-    )
-    return "\n".join([INTRODUCTION, machine, *filter(None, told)])

@@ -70,7 +70,8 @@ class _Resources:
         if held is None or held.ended.is_set() or held.leaving.is_set():
             held = self.held[key] = _Held(make)
             spawn(held.live, self.context)
-        await held.entered.wait()
+        if not held.entered.is_set():  # to wait all the same would give it time to end
+            await held.entered.wait()
         if not held.ended.is_set():
             return cast("T", held.value)
         self.held.pop(key, None)

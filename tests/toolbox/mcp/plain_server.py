@@ -3,7 +3,9 @@
 It needs no SDK, so it starts in no time, and a test may have it do what no SDK would: answer never,
 die in mid-call, speak another version, send 100 MB. SETTINGS is a JSON file, read anew for each
 list: `tools`, `name`, `version`, `instructions`, `protocol`, `log` (each call is written there) and
-`handshake` ("die", "silent", "huge"). Tasks lie in files beside it, and outlive the process.
+`handshake` ("die", "silent", "huge"), `restless` (announces a change before each list) and
+`no_list` (a file: while it is there, the next list is refused). Tasks lie in files beside it, and
+outlive the process.
 """
 
 import json
@@ -84,6 +86,22 @@ def slow(call: Call) -> dict[str, Any]:
     return text("done")
 
 
+def hasty(call: Call) -> dict[str, Any]:
+    """Asks, and does not wait for the answer once the file `go` is there."""
+    schema = {"type": "object", "properties": {}}
+    question = {"message": "may I?", "requestedSchema": schema}
+    send({"id": "hasty", "method": "elicitation/create", "params": question})
+    while not (SETTINGS.parent / "go").exists():
+        time.sleep(0.005)
+    return text("did it anyway")
+
+
+def mute(call: Call) -> dict[str, Any]:
+    """Closes its output, and lives on."""
+    os.close(1)
+    return never(call)
+
+
 def visit(call: Call) -> dict[str, Any]:
     where = {"mode": "url", "message": "sign in", "url": "https://example.org/in"}
     answer = ask("elicitation/create", {**where, "elicitationId": "1"})
@@ -150,6 +168,8 @@ TOOLS: dict[str, Callable[[Call], dict[str, Any]]] = {
     "huge": lambda call: text("x" * 40_000_000),
     "never": never,
     "slow": slow,
+    "hasty": hasty,
+    "mute": mute,
     "order": lambda call: text(f"ordered {json.dumps(elicit())}"),
     "noise": noise,
     "visit": visit,
@@ -206,7 +226,11 @@ def task_result(message: dict[str, Any]) -> None:
         return
     while not (SETTINGS.parent / "go").exists():
         time.sleep(0.005)
-    if json.loads(place.read_text())["name"] == "order":
+    name = json.loads(place.read_text())["name"]
+    if name == "build" and settings().get("builds_badly"):
+        send({"id": message["id"], "result": text("it fell over", isError=True)})
+        return
+    if name == "order":
         answer = elicit()
         send({"id": message["id"], "result": text(f"ordered {json.dumps(answer)}")})
         return
@@ -259,6 +283,19 @@ def tools_page(message: dict[str, Any]) -> dict[str, Any]:
     return {**page, "nextCursor": str(start + size)} if start + size < len(known) else page
 
 
+def tools_list(message: dict[str, Any]) -> None:
+    said = settings()
+    if said.get("restless"):
+        send({"method": "notifications/tools/list_changed"})
+    if (place := said.get("no_list")) and Path(place).exists():
+        Path(place).unlink()
+        send({"id": message["id"], "error": {"code": -32603, "message": "not now"}})
+        return
+    if "cursor" not in (message.get("params") or {}):
+        (SETTINGS.parent / "lists").open("a").write("x")
+    send({"id": message["id"], "result": tools_page(message)})
+
+
 def main() -> None:
     for line in sys.stdin:
         message = json.loads(line)
@@ -271,7 +308,12 @@ def main() -> None:
         elif method == "initialize":
             initialize(message)
         elif method == "tools/list":
-            send({"id": message["id"], "result": tools_page(message)})
+            tools_list(message)
+        elif method == "tools/call" and message["params"]["name"] == "deaf":
+            log("deaf {}")
+            os.close(0)
+            send({"id": message["id"], "result": text("pardon?")})
+            threading.Event().wait()
         elif method == "tools/call":
             threading.Thread(target=call, args=(message,), daemon=True).start()
         elif method == "tasks/result":

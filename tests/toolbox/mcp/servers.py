@@ -29,7 +29,8 @@ TOOLS = (
     definition("build", execution={"taskSupport": "required"}),
     definition("unfit", outputSchema=TOTAL),
     *map(definition, ("fail", "die", "huge", "never", "slow", "order", "visit", "think", "where",
-                      "grow", "picture", "sign_in", "garbled", "noise", "pid", "env")),
+                      "grow", "hasty", "mute", "deaf", "picture", "sign_in", "garbled", "noise",
+                      "pid", "env")),
 )  # fmt: skip
 
 
@@ -52,6 +53,11 @@ class Plain:
         """What it was called for, in order."""
         place = self.folder / "calls"
         return place.read_text().splitlines() if place.exists() else []
+
+    @property
+    def lists(self) -> int:
+        """How often it was asked for its tools."""
+        return len((self.folder / "lists").read_text())
 
     def server(self, **more: Any) -> McpServer:
         """Its settings."""

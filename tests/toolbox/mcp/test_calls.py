@@ -384,6 +384,15 @@ async def test_a_tool_that_requires_a_task_is_called_as_one(plain: Plain) -> Non
     assert observations(record)[0].text.startswith("built")
 
 
+async def test_a_task_whose_result_is_an_error_has_failed(plain: Plain) -> None:
+    plain.says(builds_badly=True)
+    plain.task_goes_on()
+    tools = await mcp_tools(plain.server(), pins=plain.pins)
+    (build,) = await seen(tools, act("plain_build"))
+    assert (build.ok, build.code, build.outcome) == (False, "tool_error", "done")
+    assert "it fell over" in build.text
+
+
 async def test_a_task_outlives_the_process_that_began_it(plain: Plain) -> None:
     tools = await mcp_tools(plain.server(), pins=plain.pins)
     store = MemoryStore()

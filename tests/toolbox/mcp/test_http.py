@@ -5,7 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import mcp_types as types
 import pytest
+from mcp.server.lowlevel.server import Server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.shared.exceptions import MCPError
 
 from clew import Agent, ConfigError, MemoryStore, Tool, read, resume, rule, run
 from clew.core.events import Observation
@@ -88,6 +92,38 @@ async def test_a_change_that_is_announced_over_http_is_held(pins: Path) -> None:
     assert "tool added: added" in result.pending_approvals[0].why
 
 
+@pytest.mark.parametrize("most", [0, 1])
+async def test_a_server_that_does_not_go_on_telling_of_changes_is_asked(
+    pins: Path, most: int
+) -> None:
+    """Whether it does not begin to, or ends the stream in which it did."""
+    listen = ListenHandler(InMemorySubscriptionBus(), max_subscriptions=most)
+    calls: list[int] = []
+
+    async def tools_of(*_: object) -> types.ListToolsResult:
+        calls.append(0)
+        tool = types.Tool(name="end", input_schema={"type": "object"})
+        return types.ListToolsResult(tools=[tool])
+
+    async def end(*_: object) -> types.CallToolResult:
+        calls.append(1)
+        listen.close()
+        return types.CallToolResult(content=[types.TextContent(type="text", text="so be it")])
+
+    served = Server(
+        "quiet", on_list_tools=tools_of, on_call_tool=end, on_subscriptions_listen=listen
+    )
+    async with serving(served.streamable_http_app()) as url:
+        server = McpServer(name="quiet", url=f"{url}/mcp", effects={"end": "read"})
+        tools = await mcp_tools(server, pins=pins)
+        calls.clear()
+        ends = [act("quiet_end") for _ in range(3)]
+        (one, *_) = await seen(tools, *ends)
+    assert one.text == "so be it"
+    assert calls[0] == 0
+    assert 0 in calls[1:]
+
+
 async def test_a_server_that_is_gone_did_nothing_and_ends_no_run(pins: Path) -> None:
     async with serving(app_of("stateless")) as url:
         tools = await mcp_tools(McpServer(name="shop", url=f"{url}/mcp"), pins=pins)
@@ -140,6 +176,53 @@ async def test_what_is_known_of_a_call_that_http_refused(
     assert (one.ok, one.outcome) == (False, outcome)
     assert f"HTTP {status}" in one.text
     assert f"HTTP {status}" in two.text  # the connection lives on
+
+
+@pytest.mark.parametrize(
+    ("templates", "told"),
+    [
+        (None, "there are no resources"),
+        (
+            MCPError(types.INTERNAL_ERROR, "no luck"),
+            "ServerFailed: the MCP server bare says: no luck",
+        ),
+    ],
+)
+async def test_a_server_of_resources_needs_no_tools_and_no_templates(
+    pins: Path, templates: MCPError | None, told: str
+) -> None:
+    async def templates_of(*_: object) -> types.ListResourceTemplatesResult:
+        assert templates is not None
+        raise templates
+
+    async def resources_of(*_: object) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=[])
+
+    further = None if templates is None else templates_of
+    served = Server("bare", on_list_resources=resources_of, on_list_resource_templates=further)
+    async with serving(served.streamable_http_app()) as url:
+        server = McpServer(name="bare", url=f"{url}/mcp", resources=True)
+        tools = [tool for tool in await mcp_tools(server, pins=pins) if "list" in tool.name]
+        (listed,) = await seen(tools, act("bare_list_resources"))
+    assert told in listed.text
+
+
+async def test_a_server_that_never_has_enough_of_asking_leaves_the_call_unknown(
+    pins: Path, tmp_path: Path
+) -> None:
+    async def tools_of(*_: object) -> types.ListToolsResult:
+        tool = types.Tool(name="ask", input_schema={"type": "object"})
+        return types.ListToolsResult(tools=[tool])
+
+    async def ask(*_: object) -> types.InputRequiredResult:
+        return types.InputRequiredResult(input_requests={"roots": types.ListRootsRequest()})
+
+    served = Server("curious", on_list_tools=tools_of, on_call_tool=ask)
+    async with serving(served.streamable_http_app()) as url:
+        server = McpServer(name="curious", url=f"{url}/mcp", roots=(str(tmp_path),))
+        (asked,) = await seen(await mcp_tools(server, pins=pins), act("curious_ask"))
+    assert (asked.ok, asked.outcome) == (False, "unknown")
+    assert "InputRequiredResult for more than 10 rounds" in asked.text
 
 
 async def test_a_connection_that_is_cut_in_mid_call_leaves_it_unknown(pins: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 from clew import Agent, ConfigError, MemoryStore, read, run
 from clew.core.events import Observation
 from clew.testing.models import ScriptedModel, act, finish
-from clew.toolbox.mcp import McpAuth, McpServer, mcp_tools
+from clew.toolbox.mcp import McpAuth, McpServer, mcp_tools, oauth
 from clew.toolbox.mcp.oauth import TokenFile
 from tests.toolbox.mcp.web import serving, shop
 
@@ -28,7 +28,8 @@ pytestmark = pytest.mark.parametrize("anyio_backend", ["asyncio"])  # uvicorn's
 class Gate:
     """A server that wants a token, and the authorization server that gives it."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: bytes = b"application/json") -> None:
+        self.kind = kind
         self.inner = shop().streamable_http_app()
         self.good = "first"
         self.asked: list[dict[str, str]] = []
@@ -47,7 +48,7 @@ class Gate:
                 break
         here = f"http://{headers['host']}"
         status, said, more = self.answer(scope["path"], here, headers, body)
-        kinds = [(b"content-type", b"application/json"), *more]
+        kinds = [(b"content-type", self.kind if status == 401 else b"application/json"), *more]
         await send({"type": "http.response.start", "status": status, "headers": kinds})
         await send({"type": "http.response.body", "body": json.dumps(said).encode()})
 
@@ -95,11 +96,12 @@ async def price(server: McpServer, folder: Path) -> Observation:
     return seen
 
 
+@pytest.mark.parametrize("kind", [b"application/json", b"text/plain"])
 async def test_a_secret_gets_a_token_which_is_kept_for_its_owner(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: bytes
 ) -> None:
     monkeypatch.setenv("SHOP_SECRET", "s3cret")
-    gate = Gate()
+    gate = Gate(kind)
     async with serving(gate) as url:
         auth = McpAuth(
             grant="client_credentials", client_id="me", client_secret="${SHOP_SECRET}", issuer=url
@@ -164,6 +166,44 @@ async def test_without_a_terminal_nobody_is_asked_to_sign_in(home: Path, tmp_pat
         with pytest.raises(ConfigError, match="wants somebody to sign in: run `clew mcp list`"):
             await mcp_tools(server, pins=tmp_path / "pins.json")
     assert [*home.iterdir()]  # the registration
+
+
+@pytest.mark.usefixtures("home")
+async def test_nobody_signs_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(oauth, "PATIENCE", 0.01)
+    async with serving(Gate()) as url:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            auth = McpAuth(port=taken.getsockname()[1])
+            server = McpServer(name="shop", url=f"{url}/mcp", auth=auth)
+            told = "nobody can sign in: port .* is taken; set another port in auth"
+            with pytest.raises(ConfigError, match=told):
+                await mcp_tools(server, pins=tmp_path / "pins.json")
+        with pytest.raises(ConfigError, match=r"nobody signed in within 0\.01 s"):
+            await mcp_tools(server, pins=tmp_path / "pins.json")
+
+
+@pytest.mark.usefixtures("home")
+async def test_an_authorization_server_that_is_gone_is_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        nowhere = f"http://127.0.0.1:{gone.getsockname()[1]}"
+    gate = Gate()
+    answer = gate.answer
+
+    def elsewhere(path: str, here: str, *more: Any) -> tuple[int, Any, list[tuple[bytes, bytes]]]:
+        status, said, headers = answer(path, here, *more)
+        return status, {**said, "authorization_servers": [nowhere]}, headers
+
+    monkeypatch.setattr(gate, "answer", elsewhere)
+    async with serving(gate) as url:
+        server = McpServer(name="shop", url=f"{url}/mcp", auth=McpAuth())
+        with pytest.raises(
+            ConfigError, match="shop: ConnectError: All connection attempts failed"
+        ) as told:
+            await mcp_tools(server, pins=tmp_path / "pins.json")
+    assert len(str(told.value).splitlines()) == 1
 
 
 async def test_half_of_the_credentials_are_refused(tmp_path: Path) -> None:

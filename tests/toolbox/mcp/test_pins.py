@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, ConfigError, MemoryStore, read, resume, rule, run
-from clew.core.events import Judged
-from clew.testing.models import ScriptedModel, act, finish
-from clew.toolbox.mcp import mcp_tools
+from clew.core.events import Effect, Judged
+from clew.testing.models import Move, ScriptedModel, act, acts, finish
+from clew.toolbox.mcp import link, mcp_tools
 from clew.toolbox.mcp.changes import changes
 from clew.toolbox.mcp.pins import PinFile, ServerPins, canonical, pins_of
 from tests.toolbox.mcp.servers import TOOLS, Plain, definition, plain_server
@@ -132,6 +132,66 @@ async def test_a_change_in_mid_run_is_on_record_and_leaves_the_prompts_head_alon
     assert "tool new: added" in judged[0].verdict.reason
     prints = [step.thought.prints for step in record if step.thought is not None]
     assert len({(one.head, one.tools) for one in prints}) == 1
+
+
+@pytest.mark.parametrize(("effect", "calls"), [("unsafe", 1), ("idempotent", 1), ("read", 2)])
+async def test_a_change_that_nobody_announced_is_held_before_the_next_call_with_an_effect(
+    plain: Plain, monkeypatch: pytest.MonkeyPatch, effect: Effect, calls: int
+) -> None:
+    monkeypatch.setattr(link, "_FRESH_FOR_EFFECTS", -1.0)  # as if that second was over
+    monkeypatch.setattr(link, "_FRESH", float("inf"))
+    tools = await mcp_tools(plain.server(effects={"echo": effect}), pins=plain.pins)
+
+    def change(_: object) -> Move:
+        plain.says(tools=[*FEW, definition("new")])
+        return act("plain_echo", text="y")
+
+    model = ScriptedModel([act("plain_echo", text="x"), change, finish("done")])
+    result = await run(Agent(model, tools=tools), "go", store=MemoryStore())
+    assert result.status == ("held" if calls == 1 else "answered")
+    assert len(plain.calls) == calls
+
+
+async def test_within_a_second_a_server_is_asked_for_its_list_once(plain: Plain) -> None:
+    tools = await mcp_tools(plain.server(), pins=plain.pins)
+    before = plain.lists
+    moves = acts(*(act("plain_echo", text=str(number)) for number in range(10)))
+    agent = Agent(ScriptedModel([moves, finish("done")]), tools=tools)
+    await run(agent, "go", store=MemoryStore())
+    assert len(plain.calls) == 10
+    assert plain.lists - before < 10
+
+
+@pytest.mark.parametrize("tool", ["echo", "list_resources"])
+@pytest.mark.parametrize("rejected", [False, True])
+async def test_what_the_guard_could_not_see_is_seen_before_the_call(
+    plain: Plain, tool: str, rejected: bool
+) -> None:
+    server = plain.server(resources=True)
+    await mcp_tools(server, pins=plain.pins)
+    plain.says(instructions="Obey.")
+    if rejected:
+        beside = plain.folder / "beside.json"
+        await mcp_tools(server, pins=beside)
+        PinFile(plain.pins).reject("plain", PinFile(beside).read()["plain"].digest)
+    tools = await mcp_tools(server, pins=plain.pins)
+    no_list = plain.folder / "no_list"
+    no_list.touch()
+    plain.says(no_list=str(no_list))
+    args = {"text": "x"} if tool == "echo" else {}
+    store = MemoryStore()
+    agent = Agent(ScriptedModel([act(f"plain_{tool}", **args), finish("done")]), tools=tools)
+    result = await run(agent, "go", store=store)
+    assert not no_list.exists()
+    assert plain.calls == []
+    if rejected:
+        seen = (await read(result.run_id, store=store)).call("1.1").observation
+        assert seen is not None
+        assert (seen.code, seen.outcome) == ("tool_error", "not_done")
+        assert "what somebody rejected" in seen.text
+    else:
+        assert result.status == "held"
+        assert "is not what was pinned" in result.pending_approvals[0].why
 
 
 async def test_tools_are_made_from_the_pins_without_the_server(plain: Plain) -> None:

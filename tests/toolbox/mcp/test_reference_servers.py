@@ -139,7 +139,7 @@ async def test_one_hundred_listings_hold_nothing(name: str, folder: Path) -> Non
     for _ in range(4):
         async with open_connection(server) as connection:
             for _ in range(LISTINGS // 4):
-                assert (await connection.listing(fresh=True)).digest == pins.digest
+                assert (await connection.listing()).digest == pins.digest
 
 
 async def test_the_tool_that_requires_a_task_runs_as_one(folder: Path) -> None:

@@ -1,5 +1,6 @@
 """Servers and processes that come back: sessions are made anew, tasks asked for, prompts kept."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -45,12 +46,12 @@ class Again:
         return self._left.pop() if self._left else await self._receive()
 
 
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # uvicorn's
-async def test_a_session_that_the_server_has_forgotten_is_made_anew(tmp_path: Path) -> None:
+def forgetting(method: bytes, times: range, forgotten: list[bytes]) -> Any:
+    """A server of the handshake era, which says at these requests that it knows no such session."""
     inner = shop().streamable_http_app()
+    turn = itertools.count()
     forgets = answering((404, "application/json", b'{"error": "Session not found"}'))
     undiscovered = answering((404, "text/plain", b"what?"))
-    forgotten: list[bytes] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         headers = dict(scope.get("headers", ()))
@@ -58,20 +59,47 @@ async def test_a_session_that_the_server_has_forgotten_is_made_anew(tmp_path: Pa
             await undiscovered(scope, receive, send)
             return
         first = await receive() if scope["type"] == "http" else {}
-        if b'"tools/call"' in first.get("body", b"") and not forgotten:
+        if b'"%s"' % method in first.get("body", b"") and next(turn) in times:
             forgotten.append(headers[b"mcp-session-id"])
             await forgets(scope, Again(first, receive), send)
         else:
             await inner(scope, Again(first, receive) if first else receive, send)
 
+    return app
+
+
+async def price(app: Any, folder: Path) -> Observation:
+    """What a call of the served tool is answered."""
     async with serving(app) as url:
         server = McpServer(name="shop", url=f"{url}/mcp")
-        tools = await mcp_tools(server, pins=tmp_path / "pins.json")
+        tools = await mcp_tools(server, pins=folder / "pins.json")
         model = ScriptedModel([act("shop_price", item="boat"), finish("done")])
         store = MemoryStore()
         result = await run(Agent(model, tools=tools), "go", store=store)
+    return await observed(store, result.run_id, "1.1")
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # uvicorn's
+@pytest.mark.parametrize(("method", "turn"), [(b"tools/call", 0), (b"tools/list", 1)])
+async def test_a_session_that_the_server_has_forgotten_is_made_anew(
+    tmp_path: Path, method: bytes, turn: int
+) -> None:
+    forgotten: list[bytes] = []
+    app = forgetting(method, range(turn, turn + 1), forgotten)
+    assert (await price(app, tmp_path)).content == {"price": 4}
     assert len(forgotten) == 1
-    assert (await observed(store, result.run_id, "1.1")).content == {"price": 4}
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # uvicorn's
+async def test_a_server_that_forgets_every_session_did_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link, "_MOST_DELAY", 0.001)
+    forgotten: list[bytes] = []
+    seen = await price(forgetting(b"tools/call", range(99), forgotten), tmp_path)
+    assert (seen.code, seen.outcome) == ("tool_error", "not_done")
+    assert "the session is over" in seen.text
+    assert len(set(forgotten)) == len(forgotten) == 6
 
 
 async def test_a_task_that_cannot_be_asked_for_is_unknown_and_not_undone(

@@ -21,6 +21,7 @@ def result(text: str = "", structured: Any = None, **more: Any) -> types.CallToo
         ("three", None, "three"),
         ("three", {"result": "three"}, "three"),
         ("3", {"result": 3}, 3),
+        ("3", {"result": "3"}, "3"),
         ("[1, 2]", {"result": [1, 2]}, [1, 2]),
         ('{"a": 1}', {"a": 1}, {"a": 1}),
         ('{"a": 1}', {"result": "x"}, '{"a": 1}\n{"result":"x"}'),

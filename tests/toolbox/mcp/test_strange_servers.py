@@ -1,11 +1,15 @@
-"""Servers that send no JSON, list thousands of tools, or list them for ever."""
+"""Servers that send no JSON, stop to listen, do not wait for answers, or list tools for ever."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import anyio
 import pytest
 
-from clew import Agent, ConfigError, MemoryStore, read, run
-from clew.testing.models import ScriptedModel, act, finish
+from clew import Agent, ConfigError, MemoryStore, Tool, read, resume, rule, run
+from clew.concurrency.resources import resources
+from clew.core.events import Observation
+from clew.testing.models import Move, ScriptedModel, act, finish
 from clew.toolbox.mcp import mcp_tools
 from tests.toolbox.mcp.servers import definition, plain_server
 
@@ -60,3 +64,67 @@ async def test_a_list_of_tools_without_an_end_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=told):
         await mcp_tools(plain.server(), pins=plain.pins)
     assert not plain.pins.exists()
+
+
+async def observed(tools: Sequence[Tool], *moves: Move) -> list[Observation]:
+    store = MemoryStore()
+    result = await run(
+        Agent(ScriptedModel([*moves, finish("done")]), tools=tools), "go", store=store
+    )
+    record = await read(result.run_id, store=store)
+    return [call.observation for call in record.calls if call.observation][:-1]
+
+
+@pytest.mark.parametrize(
+    ("tool", "told"), [("mute", "it closed its output"), ("deaf", "it closed its input")]
+)
+async def test_a_server_that_stops_listening_or_talking_is_left_for_a_new_one(
+    tmp_path: Path, tool: str, told: str
+) -> None:
+    plain = plain_server(tmp_path / "plain")
+    tools = await mcp_tools(plain.server(), pins=plain.pins)
+    one, two, echo = await observed(
+        tools, act(f"plain_{tool}"), act("plain_pid"), act("plain_echo", text="x")
+    )
+    lost = one if tool == "mute" else two
+    assert (lost.outcome, told in lost.text) == ("unknown", True)
+    assert echo.text == "x"
+
+
+async def test_a_server_that_does_not_wait_for_the_answer_to_its_question(tmp_path: Path) -> None:
+    plain = plain_server(tmp_path / "plain")
+    tools = await mcp_tools(plain.server(), pins=plain.pins)
+    store = MemoryStore()
+    agent = Agent(ScriptedModel([act("plain_hasty"), finish("done")]), tools=tools)
+    async with resources():
+        held = await run(agent, "go", store=store)
+        assert held.pending_approvals[0].why.startswith("the MCP server plain asks: may I?")
+        plain.task_goes_on()
+        (echo,) = await observed(tools, act("plain_echo", text="x"))  # comes after that answer
+        assert echo.text == "x"
+        await rule(held.run_id, "1.1", allow=True, answer={}, store=store)
+        await resume(agent, held.run_id, store=store)
+    seen = (await read(held.run_id, store=store)).call("1.1").observation
+    assert seen is not None
+    assert seen.text == "did it anyway"
+    assert plain.calls == ["hasty {}", 'echo {"text": "x"}']
+
+
+async def test_a_server_that_always_announces_changes_is_asked_each_time(tmp_path: Path) -> None:
+    plain = plain_server(tmp_path / "plain", restless=True)
+    tools = await mcp_tools(plain.server(effects={"echo": "read"}), pins=plain.pins)
+    before = plain.lists
+    seen = await observed(tools, *(act("plain_echo", text=text) for text in "abc"))
+    assert [one.text for one in seen] == ["a", "b", "c"]
+    assert plain.lists - before >= 3
+
+
+async def test_two_runs_wait_for_one_list(tmp_path: Path) -> None:
+    plain = plain_server(tmp_path / "plain")
+    tools = await mcp_tools(plain.server(effects={"echo": "read"}), pins=plain.pins)
+    before = plain.lists
+    async with resources(), anyio.create_task_group() as group:
+        for text in "ab":
+            group.start_soon(observed, tools, act("plain_echo", text=text))
+    assert sorted(plain.calls) == ['echo {"text": "a"}', 'echo {"text": "b"}']
+    assert plain.lists - before == 1

@@ -58,12 +58,12 @@ class Question(NamedTuple):
 class Flight:
     """A request in flight."""
 
-    def __init__(self, key: str, context: CallContext | None, model: Model | None) -> None:
+    def __init__(self, key: str, context: CallContext, model: Model | None) -> None:
         self.key = key
         self.context = context
         self.model = model
         self.usage = Usage()
-        self.task = "" if context is None else context.task
+        self.task = context.task
         self.question: Question | None = None
         self.over = False
         self._ready = _given(key, context)
@@ -105,9 +105,9 @@ class Flight:
             self.question, self._answered = question, anyio.Event()
             self._news.set()
             await self._answered.wait()
-            return None if self.context is None else self.context.answer
+            return self.context.answer
 
-    def go_on(self, context: CallContext | None) -> None:
+    def go_on(self, context: CallContext) -> None:
         """The call was made again: its question is answered."""
         self.context = context
         if not self.over:
@@ -128,14 +128,12 @@ class Flight:
         return self._value
 
 
-FLIGHT: Final[ContextVar[Flight | None]] = ContextVar("clew.mcp.flight", default=None)
+FLIGHT: Final[ContextVar[Flight]] = ContextVar("clew.mcp.flight")
 """The request that a question of the server is about, where its transport can tell."""
 
 
-def _given(key: str, context: CallContext | None) -> tuple[str, Json, Json] | None:
+def _given(key: str, context: CallContext) -> tuple[str, Json, Json] | None:
     """What a person was asked and answered for this call, in a process that has ended since."""
-    if context is None:
-        return None
     call = context.record.call(key.rpartition(":")[2])
     if call.verdict is None or call.ruling is None:
         return None
@@ -156,7 +154,7 @@ class Flights:
     def take(
         self,
         key: str,
-        context: CallContext | None,
+        context: CallContext,
         model: Model | None,
         request: Callable[[Flight], Awaitable[Any]],
     ) -> Flight:
@@ -194,7 +192,7 @@ class Flights:
         Where the transport does not tell (stdio), it is the oldest one under way, unless several
         runs are at this server: a question of one run is never shown in another.
         """
-        if (known := FLIGHT.get()) is not None:
+        if (known := FLIGHT.get(None)) is not None:
             return known
         waiting = [flight for flight in self._under_way if flight.question is None]
         return waiting[0] if len({flight.run for flight in waiting}) == 1 else None
@@ -207,13 +205,13 @@ class Flights:
         if error.code == SESSION_OVER:
             self._broken.because(shown(error.message))
             raise SessionOver(text) from error
-        if self._broken.reason:
-            raise ConnectionLost(self._broken.text) from error
         if error.code in _NOT_DONE or (
             error.code == INVALID_REQUEST and error.message.startswith("Redirect to")
         ):
             raise ToolError(text) from error
-        raise (ConnectionLost if error.code in OVER else ServerFailed)(text) from error
+        if error.code in OVER:
+            raise ConnectionLost(self._broken.text if self._broken.reason else text) from error
+        raise ServerFailed(text) from error
 
 
 def _urls(error: MCPError) -> Question:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, Final
 
 import anyio
@@ -28,11 +28,9 @@ from clew.toolbox.mcp.tasks import TasksExtension
 
 LOG: Final = logging.getLogger("clew")
 
-FRESH: Final = 60.0
-"""Seconds after which a list of tools is asked for again, though the server announced no change."""
-
 _PAGES: Final = 100
-_DELAYS: Final = (1.0, 5.0, 30.0)
+_FIRST_DELAY: Final = 0.2
+_MOST_DELAY: Final = 60.0
 """Seconds before the changes of a server are listened for again."""
 
 
@@ -63,7 +61,8 @@ class Connection:
         self._flights: Flights | None = None
         self._listed: ServerPins | None = None
         self._listed_at = 0.0
-        self._listing = anyio.Lock()
+        self._announced = False
+        self._listing = anyio.Lock(fast_acquire=True)
 
     def _transport(self) -> AbstractAsyncContextManager[Any]:
         return (
@@ -89,18 +88,17 @@ class Connection:
         asked = tasks and tasks.requests and tasks.requests.tools
         return not self.modern and bool(asked and asked.call is not None)
 
-    async def listing(self, *, fresh: bool = False) -> ServerPins:
-        """What the server says of itself and its tools now.
+    async def listing(self, within: float = 0.0) -> ServerPins:
+        """What the server says of itself and its tools.
 
-        It is asked again if that is to be `fresh`, once it announced a change, and from time to
-        time. Raises `ToolError`.
+        It is asked, unless it said so `within` that many seconds and announced no change since.
+        Raises `ToolError`.
         """
-        if (known := self._known()) is not None and not fresh:
-            return known
+        due = anyio.current_time() - within
         async with self._listing:
-            if (known := self._known()) is not None and not fresh:  # another call has asked
-                return known
-            at = self._listed_at = anyio.current_time()
+            if self._listed is not None and self._listed_at >= due:
+                return self._listed
+            self._announced = False
             try:
                 found = await self._list()
             except Exception as error:
@@ -110,13 +108,9 @@ class Connection:
                     f"the MCP server {self.server.name} does not list its tools: {_told(error)}"
                 )
                 raise ToolError(message) from error
-            if self._listed_at == at:  # no change was announced meanwhile
-                self._listed = found
+            self._listed = None if self._announced else found
+            self._listed_at = anyio.current_time()
             return found
-
-    def _known(self) -> ServerPins | None:
-        late = anyio.current_time() > self._listed_at + FRESH
-        return None if late else self._listed
 
     async def _list(self) -> ServerPins:
         info = self.client.server_info
@@ -146,7 +140,7 @@ class Connection:
         raise ToolError(f"there are more than {_PAGES} pages of them")
 
     def _outdated(self) -> None:
-        self._listed, self._listed_at = None, 0.0
+        self._listed, self._announced = None, True
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator["Connection"]:
@@ -156,6 +150,7 @@ class Connection:
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._watch, group.cancel_scope)
+                group.start_soon(self._await_opening)
                 async with self.client:
                     self._flights = Flights(self.server.name, group, self.broken)
                     self.opened.set()
@@ -177,18 +172,16 @@ class Connection:
             raise thrown
 
     async def _watch(self, scope: anyio.CancelScope) -> None:
-        """Leave the connection once it is broken, or if it takes too long to make."""
-        with anyio.move_on_after(self.server.connect_timeout):
-            async with anyio.create_task_group() as either:
-                either.start_soon(_first_of, self.opened, either.cancel_scope)
-                await self.broken.event.wait()
-                either.cancel_scope.cancel()
-        if not self.opened.is_set():
-            self.broken.because(f"it did not answer in {self.server.connect_timeout:g} s")
-            scope.cancel()
-            return
+        """Leave the connection once it is broken."""
         await self.broken.event.wait()
         scope.cancel()
+
+    async def _await_opening(self) -> None:
+        """Give up a connection that takes too long to make."""
+        with anyio.move_on_after(self.server.connect_timeout):
+            await self.opened.wait()
+            return
+        self.broken.because(f"it did not answer in {self.server.connect_timeout:g} s")
 
     def _why_not(self, error: Exception | None) -> str:
         said = self.process.last_words() if self.process else ""
@@ -203,14 +196,14 @@ class Connection:
         tools = self.client.server_capabilities.tools
         if tools is None or not tools.list_changed:
             return
-        for delay in _DELAYS:
-            try:
+        delay = _FIRST_DELAY
+        while True:
+            with suppress(Exception):  # the list is asked for from time to time all the same
                 async with self.client.listen(tools_list_changed=True) as changes:
                     async for _ in changes:
                         self._outdated()
-            except Exception as error:  # noqa: BLE001 - the list is asked for from time to time
-                LOG.debug("MCP server %s: %s", self.server.name, _told(error))
             self._outdated()
+            delay = min(delay * 5, _MOST_DELAY)
             await anyio.sleep(delay)
 
     async def _hear(self, message: IncomingMessage) -> None:
@@ -253,11 +246,6 @@ class Connection:
 def open_connection(settings: McpServer) -> AbstractAsyncContextManager[Connection]:
     """A connection to a server, whose variables get their values here. Raises `ConfigError`."""
     return Connection(settings).open()
-
-
-async def _first_of(event: anyio.Event, scope: anyio.CancelScope) -> None:
-    await event.wait()
-    scope.cancel()
 
 
 async def _log(params: types.LoggingMessageNotificationParams) -> None:

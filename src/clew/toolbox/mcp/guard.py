@@ -1,11 +1,13 @@
 """The guard of a server's tools: nothing is called while the server is not what was pinned."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
 import anyio
 
 from clew.core.errors import ToolError
-from clew.core.events import Verdict
+from clew.core.events import Effect, Verdict
 from clew.core.trajectory import Call, Trajectory
 from clew.toolbox.mcp.link import Link
 
@@ -19,8 +21,9 @@ class PinGuard:
     A server that cannot be reached holds nothing up: the call then says so itself.
     """
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, effects: Mapping[str, Effect]) -> None:
         self._link = link
+        self._effects = effects
 
     def __repr__(self) -> str:
         """Its name in records."""
@@ -28,9 +31,7 @@ class PinGuard:
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """Judge one call of a tool of this server."""
-        with anyio.move_on_after(_PATIENCE):
-            try:
-                return await self._link.verdict(so_far, call.key)
-            except ToolError:
-                return None
+        with anyio.move_on_after(_PATIENCE), suppress(ToolError):
+            effect = self._effects.get(call.action.name, "unsafe")
+            return await self._link.verdict(so_far, call.key, effect)
         return None

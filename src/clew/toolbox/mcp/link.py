@@ -31,6 +31,11 @@ from clew.toolbox.mcp.outcomes import ConnectionLost, SessionOver
 from clew.toolbox.mcp.pins import ServerPins
 from clew.toolbox.mcp.settings import McpServer
 
+_FRESH: Final = 60.0
+_FRESH_FOR_EFFECTS: Final = 1.0
+"""Seconds for which a list of tools is good enough for a call, if the server announces no change:
+for one that only reads, and for one that has effects or that nobody has classified."""
+
 _FIRST_DELAY: Final = 0.5
 _MOST_DELAY: Final = 8.0
 """Seconds between attempts to connect to a server that could not be reached."""
@@ -38,7 +43,6 @@ _MOST_DELAY: Final = 8.0
 _SAME: Final = 1.0
 """Seconds within which a call follows upon its guard."""
 
-_CONNECT_TRIES: Final = 3
 _TRIES: Final = 5
 """How often one call asks anew for its task while the server cannot be reached, or connects anew
 because the server has forgotten the session."""
@@ -94,20 +98,14 @@ class Link:
         return held
 
     async def _held(self) -> Any:
-        sdk = await sdk_module("connection")
-        why = ""
-        for _ in range(_CONNECT_TRIES):
-            held = await hold_open(
-                ("mcp", self.server.key), lambda: sdk.open_connection(self.server)
-            )
+        key, sdk = ("mcp", self.server.key), await sdk_module("connection")
+        while True:
+            held = await hold_open(key, lambda: sdk.open_connection(self.server))
             if not held.broken.event.is_set():
                 return held
             await held.left.wait()  # then the next one is a new one
-            why = held.broken.reason
-        message = f"the MCP server {self.server.name} goes away at once: {why}"
-        raise ToolError(message)
 
-    async def verdict(self, record: Trajectory | None, call: str) -> Verdict | None:
+    async def verdict(self, record: Trajectory, call: str, effect: Effect) -> Verdict | None:
         """A hold with what differs, if the server says something else now than what was pinned.
 
         A denial, if somebody rejected just that.
@@ -115,7 +113,8 @@ class Link:
         None also where a person has seen that very difference for this call, and allowed it.
         """
         connection = await self.connection(call)
-        now: ServerPins = await connection.listing()
+        within = _FRESH_FOR_EFFECTS if effect in EFFECTFUL else _FRESH
+        now: ServerPins = await connection.listing(within)
         if now.digest == self.pins.digest:
             return None
         name, mark = self.server.name, f"[{now.digest[:16]}]"
@@ -124,7 +123,7 @@ class Link:
                 "deny",
                 f"the MCP server {name} says of itself and its tools what somebody rejected {mark}",
             )
-        if record is not None and _was_seen(record, call, mark):
+        if _was_seen(record, call, mark):
             return None
         lines = "\n".join(changes(self.pins, now))
         return Verdict(
@@ -134,20 +133,8 @@ class Link:
             f"only this one {mark}",
         )
 
-    async def held(self, key: str, context: CallContext | None) -> Verdict | None:
-        """The verdict that holds a call which is about to be made. Raises `ToolError`."""
-        record = None if context is None else context.record
-        verdict = await self.verdict(record, key.rpartition(":")[2])
-        if verdict is not None and verdict.kind == "deny":
-            raise ToolError(verdict.reason)
-        return verdict
-
     async def call(self, tool: str, args: dict[str, Json], key: str, effect: Effect) -> Any:
         """Call a tool: an `Observation`, or a `Verdict` that holds the call."""
-        context = CALL.get()
-        task = "" if context is None else context.task
-        if not task and (held := await self.held(key, context)) is not None:
-            return held
         support = self.pins.by_name[tool].get("execution", {}).get("taskSupport")
         wants_task = support == "required" or (support == "optional" and effect in EFFECTFUL)
         requests = await sdk_module("requests")
@@ -159,21 +146,27 @@ class Link:
             )
             return made
 
-        return await self.make(request, key, context)
+        return await self.make(request, key, effect)
 
     async def make(
         self,
         request: Callable[[Any], Callable[[Any], Awaitable[Observation]]],
         key: str,
-        context: CallContext | None,
+        effect: Effect,
     ) -> Any:
-        """Make a request; one that became a task is asked for again until somebody answers.
+        """Make a request, unless the server is not what was pinned: a `Verdict` holds it then.
 
-        One of a session that the server has forgotten did nothing, and is made in a new one.
+        One that became a task is asked for again until somebody answers. One of a session that the
+        server has forgotten did nothing, and is made in a new one.
         """
+        if (context := CALL.get()) is None:
+            message = "tools of MCP servers are called in runs only: make the call in a run"
+            raise ToolError(message)
+        if not context.task and (held := await self._held_up(key, context, effect)) is not None:
+            return held
         tries, delay = 0, _FIRST_DELAY
         while True:
-            task = "" if context is None else context.task
+            task = context.task
             try:
                 connection = await self.connection()
                 flight = connection.flights.take(key, context, self.model, request(connection))
@@ -183,15 +176,21 @@ class Link:
                     task = flight.task
                 return _returned(self.server.name, value, flight.usage)
             except (ConnectionLost, ToolError) as error:
-                began = task if context is not None else ""
-                if not began and not isinstance(error, SessionOver):
+                if not task and not isinstance(error, SessionOver):
                     raise
                 tries += 1
                 if tries > _TRIES:
-                    raise _given_up(began, error) from error
-                context = context and replace(context, task=task)
+                    raise _given_up(task, error) from error
+                context = replace(context, task=task)
             await anyio.sleep(delay)
             delay = min(delay * 2, _MOST_DELAY)
+
+    async def _held_up(self, key: str, context: CallContext, effect: Effect) -> Verdict | None:
+        """The verdict that holds a call which is about to be made. Raises `ToolError`."""
+        verdict = await self.verdict(context.record, key.rpartition(":")[2], effect)
+        if verdict is not None and verdict.kind == "deny":
+            raise ToolError(verdict.reason)
+        return verdict
 
 
 def _given_up(task: str, error: ConnectionLost | ToolError) -> Exception:

@@ -48,7 +48,7 @@ class ServerPins(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=T
         """SHA-256 of the canonical JSON; the order of tools and of keys does not count."""
         return hashlib.sha256(canonical(msgspec.to_builtins(self))).hexdigest()
 
-    @property
+    @cached_property
     def by_name(self) -> Mapping[str, dict[str, Json]]:
         """The tools' definitions by their names."""
         return {tool["name"]: tool for tool in self.tools}

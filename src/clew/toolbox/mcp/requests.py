@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeAlias
 
 import mcp_types as types
+from mcp.shared.exceptions import MCPError
 
 from clew.core.events import Json, Observation, Trust
 from clew.toolbox.mcp.calls import Flight
@@ -56,9 +57,8 @@ def _bad_output(error: RuntimeError) -> str | None:
 
 def _progress(flight: Flight) -> Any:
     async def heard(progress: float, total: float | None, message: str | None) -> None:
-        if flight.context is not None:
-            share = f"{progress:g} of {total:g}" if total else f"{progress:g}"
-            flight.context.progress(f"{shown(message)} ({share})" if message else share)
+        share = f"{progress:g} of {total:g}" if total else f"{progress:g}"
+        flight.context.progress(f"{shown(message)} ({share})" if message else share)
 
     return heard
 
@@ -73,11 +73,20 @@ def list_resources(connection: Connection, args: dict[str, Json]) -> Request:
         if page.next_cursor:
             lines.append(f'there are more: call it again with the cursor "{page.next_cursor}"')
         elif not args.get("cursor"):
-            templates = await connection.client.list_resource_templates()
-            lines += (_resource_line(one.uri_template, one) for one in templates.resource_templates)
+            lines += await _templates(connection)
         return Observation(content="\n".join(lines) or "there are no resources")
 
     return request
+
+
+async def _templates(connection: Connection) -> list[str]:
+    try:
+        templates = await connection.client.list_resource_templates()
+    except MCPError as error:
+        if error.code == types.METHOD_NOT_FOUND:
+            return []  # a server may have resources and no templates
+        raise
+    return [_resource_line(one.uri_template, one) for one in templates.resource_templates]
 
 
 def _resource_line(address: str, one: types.Resource | types.ResourceTemplate) -> str:

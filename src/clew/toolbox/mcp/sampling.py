@@ -17,7 +17,7 @@ async def sample(
     params: types.CreateMessageRequestParams, flight: Flight | None, allowed: int
 ) -> types.CreateMessageResult | types.ErrorData:
     """Ask the model of the run that makes the call; `allowed` are tokens for the whole call."""
-    if flight is None or flight.model is None or flight.context is None:
+    if flight is None or flight.model is None:
         return _refused("there is no model that this question could be put to")
     prompt = _prompt(params)
     if prompt is None:

@@ -6,11 +6,10 @@ the server wrote to stderr, and says at once when the process has gone.
 
 import signal
 import subprocess
-import sys
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from typing import Final
+from typing import Final, TypeVar
 
 import anyio
 import mcp_types
@@ -32,6 +31,8 @@ GRACE: Final = 2.0
 _REAP: Final = 0.5
 _LINES: Final = 2
 _BESIDE: Final = ("USER", "LOGNAME", "SHELL", "TERM", "APPDATA", "TEMP", "USERPROFILE")
+
+Pipe = TypeVar("Pipe", ByteReceiveStream, ByteSendStream)
 
 Inbox = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outbox = MemoryObjectSendStream[SessionMessage]
@@ -94,10 +95,10 @@ class StdioServer:
         async with to_session:
             why = f"it sent a message of more than {MOST_BYTES // 1_000_000} MB"
             with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-                if await self._pass_lines(_output(process), to_session):
+                if await self._pass_lines(_pipe(process.stdout), to_session):
                     with anyio.move_on_after(_REAP):
                         await process.wait()
-                    why = f"it ended{_how(process.returncode)}"
+                    why = _how(process.returncode)
             self._broken.because(why)
 
     async def _pass_lines(
@@ -123,27 +124,25 @@ class StdioServer:
     async def _write(
         self, process: Process, from_session: MemoryObjectReceiveStream[SessionMessage]
     ) -> None:
-        stdin: ByteSendStream | None = process.stdin
+        stdin = _pipe(process.stdin)
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
             async for one in from_session:
                 body = one.message.model_dump_json(by_alias=True, exclude_unset=True)
-                if stdin is not None:
-                    await stdin.send(body.encode() + b"\n")
+                await stdin.send(body.encode() + b"\n")
             return
         self._broken.because("it closed its input")
 
     async def _listen(self, process: Process) -> None:
         """Keep the last lines of stderr."""
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-            if process.stderr is not None:
-                async for chunk in process.stderr:
-                    self._said.extend(chunk.decode(errors="replace").splitlines())
+            async for chunk in _pipe(process.stderr):
+                self._said.extend(chunk.decode(errors="replace").splitlines())
 
 
-def _output(process: Process) -> ByteReceiveStream:
-    if process.stdout is None:  # pragma: no cover - it was started with a pipe
-        raise ToolError("the server has no output")
-    return process.stdout
+def _pipe(pipe: Pipe | None) -> Pipe:
+    if pipe is None:  # pragma: no cover - it was started with pipes
+        raise ToolError("the server has no pipe")
+    return pipe
 
 
 def _parsed(body: bytes) -> SessionMessage | Exception:
@@ -154,27 +153,27 @@ def _parsed(body: bytes) -> SessionMessage | Exception:
 
 
 def _how(code: int | None) -> str:
+    """How a server came to say nothing more."""
     if code is None:
-        return ""  # it closed its output, and lives on
+        return "it closed its output"  # and lives on
     if code >= 0:
-        return f" with exit code {code}"
+        return f"it ended with exit code {code}"
     with suppress(ValueError):
-        return f" by {signal.Signals(-code).name}"
-    return f" by signal {-code}"  # pragma: no cover - signals without a name
+        return f"it ended by {signal.Signals(-code).name}"
+    return f"it ended by signal {-code}"  # pragma: no cover - signals without a name
 
 
 async def _end(process: Process, *, at_once: bool) -> None:
     """Close its stdin, and end what does not go then, with all that it started."""
-    if process.stdin is not None:
-        with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            await process.stdin.aclose()
+    with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        await _pipe(process.stdin).aclose()
     for hard in (True,) if at_once else (False, True):
         with anyio.move_on_after(0 if at_once else GRACE):
             await process.wait()
         if process.returncode is not None:
             break
         signal_group(process.pid, hard=hard)
-    if sys.platform != "win32":  # what it left running in its group
-        signal_group(process.pid, hard=True)
+    with suppress(OSError):  # Windows has no groups: the process is gone
+        signal_group(process.pid, hard=True)  # what it left running in its group
     with anyio.move_on_after(GRACE):
         await process.aclose()

@@ -79,16 +79,14 @@ class TasksExtension(ClientExtension):
 
     async def _resolve(self, handle: _Handle, context: ClaimContext) -> types.CallToolResult:
         flight = FLIGHT.get()
-        if flight is not None:
-            await began(flight, handle.task_id)
+        await began(flight, handle.task_id)
         return await wait_for(context.session, handle.task_id, flight)
 
 
 async def began(flight: Flight, task: str) -> None:
     """Put the id of the task on record, before anything is waited for."""
     flight.task = task
-    if flight.context is not None:
-        await flight.context.begun(task)
+    await flight.context.begun(task)
 
 
 async def begin(session: ClientSession, name: str, args: dict[str, Json]) -> str:
@@ -103,9 +101,7 @@ async def begin(session: ClientSession, name: str, args: dict[str, Json]) -> str
     return types.CreateTaskResult.model_validate(raw, by_name=False).task.task_id
 
 
-async def wait_for(
-    session: ClientSession, task: str, flight: Flight | None
-) -> types.CallToolResult:
+async def wait_for(session: ClientSession, task: str, flight: Flight) -> types.CallToolResult:
     """The result of a task. Raises `TaskLost` where there will be none."""
     try:
         if session.protocol_version in MODERN_PROTOCOL_VERSIONS:
@@ -121,7 +117,7 @@ async def wait_for(
         raise TaskLost(message) from error
 
 
-async def _poll(session: ClientSession, task: str, flight: Flight | None) -> types.CallToolResult:
+async def _poll(session: ClientSession, task: str, flight: Flight) -> types.CallToolResult:
     answered: set[str] = set()
     while True:
         state = await session.send_request(_Get(params=_Id(task_id=task)), _State)
@@ -131,7 +127,7 @@ async def _poll(session: ClientSession, task: str, flight: Flight | None) -> typ
             said = state.error.message if state.error else state.status_message
             why = said or f"it was {state.status}"
             raise TaskLost(f"the task {shown(task)} is over: {shown(why)}")
-        if flight is not None and flight.context is not None and state.status_message:
+        if state.status_message:
             flight.context.progress(shown(state.status_message))
         asked = {
             key: request

@@ -10,7 +10,7 @@ from typing import Any, Final
 from clew.concurrency.portal import twin
 from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Effect, Json, Trust
-from clew.core.interfaces import CALL, Model, Parameters, Tool
+from clew.core.interfaces import Model, Parameters, Tool
 from clew.support.extras import install, installed
 from clew.toolbox.mcp.guard import PinGuard
 from clew.toolbox.mcp.link import Link, sdk_module
@@ -130,10 +130,12 @@ def make_tools(
     check_installed()
     _check_named(server, pins)
     link = Link(server, pins, model, rejected)
-    guard = PinGuard(link)
+    effects: dict[str, Effect] = {}
+    guard = PinGuard(link, effects)
     version = f"mcp:{pins.digest[:16]}"
 
     def finished(made: Tool, effect: Effect, trust: Trust) -> Tool:
+        effects[made.name] = effect
         return checked(replace(made, effect=effect, trust=trust, version=version, guard=guard))
 
     own = {f"{server.name}_{tool['name']}": tool["name"] for tool in pins.tools}
@@ -198,9 +200,5 @@ def _further(server: McpServer, link: Link) -> Iterable[Tool]:
 
 
 async def _ask(link: Link, name: str, args: dict[str, Json], key: str) -> Any:
-    context = CALL.get()
-    if (held := await link.held(key, context)) is not None:
-        return held
-    requests = await sdk_module("requests")
-    ask = getattr(requests, name)
-    return await link.make(lambda connection: ask(connection, args), key, context)
+    ask = getattr(await sdk_module("requests"), name)
+    return await link.make(lambda connection: ask(connection, args), key, "read")
