@@ -23,7 +23,7 @@ NAVIGATION: Final = {
     "Tutorial": ["index", "tutorial", "coming-from"],
     "How-to": {
         "Models and prompts": ["models", "prompts", "agent-files"],
-        "Tools": ["tools", "tool-retrieval", "workspace", "web"],
+        "Tools": ["tools", "tool-retrieval", "workspace", "code", "web"],
         "Several agents": ["subagents", "strategies"],
         "Safety": ["evidence-audit", "request-filter", "approvals"],
         "Runs and records": ["context", "forks", "watching", "retention", "memory", "mcp"],

@@ -34,6 +34,7 @@ WINGS = (
     "stores.postgres",
     "strategies",
     "testing.servers",
+    "toolbox.code",
     "toolbox.docs",
     "toolbox.mcp",
     "toolbox.sandbox",

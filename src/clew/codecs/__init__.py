@@ -5,6 +5,7 @@
 
 from typing import Final
 
+from clew.codecs.code import Code
 from clew.codecs.interface import Codec
 from clew.codecs.json_object import JsonObject
 from clew.codecs.labelled import DIALECTS, Dialect, Labelled
@@ -17,6 +18,7 @@ _SHIPPED: Final[tuple[Codec, ...]] = (
     Paper(),
     *map(Labelled, DIALECTS),
     JsonObject(),
+    Code(),
     Native(spellings=False),
 )
 _CODECS: Final = {codec.name.partition("/")[0]: codec for codec in _SHIPPED}
@@ -40,6 +42,7 @@ def same_format(one: str, other: str) -> bool:
 
 
 __all__ = [
+    "Code",
     "Dialect",
     "JsonObject",
     "Labelled",

@@ -341,6 +341,7 @@ def _recorded_tool(tool: AnyTool, journal: _Replaying) -> AnyTool:
         tool,
         call=call,
         guard=None,
+        among=None,
         timeout=1e9,  # a slow replay makes no call late: those that were late are so in the record
         probe=None if tool.probe is None else probe,
         retry=replace(tool.retry, delay=0.0, most=0.0),

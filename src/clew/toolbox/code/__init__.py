@@ -1,1 +1,42 @@
-"""Programs that a model wrote, whose functions are tools: code as action."""
+"""Code as action: programs that a model wrote, whose functions are tools. Extra `code`.
+
+`run_code` is the tool, in Monty; `code_tool` makes one of another executor.
+"""
+
+from clew.core.interfaces import Tool
+from clew.support.extras import missing_extra
+from clew.toolbox.code.interface import (
+    Asked,
+    CodeLimits,
+    Executor,
+    Failed,
+    Finished,
+    Raised,
+    Returned,
+    Session,
+)
+from clew.toolbox.code.tool import code_tool
+
+try:
+    from clew.toolbox.code.monty import Monty
+except ModuleNotFoundError as missing:
+    raise missing_extra(missing, "code") from missing
+
+__all__ = [
+    "Asked",
+    "CodeLimits",
+    "Executor",
+    "Failed",
+    "Finished",
+    "Monty",
+    "Raised",
+    "Returned",
+    "Session",
+    "code_tool",
+    "run_code",
+]
+
+
+def run_code(limits: CodeLimits | None = None) -> Tool:
+    """The tool that runs programs in Monty, a Python interpreter in a process of its own."""
+    return code_tool(Monty(), limits)

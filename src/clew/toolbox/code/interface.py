@@ -22,7 +22,7 @@ class CodeLimits:
     """
 
     seconds: float = 10.0
-    stretch: float = 2.0
+    stretch: float = 1.0
     memory: int = 100_000_000
     depth: int = 200
     calls: int = 200
@@ -30,12 +30,11 @@ class CodeLimits:
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """The program called a function that is not its own, in `line` (0: not known), and waits."""
+    """The program called a function that is not its own, and waits."""
 
     name: str
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = {}
-    line: int = 0
 
 
 class Finished(msgspec.Struct, frozen=True):

@@ -1,0 +1,378 @@
+"""Code as action: a reply is a thought and one block of Python, in which tools are functions.
+
+The tool `run_code` runs the block. A block that is nothing but one call, with arguments written
+out, is that call; without `run_code` every block must be one. Names as in CodeAct (Wang et al.,
+arXiv 2402.01030).
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import msgspec
+
+from clew.codecs import wording
+from clew.codecs.arguments import example, visible_tools
+from clew.codecs.functions import RUN_CODE, function_name, lone_call, signature, written
+from clew.codecs.gbnf import Grammar, either, literal
+from clew.codecs.interface import Parsed, PromptSpec
+from clew.codecs.mend import UnreadableError, whole_value
+from clew.codecs.scan import Labels
+from clew.core.events import FINISH, Action, Json, Reply, encode
+from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
+from clew.core.trajectory import Step
+
+LABELS: Final = Labels(
+    (("thought", "thought"), ("answer", "final"), ("observation", "observation"))
+)
+
+_OBSERVATION: Final = re.compile(r"[\s*_#>]{0,12}observation[\s*_\d]{0,8}:", re.IGNORECASE)
+_ANSWER: Final = re.compile(r"[\s*_#>]{0,12}(?:final )?answer[*_]{0,3}:[*_]{0,3}", re.IGNORECASE)
+_THOUGHT: Final = re.compile(r"\s{0,8}[*_]{0,3}thought[*_]{0,3}:[*_]{0,3}", re.IGNORECASE)
+_FENCE: Final = re.compile(r"[ \t]{0,3}(`{3,20})[ \t]{0,3}([\w+-]{0,20})[ \t]{0,8}\r?")
+_CODE: Final = re.compile(
+    r"\s{0,8}[*_]{0,3}(?:code|action)[*_]{0,3}:[*_]{0,3}\s{0,8}", re.IGNORECASE
+)
+_TAGS: Final = ("execute", "code", "python")
+_HELD: Final = "observation"
+
+_EMPTY: Final = "the reply was empty"
+_UNCLOSED: Final = "code fence not closed"
+_AFTER: Final = "text behind the block dropped"
+
+
+class Pieces(msgspec.Struct):
+    """A reply taken apart by lines: prose, then one block of code or an answer."""
+
+    prose: list[str] = []
+    code: list[str] | None = None
+    answer: list[str] | None = None
+    fence: str = ""
+    """The open fence, or ""."""
+    over: bool = False
+    """Whether what counts has ended: what follows is dropped."""
+    dropped: str = ""
+
+    def take(self, line: str) -> None:
+        """The next line."""
+        if self.over:
+            self.dropped = self.dropped or (_AFTER if line.strip() else "")
+        elif self.fence and self.answer is None:
+            self._code(line)
+        elif not self.fence and _OBSERVATION.match(line):
+            self.over, self.dropped = True, "invented observation dropped"
+        elif self.answer is not None:
+            found = _FENCE.fullmatch(line)
+            if found is not None:  # an answer may show code: labels within that are none
+                self.fence = "" if self.fence else found[1]
+            self.answer.append(line)
+        elif (found := _FENCE.fullmatch(line)) is not None:
+            self.fence, self.code = found[1], []
+        elif (found := _ANSWER.match(line)) is not None:
+            self.answer = [line[found.end() :]]
+        else:
+            self.prose.append(line)
+
+    def _code(self, line: str) -> None:
+        found = _FENCE.fullmatch(line)
+        if found is not None and not found[2] and len(found[1]) >= len(self.fence):
+            self.fence, self.over = "", True
+        elif self.code is not None:
+            self.code.append(line)
+
+
+@dataclass(frozen=True)
+class Code:
+    """A thought, then a block of Python; or an answer."""
+
+    name = "code/1"
+    stop = ("\nObservation:",)
+    """Where a model begins to invent a result."""
+    native = False
+    """The prompt describes the functions."""
+
+    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
+        """Instructions, rules, functions and examples in one system part, then the question."""
+        thought = "what is known, what is missing, what to do next\n" if brief.thought else ""
+        rules = (
+            "You act by writing Python. Each of your replies is one step: a block of code, or the "
+            f"answer. A block has this very form:\n\n{thought}```python\n{_usual(brief)}\n```\n\n"
+            f"{_results(brief)}\n\n"
+            f"{wording.discipline(brief, 'the Observation')}\n"
+            f"- Once you know the answer, give it alone, without a block: {_finish_text(brief)}"
+        )
+        tools = (signature(tool) for tool in visible_tools(brief)[:-1] if tool.name != RUN_CODE)
+        system = wording.system(self._layout(), brief, rules, tools)
+        return (system, Part("user", f"Question: {goal}"))
+
+    def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
+        """One part that describes further functions."""
+        return wording.further(map(signature, tools))
+
+    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
+        """The step in canonical form, or as the model wrote it."""
+        parts = wording.render(self._layout(), brief, step)
+        return wording.as_written(brief, step, parts, self.parse, usual=False)
+
+    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+        """One part with the reminders."""
+        return wording.tail(notes, step)
+
+    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
+        """None: the replies are not JSON."""
+        return None
+
+    def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
+        """One thought on one line, then a block, or the answer."""
+        grammar = Grammar(tokens)
+        text = grammar.prose(grammar.text_chars)
+        ends = [
+            f"{literal('Answer: ')} {text if brief.answers_text else grammar.value(brief.answer)}"
+        ]
+        if calls != "none":
+            ends.append(f"{literal('```python' + chr(10))} {_code_rule(grammar, brief)} {_END}")
+        said = f'{literal("Thought: ")} {grammar.prose(grammar.thought_chars)} "\\n" '
+        return grammar.text((said if brief.thought else "") + either(ends))
+
+    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+        """Take the first block, or the answer; the text before it is the thought."""
+        found = _pieces(reply.text)
+        thought = _prose(found)
+        try:
+            if why := wording.cut_short(reply, whole=bool(found.dropped)):
+                raise UnreadableError(why)
+            return _read(brief, reply, found, thought)
+        except UnreadableError as error:
+            shown = f"```python\n{_usual(brief)}\n```"
+            return Parsed(text=thought, fault=wording.fault(error, shown))
+
+    def stream_filter(self, show: Callable[[str], None]) -> OnText:
+        """Show everything up to the end of the block, or an invented observation."""
+        pieces, line = Pieces(), ""
+
+        def take(text: str) -> bool:
+            nonlocal line
+            for piece in text.splitlines(keepends=True):
+                before, line = line, line + piece
+                if shown := _shown(pieces, before, piece):
+                    show(shown)
+                line = "" if line.endswith("\n") else line
+                if pieces.over:
+                    return True
+            return pieces.over
+
+        return take
+
+    def _layout(self) -> wording.Syntax:
+        return wording.Syntax(
+            labels=LABELS,
+            question="Question",
+            turn=lambda brief, _, thought, action: self._turn(brief, thought, action),
+            thought=lambda _, text: _inert(text),
+            seen=lambda _: "Observation",
+            finish=lambda brief, _: _finish_text(brief),
+        )
+
+    def _turn(self, brief: PromptSpec, thought: str, action: Action) -> str:
+        said = f"{_inert(thought)}\n" if thought else ""
+        if action.name == FINISH and action.args.keys() == {"answer"}:
+            answer: Json = action.args["answer"]
+            plain = f"Answer: {answer if isinstance(answer, str) else encode(answer).decode()}"
+            parsed = self.parse(brief, Reply(plain))
+            if parsed.actions == (Action(FINISH, action.args),) and not parsed.repairs:
+                return said + plain
+        return said + _block(_program(action))
+
+
+def _pieces(text: str) -> Pieces:
+    found = Pieces()
+    for line in text.replace("\r\n", "\n").split("\n"):
+        found.take(line)
+    return found
+
+
+def _prose(found: Pieces) -> str:
+    text = "\n".join(found.prose).strip()
+    label = _THOUGHT.match(text)
+    return text if label is None else text[label.end() :].strip()
+
+
+def _shown(pieces: Pieces, before: str, piece: str) -> str:
+    """What can be shown of a stream with a further piece, with what was held back of its line."""
+    if pieces.over:
+        return ""
+    line, ended = before + piece, piece.endswith("\n")
+    held = "" if _may_show(pieces, before) else before
+    if ended:
+        pieces.take(line.rstrip("\r\n"))
+    invented = bool(pieces.dropped)
+    return held + piece if not invented and (ended or _may_show(pieces, line)) else ""
+
+
+def _may_show(pieces: Pieces, line: str) -> bool:
+    """Whether the beginning of a line can be shown: it begins no observation."""
+    if pieces.fence or not line:
+        return True
+    word = line.lstrip(" \t*_#>").lower()
+    return not (_HELD.startswith(word) or re.fullmatch(r"observation[\s*_\d]{0,8}", word))
+
+
+def _inert(text: str) -> str:
+    """A thought with `| ` before each line that would be read as something else."""
+    lines = text.split("\n")
+    special = (_OBSERVATION.match, _ANSWER.match, _FENCE.fullmatch)
+    return "\n".join(f"| {line}" if any(one(line) for one in special) else line for line in lines)
+
+
+def _runs(brief: PromptSpec) -> bool:
+    return any(tool.name == RUN_CODE for tool in brief.tools)
+
+
+def _program(action: Action) -> str:
+    code = action.args.get("code")
+    if action.name == RUN_CODE and isinstance(code, str) and len(action.args) == 1:
+        return code
+    return written(action)
+
+
+def _block(code: str) -> str:
+    """A program between fences that none of its own lines closes."""
+    longest = max((len(run) for run in re.findall(r"`+", code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}python\n{code}\n{fence}"
+
+
+_END: Final = literal("\n```")
+_LINE_CHARS: Final = 100
+
+
+def _code_rule(grammar: Grammar, brief: PromptSpec) -> str:
+    """A program as a grammar: lines that close no fence; or one call with its arguments."""
+    tools = [tool for tool in visible_tools(brief)[:-1] if tool.name != RUN_CODE]
+    if _runs(brief) or not tools:
+        line = grammar.rule(rf"[^\x00-\x08\x0A-\x1F\x60\x7F]{{1,{_LINE_CHARS}}}")
+        more = grammar.rule(rf'"\n" [^\x00-\x08\x0A-\x1F\x60\x7F]{{0,{_LINE_CHARS}}}')
+        return f"{line} {more}{{0,{max(1, grammar.text_chars // 40)}}}"
+    names = ((literal(f"{function_name(tool.name)}(**"), tool) for tool in tools)
+    return either(f'{name} {grammar.value(tool.parameters)} ")"' for name, tool in names)
+
+
+def _usual(brief: PromptSpec) -> str:
+    """What a block may look like."""
+    tools = [tool for tool in visible_tools(brief)[:-1] if tool.name != RUN_CODE]
+    if not tools:
+        return "print(6 * 7)"
+    call = written(Action(tools[0].name, example(tools[0])))
+    return f"found = {call}\nprint(found)" if _runs(brief) else call
+
+
+def _results(brief: PromptSpec) -> str:
+    if not _runs(brief):
+        return (
+            "It holds one call of a function below, with arguments written out. What the call "
+            'gives comes to you as "Observation: ...".'
+        )
+    return (
+        'What it prints, and the value of its last line, comes to you as "Observation: ...". '
+        "Variables stay for the next block. The functions below are there without an import; they "
+        "give values, and raise an exception where something goes wrong. Use loops and conditions "
+        "where several calls belong together. There is no generator, no class that inherits, no "
+        "file, and of modules little more than json, re, math, datetime and random."
+    )
+
+
+def _finish_text(brief: PromptSpec) -> str:
+    if brief.answers_text:
+        return "Answer: the answer"
+    return f"Answer: JSON of the schema {encode(brief.answer).decode()}"
+
+
+def _read(brief: PromptSpec, reply: Reply, found: Pieces, thought: str) -> Parsed:
+    """The action of a reply. Raises `UnreadableError`."""
+    repairs = [found.dropped] if found.dropped else []
+    if found.answer is not None:
+        return Parsed(
+            thought, (_answered(brief, "\n".join(found.answer).strip()),), repairs=(*repairs,)
+        )
+    code = None if found.code is None else "\n".join(found.code)
+    if code is not None and found.fence:
+        repairs.append(_UNCLOSED)
+    if code is None:
+        code, thought, how = _unfenced(brief, reply, thought)
+        repairs += [how] if how else []
+    if code is None:
+        if not thought:
+            raise UnreadableError(_EMPTY)
+        if brief.answers_text and not found.dropped:
+            return Parsed(answer=thought)
+        return Parsed(actions=(_answered(brief, thought),), repairs=(*repairs,))
+    if not code.strip():
+        raise UnreadableError("the block is empty")
+    return Parsed(thought, (_made(brief, code),), repairs=tuple(repairs))
+
+
+def _made(brief: PromptSpec, code: str) -> Action:
+    """A block as a call: the one that it is, or that of `run_code`."""
+    if (call := lone_call(brief, code)) is not None:
+        return call
+    if _runs(brief):
+        return Action(RUN_CODE, {"code": code})
+    raise UnreadableError("the block is not one call of a function, with arguments written out")
+
+
+def _answered(brief: PromptSpec, text: str) -> Action:
+    if not text:
+        raise UnreadableError("nothing stands behind Answer:")
+    return Action(FINISH, {"answer": text if brief.answers_text else whole_value(text)})
+
+
+def _unfenced(brief: PromptSpec, reply: Reply, text: str) -> tuple[str | None, str, str]:
+    """A program that stands in a call, in tags, in an object or behind a label, and the thought.
+
+    The last says how it was found.
+    """
+    if not _runs(brief):
+        return None, text, ""
+    for call in reply.calls[:1]:
+        return _coded(whole_value(call.arguments or "{}")), text, "program taken from a call"
+    for tag in _TAGS:
+        before, opened, rest = text.partition(f"<{tag}>")
+        if opened:
+            return (
+                rest.partition(f"</{tag}>")[0].strip("\n"),
+                before.strip(),
+                "tags around the program",
+            )
+    if text.startswith("{"):
+        try:
+            code = _coded(whole_value(text))
+        except UnreadableError:
+            code = None
+        return (
+            code,
+            "" if code is not None else text,
+            "" if code is None else "program in an object",
+        )
+    lines = text.split("\n")
+    place = next((n for n, line in enumerate(lines) if _CODE.match(line)), None)
+    if place is None:
+        return None, text, ""
+    label = _CODE.match(lines[place])
+    first = lines[place][label.end() :] if label is not None else ""
+    code = "\n".join([first, *lines[place + 1 :]]).strip("\n")
+    return code, "\n".join(lines[:place]).strip(), "no fence around the program"
+
+
+def _coded(value: Any) -> str | None:
+    """The program in the arguments of a call, or in the call as an object."""
+    if not isinstance(value, dict):
+        return None
+    given = cast("dict[str, Any]", value)
+    for name in ("code", "arguments", "args", "input", "parameters"):
+        inner = given.get(name)
+        if isinstance(inner, str) and name == "code":
+            return inner
+        if isinstance(inner, dict):
+            return _coded(inner)
+    return None

@@ -1,0 +1,169 @@
+"""Tools as functions of Python: their names, how they are shown, a lone call as it is written."""
+
+import ast
+import keyword
+import re
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, cast
+
+import msgspec
+
+from clew.codecs.arguments import fields, required
+from clew.codecs.interface import PromptSpec
+from clew.core.events import FINISH, Action, Json
+from clew.core.interfaces import ToolSpec
+
+RUN_CODE: Final = "run_code"
+"""The tool that runs a program: the other tools are functions in it."""
+
+FINAL: Final = frozenset({FINISH, "final_answer"})
+"""What models call the function that gives the answer."""
+
+LONGEST: Final = 20_000
+"""Characters of a text that may be a lone call."""
+
+_NO_IDENTIFIER: Final = re.compile(r"\W")
+_JSON_CALL: Final = re.compile(r"\s*([A-Za-z_]\w*)\(\*\*(\{.*\})\)\s*", re.DOTALL)
+
+
+def function_name(tool: str) -> str:
+    """The name by which a program calls a tool."""
+    name = _NO_IDENTIFIER.sub("_", tool)
+    return f"{name}_" if keyword.iskeyword(name) or not name.isidentifier() else name
+
+
+def functions(tools: Iterable[ToolSpec]) -> dict[str, ToolSpec]:
+    """The tools that a program may call, by their names in it; of two alike, the first."""
+    named: dict[str, ToolSpec] = {}
+    for tool in tools:
+        if tool.name not in {RUN_CODE, FINISH} and not tool.hidden:
+            named.setdefault(function_name(tool.name), tool)
+    return named
+
+
+# ------------------------------------------------------------------------------------- a lone call
+
+
+def lone_call(brief: PromptSpec, code: str) -> Action | None:
+    """The call that a text is, and nothing besides, with arguments that are written out.
+
+    None where it is another program: with `run_code`, also where it calls what is no tool.
+    """
+    if len(code) > LONGEST:
+        return None
+    if (json := _JSON_CALL.fullmatch(code)) is not None:
+        try:
+            return _action(brief, json[1], [], msgspec.json.decode(json[2], type=dict[str, Any]))
+        except (msgspec.MsgspecError, RecursionError):  # as a rule it is a dict of Python
+            pass
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what a model writes there is nobody to warn
+            call = ast.parse(code.strip(), mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            return None
+        given = [ast.literal_eval(arg) for arg in call.args]
+        named = _keywords(call.keywords)
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        return None
+    return _action(brief, call.func.id, given, named)
+
+
+def _keywords(keywords: list[ast.keyword]) -> dict[str, Json]:
+    """The named arguments. Raises `ValueError` for what is not written out."""
+    named: dict[str, Json] = {}
+    for one in keywords:
+        value = ast.literal_eval(one.value)
+        new: dict[str, Json] = {one.arg: value} if one.arg is not None else dict(value)
+        if new.keys() & named.keys():
+            raise ValueError(one.arg)
+        named |= new
+    return named
+
+
+def _action(
+    brief: PromptSpec, name: str, given: list[Any], named: dict[str, Json]
+) -> Action | None:
+    tools = functions((*brief.tools, *brief.later.values()))
+    hidden = {function_name(one): one for one in brief.known}
+    tool = tools.get(name, brief.finish if name in FINAL else None)
+    if tool is None and name not in hidden and any(one.name == RUN_CODE for one in brief.tools):
+        return None
+    whole = hidden.get(name, name) if tool is None else tool.name
+    places = [] if tool is None else list(fields(tool.parameters))
+    if len(given) > len(places):
+        return None
+    args = dict(zip(places, given, strict=False))
+    if args.keys() & named.keys() or not _is_json({**args, **named}):
+        return None
+    return Action(whole, {**args, **named})
+
+
+def _is_json(value: Any) -> bool:
+    """Whether a value that was written out is one of JSON, and no tuple, set or bytes."""
+    if isinstance(value, dict):
+        pairs = cast("dict[object, object]", value).items()
+        return all(isinstance(name, str) and _is_json(inner) for name, inner in pairs)
+    if isinstance(value, list):
+        return all(map(_is_json, cast("list[object]", value)))
+    if isinstance(value, float):
+        return value - value == 0  # neither infinite nor none at all
+    return value is None or isinstance(value, bool | int | str)
+
+
+def written(action: Action) -> str:
+    """A call as a program writes it."""
+    plain = all(name.isidentifier() and not keyword.iskeyword(name) for name in action.args)
+    if not plain:
+        return f"{function_name(action.name)}(**{action.args!r})"
+    args = ", ".join(f"{name}={value!r}" for name, value in action.args.items())
+    return f"{function_name(action.name)}({args})"
+
+
+# ------------------------------------------------------------------------------ as they are shown
+
+_KINDS: Final = {
+    "string": "str",
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "array": "list",
+    "object": "dict",
+    "null": "None",
+}
+
+
+def signature(tool: ToolSpec) -> str:
+    """A tool as the head of a function, and what its description says, as comments."""
+    known, needed = fields(tool.parameters), required(tool.parameters)
+    ordered = sorted(known, key=lambda field: field not in needed)
+    heads = [_parameter(field, known[field], needed) for field in ordered]
+    gives = "" if tool.result is None else f" -> {_kind(tool.result)}"
+    head = f"def {function_name(tool.name)}({', '.join(heads)}){gives}:"
+    about = (
+        (field, " ".join(str(known[field].get("description", "")).split())) for field in ordered
+    )
+    lines = [head, f"    # {' '.join(tool.description.split())}"]
+    lines += [f"    # {field}: {text}" for field, text in about if text]
+    lines += [f"    # for example: {written(Action(tool.name, args))}" for args in tool.examples]
+    return "\n".join(lines)
+
+
+def _parameter(name: str, schema: Mapping[str, Json], needed: list[str]) -> str:
+    default = "" if name in needed else f" = {schema.get('default')!r}"
+    return f"{name}: {_kind(schema)}{default}"
+
+
+def _kind(schema: Mapping[str, Json]) -> str:
+    """A JSON Schema as a type of Python, as far as it can be said in one."""
+    if isinstance(choices := schema.get("enum"), list):
+        return f"Literal[{', '.join(map(repr, cast('list[object]', choices)))}]"
+    kinds = schema.get("type")
+    if isinstance(kinds, list):
+        return " | ".join(_KINDS.get(str(kind), "Any") for kind in cast("list[object]", kinds))
+    if isinstance(either := schema.get("anyOf"), list):
+        return " | ".join(dict.fromkeys(map(_kind, cast("list[dict[str, Json]]", either))))
+    if kinds == "array" and isinstance(items := schema.get("items"), dict):
+        return f"list[{_kind(cast('dict[str, Json]', items))}]"
+    return _KINDS.get(str(kinds), "Any")

@@ -1,0 +1,61 @@
+"""Functions of a program: the calls that they stand for, and what these give."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import msgspec
+
+from clew.core.events import Action, Json
+from clew.core.interfaces import ToolSpec
+from clew.core.trajectory import Call
+from clew.support.error_text import message_of
+from clew.toolbox.code.interface import Asked, Raised, Returned
+from clew.tools.types import plain
+
+
+def action(known: Mapping[str, ToolSpec], asked: Asked) -> Action:
+    """The call that a function stands for. Raises `TypeError` for arguments that none has."""
+    tool = known[asked.name]
+    fields: Mapping[str, Json] = tool.parameters.get("properties", {})
+    if len(asked.args) > len(fields):
+        takes = ", ".join(fields) or "none"
+        message = f"{asked.name}() got {len(asked.args)} arguments without a name; it has: {takes}"
+        raise TypeError(message)
+    named = dict(zip(fields, asked.args, strict=False))
+    if twice := named.keys() & asked.kwargs.keys():
+        raise TypeError(f"{asked.name}() got {', '.join(sorted(twice))} twice")
+    try:
+        args: dict[str, Json] = plain(_inside({**named, **asked.kwargs}))
+    except ValueError as error:
+        raise TypeError(f"{asked.name}() got what JSON cannot carry: {message_of(error)}") from None
+    return Action(tool.name, args)
+
+
+def _inside(value: Any) -> Any:
+    """A value of a program with instances of its classes as objects of their attributes."""
+    if isinstance(value, dict):
+        return {name: _inside(inner) for name, inner in cast("dict[object, object]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_inside(inner) for inner in cast("list[object]", value)]
+    attributes: object = getattr(value, "attributes", None)
+    return _inside(attributes) if isinstance(attributes, dict) else value
+
+
+def result(call: Call) -> Returned | Raised:
+    """What a call gives to the program: its content, or an exception that says why it has none."""
+    if (seen := call.observation) is None:
+        return Raised("RuntimeError", "it has no observation yet")
+    if seen.ok:
+        return Returned(seen.content)
+    text = seen.text.removeprefix("ERROR: ").removeprefix("tool_error: ")
+    return Raised("RuntimeError", text)
+
+
+def same(one: Action, other: Action) -> bool:
+    """Whether two calls are the same, as far as the record knows their arguments."""
+    unknown = one.redacted or other.redacted
+    return one.name == other.name and (unknown or _sorted(one.args) == _sorted(other.args))
+
+
+def _sorted(args: dict[str, Json]) -> bytes:
+    return msgspec.json.encode(args, order="sorted")

@@ -1,0 +1,62 @@
+"""What the record keeps of a program between its calls, and after its end."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from clew.core.errors import StoreError
+from clew.core.interfaces import CallContext
+from clew.core.trajectory import Call, Trajectory
+
+CHANGED: Final = "what the record kept of it was changed after it was written"
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """A dump by the `executor` of that name, and what the program has `printed` by then.
+
+    Of a program that has ended, `text` and `ok` are what came of it, and the dump is that of the
+    variables; `lost` says that they are those before it.
+    """
+
+    executor: str
+    dump: bytes
+    printed: str = ""
+    text: str = ""
+    ok: bool = True
+    lost: bool = False
+
+
+def state_of(kept: Kept) -> bytes:
+    """As the record keeps it."""
+    return msgspec.msgpack.encode(kept)
+
+
+async def kept_of(made: CallContext, call: Call) -> Kept | str:
+    """What is on record of a program; a text says why nothing of use is."""
+    if call.suspended is None or not call.suspended.blob:
+        return "what the record kept of it held a secret"
+    try:
+        body = await made.blob(call.suspended.blob)
+    except StoreError as error:
+        return str(error)
+    if hashlib.sha256(body).hexdigest() != call.suspended.blob:
+        return CHANGED
+    try:
+        return msgspec.msgpack.decode(body, type=Kept)
+    except msgspec.DecodeError:
+        return CHANGED
+
+
+def ended(call: Call) -> bool:
+    """Whether the program of a call came to its end, and that is on record."""
+    return call.suspended is not None and not call.suspended.actions
+
+
+def programs_before(record: Trajectory, call: Call, tool: str) -> Iterator[Call]:
+    """The programs that ended before the step of a call, but for those of wrong branches."""
+    step = int(call.key.partition(".")[0])
+    for one in record.steps[: step - 1]:
+        if one.number not in record.omitted.hidden:
+            yield from (each for each in one.calls if each.action.name == tool and ended(each))

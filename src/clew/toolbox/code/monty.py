@@ -1,0 +1,211 @@
+"""Programs in Monty, a Python interpreter in a process of its own: extra `code`.
+
+It has no files, sockets or processes, stops at every call of a function that it does not know, and
+can dump a program in the midst of such a call. `docs/code.md` says what of Python it knows.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, cast
+
+import pydantic_monty as monty
+from anyio import to_thread
+
+from clew.core.errors import ToolError
+from clew.support.error_text import message_of
+from clew.toolbox.code.interface import (
+    Asked,
+    Came,
+    CodeLimits,
+    Failed,
+    Finished,
+    Raised,
+    Returned,
+    Session,
+)
+
+ROUNDS: Final = 10_000
+"""How often a program may ask for a name, the clock or the like: none of that is a call."""
+
+PATIENCE: Final = 5.0
+"""Seconds past its limits after which the process of a program is killed."""
+
+LONGEST_SLEEP: Final = 2.0
+
+_TIME: Final = "time limit exceeded"
+
+_BETWEEN: Final = b"b"
+_WITHIN: Final = b"w"
+"""Before a dump: whether it was made between two programs, or in the midst of one."""
+
+
+@dataclass(frozen=True)
+class Monty:
+    """The executor that `run_code` uses by default."""
+
+    @property
+    def name(self) -> str:
+        """The interpreter and its version."""
+        return f"monty/{monty.__version__}"
+
+    @asynccontextmanager
+    async def open(
+        self, limits: CodeLimits, functions: Sequence[str], seed: str
+    ) -> AsyncGenerator[Session]:
+        """A session in a process of its own."""
+        pool = monty.Monty(max_processes=1, request_timeout=limits.seconds + PATIENCE)
+        try:
+            await to_thread.run_sync(pool.__enter__)
+        except Exception as error:
+            message = f"the interpreter of programs does not start: {message_of(error)}"
+            raise ToolError(message) from error
+        try:
+            checkout = partial(pool.checkout, limits=_limits(limits), os_policy=_policy(seed))
+            session = checkout()
+            await to_thread.run_sync(session.__enter__)
+            try:
+                yield _Session(session, limits, functions)
+            finally:
+                await to_thread.run_sync(session.__exit__, None, None, None)
+        finally:
+            await to_thread.run_sync(pool.__exit__, None, None, None)
+
+
+def _limits(limits: CodeLimits) -> monty.ResourceLimits:
+    return {
+        "max_feed_duration_secs": limits.seconds,
+        "max_turn_duration_secs": limits.stretch,
+        "max_memory": limits.memory,
+        "max_recursion_depth": limits.depth,
+        "max_suspensions": 1_000 * ROUNDS,  # of a session: a program's are counted here
+        "max_total_sleep_secs": limits.seconds,
+    }
+
+
+def _policy(seed: str) -> monty.OSPolicy:
+    return {"random_start": {"seed": seed}, "sleep_system_max": LONGEST_SLEEP}
+
+
+class _Session:
+    """A session of Monty; what it does takes a thread, which waits for the process."""
+
+    def __init__(
+        self, session: monty.MontySession, limits: CodeLimits, functions: Sequence[str]
+    ) -> None:
+        self._session, self._limits = session, limits
+        self._functions = {name: _stub(name) for name in functions}
+        self._waits: monty.FunctionSnapshot | None = None
+        self._rounds = 0
+        self._prints: list[str] = []
+        self._room = limits.output
+
+    async def start(self, program: str) -> Came:
+        """Run a program."""
+        self._rounds, self._room = 0, self._limits.output
+        begin = partial(self._session.feed_start, program, print_callback=self._print)
+        return await to_thread.run_sync(self._drive, begin)
+
+    async def resume(self, result: Returned | Raised) -> Came:
+        """Go on with the result of a call."""
+        waits, self._waits = self._waits, None
+        if waits is None:
+            raise RuntimeError("no program waits for a result here: start one")
+        given: monty.ExternalResult = (
+            {"return_value": result.value}
+            if isinstance(result, Returned)
+            else _exception(result.kind, result.text)
+        )
+        return await to_thread.run_sync(self._drive, partial(waits.resume, given))
+
+    def printed(self) -> str:
+        """Take what was printed."""
+        text, self._prints = "".join(self._prints), []
+        return text
+
+    async def dump(self) -> bytes:
+        """The session's, or the waiting program's; its first byte says which."""
+        if self._waits is None:
+            return _BETWEEN + self._session.dump()
+        return _WITHIN + self._waits.dump()
+
+    async def load(self, state: bytes) -> bool:
+        """Become what was dumped."""
+        try:
+            await to_thread.run_sync(self._load, state)
+        except (
+            monty.MontyError,
+            RuntimeError,
+            TypeError,
+        ):  # it was changed, or is another version's
+            return False
+        return True
+
+    def _load(self, state: bytes) -> None:
+        if state.startswith(_BETWEEN):
+            self._session.load_session(state.removeprefix(_BETWEEN))
+            return
+        within = state.removeprefix(_WITHIN)
+        waits = self._session.load_snapshot(within, print_callback=self._print)
+        if not isinstance(waits, monty.FunctionSnapshot):
+            raise TypeError("it waits for no call")
+        self._waits = waits
+
+    def _print(self, _stream: str, text: str) -> None:
+        """Keep the beginning of what is printed."""
+        if self._room > 0:
+            self._prints.append(text[: self._room])
+            if len(text) > self._room:
+                self._prints.append("\n[… more was printed, and is not kept]\n")
+        self._room -= len(text)
+
+    def _drive(self, begin: Callable[[], monty.SyncSnapshot]) -> Came:
+        """Answer what is no call of ours, until there is one, or the end."""
+        try:
+            here = begin()
+            while not isinstance(here, monty.MontyComplete):
+                self._rounds += 1
+                if self._rounds > ROUNDS + self._limits.calls:
+                    return Failed("the program never comes to an end", lost=True)
+                if isinstance(here, monty.FutureSnapshot):
+                    return Failed("there is nothing to await here: call functions", lost=True)
+                if isinstance(here, monty.NameLookupSnapshot):
+                    here = self._look_up(here)
+                elif here.is_os_function:
+                    here = here.resume_not_handled()
+                elif here.object_id is None and here.function_name in self._functions:
+                    self._waits = here
+                    return Asked(str(here.function_name), here.args, here.kwargs)
+                else:
+                    here = here.resume(_exception("NameError", self._unknown(here.function_name)))
+            return Finished("" if here.output is None else repr(here.output))
+        except monty.MontyCrashedError as error:
+            return Failed(f"the interpreter ended: {message_of(error)}", lost=True)
+        except (monty.MontyRuntimeError, monty.MontySyntaxError) as error:
+            text = error.display()
+            return Failed(text, lost=_TIME in text or "memory limit exceeded" in text)
+        except (monty.MontyError, RuntimeError) as error:
+            return Failed(message_of(error), lost=True)
+
+    def _look_up(self, here: monty.NameLookupSnapshot) -> monty.SyncSnapshot:
+        if here.object_id is None and here.variable_name in self._functions:
+            return here.resume(value=self._functions[here.variable_name])
+        return here.resume()
+
+    def _unknown(self, name: str) -> str:
+        return f"name '{name}' is not defined; the functions are {', '.join(self._functions)}"
+
+
+def _exception(kind: str, text: str) -> monty.ExternalResult:
+    return {"exc_type": cast("monty.ExcType", kind), "message": text}
+
+
+def _stub(name: str) -> Callable[..., None]:
+    """A function of that name, for programs that pass it around: Monty never calls it here."""
+
+    def stub(*_args: Any, **_named: Any) -> None:
+        raise AssertionError(name)
+
+    stub.__name__ = stub.__qualname__ = name
+    return stub

@@ -1,0 +1,58 @@
+"""What a model is told of a program that has ended."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from clew.core.events import Action, encode
+from clew.core.trajectory import Call
+from clew.toolbox.code.interface import Failed, Finished
+
+LISTED: Final = 10
+"""Effects, and remarks on calls, that are told."""
+
+LINE_CHARS: Final = 200
+
+_FILE: Final = re.compile(r'File "<python-input-\d+>"')
+
+
+def report(
+    call: Call, printed: str, came: Finished | Failed, remarks: Sequence[str], most: int
+) -> str:
+    """What a program printed and came to, the remarks on its calls, and after an error its effects.
+
+    An error does not undo what was called before it: the model must not repeat that unseen.
+    """
+    parts = [printed.rstrip("\n")]
+    if isinstance(came, Failed):
+        parts.append(f"ERROR: {_FILE.sub('program', came.error)}")
+        if came.lost:
+            parts.append("Its variables are gone; those of the programs before it are there.")
+        parts += _effects(call)
+    else:
+        parts.append(came.value if len(came.value) <= most else f"{came.value[:most]}…")
+    said = [remark for one in call.asked for remark in one.remarks]
+    parts += [f"Note: {remark}" for remark in [*remarks, *dict.fromkeys(said)][:LISTED]]
+    return "\n".join(filter(None, parts)) or "(the program printed nothing)"
+
+
+def _effects(call: Call) -> list[str]:
+    done = [one for one in call.asked if one.changed]
+    if not done:
+        return []
+    lines = ["Done before that, and not undone (do not repeat it unless it is to happen twice):"]
+    lines += [f"- {_effect(one)}" for one in done[:LISTED]]
+    more = len(done) - LISTED
+    return [*lines, f"- and {more} more"] if more > 0 else lines
+
+
+def _effect(call: Call) -> str:
+    line = call_line(call.action)
+    known = call.observation is not None and call.observation.outcome == "done"
+    return line if known else f"{line} (it may or may not have happened)"
+
+
+def call_line(action: Action) -> str:
+    """A call in a line."""
+    line = f"{action.name}({encode(action.args).decode()})"
+    return line if len(line) <= LINE_CHARS else f"{line[: LINE_CHARS - 1]}…"

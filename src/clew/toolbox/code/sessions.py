@@ -1,0 +1,74 @@
+"""Sessions that are at work or may be needed again, kept while the owner of their runs goes on.
+
+A session is on record too, as its dump: one that is not here is opened anew. So only some are kept.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from typing import Final, NamedTuple
+
+from clew.concurrency.resources import close_resource, hold_open
+from clew.core.events import Observation
+from clew.toolbox.code.interface import CodeLimits, Executor, Session
+
+MOST: Final = 16
+"""Sessions that are kept open for one owner of runs."""
+
+
+class Place(NamedTuple):
+    """Where a session is: at the call number `calls` of the program of the call `key`, or ended."""
+
+    key: str
+    calls: int
+    ended: bool = False
+
+
+class Open:
+    """An open session: where it is, what its program printed, and what came of it."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.place: Place | None = None
+        self.printed = ""
+        self.end: Observation | None = None
+        self.busy = False
+
+
+class Sessions:
+    """Opens the sessions of runs, and closes those that nobody needed for longest."""
+
+    def __init__(self, executor: Executor, limits: CodeLimits, functions: Sequence[str]) -> None:
+        self.executor, self.limits, self.functions = executor, limits, functions
+
+    async def of(self, run_id: str) -> Open:
+        """The session of a run: the one that is open, or a new one. Raises `ToolError`."""
+        latest = await hold_open(("run_code", self.executor.name), _nothing_open)
+        found = await hold_open(self._key(run_id), lambda: self._opened(run_id))
+        latest[self._key(run_id)] = found
+        for key in list(latest)[: -MOST or None]:
+            if not latest[key].busy:
+                del latest[key]
+                await close_resource(key)
+        return found
+
+    async def anew(self, run_id: str) -> Open:
+        """A new session in the place of the one that the run has."""
+        await self.close(run_id)
+        return await self.of(run_id)
+
+    async def close(self, run_id: str) -> None:
+        """Close the session of a run."""
+        await close_resource(self._key(run_id))
+
+    def _key(self, run_id: str) -> tuple[str, ...]:
+        return ("run_code", self.executor.name, run_id, *self.functions)
+
+    @asynccontextmanager
+    async def _opened(self, run_id: str) -> AsyncGenerator[Open]:
+        async with self.executor.open(self.limits, self.functions, run_id) as session:
+            yield Open(session)
+
+
+@asynccontextmanager
+async def _nothing_open() -> AsyncGenerator[dict[tuple[str, ...], Open]]:
+    yield {}
