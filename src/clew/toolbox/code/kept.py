@@ -14,7 +14,7 @@ CHANGED: Final = "what the record kept of it was changed after it was written"
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """A dump by the `executor` of that name, and what the program has `printed` by then.
+    """A dump by the `executor` of that name, what the program has `printed` by then, and remarks.
 
     Of a program that has ended, `text` and `ok` are what came of it, and the dump is that of the
     variables; `lost` says that they are those before it.
@@ -26,6 +26,7 @@ class Kept(msgspec.Struct, frozen=True):
     text: str = ""
     ok: bool = True
     lost: bool = False
+    remarks: list[str] = []
 
 
 def state_of(kept: Kept) -> bytes:

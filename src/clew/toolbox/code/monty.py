@@ -166,10 +166,9 @@ class _Session:
             here = begin()
             while not isinstance(here, monty.MontyComplete):
                 self._rounds += 1
-                if self._rounds > ROUNDS + self._limits.calls:
+                endless = self._rounds > ROUNDS + self._limits.calls
+                if endless or isinstance(here, monty.FutureSnapshot):  # no call here is a future
                     return Failed("the program never comes to an end", lost=True)
-                if isinstance(here, monty.FutureSnapshot):
-                    return Failed("there is nothing to await here: call functions", lost=True)
                 if isinstance(here, monty.NameLookupSnapshot):
                     here = self._look_up(here)
                 elif here.is_os_function:

@@ -24,12 +24,13 @@ class Place(NamedTuple):
 
 
 class Open:
-    """An open session: where it is, what its program printed, and what came of it."""
+    """An open session: where it is, what its program printed and came to, and remarks on that."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.place: Place | None = None
         self.printed = ""
+        self.remarks: list[str] = []
         self.end: Observation | None = None
         self.busy = False
 

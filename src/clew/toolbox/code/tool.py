@@ -96,7 +96,7 @@ class _Work:
                 return await self._ended(here)
             if self.own.suspended is None:
                 here = await self._before(here)
-                here.printed, here.end = "", None
+                here.printed, here.remarks, here.end = "", [], None
                 came = await here.session.start(self.code)
             else:
                 here = await self._waiting(here)
@@ -116,6 +116,8 @@ class _Work:
         """The call that the program asks for, or its end, for the record."""
         asked, came = await self._asked(here, came)
         here.printed += here.session.printed()
+        here.remarks += self.remarks
+        self.remarks = []
         number = len(self.own.asked) + 1
         if asked is None:
             return await self._end(here, came)
@@ -127,7 +129,8 @@ class _Work:
         if why:
             return await self._end(here, Failed(why, lost=True))
         here.place = Place(self.own.key, number)
-        kept = Kept(self.programs.executor.name, await here.session.dump(), here.printed)
+        name, dump = self.programs.executor.name, await here.session.dump()
+        kept = Kept(name, dump, here.printed, remarks=here.remarks)
         return Suspended(actions=(asked,), state=state_of(kept))
 
     async def _asked(self, here: Open, came: Came) -> tuple[Action | None, Came]:
@@ -143,12 +146,13 @@ class _Work:
 
     async def _end(self, here: Open, came: Came) -> Suspended:
         """The end of a program: what came of it, and the variables that are left."""
-        printed, lost = here.printed, isinstance(came, Failed) and came.lost
+        printed, remarks = here.printed, here.remarks
+        lost = isinstance(came, Failed) and came.lost
         if lost:
             here = await self._before(await self.sessions.anew(self.run_id))
             here.busy = True
         shown = came if isinstance(came, Finished | Failed) else Finished()
-        text = report(self.own, printed, shown, self.remarks, self.programs.limits.output)
+        text = report(self.own, printed, shown, remarks, self.programs.limits.output)
         ok = not isinstance(came, Failed)
         here.place, here.end = Place(self.own.key, len(self.own.asked), ended=True), _seen(text, ok)
         name, dump = self.programs.executor.name, await here.session.dump()
@@ -164,6 +168,7 @@ class _Work:
             return _seen(kept.text, kept.ok)
         here = await self._before(await self.sessions.anew(self.run_id))
         came = await self._again(here, self.own, self.code, self.own.asked)
+        here.remarks = self.remarks
         await self._end(here, came)
         return here.end or _seen("", ok=True)
 
@@ -179,7 +184,7 @@ class _Work:
         here = await self.sessions.anew(self.run_id)
         if isinstance(kept, Kept):
             if await self._loads(here, kept):
-                here.place, here.printed = place, kept.printed
+                here.place, here.printed, here.remarks = place, kept.printed, kept.remarks
                 return here
             why = f"{self.programs.executor.name} cannot load what {kept.executor} kept of it"
             here = await self.sessions.anew(self.run_id)
