@@ -74,6 +74,7 @@ LAYERS = {
     "testing": 5.5,  # doubles, servers and contracts: from anything below 6, for no one below 6
     "agent_files": 6,
     "otel": 6,  # spans, from records
+    "reply_parser": 6,  # a second model that reads the replies of one that keeps no format
     "strategies": 6,
     "subagents": 6,  # an agent as a tool: its runs, and what they come to
     "workers": 6,

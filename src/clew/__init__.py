@@ -79,6 +79,7 @@ from clew.core.replay import Replayed
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.guards import NoProgress
 from clew.guards.limits import RESEARCH, Limits
+from clew.reply_parser import with_parser
 from clew.result import Result
 from clew.rewinding import rewind, rewind_sync
 from clew.stores import MemoryStore, SqliteStore, open_store
@@ -181,4 +182,5 @@ __all__ = [
     "submit",
     "submit_sync",
     "tool",
+    "with_parser",
 ]

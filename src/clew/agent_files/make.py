@@ -25,6 +25,7 @@ from clew.core.errors import ConfigError
 from clew.core.interfaces import AnyTool, Check, Guard, Model, Part, Prompt, Tool
 from clew.guards.limits import Limits
 from clew.models.resolve import OFFLINE, default_model, resolve
+from clew.reply_parser import with_parser
 from clew.support.wings import (
     CHECKS,
     DOCUMENTS,
@@ -135,6 +136,9 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         agent = Agent(**fields)
     with part("prompt", "examples"):
         agent = with_examples(agent, spec.examples)
+    if spec.parser:
+        with part("parser"):
+            agent = with_parser(agent, spec.parser)
     planned = spec.planned
     return agent if planned is None else with_strategy(planned, spec.folder, agent)
 

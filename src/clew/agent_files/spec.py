@@ -319,6 +319,7 @@ class Spec(Part, frozen=True):
     compaction: CompactionTable | None = None
     rewinds: RewindsTable | None = None
     strategy: str | StrategyTable | None = None
+    parser: str = ""
     params: dict[str, Json] = {}
     prices: dict[str, PriceTable] = {}
     connection: Connection = Connection()

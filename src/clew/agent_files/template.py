@@ -14,6 +14,9 @@ model = "offline"
 # How the model writes its actions: native, paper, labelled, json.
 # codec = "native"
 
+# A second model that reads what the first one says in free text (docs/models.md).
+# parser = "openai:gpt-4.1-nano"
+
 # A folder of text, Markdown, HTML and PDF to search and cite.
 # docs = "notes"
 
