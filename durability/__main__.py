@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from durability import (
+    code,
     damaged,
     entries,
     mcp,
@@ -30,6 +31,7 @@ PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "ray": with_ray.storm,
     "poisoned": poisoned.poisoned,
     "entries": entries.killed,
+    "code": code.code,
     "mcp-servers": mcp.servers,
     "mcp-clew": mcp.clew,
     "mcp-leaks": mcp_leaks.leaks,

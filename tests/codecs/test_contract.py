@@ -16,7 +16,7 @@ from clew.core.interfaces import Calls, OnText, Parameters, Part
 from clew.core.trajectory import Step
 from clew.testing.codec_contract import CONTRACT, Check, check_codec
 
-NAMES = ["native", "paper", "labelled", "labelled:final", "labelled:conclusion", "json"]
+NAMES = ["native", "paper", "labelled", "labelled:final", "labelled:conclusion", "json", "code"]
 
 
 @pytest.mark.parametrize("name", NAMES)

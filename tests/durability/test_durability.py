@@ -15,7 +15,18 @@ import pytest
 
 from clew import Agent
 from clew.core.interfaces import Store
-from durability import damaged, entries, mcp, mcp_leaks, outages, poisoned, storms, torn, world
+from durability import (
+    code,
+    damaged,
+    entries,
+    mcp,
+    mcp_leaks,
+    outages,
+    poisoned,
+    storms,
+    torn,
+    world,
+)
 from durability.audit import Audit, audit
 from durability.nursery import ROOT
 from durability.report import is_of_this_machine, page, updated
@@ -53,6 +64,10 @@ def test_poisoned_runs_take_no_other_with_them() -> None:
 
 def test_a_long_run_is_killed_at_its_entries() -> None:
     whole(entries.killed(15))
+
+
+def test_programs_of_a_model_are_killed_at_every_suspension() -> None:
+    whole(code.code(30))
 
 
 def test_servers_of_mcp_tools_are_killed_in_calls() -> None:

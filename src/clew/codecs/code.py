@@ -215,7 +215,8 @@ def _may_show(pieces: Pieces, line: str) -> bool:
     if pieces.fence or not line:
         return True
     word = line.lstrip(" \t*_#>").lower()
-    return not (_HELD.startswith(word) or re.fullmatch(r"observation[\s*_\d]{0,8}", word))
+    begun = _HELD.startswith(word) or re.fullmatch(r"observation[\s*_\d]{0,8}", word)
+    return not (begun or _OBSERVATION.match(line))
 
 
 def _inert(text: str) -> str:

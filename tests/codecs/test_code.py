@@ -1,0 +1,214 @@
+"""Programs as models write them: in a fence, in tags, in a call, behind a label, or bare."""
+
+from typing import Any
+
+import pytest
+
+from clew import Agent, MemoryStore, Tool, read_sync, run_sync, tool
+from clew.codecs import Code
+from clew.codecs.functions import LONGEST, function_name, lone_call, signature, written
+from clew.codecs.interface import Parsed
+from clew.core.events import Action, RawCall, Reply
+from clew.testing import ScriptedModel
+from clew.toolbox.code import run_code
+
+CODE = Code()
+PROGRAM = "x = look('a')\nprint(x)"
+
+
+@tool(effect="read")
+def look(query: str, *, deep: bool = False) -> list[str]:
+    """Look something up.
+
+    Args:
+        query: What to look for.
+        deep: Whether to look twice.
+    """
+    return [query] * (1 + deep)
+
+
+@tool(effect="pure")
+def now() -> str:
+    """Say the time."""
+    return "now"
+
+
+def brief(*tools: Tool, **parts: Any) -> Any:
+    return Agent(model=ScriptedModel([]), tools=tools, codec="code", **parts).brief
+
+
+RUNS, CALLS = brief(look, now, run_code()), brief(look, now)
+
+
+def made(text: str, *calls: RawCall, asked: Any = RUNS) -> Parsed:
+    return CODE.parse(asked, Reply(text, calls))
+
+
+def program(code: str = PROGRAM) -> tuple[Action, ...]:
+    return (Action("run_code", {"code": code}),)
+
+
+@pytest.mark.parametrize(
+    ("text", "thought", "repairs"),
+    [
+        (f"I look.\n```python\n{PROGRAM}\n```", "I look.", ()),
+        (f"Thought: I look.\n```py\n{PROGRAM}\n```", "I look.", ()),
+        (f"```\n{PROGRAM}\n```\n", "", ()),
+        (f"```python\n{PROGRAM}", "", ("code fence not closed",)),
+        (f"```python\n{PROGRAM}\n```\nThat prints a.", "", ("text behind the block dropped",)),
+        (f"```python\n{PROGRAM}\n```\n```python\n2\n```", "", ("text behind the block dropped",)),
+        (f"Hm.\n<execute>\n{PROGRAM}\n</execute>", "Hm.", ("tags around the program",)),
+        (f"Hm.\n<code>{PROGRAM}</code>", "Hm.", ("tags around the program",)),
+        (f"Hm.\nCode:\n{PROGRAM}", "Hm.", ("no fence around the program",)),
+        (f"Action: {PROGRAM}", "", ("no fence around the program",)),
+        ('{"code": "x = look(\'a\')\\nprint(x)"}', "", ("program in an object",)),
+        (
+            '{"name": "run_code", "arguments": {"code": "x = look(\'a\')\\nprint(x)"}}',
+            "",
+            ("program in an object",),
+        ),
+    ],
+)
+def test_a_program_is_found(text: str, thought: str, repairs: tuple[str, ...]) -> None:
+    assert made(text) == Parsed(thought, program(), repairs=repairs)
+
+
+def test_a_program_in_a_call_is_found() -> None:
+    call = RawCall("run_code", '{"code": "x = look(\'a\')\\nprint(x)"}')
+    assert made("I look.", call).actions == program()
+    assert made("", RawCall("run_code")).fault
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Answer: 42", "42"),
+        ("I know.\n**Final Answer:** 42\n```\nAnswer: x\n```", "42\n```\nAnswer: x\n```"),
+        ("```python\nfinish('42')\n```", "42"),
+        ("```python\nfinal_answer(answer='42')\n```", "42"),
+        ("Answer: 42\nObservation: right", "42"),
+    ],
+)  # fmt: skip
+def test_an_answer_is_found(text: str, answer: str) -> None:
+    assert made(text).actions == (Action("finish", {"answer": answer}),)
+
+
+def test_a_text_without_any_of_that_is_an_answer() -> None:
+    assert made("It is 42.") == Parsed(answer="It is 42.")
+    assert made('{"it": 42}') == Parsed(answer='{"it": 42}')
+    assert made("{it: 42") == Parsed(answer="{it: 42")
+    typed = brief(look, run_code(), answer=dict[str, int])
+    assert made('{"it": 42}', asked=typed).actions == (Action("finish", {"answer": {"it": 42}}),)
+    assert made("It is 42.", asked=typed).fault
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "the reply was empty"),
+        ("Observation: it rains", "the reply was empty"),
+        ("```python\n\n```", "the block is empty"),
+        ("Answer:", "nothing stands behind Answer:"),
+    ],
+)
+def test_what_cannot_be_read_is_a_fault_with_the_right_form(text: str, fault: str) -> None:
+    found = made(text)
+    assert found.fault.startswith(f"{fault}. The right form")
+    assert "found = look(query=" in found.fault
+    assert made("```python\nx = 1\n```", asked=CALLS).fault.startswith("the block is not one call")
+    assert "print(6 * 7)" in made("", asked=brief(run_code())).fault
+
+
+def test_what_is_invented_behind_an_answer_is_no_answer_in_text() -> None:
+    found = made("It rains.\nObservation: it rains")
+    assert found.actions == (Action("finish", {"answer": "It rains."}),)
+    assert found.repairs == ("invented observation dropped",)
+
+
+@pytest.mark.parametrize(
+    ("code", "action"),
+    [
+        ("look('a', True)", Action("look", {"query": "a", "deep": True})),
+        ("look(query='a', **{'deep': False})", Action("look", {"query": "a", "deep": False})),
+        ('look(**{"query": "a", "deep": true})', Action("look", {"query": "a", "deep": True})),
+        ("now()", Action("now")),
+        ("look('a', False, 3)", None),
+        ("look('a', query='b')", None),
+        ("look(query='a', **{'query': 'b'})", None),
+        ("look(x)", None),
+        ("look(1 + 1j)", None),
+        ("look(('a',))", None),
+        ("look([1e999])", None),
+        ("look({'a': [None, 1.5]})", Action("look", {"query": {"a": [None, 1.5]}})),
+        ("look({1: 2})", None),
+        ("print('a')", None),
+        ("x.look('a')", None),
+        ("'a'", None),
+        ("look(", None),
+        ("look(" + "[" * 5_000, None),
+        (f"look('{'a' * LONGEST}')", None),
+    ],
+)
+def test_a_lone_call_is_that_call(code: str, action: Action | None) -> None:
+    assert lone_call(RUNS, code) == action
+
+
+def test_without_run_code_a_lone_call_may_be_of_what_is_no_tool() -> None:
+    assert lone_call(CALLS, "open_page(url='x')") == Action("open_page", {"url": "x"})
+    assert lone_call(CALLS, "open_page('x')") is None
+
+
+def test_names_are_those_of_python() -> None:
+    assert [function_name(name) for name in ("look", "my-tool", "in", "3d")] == [
+        "look", "my_tool", "in_", "3d_",
+    ]  # fmt: skip
+    odd = Action("look", {"a-b": 1})
+    assert written(odd) == "look(**{'a-b': 1})"
+    assert lone_call(RUNS, written(odd)) == odd
+
+
+def test_a_function_is_shown_with_its_types() -> None:
+    assert signature(look).splitlines() == [
+        "def look(query: str, deep: bool = False) -> list[str]:",
+        "    # Look something up.",
+        "    # query: What to look for.",
+        "    # deep: Whether to look twice.",
+    ]
+    fields = {
+        "one": {"enum": ["a", 1]},
+        "two": {"type": ["string", "null"]},
+        "three": {"anyOf": [{"type": "integer"}, {"type": "array"}]},
+        "four": {},
+    }
+    parameters = {"type": "object", "properties": fields, "required": list(fields)}
+    odd = Tool("odd", "Odd.", parameters, call=now.call, examples=({"one": "a"},))
+    assert signature(odd).splitlines() == [
+        "def odd(one: Literal['a', 1], two: str | None, three: int | list, four: Any):",
+        "    # Odd.",
+        "    # for example: odd(one='a')",
+    ]
+
+
+def test_a_run_shows_programs_and_what_they_print() -> None:
+    replies = [
+        f"I look.\n```python\n{PROGRAM}\n```",
+        "```python\nprint('```')\n```",
+        "Answer: done",
+    ]
+    model = ScriptedModel(replies)
+    agent = Agent(model=model, tools=[look, run_code()], codec="code")
+    store = MemoryStore()
+    assert run_sync(agent, "?", store=store, run_id="r").answer == "done"
+    record = read_sync("r", store=store)
+    parts = [part.text for part in CODE.render(agent.brief, record.steps[0])]
+    assert parts == [f"I look.\n```python\n{PROGRAM}\n```", "Observation: ['a']"]
+    parts = [part.text for part in CODE.render(agent.brief, record.steps[1])]
+    assert parts == ["````python\nprint('```')\n````", "Observation: ```"]
+
+
+def test_a_grammar_for_programs_closes_its_own_fence() -> None:
+    grammar = CODE.grammar(RUNS, "auto", None)
+    assert '"```python\\x0A"' in grammar
+    assert "look(**" not in grammar
+    assert "look(**" in CODE.grammar(CALLS, "auto", None)
+    assert "python" not in CODE.grammar(RUNS, "none", None)
