@@ -8,11 +8,13 @@ from clew import Agent, MemoryStore, Tool, read_sync, run_sync, tool
 from clew.codecs import Code
 from clew.codecs.functions import LONGEST, function_name, lone_call, signature, written
 from clew.codecs.interface import Parsed
-from clew.core.events import Action, RawCall, Reply
+from clew.core.events import Action, Fingerprints, RawCall, Reply, Thought
+from clew.core.trajectory import Call, Step
 from clew.testing import ScriptedModel
 from clew.toolbox.code import run_code
 
 CODE = Code()
+NO_PRINTS = Fingerprints("", "", "", "")
 PROGRAM = "x = look('a')\nprint(x)"
 
 
@@ -96,6 +98,8 @@ def test_an_answer_is_found(text: str, answer: str) -> None:
 def test_a_text_without_any_of_that_is_an_answer() -> None:
     assert made("It is 42.") == Parsed(answer="It is 42.")
     assert made('{"it": 42}') == Parsed(answer='{"it": 42}')
+    assert made('{"args": [1]}') == Parsed(answer='{"args": [1]}')
+    assert made("", RawCall("run_code", "[1]")).fault
     assert made("{it: 42") == Parsed(answer="{it: 42")
     typed = brief(look, run_code(), answer=dict[str, int])
     assert made('{"it": 42}', asked=typed).actions == (Action("finish", {"answer": {"it": 42}}),)
@@ -204,6 +208,13 @@ def test_a_run_shows_programs_and_what_they_print() -> None:
     assert parts == [f"I look.\n```python\n{PROGRAM}\n```", "Observation: ['a']"]
     parts = [part.text for part in CODE.render(agent.brief, record.steps[1])]
     assert parts == ["````python\nprint('```')\n````", "Observation: ```"]
+
+
+def test_an_answer_that_would_be_read_otherwise_is_written_as_a_call() -> None:
+    answer = Action("finish", {"answer": "It rains.\nObservation: it rains"})
+    shown = CODE.render(RUNS, Step(1, Thought(Reply(), NO_PRINTS), (Call("1.1", answer),)))
+    assert shown[0].text.startswith("```python\nfinish(answer='It rains.\\nObservation:")
+    assert made(shown[0].text).actions == (answer,)
 
 
 def test_a_grammar_for_programs_closes_its_own_fence() -> None:

@@ -46,7 +46,9 @@ class Pieces(msgspec.Struct):
     """A reply taken apart by lines: prose, then one block of code or an answer."""
 
     prose: list[str] = []
-    code: list[str] | None = None
+    code: list[str] = []
+    coded: bool = False
+    """Whether there is a block."""
     answer: list[str] | None = None
     fence: str = ""
     """The open fence, or ""."""
@@ -68,7 +70,7 @@ class Pieces(msgspec.Struct):
                 self.fence = "" if self.fence else found[1]
             self.answer.append(line)
         elif (found := _FENCE.fullmatch(line)) is not None:
-            self.fence, self.code = found[1], []
+            self.fence, self.coded = found[1], True
         elif (found := _ANSWER.match(line)) is not None:
             self.answer = [line[found.end() :]]
         else:
@@ -78,7 +80,7 @@ class Pieces(msgspec.Struct):
         found = _FENCE.fullmatch(line)
         if found is not None and not found[2] and len(found[1]) >= len(self.fence):
             self.fence, self.over = "", True
-        elif self.code is not None:
+        else:
             self.code.append(line)
 
 
@@ -296,7 +298,7 @@ def _read(brief: PromptSpec, reply: Reply, found: Pieces, thought: str) -> Parse
         return Parsed(
             thought, (_answered(brief, "\n".join(found.answer).strip()),), repairs=(*repairs,)
         )
-    code = None if found.code is None else "\n".join(found.code)
+    code = "\n".join(found.code) if found.coded else None
     if code is not None and found.fence:
         repairs.append(_UNCLOSED)
     if code is None:
@@ -356,13 +358,11 @@ def _unfenced(brief: PromptSpec, reply: Reply, text: str) -> tuple[str | None, s
             "" if code is None else "program in an object",
         )
     lines = text.split("\n")
-    place = next((n for n, line in enumerate(lines) if _CODE.match(line)), None)
-    if place is None:
-        return None, text, ""
-    label = _CODE.match(lines[place])
-    first = lines[place][label.end() :] if label is not None else ""
-    code = "\n".join([first, *lines[place + 1 :]]).strip("\n")
-    return code, "\n".join(lines[:place]).strip(), "no fence around the program"
+    for place, line in enumerate(lines):
+        if (label := _CODE.match(line)) is not None:
+            code = "\n".join([line[label.end() :], *lines[place + 1 :]]).strip("\n")
+            return code, "\n".join(lines[:place]).strip(), "no fence around the program"
+    return None, text, ""
 
 
 def _coded(value: Any) -> str | None:

@@ -109,6 +109,13 @@ async def test_a_function_can_be_passed_around_and_is_never_called_here() -> Non
             stub()
 
 
+async def test_of_what_is_printed_the_beginning_is_kept() -> None:
+    async with Monty().open(CodeLimits(output=10), ["look"], "seed") as session:
+        assert isinstance(await session.start("print('a' * 20)\nlook()\nprint('b')"), Asked)
+        assert await session.resume(Returned(None)) == Finished()
+        assert session.printed() == "aaaaaaaaaa\n[… more was printed, and is not kept]\n"
+
+
 async def test_an_interpreter_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MONTY_BIN", "/nowhere/monty")
     with pytest.raises(ToolError, match="the interpreter of programs does not start"):

@@ -1,5 +1,6 @@
 """Programs whose functions are tools: what they do, what bounds them, and what is seen of them."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from clew import (
     run,
     tool,
 )
+from clew.concurrency.resources import resources
 from clew.testing import ScriptedModel, act, acts, say
 from clew.toolbox.code import CodeLimits, Monty, code_tool, run_code
 
@@ -249,14 +251,16 @@ async def test_a_cancelled_program_is_not_gone_on_with() -> None:
         return Verdict("hold", "ask first") if call.action.name == "send" else None
 
     programs = ["x = 1", "x = 2\nsend('a')", "x"]
-    store = MemoryStore()
-    agent = code(*programs, guards=[ask_first])
-    assert (await run(agent, "?", store=store, run_id="r")).status == "held"
-    await cancel("r", store=store)
-    assert (await resume(agent, "r", store=store)).status == "interrupted"
-    found: Result[str] = await resume(agent, "r", say="go on", store=store)
-    assert found.answer == "done"
-    assert seen(await read("r", store=store))[2] == "1"
+    for owner in (resources, nullcontext):  # with the session open all the time, and without
+        store = MemoryStore()
+        agent = code(*programs, guards=[ask_first])
+        async with owner():
+            assert (await run(agent, "?", store=store, run_id="r")).status == "held"
+            await cancel("r", store=store)
+            assert (await resume(agent, "r", store=store)).status == "interrupted"
+            found: Result[str] = await resume(agent, "r", say="go on", store=store)
+        assert found.answer == "done"
+        assert seen(await read("r", store=store))[2] == "1"
 
 
 async def test_a_fork_goes_on_with_the_variables_of_its_record() -> None:

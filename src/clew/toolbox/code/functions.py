@@ -43,10 +43,9 @@ def _inside(value: Any) -> Any:
 
 def result(call: Call) -> Returned | Raised:
     """What a call gives to the program: its content, or an exception that says why it has none."""
-    if (seen := call.observation) is None:
-        return Raised("RuntimeError", "it has no observation yet")
-    if seen.ok:
-        return Returned(seen.content)
+    seen = call.observation
+    if seen is None or seen.ok:
+        return Returned(None if seen is None else seen.content)
     text = seen.text.removeprefix("ERROR: ").removeprefix("tool_error: ")
     return Raised("RuntimeError", text)
 

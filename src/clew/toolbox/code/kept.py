@@ -42,12 +42,11 @@ async def kept_of(made: CallContext, call: Call) -> Kept | str:
         body = await made.blob(call.suspended.blob)
     except StoreError as error:
         return str(error)
-    if hashlib.sha256(body).hexdigest() != call.suspended.blob:
-        return CHANGED
     try:
-        return msgspec.msgpack.decode(body, type=Kept)
+        kept = msgspec.msgpack.decode(body, type=Kept)
     except msgspec.DecodeError:
         return CHANGED
+    return kept if hashlib.sha256(body).hexdigest() == call.suspended.blob else CHANGED
 
 
 def ended(call: Call) -> bool:

@@ -42,15 +42,24 @@ class Sessions:
         self.executor, self.limits, self.functions = executor, limits, functions
 
     async def of(self, run_id: str) -> Open:
-        """The session of a run: the one that is open, or a new one. Raises `ToolError`."""
-        latest = await hold_open(("run_code", self.executor.name), _nothing_open)
-        found = await hold_open(self._key(run_id), lambda: self._opened(run_id))
-        latest[self._key(run_id)] = found
-        for key in list(latest)[: -MOST or None]:
-            if not latest[key].busy:
-                del latest[key]
-                await close_resource(key)
+        """The session of a run: the one that is open, or a new one. Raises `ToolError`.
+
+        It stays open until `rest` says that it is not at work.
+        """
+        key, latest = self._key(run_id), await self._latest()
+        found = await hold_open(key, lambda: self._opened(run_id))
+        found.busy = True
+        latest.pop(key, None)
+        latest[key] = found  # as the last
+        idle = [key for key, one in latest.items() if not one.busy]
+        for old in idle[: max(0, len(latest) - MOST)]:
+            del latest[old]
+            await close_resource(old)
         return found
+
+    async def rest(self, run_id: str) -> None:
+        """The session of a run is not at work: where others are needed it may be closed."""
+        (await self._latest())[self._key(run_id)].busy = False
 
     async def anew(self, run_id: str) -> Open:
         """A new session in the place of the one that the run has."""
@@ -60,6 +69,9 @@ class Sessions:
     async def close(self, run_id: str) -> None:
         """Close the session of a run."""
         await close_resource(self._key(run_id))
+
+    async def _latest(self) -> "dict[tuple[str, ...], Open]":
+        return await hold_open(("run_code", self.executor.name), _nothing_open)
 
     def _key(self, run_id: str) -> tuple[str, ...]:
         return ("run_code", self.executor.name, run_id, *self.functions)

@@ -90,7 +90,6 @@ class _Work:
         """Go on until the program calls a tool, or ends."""
         self._refuse_another()
         here = await self.sessions.of(self.run_id)
-        here.busy = True
         try:
             if ended(self.own):
                 return await self._ended(here)
@@ -103,7 +102,7 @@ class _Work:
                 came = await here.session.resume(result(self.own.asked[-1]))
             return await self._next(here, came)
         finally:
-            here.busy = False
+            await self.sessions.rest(self.run_id)
 
     def _refuse_another(self) -> None:
         """Raise `ToolError` for a second program of a step: both would have the same variables."""
@@ -150,7 +149,6 @@ class _Work:
         lost = isinstance(came, Failed) and came.lost
         if lost:
             here = await self._before(await self.sessions.anew(self.run_id))
-            here.busy = True
         shown = came if isinstance(came, Finished | Failed) else Finished()
         text = report(self.own, printed, shown, remarks, self.programs.limits.output)
         ok = not isinstance(came, Failed)
@@ -192,7 +190,7 @@ class _Work:
         *gave, last = self.own.asked
         came = await self._again(here, self.own, self.code, gave)
         await self._compare(here, self.own, came, last)
-        self._remark(why)
+        self.remarks.append(f"{why}: it was run anew over the recorded observations")
         here.place = place
         return here
 
@@ -220,7 +218,7 @@ class _Work:
                 if isinstance(kept, str) or not kept.lost:
                     await self._again(here, call, str(call.args.get("code", "")), call.asked)
         except ToolError as error:
-            self._remark(f"the variables of earlier programs are gone: {error}")
+            self.remarks.append(f"the variables of earlier programs are gone: {error}")
             here = await self.sessions.anew(self.run_id)
         here.session.printed()
         return here
@@ -252,10 +250,6 @@ class _Work:
             f"where the record has {was.key}, {call_line(was.action)}: it cannot go on. What it "
             "had called is done; look at that before you call it again"
         )
-
-    def _remark(self, why: str) -> None:
-        if why:
-            self.remarks.append(f"{why}: it was run anew over the recorded observations")
 
 
 def _seen(text: str, ok: bool) -> Observation:  # noqa: FBT001 - as in the record
