@@ -405,7 +405,8 @@ class Attempt(Event, frozen=True):
     `hash` identifies the arguments, `timeout` is in seconds from this entry's time, `number` counts
     from 1, and `after` says why the previous attempt failed. For a sub-run, `child` is its id and
     `grant` its budget, instead of a timeout. `task` is the id under which a server goes on working
-    on the call: it completes the attempt of the same number, and a later attempt asks for that.
+    on the call: it completes the attempt of the same number, and a later attempt asks for that. So
+    does another `tool`: the call was handed on to it, before it has an effect of its own.
     """
 
     call: str

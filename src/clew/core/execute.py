@@ -122,7 +122,7 @@ async def _settle(
         found = await _probe(agent, journal, tool, call, tool.probe)
         if found is None or found.outcome != "unknown":
             return found
-    text = IN_DOUBT.format(tool=tool.name)
+    text = IN_DOUBT.format(tool=call.attempts[-1].tool)
     if agent.limits.unknown == "hold" and not _retry_refused(call):
         verdict = Verdict("hold", text, args=call.args, code="unknown")
         return Judged(call.key, verdict, by="in doubt")
@@ -175,8 +175,8 @@ async def _attempt(
     trust, most = trust_of(tool, journal.trajectory), attempt.timeout
     post = partial(_post_late_result, journal, tool, call)
 
-    async def begun(task: str) -> None:
-        await journal.record(msgspec.structs.replace(attempt, task=task))
+    async def begun(task: str, *, by: str = attempt.tool) -> None:
+        await journal.record(msgspec.structs.replace(attempt, task=task, tool=by))
 
     made = CallContext(
         record=journal.trajectory,

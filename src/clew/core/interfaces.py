@@ -164,8 +164,8 @@ class CallContext:
     answer: Json = None
     blob: Callable[[str], Awaitable[bytes]]
     """Fetch a blob that the record names, such as what a call left to go on with."""
-    begun: Callable[[str], Awaitable[None]]
-    """Put the id of a task on disk, before it is waited for."""
+    begun: Callable[..., Awaitable[None]]
+    """Put the id of a task on disk, before it is waited for, or "" and `by`: the tool at work."""
     progress: Callable[[str], None]
     """Tell whoever watches how far the call is (`Progress`)."""
     late: Callable[[str], None]

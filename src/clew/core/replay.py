@@ -316,8 +316,10 @@ def _recorded_tool(tool: AnyTool, journal: _Replaying) -> AnyTool:
 
     async def call(_args: dict[str, Json], key: str) -> Observation | Suspended | Verdict:
         found, made = journal.next_about(key), CALL.get()
-        if isinstance(found, Attempt) and found.task and made is not None and not made.task:
-            await made.begun(found.task)
+        tried = journal.trajectory.call(key.rpartition(":")[2]).attempts
+        number = tried[-1].number if tried else 1
+        while isinstance(found, Attempt) and found.number == number and made is not None:
+            await made.begun(found.task, by=found.tool)
             found = journal.next_about(key)
         if isinstance(found, Attempt):
             return Observation(content=found.after, ok=False, outcome="not_done")

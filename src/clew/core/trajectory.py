@@ -352,7 +352,7 @@ class Trajectory:
         call = self.call(attempt.call)
         if not call.attempts:
             self._count(call)
-        # one of the same number says which task that began
+        # one of the same number says which task that began, or which tool went on with the call
         call.attempts = (*(it for it in call.attempts if it.number != attempt.number), attempt)
         if attempt.grant is not None:
             self._reserved[call.key] = attempt.grant

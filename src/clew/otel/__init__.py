@@ -180,9 +180,9 @@ class Spans:
                     key = f"{self._steps}.{self._place}"
                     self._actions[key], self._begun[key] = action, entry.at
             case Attempt():
-                self._attempts[event.call] = event.number
-                if event.number == 1:
+                if event.number == 1 and event.call not in self._attempts:
                     self._begun[event.call] = entry.at
+                self._attempts[event.call] = event.number
             case Judged() | Ruling():
                 self._begun[event.call] = entry.at
             case _:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Awaitable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, cast
 
 import anyio
@@ -82,8 +83,7 @@ class _Pair:
 
     async def __call__(self, args: dict[str, Json], key: str) -> Any:
         """The call by the first, else by the second."""
-        made = CALL.get()
-        if made is not None and made.task.startswith(self._mark):
+        if self._was_handed_on(key):
             why = "it had been handed on before"
         else:
             value, why = await self._first(args, key)
@@ -91,10 +91,12 @@ class _Pair:
                 return value
         return await self._second(args, key, f"{self.tool.name} did not do it: {why}")
 
-    @property
-    def _mark(self) -> str:
-        """What stands before the ids of tasks that the second tool has begun."""
-        return f"{self.other.name}: "
+    def _was_handed_on(self, key: str) -> bool:
+        """Whether the task that an earlier attempt began is one of the second tool."""
+        if (made := CALL.get()) is None or not made.task:
+            return False
+        tried = made.record.call(key.rpartition(":")[2]).attempts
+        return any(one.task == made.task and one.tool in _names(self.other) for one in tried)
 
     async def _first(self, args: dict[str, Json], key: str) -> tuple[Any, str]:
         """What the first tool returned; or why it certainly did nothing."""
@@ -122,7 +124,7 @@ class _Pair:
         other, mapped = self.other, self._mapped(args)
         if wrong := problems(other.parameters, mapped):
             raise ToolError(f"{why}. {other.name} cannot be called instead: {'; '.join(wrong)}")
-        self._hand_on()
+        await self._hand_on(key)
         failed = f"{why}. {other.name}, called instead, did not do it either: "
         try:
             value = await _called(other, mapped, key)
@@ -138,15 +140,14 @@ class _Pair:
             raise ToolError(f"{failed}{value.text}")
         return _noted(value, other, f"{other.name} answered, since {why}")
 
-    def _hand_on(self) -> None:
-        """Let the second tool see its own task, and begin tasks that are known to be its own."""
+    async def _hand_on(self, key: str) -> None:
+        """Put an effect of the second tool on record before it; let it see only its own task."""
         if (made := CALL.get()) is None:
             return
-
-        async def begun(task: str) -> None:
-            await made.begun(f"{self._mark}{task}")
-
-        task = made.task.removeprefix(self._mark) if made.task.startswith(self._mark) else ""
+        begun = partial(made.begun, by=self.other.name)
+        task = made.task if self._was_handed_on(key) else ""
+        if self.other.effect in EFFECTFUL and not task:
+            await begun("")
         CALL.set(replace(made, task=task, answer=None, begun=begun))
 
     def _mapped(self, args: Mapping[str, Json]) -> dict[str, Json]:
@@ -178,6 +179,12 @@ class _Pair:
             said = f"{self.other.name} is not called with these arguments: {second.reason}"
             return Verdict("deny", said, code=second.code)
         return first or second
+
+
+def _names(tool: Tool) -> set[str]:
+    """The tools that a call of this one may come to."""
+    pair = tool.call
+    return _names(pair.tool) | _names(pair.other) if isinstance(pair, _Pair) else {tool.name}
 
 
 async def _judged(guard: Guard | None, call: Call, so_far: Trajectory) -> Verdict | None:
