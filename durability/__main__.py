@@ -16,6 +16,7 @@ from durability import (
     report,
     speed,
     storms,
+    strategies,
     torn,
     with_ray,
 )
@@ -32,6 +33,7 @@ PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "poisoned": poisoned.poisoned,
     "entries": entries.killed,
     "code": code.code,
+    "strategies": strategies.killed,
     "mcp-servers": mcp.servers,
     "mcp-clew": mcp.clew,
     "mcp-leaks": mcp_leaks.leaks,

@@ -24,6 +24,7 @@ from durability import (
     outages,
     poisoned,
     storms,
+    strategies,
     torn,
     world,
 )
@@ -68,6 +69,10 @@ def test_a_long_run_is_killed_at_its_entries() -> None:
 
 def test_programs_of_a_model_are_killed_at_every_suspension() -> None:
     whole(code.code(30))
+
+
+def test_each_strategy_is_killed_at_its_entries() -> None:
+    whole(strategies.killed(20))
 
 
 def test_servers_of_mcp_tools_are_killed_in_calls() -> None:

@@ -1,0 +1,182 @@
+"""Each strategy killed at every write of its records: it comes to the same end, and acts once."""
+
+import signal
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from clew import open_store
+from clew.core.events import Attempt, Charged, Event, Forked, Observation, Started, encode
+from clew.core.journal import load
+from durability import strategy_runs, world
+from durability.nursery import Nursery
+from durability.progress import tell
+from durability.storm import asyncio_run, folder
+from durability.strategy_runs import NAMES, RUN, Orders
+from recordings.part import Figure, Part, count
+
+MODULE: Final = "durability.strategy_runs"
+ENTRY: Final = f"{MODULE}:serve"
+MOST: Final = 100
+
+TEXT: Final = f"""\
+{", ".join(f"`{name}`" for name in NAMES[:5])},
+{", ".join(f"`{name}`" for name in NAMES[5:])}: a run by each. The process is killed
+(`kill -9`) at each write of its record or of one of the runs in it, once before it is committed and
+once after, and another goes on with an SQLite file. The agents' tools look, send (`unsafe`), put
+(`idempotent`) and post (with a probe); those of a vote and a tree search only look. Models are
+scripted, and say what hangs on their prompts alone. All records but for what a death adds, all
+prompts to the byte, and the effects outside must be those of the run that nothing happened to.
+Where a message was on its way when the process died, the model is told that nobody knows, and goes
+on from there: then nothing may have been sent twice.
+"""
+
+
+@dataclass
+class Found:
+    """What came of it."""
+
+    kills: int = 0
+    runs: int = 0
+    same: int = 0
+    doubted: int = 0
+    calls: int = 0
+    twice: list[str] = field(default_factory=list[str])
+    open: list[str] = field(default_factory=list[str])
+    broken: list[str] = field(default_factory=list[str])
+    misses: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True)
+class End:
+    """What is left of a run: all its records but for what a death adds, prompts, effects."""
+
+    records: frozenset[tuple[str, tuple[bytes, ...]]]
+    prompts: frozenset[str]
+    effects: Counter[str]
+    doubted: Sequence[str]
+    said: str
+    replays: str
+
+
+def killed(sample: int) -> Part:
+    """Each strategy, at every nth write."""
+    found = Found()
+    with folder("strategies", memory=True) as place, Nursery(MODULE) as nursery:
+        for name in NAMES:
+            _killed(nursery, place / name, name, sample, found)
+            tell(f"strategies: {name}: killed {found.kills} times in all")
+    return Part(
+        "Killed in strategies",
+        TEXT,
+        [*_figures(found, sample)],
+        [*found.open, *found.twice, *found.broken, *found.misses],
+    )
+
+
+def _killed(nursery: Nursery, place: Path, name: str, sample: int, found: Found) -> None:
+    calm = _ended(name, _carried(nursery, place / "calm", Orders("", name), found))
+    writes = int((place / "calm" / "writes").read_text(encoding="utf-8"))
+    for at in range(1, writes + 1, sample):
+        for before in (True, False):
+            what = f"{name}, killed {'before' if before else 'after'} write {at}"
+            where = place / f"{at}-{before}"
+            end = _ended(name, _carried(nursery, where, Orders("", name, at, before), found))
+            _compare(found, what, calm, end)
+
+
+def _carried(nursery: Nursery, place: Path, orders: Orders, found: Found) -> Path:
+    """Let a process carry the run, until it is killed, and another to the end."""
+    place.mkdir(parents=True)
+    for one in (orders, msgspec.structs.replace(orders, kill_at=0)):
+        told = msgspec.structs.replace(one, folder=str(place))
+        code = nursery.wait(nursery.start(told, entry=ENTRY))
+        found.kills += code == -signal.SIGKILL
+        if code != -signal.SIGKILL:
+            break
+    return place
+
+
+def _ended(name: str, place: Path) -> End:
+    return asyncio_run(_read, name, place)  # type: ignore[no-any-return]  # of what it is given
+
+
+async def _read(name: str, place: Path) -> End:
+    store = open_store(place / "runs.sqlite")
+    try:
+        names = await store.ids(RUN, MOST)
+        records = {run_id: await load(store, run_id) for run_id in sorted(names)}
+        replays = await strategy_runs.replays(name, place, records, store)
+    finally:
+        await store.close()
+    kept: dict[str, list[Event]] = {
+        run_id: [
+            _plain(entry.event)
+            for entry in record.entries
+            if not isinstance(entry.event, Attempt | Charged)
+        ]
+        for run_id, record in records.items()
+    }
+    effects = Counter(world.Ledger(place).lines())
+    for line in effects:
+        if not line.startswith("send "):  # its receiver knows a key again; or it only looks
+            effects[line] = 1
+    stop = records[RUN].stop
+    return End(
+        frozenset((run_id, tuple(sorted(map(encode, events)))) for run_id, events in kept.items()),
+        frozenset((place / "sent").read_text(encoding="utf-8").splitlines()),
+        effects,
+        [
+            f"{run_id}:{event.call}"
+            for run_id, events in kept.items()
+            for event in events
+            if isinstance(event, Observation) and event.outcome == "unknown"
+        ],
+        "" if stop is None else f"{stop.status}: {stop.answer}",
+        replays,
+    )
+
+
+def _plain(event: Event) -> Event:
+    """The event without what a run was granted and took: a death takes time and tokens."""
+    if isinstance(event, Started | Forked):
+        return msgspec.structs.replace(event, grant=None)
+    return msgspec.structs.replace(event, spent=None) if isinstance(event, Observation) else event
+
+
+def _compare(found: Found, what: str, calm: End, end: End) -> None:
+    """Hold an end against that of the run that nothing happened to."""
+    found.runs += 1
+    found.calls += sum(line.startswith("send ") for line in end.effects)
+    found.twice += [f"{what}: {line}: {n} times" for line, n in end.effects.items() if n > 1]
+    if end.replays:
+        found.broken.append(f"{what}: {end.replays}")
+    if end.said != calm.said:
+        found.open.append(f"{what}: {end.said or 'open'} instead of {calm.said}")
+    elif end.doubted:
+        found.doubted += 1
+    elif (end.records, end.prompts, end.effects) == (calm.records, calm.prompts, calm.effects):
+        found.same += 1
+    else:
+        parts = ("records", "prompts", "effects")
+        other = [part for part in parts if getattr(end, part) != getattr(calm, part)]
+        found.misses.append(f"{what}: other {' and '.join(other)}")
+
+
+def _figures(found: Found, sample: int) -> Iterator[Figure]:
+    least = 400 // sample
+    yield Figure("processes killed", f"{found.kills:,}", f"{found.runs:,} runs", f"≥ {least}",
+                 found.kills >= least)  # fmt: skip
+    yield count("runs that did not come to the same end", len(found.open), found.runs, exactly=0)
+    sure = found.runs - found.doubted
+    yield count("runs with the records, prompts and effects of the one that was not killed",
+                found.same, sure, exactly=sure)  # fmt: skip
+    yield Figure("runs with a message in doubt: the model is told, and the end is the same",
+                 f"{found.doubted:,}", f"{found.runs:,}")  # fmt: skip
+    yield count("messages sent twice", len(found.twice), found.calls, exactly=0)
+    yield count("runs of which a record does not replay, or only with a call", len(found.broken),
+                found.runs, exactly=0)  # fmt: skip
