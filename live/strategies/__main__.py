@@ -12,14 +12,13 @@ import platformdirs
 
 from clew import ConfigError
 from durability.progress import tell
+from live.strategies import page
 from live.strategies.ask import Asker
 from live.strategies.configurations import FORMS, NAMES, Form
 from live.strategies.outcomes import FOLDER, add, read
 from live.strategies.tasks import SOURCES, Task, listed, task
 
 RECORDS: Final = Path(platformdirs.user_state_dir("clew")) / "live-strategies.sqlite"
-ROUNDS: Final = (20, 40, 60)
-"""After so many tasks, all forms have answered the same."""
 BLOCK: Final = 2
 """So many tasks of one source in a row: the beginning of their prompts is read once."""
 
@@ -38,6 +37,7 @@ def options() -> argparse.ArgumentParser:
     found.add_argument("--threads", type=int, default=0, help="0: one for each core")
     found.add_argument("--records", type=Path, default=RECORDS, help="where runs are recorded")
     found.add_argument("--outcomes", type=Path, default=FOLDER, help="where outcomes are kept")
+    found.add_argument("--print", action="store_true", help="print the section, write nothing")
     found.add_argument("--page", action="store_true", help="ask nothing, write the section only")
     return found
 
@@ -90,6 +90,13 @@ def main(said: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 2
+    new = page.section(read(args.outcomes))
+    if args.print:
+        print(new)
+    else:
+        text = page.PAGE.read_text(encoding="utf-8")
+        page.PAGE.write_text(page.written(text, new), encoding="utf-8")
+        print("wrote the section Measured of docs/strategies.md")
     return 0
 
 

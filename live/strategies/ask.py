@@ -85,6 +85,7 @@ class Asker:
             threads=self.settings.cores,
             at=datetime.now(UTC).isoformat(timespec="seconds"),
             version=clew.__version__,
+            edition=form.edition,
             stopped=stopped,
             taken_up=taken_up,
         )  # fmt: skip

@@ -37,7 +37,8 @@ MOST: Final = 4
 class Form:
     """A way to answer: the agent by itself, by a strategy, or `votes` times with a vote.
 
-    `edition` counts what changed in a strategy and does not show in the prompts of its roles.
+    `edition` counts what changed in a strategy since the first outcomes; only those of the last
+    edition are compared.
     """
 
     name: str
@@ -108,6 +109,7 @@ FORMS: Final = (
         "rewoo",
         f"at most {MOST + 2} calls planned beforehand",
         lambda agent, _: ReWOO(agent, most=MOST + 2),
+        edition=2,  # arguments that do not fit were carried out, fields could not be referred to
     ),
     Form("reflexion", "three trials; tests judge `quixbugs`, else the model itself", _reflexion),
     Form(

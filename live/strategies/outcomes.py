@@ -1,6 +1,5 @@
 """Outcomes on file: one line of JSON each, appended when it is there, so that nothing is lost."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -24,7 +23,7 @@ class Key(NamedTuple):
 class Answered(Value, frozen=True):
     """A task answered in a form, and what that took.
 
-    `runs` counts all runs, that of the strategy too; `calls` are replies of the model, `prompt`,
+    `edition` is that of the form. `runs` counts all runs, that of the strategy too; `calls` are replies of the model, `prompt`,
     `cached` and `written` their tokens; `made` calls of tools. `seconds` are of the wall, `load`
     how many processes wanted the machine meanwhile.
     """
@@ -54,6 +53,7 @@ class Answered(Value, frozen=True):
     threads: int
     at: str
     version: str
+    edition: int = 1
     stopped: bool = True
     taken_up: bool = False
 
@@ -82,9 +82,3 @@ def read(folder: Path = FOLDER) -> list[Answered]:
                 continue
             found[one.key] = one
     return list(found.values())
-
-
-def latest(found: Iterable[Answered]) -> list[Answered]:
-    """Of each form and task the last that was measured: earlier ones are of an earlier clew."""
-    kept = {(one.form, one.task): one for one in sorted(found, key=lambda one: one.at)}
-    return list(kept.values())
