@@ -11,7 +11,7 @@ tokens, how much at once. Tokens are the characters of prompts, tools included, 
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -199,7 +199,7 @@ class Took:
     prompts: int
     seconds: float
 
-    def share(self, among: "list[Took]") -> float:
+    def share(self, among: "Sequence[Took]") -> float:
         """Its prompt tokens as a share of those of the agent alone, with the same tools."""
         alone = (one for one in among if one.way.name == "react")
         return self.prompts / next(o.prompts for o in alone if o.way.others == self.way.others)
@@ -237,7 +237,7 @@ async def measured() -> list[Took]:
     return found
 
 
-def rows(found: list[Took]) -> str:
+def rows(found: Sequence[Took]) -> str:
     """The table."""
     heads = ["way", "what it does", "model calls", "prompt tokens", "of `react`'s", "seconds",
              "the longest way alone", "times that"]  # fmt: skip
@@ -257,7 +257,7 @@ def rows(found: list[Took]) -> str:
     return table(heads, lines)
 
 
-def missed(found: list[Took]) -> list[str]:
+def missed(found: Sequence[Took]) -> list[str]:
     """The aims that are not met, in a line each."""
     told: list[str] = []
     for one in (one for one in found if one.way.name == "rewoo"):

@@ -19,6 +19,7 @@ from clew.strategies import (
     strategy_agent,
 )
 from clew.strategies.roles import Reads
+from clew.toolbox.code import run_code
 from live.strategies.tasks import Task
 
 STEPS: Final = 8
@@ -37,8 +38,8 @@ MOST: Final = 4
 class Form:
     """A way to answer: the agent by itself, by a strategy, or `votes` times with a vote.
 
-    `edition` counts what changed in a strategy since the first outcomes; only those of the last
-    edition are compared.
+    With `code` the agent writes programs in which the tools are functions. `edition` counts what
+    changed in a strategy since the first outcomes; only those of the last edition are compared.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Form:
     strategy: Callable[[Agent, Task], Strategy] | None = None
     votes: int = 1
     edition: int = 1
+    code: bool = False
 
     @property
     def params(self) -> dict[str, Json]:
@@ -56,7 +58,8 @@ class Form:
         """The agent by itself."""
         steps = STEPS * self.votes  # a vote divides its limits among its runs
         limits = Limits(steps=steps, seconds=SECONDS, tool_calls=CALLS)
-        return Agent(model, task.tools, guards=task.guards, limits=limits)
+        tools, codec = ([*task.tools, run_code()], "code") if self.code else (task.tools, None)
+        return Agent(model, tools, codec=codec, guards=task.guards, limits=limits)
 
     def made(self, model: Model, task: Task) -> Agent:
         """The agent that answers."""
@@ -117,6 +120,7 @@ FORMS: Final = (
         "at most six branches of three steps, two from each place; tests judge `quixbugs`",
         lambda agent, task: TreeSearch(agent, task.tests, breadth=2, most=6, steps=3),
     ),
+    Form("code", "the agent by itself writes programs (the codec `code`)", code=True),
     Form("vote of 3", f"three runs at temperature {WARM:g} vote", votes=3),
 )
 NAMES: Final = tuple(form.name for form in FORMS)

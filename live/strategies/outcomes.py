@@ -23,9 +23,9 @@ class Key(NamedTuple):
 class Answered(Value, frozen=True):
     """A task answered in a form, and what that took.
 
-    `edition` is that of the form. `runs` counts all runs, that of the strategy too; `calls` are replies of the model, `prompt`,
+    `runs` counts all runs, that of the strategy too; `calls` are replies of the model, `prompt`,
     `cached` and `written` their tokens; `made` calls of tools. `seconds` are of the wall, `load`
-    how many processes wanted the machine meanwhile.
+    how many processes wanted the machine meanwhile. `edition` is that of the form.
     """
 
     sha256: str

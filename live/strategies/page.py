@@ -37,8 +37,7 @@ is what the replies and look-ups take that must wait for each other.
 
 BOUND: Final = """
 ReWOO was to take at most {most:g} of the prompt tokens of ReAct, and {times:g} times the longest
-way. The time is met. The tokens are met beside {others} tools that are not needed ({many:.2f}), and
-not with one tool alone ({one:.2f}). What limits it: ReAct pays the beginning of the prompt six
+way. {aims} What limits it: ReAct pays the beginning of the prompt six
 times and the results one to five times over (15 in all), ReWOO pays its plan once and all five
 results once. With much to read and little ahead of it that tends to 5 / 15; with many tools, to
 1 / 6. A model that makes all five calls in one step saves nearly as much with ReAct, and needs no
@@ -49,12 +48,13 @@ LIVE: Final = """
 ### With a real small model
 
 `make strategies GGUF=path/to/model.gguf` asks; it can be stopped at any time, and goes on where it
-was. {count} outcomes of `{model}` at temperature 0 (votes 0.7), {tokens} tokens a reply, {steps}
-steps a run; {machine}, {threads} thread(s). **The machine was shared**: its load was {least:.1f} to
-{most:.1f}, so seconds say little.
+was. {count} outcomes of `{model}`
+at temperature 0 (votes 0.7), {tokens} tokens a reply, {steps} steps a run; {machine},
+{threads} thread(s). **The machine was shared**: its load was {least:.1f} to {most:.1f}, so seconds say little.
 
-{tasks} tasks were drawn beforehand (`python -m live.strategies.draw`): {drawn}. Half of each source
-are for tuning, the other half was not looked at. `goods` are generated: prices and stocks, of which
+{tasks} tasks were drawn beforehand (`python -m live.strategies.draw`): {drawn}.
+Half of each source are for tuning, the other half is to be left unseen (the records of one of them,
+`goods-cheapest-3`, were read beside those of a tuning task). `goods` are generated: prices and stocks, of which
 several must be looked up, and a sum. `quixbugs` are functions with a bug, which tests judge; the
 first three test cases are a tool of the agent, and the evaluator of `reflexion`. The others are
 those of [live](live.md). Elsewhere the model judges itself. {asked} tasks were asked in every form
@@ -80,15 +80,23 @@ def section(found: Sequence[Answered]) -> str:
         BOUND.format(
             most=strategies.MOST_TOKENS,
             times=strategies.MOST_TIME,
-            others=many.way.others,
-            many=many.share(took),
-            one=one.share(took),
+            aims=f"With one tool {_aims(one, took)}; beside {many.way.others} others "
+            f"{_aims(many, took)}.",
         ),
     ]
-    return "\n".join([*text, *(_live(found) if found else ())]).rstrip() + "\n"
+    return "\n".join([*text, *(live(found) if found else ())]).rstrip() + "\n"
 
 
-def _live(every: Sequence[Answered]) -> Iterator[str]:
+def _aims(one: strategies.Took, among: Sequence[strategies.Took]) -> str:
+    """Which of its aims a way meets."""
+    share, times = one.share(among), one.times
+    tokens = "meets" if share <= strategies.MOST_TOKENS else "misses"
+    time = "meets" if times <= strategies.MOST_TIME else "misses"
+    return f"it {tokens} the first ({share:.2f}) and {time} the second ({times:.2f})"
+
+
+def live(every: Sequence[Answered]) -> Iterator[str]:
+    """What came of asking a model."""
     editions = {form.name: form.edition for form in FORMS}
     found = [one for one in every if one.stopped and one.edition == editions[one.form]]
     loads, one = [each.load for each in found], found[-1]

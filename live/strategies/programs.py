@@ -22,7 +22,7 @@ from clew.evals import Case
 from clew.strategies import Judgement
 from clew.toolbox.sandbox import Sandbox, SandboxLimits
 
-ROOT: Final = Path(os.environ.get("CLEW_QUIXBUGS", "quixbugs"))
+VARIABLE: Final = "CLEW_QUIXBUGS"
 LONGEST: Final = 520
 """Characters of a function at most: its repair must fit a reply."""
 SHOWN: Final = 3
@@ -73,12 +73,16 @@ class Program:
         return Case(f"quixbugs-{self.name}", question, True, category="quixbugs")
 
 
-@cache
 def programs() -> dict[str, Program]:
     """Those short enough that have test cases as JSON. Raises `ConfigError` without a copy."""
+    return _programs(Path(os.environ.get(VARIABLE, "quixbugs")))
+
+
+@cache
+def _programs(root: Path) -> dict[str, Program]:
     found: dict[str, Program] = {}
-    for path in sorted((ROOT / "json_testcases").glob("*.json")):
-        text = (ROOT / "python_programs" / f"{path.stem}.py").read_text("utf-8")
+    for path in sorted((root / "json_testcases").glob("*.json")):
+        text = (root / "python_programs" / f"{path.stem}.py").read_text("utf-8")
         code, about = _parts(text)
         if len(code) > LONGEST or path.stem in SLOW:
             continue
@@ -86,7 +90,7 @@ def programs() -> dict[str, Program]:
         cases = tuple(_case(json.loads(line)) for line in lines)
         found[f"quixbugs-{path.stem}"] = Program(path.stem, code, about, cases)
     if not found:
-        message = f"no QuixBugs at {ROOT}: set CLEW_QUIXBUGS to a copy of jkoppel/QuixBugs"
+        message = f"no QuixBugs at {root}: set {VARIABLE} to a copy of jkoppel/QuixBugs"
         raise ConfigError(message)
     return found
 
