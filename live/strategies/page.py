@@ -37,11 +37,12 @@ is what the replies and look-ups take that must wait for each other.
 
 BOUND: Final = """
 ReWOO was to take at most {most:g} of the prompt tokens of ReAct, and {times:g} times the longest
-way. {aims} What limits it: ReAct pays the beginning of the prompt six
-times and the results one to five times over (15 in all), ReWOO pays its plan once and all five
-results once. With much to read and little ahead of it that tends to 5 / 15; with many tools, to
-1 / 6. A model that makes all five calls in one step saves nearly as much with ReAct, and needs no
-plan.
+way.
+{aims}
+What limits it: ReAct pays the beginning of the prompt six times, and the results one to five times
+over (15 in all); ReWOO pays its plan once and all five results once. With much to read and little
+ahead of it that tends to 5 / 15; with many tools, to 1 / 6. A model that makes all five calls in
+one step saves as much with ReAct, and needs no plan.
 """
 
 LIVE: Final = """
@@ -50,15 +51,16 @@ LIVE: Final = """
 `make strategies GGUF=path/to/model.gguf` asks; it can be stopped at any time, and goes on where it
 was. {count} outcomes of `{model}`
 at temperature 0 (votes 0.7), {tokens} tokens a reply, {steps} steps a run; {machine},
-{threads} thread(s). **The machine was shared**: its load was {least:.1f} to {most:.1f}, so seconds say little.
+{threads} thread(s). **The machine was shared**: its load was {least:.1f} to {most:.1f}, so seconds
+say little.
 
 {tasks} tasks were drawn beforehand (`python -m live.strategies.draw`): {drawn}.
 Half of each source are for tuning, the other half is to be left unseen (the records of one of them,
-`goods-cheapest-3`, were read beside those of a tuning task). `goods` are generated: prices and stocks, of which
-several must be looked up, and a sum. `quixbugs` are functions with a bug, which tests judge; the
-first three test cases are a tool of the agent, and the evaluator of `reflexion`. The others are
-those of [live](live.md). Elsewhere the model judges itself. {asked} tasks were asked in every form
-so far: that is little, and the intervals say how little.
+`goods-cheapest-3`, were read beside those of a tuning task). `goods` are generated: prices and
+stocks, of which several must be looked up, and a sum. `quixbugs` are functions with a bug, which
+tests judge; the first three test cases are a tool of the agent, and the evaluator of `reflexion`.
+The others are those of [live](live.md). Elsewhere the model judges itself. {asked} tasks were asked
+in every form of the table so far: that is little, and the intervals say how little.
 """
 
 LATER: Final = """
