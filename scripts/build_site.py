@@ -32,7 +32,7 @@ NAVIGATION: Final = {
         "Parts of your own": [
             *("recipes/README", "recipes/tool", "recipes/provider", "recipes/format"),
             *("recipes/bound", "recipes/guard", "recipes/check", "recipes/store"),
-            *("recipes/strategy", "recipes/scorer", "recipes/source"),
+            *("recipes/strategy", "recipes/scorer", "recipes/source", "recipes/executor"),
         ],
     },
     "Reference": [
