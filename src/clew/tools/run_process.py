@@ -85,7 +85,7 @@ async def run_process(
     it ends, and on cancellation, is killed too. Raises `OSError` or `ValueError` where it cannot be
     started: then nothing was done.
     """
-    process = await _started(argv, cwd, env, fed=stdin is not None)
+    process = await start_process(argv, cwd, env, fed=stdin is not None)
     out, err, late = Kept(limit), Kept(limit), False
     try:
         async with anyio.create_task_group() as readers:
@@ -98,7 +98,7 @@ async def run_process(
                 late = deadline.cancelled_caught
             finally:
                 with anyio.CancelScope(shield=True):
-                    await _end(process)
+                    await end_process(process)
             # what escaped the group may hold the pipes open for ever
             readers.cancel_scope.deadline = anyio.current_time() + GRACE
     finally:
@@ -107,7 +107,7 @@ async def run_process(
     return Ran(None if late else process.returncode, out.value(), err.value(), out.cut)
 
 
-async def _started(
+async def start_process(
     argv: Sequence[str], cwd: str | None, env: Mapping[str, str] | None, *, fed: bool
 ) -> Process:
     """Start the process; whoever is cancelled meanwhile has it all the same, to end it.
@@ -144,7 +144,7 @@ async def _feed(process: Process, stdin: bytes | None) -> None:
         await process.stdin.aclose()
 
 
-async def _end(process: Process) -> None:
+async def end_process(process: Process) -> None:
     """End what still runs of the process and its group."""
     if process.returncode is None:
         signal_group(process.pid, hard=False)

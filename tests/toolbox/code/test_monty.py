@@ -121,3 +121,30 @@ async def test_an_interpreter_that_is_not_there_is_said(monkeypatch: pytest.Monk
     with pytest.raises(ToolError, match="the interpreter of programs does not start"):
         async with Monty().open(LIMITS, [], "seed"):
             pass
+
+
+async def test_a_value_that_holds_itself_many_times_does_not_come_out() -> None:
+    laughs = "a = ['x' * 100]\nfor _ in range(9): a = [a] * 10\n"
+    async with Monty().open(LIMITS, ["look"], "seed") as session:
+        assert await session.start(f"{laughs}a") == Finished(
+            "(a value of over 1,000,000 characters or parts)"
+        )
+        number = await session.start("10 ** 100_000")
+        assert isinstance(number, Finished)
+        assert "4300 digits" in number.value
+
+
+async def test_the_text_of_an_error_is_cut() -> None:
+    async with Monty().open(LIMITS, [], "seed") as session:
+        for program in ("raise ValueError('x' * 100_000)", "x = " + "-" * 100_000 + "1"):
+            came = await session.start(program)
+            assert isinstance(came, Failed)
+            assert len(came.error) < 5_000
+
+
+async def test_a_process_that_is_ended_for_its_memory_is_lost() -> None:
+    program = "a = ['x' * 100]\nfor _ in range(12): a = [a] * 10\nlen(repr(a))"
+    async with Monty().open(CodeLimits(memory=30_000_000), [], "seed") as session:
+        came = await session.start(program)
+        assert isinstance(came, Failed)
+        assert came.lost, came

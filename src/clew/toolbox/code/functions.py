@@ -10,6 +10,7 @@ from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call
 from clew.support.error_text import message_of
 from clew.toolbox.code.interface import Asked, Raised, Returned
+from clew.toolbox.code.sizes import LARGEST, too_large
 from clew.tools.types import plain
 
 
@@ -24,6 +25,8 @@ def action(known: Mapping[str, ToolSpec], asked: Asked) -> Action:
     named = dict(zip(fields, asked.args, strict=False))
     if twice := named.keys() & asked.kwargs.keys():
         raise TypeError(f"{asked.name}() got {', '.join(sorted(twice))} twice")
+    if too_large([asked.args, asked.kwargs]):
+        raise TypeError(f"{asked.name}() got over {LARGEST:,} characters or values")
     try:
         args: dict[str, Json] = plain(_inside({**named, **asked.kwargs}))
     except ValueError as error:

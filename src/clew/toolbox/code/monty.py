@@ -25,6 +25,7 @@ from clew.toolbox.code.interface import (
     Returned,
     Session,
 )
+from clew.toolbox.code.sizes import LARGEST, shortened, too_large
 
 ROUNDS: Final = 10_000
 """How often a program may ask for a name, the clock or the like: none of that is a call."""
@@ -35,6 +36,8 @@ PATIENCE: Final = 5.0
 LONGEST_SLEEP: Final = 2.0
 
 _TIME: Final = "time limit exceeded"
+_MEMORY: Final = "memory limit"
+"""It exceeded it, or its process was ended for that."""
 
 _BETWEEN: Final = b"b"
 _WITHIN: Final = b"w"
@@ -178,14 +181,14 @@ class _Session:
                     return Asked(str(here.function_name), here.args, here.kwargs)
                 else:
                     here = here.resume(_exception("NameError", self._unknown(here.function_name)))
-            return Finished("" if here.output is None else repr(here.output))
+            return Finished(_shown(here.output))
         except monty.MontyCrashedError as error:
             return Failed(f"the interpreter ended: {message_of(error)}", lost=True)
         except (monty.MontyRuntimeError, monty.MontySyntaxError) as error:
             text = error.display()
-            return Failed(text, lost=_TIME in text or "memory limit exceeded" in text)
+            return Failed(shortened(text), lost=_TIME in text or _MEMORY in text)
         except (monty.MontyError, RuntimeError) as error:
-            return Failed(message_of(error), lost=True)
+            return Failed(shortened(message_of(error)), lost=True)
 
     def _look_up(self, here: monty.NameLookupSnapshot) -> monty.SyncSnapshot:
         if here.object_id is None and here.variable_name in self._functions:
@@ -194,6 +197,16 @@ class _Session:
 
     def _unknown(self, name: str) -> str:
         return f"name '{name}' is not defined; the functions are {', '.join(self._functions)}"
+
+
+def _shown(value: Any) -> str:
+    """The value that a program ends with, as Python writes it; "" for none."""
+    if too_large(value):
+        return f"(a value of over {LARGEST:,} characters or parts)"
+    try:
+        return "" if value is None else repr(value)
+    except ValueError as error:  # a number that is longer than Python writes
+        return f"({message_of(error)})"
 
 
 def _exception(kind: str, text: str) -> monty.ExternalResult:

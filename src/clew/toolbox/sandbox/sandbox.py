@@ -6,18 +6,25 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Collection, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Collection, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from anyio import to_thread
+from anyio import (
+    BrokenResourceError,
+    CancelScope,
+    ClosedResourceError,
+    EndOfStream,
+    to_thread,
+)
+from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 
 from clew.core.errors import ConfigError
 from clew.toolbox.sandbox.kernel import LAUNCH, Kernel, kernel
 from clew.toolbox.sandbox.script import script
-from clew.tools.run_process import environment, run_process
+from clew.tools.run_process import end_process, environment, run_process, start_process
 
 SYSTEM: Final = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",
@@ -33,6 +40,7 @@ VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "TZ")
 """What a program is told of the environment, beside a home of its own: no keys are among it."""
 
 MARK: Final = "CLEW_SANDBOX"
+LONGEST_WORD: Final = 100_000
 SCRATCH: Final = "/tmp"  # noqa: S108 - a folder of its own, in memory
 
 
@@ -74,6 +82,37 @@ class Ended:
     stderr: str
     cut: int = 0
     why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A program that runs in the sandbox: its process, and how its watch's last word begins."""
+
+    process: Process
+    mark: str
+
+    @property
+    def input(self) -> ByteSendStream:
+        """Where it is told something."""
+        return cast("ByteSendStream", self.process.stdin)
+
+    @property
+    def output(self) -> ByteReceiveStream:
+        """What it says."""
+        return cast("ByteReceiveStream", self.process.stdout)
+
+    async def last_word(self) -> str:
+        """Why it ended: a limit that it broke, a signal, or its last line. Waits for the end."""
+        told = bytearray()
+        with suppress(EndOfStream, ClosedResourceError, BrokenResourceError):
+            while len(told) < LONGEST_WORD:
+                told += await cast("ByteReceiveStream", self.process.stderr).receive()
+        said, ended = _split(told.decode(errors="replace"), self.mark)
+        if why := ended.get("why"):
+            return str(why)
+        code = ended.get("code", 0)
+        how = f"it was ended by signal {-code}" if code < 0 else f"it ended with code {code}"
+        return (said.strip().splitlines() or [how])[-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,34 +182,72 @@ class Sandbox:
         the environment that are in `env`, and further `variables`. Raises `SandboxError`, with
         nothing done.
         """
-        here = await to_thread.run_sync(kernel)
-        if here.lacks and not self.weak:  # pragma: no cover - tested in a process without walls
-            raise SandboxError(f"this machine has no complete sandbox ({here.lacks})")
-        if sys.platform != "linux":  # pragma: no cover - other systems
-            raise SandboxError("there is no sandbox on this system, not even in part")
-        mark = secrets.token_hex(12)
-        with _scratch(inside=here.namespaces.built) as scratch:
-            told = {name: text for name, text in environment(env).items() if name in VARIABLES}
-            told |= {name: os.environ[name] for name in env if name in os.environ}
-            programs = os.path.join(sys.prefix, "bin")
-            told["PATH"] = os.pathsep.join(filter(None, [programs, told.get("PATH", "")]))
-            told |= {"HOME": scratch, "TMPDIR": scratch, **(variables or {}), MARK: mark}
-            outside = scratch if scratch != SCRATCH else ""
+        here = await self._walls()
+        with self._prepared(argv, here, cwd, env, variables) as (command, told):
             try:
-                ran = await run_process(
-                    self.command(argv, cwd=cwd, here=here, scratch=outside),
-                    seconds=seconds,
-                    limit=limit,
-                    env=told,
-                )
+                ran = await run_process(command, seconds=seconds, limit=limit, env=told)
             except (OSError, ValueError) as error:
                 raise SandboxError(str(error)) from error
-        stderr, end = _split(ran.stderr.decode(errors="replace"), mark)
+        stderr, end = _split(ran.stderr.decode(errors="replace"), told[MARK])
         if end and not end["built"]:
             raise SandboxError(end["why"])
         stdout = ran.stdout.decode(errors="replace")
         code = ran.code if ran.code is None or not end else end["code"]
         return Ended(code, stdout, stderr, ran.cut, end.get("why", ""))
+
+    @asynccontextmanager
+    async def start(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Collection[str] = (),
+        variables: Mapping[str, str] | None = None,
+    ) -> AsyncGenerator[Talk]:
+        """A program that is talked to by its standard input and output, and ended on leaving.
+
+        Raises `SandboxError`, with nothing done. What it writes to its standard error is read only
+        when it has ended.
+        """
+        here = await self._walls()
+        with self._prepared(argv, here, "", env, variables) as (command, told):
+            try:
+                process = await start_process(command, None, told, fed=True)
+            except (OSError, ValueError) as error:
+                raise SandboxError(str(error)) from error
+            try:
+                yield Talk(process, told[MARK])
+            finally:
+                with CancelScope(shield=True):
+                    await end_process(process)
+                    await process.aclose()
+
+    async def _walls(self) -> Kernel:
+        here = await to_thread.run_sync(kernel)
+        if here.lacks and not self.weak:  # pragma: no cover - tested in a process without walls
+            raise SandboxError(f"this machine has no complete sandbox ({here.lacks})")
+        if sys.platform != "linux":  # pragma: no cover - other systems
+            raise SandboxError("there is no sandbox on this system, not even in part")
+        return here
+
+    @contextmanager
+    def _prepared(
+        self,
+        argv: Sequence[str],
+        here: Kernel,
+        cwd: str,
+        env: Collection[str],
+        variables: Mapping[str, str] | None,
+    ) -> Generator[tuple[list[str], dict[str, str]]]:
+        """The command to run, and the variables it is run with."""
+        with _scratch(inside=here.namespaces.built) as scratch:
+            told = {name: text for name, text in environment(env).items() if name in VARIABLES}
+            told |= {name: os.environ[name] for name in env if name in os.environ}
+            programs = os.path.join(sys.prefix, "bin")
+            told["PATH"] = os.pathsep.join(filter(None, [programs, told.get("PATH", "")]))
+            told |= {"HOME": scratch, "TMPDIR": scratch, **(variables or {})}
+            told[MARK] = secrets.token_hex(12)
+            outside = scratch if scratch != SCRATCH else ""
+            yield self.command(argv, cwd=cwd, here=here, scratch=outside), told
 
 
 @contextmanager

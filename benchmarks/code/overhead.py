@@ -1,0 +1,97 @@
+"""What a call from a program costs, beside a call that the model asks for itself.
+
+Within one run of this command, in turn: a program that calls a tool often, one that calls it once,
+and as many calls of the model's own in one step; over Monty and over CPython in the sandbox, with a
+store in memory and with SQLite. The cost of a call from code is the difference of the first two,
+by the number of calls; that of the model's own calls likewise.
+"""
+
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+from clew import Agent, Limits, MemoryStore, open_store, read, run, tool
+from clew.concurrency.resources import resources
+from clew.interfaces import Store
+from clew.testing.models import Move, ScriptedModel, act, acts, say
+from clew.toolbox.code import Executor, Monty, code_tool
+from clew.toolbox.code.process import SandboxedPython
+from clew.toolbox.sandbox import kernel
+
+CALLS: Final = 101
+ROUNDS: Final = 9
+MOST: Final = 1.0
+"""Milliseconds that a call from code may cost."""
+
+
+@tool(effect="read")
+async def look(number: int) -> int:
+    """Look at a number."""
+    return number
+
+
+def program(calls: int) -> Move:
+    """A program of as many calls."""
+    return act("run_code", code=f"for number in range({calls}):\n    look(number=number)\n")
+
+
+def plain(calls: int) -> Move:
+    """As many calls of the model."""
+    return acts(*(act("look", number=number) for number in range(calls)))
+
+
+async def spent(executor: Executor, move: Move, store: Store) -> float:
+    """Milliseconds of a run that makes a move, in a session that is open."""
+    script = [program(1), move, say("done")]
+    agent = Agent(
+        model=ScriptedModel(script),
+        tools=[code_tool(executor), look],
+        limits=Limits(tool_calls=10 * CALLS, calls_per_step=10 * CALLS),
+    )
+    begun = time.perf_counter()
+    result = await run(agent, "Look.", store=store)
+    took = time.perf_counter() - begun
+    record = await read(result.run_id, store=store)
+    for call in record.steps[1].calls:
+        if call.observation is None or not call.observation.ok:
+            raise RuntimeError(f"{call.observation}")
+    return 1_000 * took
+
+
+async def one(executor: Executor, store: Store) -> list[float]:
+    """The milliseconds of a call from code, and of one of the model's own."""
+    more = CALLS - 1
+    async with resources():
+        few = await spent(executor, program(1), store)
+        code = await spent(executor, program(CALLS), store)
+        least = await spent(executor, plain(1), store)
+        own = await spent(executor, plain(CALLS), store)
+    return [(code - few) / more, (own - least) / more]
+
+
+async def measure() -> int:
+    """Print the table."""
+    executors: list[Executor] = [Monty()]
+    if not kernel().lacks:
+        executors.append(SandboxedPython())
+    print(
+        "| executor | store | a call from code | the model's own | ratio |\n|---|---|---|---|---|"
+    )
+    good = True
+    with tempfile.TemporaryDirectory() as folder:
+        for executor in executors:
+            for name in ("memory", "SQLite"):
+                rows = list[list[float]]()
+                for turn in range(ROUNDS):
+                    path = Path(folder) / f"{executor.name.partition('/')[0]}-{turn}.sqlite"
+                    store = MemoryStore() if name == "memory" else open_store(str(path))
+                    rows.append(await one(executor, store))
+                    await store.close()
+                code, own = (statistics.median(column) for column in zip(*rows, strict=True))
+                ratio = statistics.median(each[0] / each[1] for each in rows)
+                good = good and code <= MOST
+                print(f"| {executor.name} | {name} | {code:.2f} ms | {own:.2f} ms | {ratio:.1f} |")
+    print(f"\na call from code costs at most {MOST:g} ms: {'yes' if good else 'NO'}")
+    return 0 if good else 1

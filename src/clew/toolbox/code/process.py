@@ -1,0 +1,214 @@
+"""Programs in CPython, in a process of its own in the sandbox: for those that need libraries.
+
+It has this Python's packages, files that it may read, and a folder in memory to write to; no
+network, no other process, no way to keep anything. It cannot be dumped: after a crash a program is
+run anew over what its calls gave.
+"""
+
+import json
+import platform
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+import msgspec
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from clew.core.errors import ToolError
+from clew.toolbox.code import inside
+from clew.toolbox.code.interface import (
+    Asked,
+    Came,
+    CodeLimits,
+    Failed,
+    Finished,
+    Raised,
+    Returned,
+    Session,
+)
+from clew.toolbox.sandbox import Sandbox, SandboxError, SandboxLimits
+from clew.toolbox.sandbox.sandbox import Talk
+
+INSIDE: Final = Path(inside.__file__).read_text("utf-8")
+START: Final = 60.0
+"""Seconds that the process has to start."""
+
+PATIENCE: Final = 5.0
+"""Seconds past the limits of a program's work after which its process is ended from outside."""
+
+LONGEST: Final = 4 * inside.LONGEST
+"""Bytes of one message."""
+
+PROCESSES: Final = 64
+FILE: Final = 50_000_000
+
+
+class _Line(msgspec.Struct, frozen=True):
+    """What the process says: that it is ready, or a call, an end, or an error of a program."""
+
+    printed: str
+    left_out: bool
+    ask: str | None = None
+    args: tuple[Any, ...] = ()
+    named: dict[str, Any] = {}
+    value: str = ""
+    error: str | None = None
+
+
+_LINES: Final = msgspec.json.Decoder(_Line)
+
+
+@dataclass(frozen=True)
+class SandboxedPython:
+    """The executor for programs that need libraries or files.
+
+    `files` is a folder that programs find as their working folder, and `readable` are further
+    places; nothing but a folder in memory can be written. `memory` of the limits is that of the
+    process and all it starts, with the packages it loads.
+
+    On a kernel that lacks a wall of the sandbox nothing is run, unless it may be `weak`: then what
+    the kernel has is used.
+    """
+
+    files: str = ""
+    readable: tuple[str, ...] = ()
+    weak: bool = False
+
+    @property
+    def name(self) -> str:
+        """This Python and its version."""
+        return f"cpython/{platform.python_version()}"
+
+    @asynccontextmanager
+    async def open(
+        self, limits: CodeLimits, functions: Sequence[str], seed: str
+    ) -> AsyncGenerator[Session]:
+        """A session in a process of its own."""
+        wanted = {**asdict(limits), "functions": list(functions), "seed": seed}
+        argv = ["python", "-s", "-P", "-c", INSIDE, json.dumps(wanted)]
+        with tempfile.TemporaryDirectory(prefix="clew-code-") as empty:
+            try:
+                async with self._box(limits, empty).start(
+                    argv, variables={"PYTHONHASHSEED": "0"}
+                ) as talk:
+                    session = _Session(talk, limits, functions)
+                    await session.begin()
+                    yield session
+            except SandboxError as error:
+                raise ToolError(f"no program can be run here: {error}") from error
+
+    def _box(self, limits: CodeLimits, empty: str) -> Sandbox:
+        return Sandbox(
+            root=str(Path(self.files or empty).resolve()),
+            writable=False,
+            readable=self.readable,
+            protected=(),
+            limits=SandboxLimits(memory=limits.memory, processes=PROCESSES, file=FILE),
+            weak=self.weak,
+        )
+
+
+class _Session:
+    """A conversation with the process: a line each way."""
+
+    def __init__(self, talk: Talk, limits: CodeLimits, functions: Sequence[str]) -> None:
+        self._talk, self._limits, self._functions = talk, limits, frozenset(functions)
+        self._input = talk.input
+        self._lines = BufferedByteReceiveStream(talk.output)
+        self._printed: list[str] = []
+        self._worked = 0.0
+        self._calls = 0
+        self._lost = ""
+
+    async def begin(self) -> None:
+        """Wait until the process is there."""
+        came = await self._heard(START)
+        if isinstance(came, Failed):
+            raise SandboxError(came.error)
+
+    async def start(self, program: str) -> Came:
+        """Run a program."""
+        self._worked, self._calls = 0.0, 0
+        return await self._said({"program": program})
+
+    async def resume(self, result: Returned | Raised) -> Came:
+        """Go on with the result of a call."""
+        if isinstance(result, Returned):
+            return await self._said({"value": result.value})
+        return await self._said({"kind": result.kind, "text": result.text})
+
+    def printed(self) -> str:
+        """Take what was printed."""
+        text, self._printed = "".join(self._printed), []
+        return text
+
+    async def dump(self) -> bytes:
+        """Nothing: a process cannot be put on record."""
+        return b""
+
+    async def load(self, state: bytes) -> bool:
+        """Never."""
+        return False
+
+    async def _said(self, message: dict[str, Any]) -> Came:
+        """What comes of a message."""
+        if self._lost:
+            return Failed(self._lost, lost=True)
+        begun = time.monotonic()
+        with anyio.move_on_after(self._limits.seconds + PATIENCE - self._worked):
+            try:
+                await self._input.send(f"{json.dumps(message)}\n".encode())
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                return await self._ended()
+            return await self._heard(None, begun)
+        return await self._given_up(f"the program took over {self._limits.seconds:g} s")
+
+    async def _heard(self, seconds: float | None, begun: float | None = None) -> Came:
+        with anyio.move_on_after(seconds):
+            try:
+                line = await self._lines.receive_until(b"\n", LONGEST)
+            except anyio.DelimiterNotFound:
+                return await self._given_up(f"the program said over {LONGEST:,} bytes at once")
+            except (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError):
+                return await self._ended()
+            if begun is not None:
+                self._worked += time.monotonic() - begun
+            return await self._read(line)
+        return await self._given_up("the process of programs does not start")
+
+    async def _read(self, line: bytes) -> Came:
+        """What a line says; one that is none of ours is written by the program itself."""
+        try:
+            said = _LINES.decode(line)
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+            return await self._given_up(f"the program wrote into the conversation ({error})")
+        self._print(said.printed, left_out=said.left_out)
+        if said.ask is None:
+            return Finished(said.value) if said.error is None else Failed(said.error)
+        if said.ask not in self._functions:
+            return await self._given_up(f"the program asked for {said.ask!r}: there is none")
+        self._calls += 1
+        if self._calls > self._limits.calls:
+            return await self._given_up(f"the program made over {self._limits.calls} calls")
+        return Asked(said.ask, said.args, said.named)
+
+    def _print(self, text: str, *, left_out: bool) -> None:
+        room = self._limits.output - sum(map(len, self._printed))
+        self._printed.append(text[: max(0, room)])
+        if left_out and room > 0:
+            self._printed.append("\n[… more was printed, and is not kept]\n")
+
+    async def _ended(self) -> Came:
+        """The process has gone."""
+        self._lost = f"the process of the program ended: {await self._talk.last_word()}"
+        return Failed(self._lost, lost=True)
+
+    async def _given_up(self, why: str) -> Came:
+        self._lost = why
+        self._talk.process.kill()
+        return Failed(why, lost=True)

@@ -1,0 +1,52 @@
+"""Nothing gets out of an executor that tries to, and most of it would without."""
+
+import subprocess
+import sys
+
+import pytest
+
+from clew.toolbox.sandbox import kernel
+from tests.toolbox.code.attempts import ATTEMPTS, KEY, Attempt
+from tests.toolbox.code.escapes import all_of, program, tried
+from tests.toolbox.sandbox.escapes import SECRET, world
+
+pytestmark = pytest.mark.slow
+
+WALLS = pytest.mark.skipif(bool(kernel().lacks), reason=f"no sandbox: {kernel().lacks}")
+
+
+def named(attempt: Attempt) -> str:
+    return f"{attempt.kind}: {attempt.name}"
+
+
+@pytest.mark.parametrize("attempt", all_of("monty"), ids=named)
+def test_monty_holds_it(attempt: Attempt) -> None:
+    held, words = tried("monty", attempt)
+    assert held, words
+
+
+@WALLS
+@pytest.mark.parametrize("attempt", all_of("process"), ids=named)
+def test_the_sandbox_holds_it(attempt: Attempt) -> None:
+    held, words = tried("process", attempt)
+    assert held, words
+
+
+@pytest.mark.parametrize("attempt", [one for one in ATTEMPTS if one.plain], ids=named)
+def test_it_succeeds_where_nothing_holds_it(
+    attempt: Attempt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(KEY, SECRET)
+    with world() as around:
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", program(attempt, around)],
+            cwd=around.root, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        outside = around.folder / "outside"
+        kept = (outside / "secret").is_file() and (outside / "secret").read_text() == SECRET
+        around.victim.poll()
+        assert SECRET in done.stdout or around.harmed() or not kept, done.stderr
+
+
+def test_there_are_sixty_at_least() -> None:
+    assert len({named(attempt) for attempt in ATTEMPTS}) == len(ATTEMPTS) >= 60
