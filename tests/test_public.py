@@ -45,6 +45,7 @@ EXTRAS = {  # the namespaces that stand on an extra: what it brings, and its nam
     "clew.serve.mcp": ("mcp", "mcp"),
     "clew.stores.postgres": ("psycopg", "postgres"),
     "clew.toolbox.code": ("pydantic_monty", "code"),
+    "clew.toolbox.code.process": ("pydantic_monty", "code"),
     "clew.toolbox.web": ("httpx2", "web"),
     "clew.workers.dbos": ("dbos", "dbos"),
     "clew.workers.ray": ("ray", "ray"),

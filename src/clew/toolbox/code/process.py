@@ -34,6 +34,8 @@ from clew.toolbox.code.interface import (
 from clew.toolbox.sandbox import Sandbox, SandboxError, SandboxLimits
 from clew.toolbox.sandbox.sandbox import Talk
 
+__all__ = ["SandboxedPython"]
+
 INSIDE: Final = Path(inside.__file__).read_text("utf-8")
 START: Final = 60.0
 """Seconds that the process has to start."""
