@@ -134,7 +134,8 @@ class Call(msgspec.Struct, eq=False, gc=False):
     @property
     def waiting(self) -> bool:
         """Whether a call that it asked for has no observation yet."""
-        return any(call.observation is None for call in self.asked)
+        new = 0 if self.suspended is None else len(self.suspended.actions)
+        return any(call.observation is None for call in self.asked[-new:])
 
     @property
     def child(self) -> str:
