@@ -204,8 +204,7 @@ async def drive(chain: Chain, run_id: str = "trials") -> Driven:
     """All trials of a question, as one run of the strategy; and its replay."""
     store = clew.MemoryStore()
     planned = strategy(chain)
-    limits = clew.Limits(steps=1_000, tool_calls=1_000)
-    agent = strategy_agent(planned, planned.agent, limits=limits)
+    agent = strategy_agent(planned, planned.agent)
     result = await clew.run(agent, chain.records[0]["task"], store=store, run_id=run_id)
     record = await clew.read(run_id, store=store)
     solved = [call for call in record.calls if call.action.name == "solve" and call.observation]

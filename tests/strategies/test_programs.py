@@ -108,6 +108,34 @@ async def test_reflexion_tries_again_with_what_it_told_itself() -> None:
     assert len(model.asked) == 5
 
 
+async def test_each_run_has_the_steps_of_the_agent_and_not_a_part_of_them() -> None:
+    seen: list[str] = []
+
+    def solve(last: str) -> Json:
+        seen.append(last)
+        if len(seen) % 12:
+            return RawCall("population", '{"city":"Ulm"}')
+        return "130000"
+
+    model = Rules(
+        {
+            "You are the solver": solve,
+            "You judge the work": lambda task: {"passed": False, "why": "too few"},
+            "You worked on a task": lambda task: "I should look again.",
+        }
+    )
+    limits = Limits(no_progress=None)
+    agent = Agent(model, [population], prompt="You are the solver.", limits=limits)
+    assert limits.steps == 15
+    done = await run(strategy_agent(Reflexion(agent), agent), "How many?", store=MemoryStore())
+    assert "None of 3 trials passed" in str(done.answer)
+    assert len(seen) == 36
+
+    whole = strategy_agent(Reflexion(agent), agent, limits=Limits(steps=20))
+    done = await run(whole, "How many?", store=MemoryStore())
+    assert len(seen) < 72  # limits of the whole that are given count
+
+
 async def test_reflexion_that_never_passes_has_no_answer() -> None:
     model = learner()
     model.by["You worked on a task"] = lambda task: "I was unlucky."

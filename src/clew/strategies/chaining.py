@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import Json
+from clew.guards.limits import Limits
 from clew.strategies.program import NoAnswerError, Runs
 from clew.strategies.roles import Role
+from clew.strategies.room import room
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,10 @@ class Chaining:
     @property
     def roles(self) -> Mapping[str, Role]:
         return self.agents
+
+    def widened(self, limits: Limits) -> Limits:
+        """Room for all stages."""
+        return room(limits, len(self.agents))
 
     async def __call__(self, runs: Runs, task: str) -> Json:
         """The last answer. Raises `NoAnswerError` where a stage has none."""

@@ -12,9 +12,11 @@ import msgspec
 
 from clew.core.agent import Agent
 from clew.core.events import Json
+from clew.guards.limits import Limits
 from clew.strategies.program import NoAnswerError, Runs
 from clew.strategies.reflexion import JUDGE, Judgement, asking
 from clew.strategies.roles import Reads, Role
+from clew.strategies.room import room
 
 AGAIN: Final = (
     "{task}\n\nAn earlier answer was:\n{answer}\n\nWhat is wrong with it or missing: {why}\n"
@@ -46,6 +48,10 @@ class EvaluatorOptimizer:
     def roles(self) -> Mapping[str, Role]:
         evaluator = self.evaluator or asking(self.agent, JUDGE, Judgement)
         return {"answer": self.agent, "evaluate": Reads(evaluator)}
+
+    def widened(self, limits: Limits) -> Limits:
+        """Room for all rounds."""
+        return room(limits, self.rounds, self.rounds)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
         """The last answer. Raises `NoAnswerError` where there was none."""

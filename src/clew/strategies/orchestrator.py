@@ -12,10 +12,12 @@ import msgspec
 
 from clew.core.agent import Agent
 from clew.core.events import Json
+from clew.guards.limits import Limits
 from clew.strategies.plan_and_solve import SOLVE
 from clew.strategies.program import NoAnswerError, Runs
 from clew.strategies.reflexion import asking
 from clew.strategies.roles import Role
+from clew.strategies.room import room
 
 DIVIDE: Final = (
     "Divide a task into at most {most} parts that can be worked on at the same time, by workers "
@@ -69,6 +71,10 @@ class Orchestrator:
             "work": self.agent.replace(answer=str, checks=()),
             "solve": Agent(self.agent.model, prompt=SOLVE, answer=self.agent.answer),
         }
+
+    def widened(self, limits: Limits) -> Limits:
+        """Room for all workers."""
+        return room(limits, self.most, 3)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
         """The answer. Raises `NoAnswerError` where no part has a result."""

@@ -11,9 +11,11 @@ import msgspec
 
 from clew.core.agent import Agent
 from clew.core.events import Json
+from clew.guards.limits import Limits
 from clew.strategies.program import NoAnswerError, Runs
 from clew.strategies.reflexion import asking
 from clew.strategies.roles import Role
+from clew.strategies.room import room
 
 PLAN: Final = (
     "You plan the work of an assistant that has these tools: {tools}. Understand the task and "
@@ -60,6 +62,10 @@ class PlanAndSolve:
         planner = self.planner or asking(self.agent, PLAN.format(tools=tools, most=self.most), Plan)
         answer = Agent(self.agent.model, prompt=SOLVE, answer=self.agent.answer)
         return {"plan": planner, "step": self.agent.replace(answer=str, checks=()), "solve": answer}
+
+    def widened(self, limits: Limits) -> Limits:
+        """Room for all steps of all plans."""
+        return room(limits, self.most * (self.replans + 1), self.replans + 2)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
         """The answer. Raises `NoAnswerError` where no plan could be made."""

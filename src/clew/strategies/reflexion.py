@@ -15,6 +15,7 @@ from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
 from clew.strategies.program import Ended, NoAnswerError, Runs
 from clew.strategies.roles import Reads, Role
+from clew.strategies.room import room
 from clew.strategies.transcript import as_text
 
 JUDGE: Final = (
@@ -70,6 +71,10 @@ class Reflexion:
             "evaluate": Reads(evaluator) if isinstance(evaluator, Agent) else evaluator,
             "reflect": Reads(reflector),
         }
+
+    def widened(self, limits: Limits) -> Limits:
+        """Room for all trials, their judges and reflections."""
+        return room(limits, self.trials, 2 * self.trials)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
         """The first answer that passes. Raises `NoAnswerError` where none did."""

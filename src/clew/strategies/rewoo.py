@@ -14,10 +14,12 @@ import msgspec
 from clew.core.agent import Agent
 from clew.core.events import Json, encode
 from clew.core.interfaces import AnyTool
+from clew.guards.limits import Limits
 from clew.strategies.plan_and_solve import SOLVE
 from clew.strategies.program import Ended, NoAnswerError, Runs
 from clew.strategies.reflexion import asking
 from clew.strategies.roles import Role
+from clew.strategies.room import room
 from clew.strategies.transcript import as_text
 from clew.tools.schema import problems
 
@@ -86,6 +88,10 @@ class ReWOO:
             "find_another_way": self.agent.replace(answer=str, checks=()),
             "solve": solver,
         }
+
+    def widened(self, limits: Limits) -> Limits:
+        """Room for another way to the result of each call."""
+        return room(limits, self.most, self.most + self.replans + 2)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
         """The answer. Raises `NoAnswerError` where no plan could be carried out."""

@@ -9,9 +9,11 @@ import msgspec
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import Json
+from clew.guards.limits import Limits
 from clew.strategies.program import NoAnswerError, Runs
 from clew.strategies.reflexion import asking
 from clew.strategies.roles import Role
+from clew.strategies.room import room
 
 CHOOSE: Final = (
     "Decide who is to answer a task. Do not answer it. These can:\n{who}\nGive the name of one, "
@@ -58,6 +60,10 @@ class Routing:
         first = next(iter(self.agents.values()))
         chooser = self.chooser or asking(first, CHOOSE.format(who=lines), Route)
         return {"choose": chooser, **self.agents}
+
+    def widened(self, limits: Limits) -> Limits:
+        """Room for the choice, and a run."""
+        return room(limits, 1, 1)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
         """The answer of the chosen agent. Raises `NoAnswerError` where that has none."""
