@@ -18,6 +18,7 @@ from clew.agent_files.spec import Connection, PartError, PromptTable, Spec, part
 from clew.agent_files.strategies import with_strategy
 from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of, wing_tools
 from clew.codecs import by_name
+from clew.codecs.functions import RUN_CODE
 from clew.codecs.interface import Codec
 from clew.context import PROMPT, Instructions, instructions, matching
 from clew.core.agent import Agent
@@ -211,7 +212,8 @@ def make_tools(spec: Spec, docs: object | None) -> list[AnyTool]:
 
 def _placed(spec: Spec, docs: object | None, model: Model | None = None) -> Iterator[Placed]:
     """The tools, with the places in the spec that ask for them."""
-    for name in dict.fromkeys(spec.named_tools):
+    runs = (RUN_CODE,) if spec.codec == "code" else ()  # what that format is for
+    for name in dict.fromkeys((*spec.named_tools, *runs)):
         with part("tools", name):
             if name == DOCS:
                 if docs is None:
