@@ -68,7 +68,7 @@ def test_it_is_asked_shown_and_replayed_by_commands(folder: Path) -> None:
         ('strategy = "strategy_agent"', "there is no strategy 'strategy_agent'"),
         (
             '[strategy]\nname = "reflexion"\nmost = 3',
-            "reflexion has no setting 'most'; its settings: trials, memory",
+            "reflexion has no setting 'most'; its settings: evaluator, reflector, trials, memory",
         ),
         ('[strategy]\nname = "reflexion"\ntries = 3', "unknown key 'tries' in strategy"),
     ],
@@ -109,3 +109,93 @@ def test_one_with_limits_of_its_own_is_replayed_from_its_record_alone(
     assert "Answer: 17 * 23 = 391" in asked.out
     replayed = clew("replay", "last")
     assert "identical, no call made" in replayed.out, replayed
+
+
+JUDGED = '''
+"""A test, and a model that judges."""
+
+from clew import tool
+from clew.interfaces import ModelInfo, RawCall, Reply
+from clew.strategies import Judgement
+
+
+@tool(effect="pure")
+def passes(task: str, answer: str) -> Judgement:
+    """Say whether it is the number.
+
+    Args:
+        task: What was asked.
+        answer: The answer.
+    """
+    return Judgement("391" in answer, "it is to have 391")
+'''
+
+
+async def test_a_tool_of_the_agent_judges_and_is_no_longer_its_own(folder: Path) -> None:
+    (folder / "own_test.py").write_text(JUDGED)
+    file = folder / "agent.toml"
+    file.write_text(
+        'model = "offline"\ntools = ["calc", "own_test:passes"]\n'
+        '[strategy]\nname = "reflexion"\nevaluator = "passes"\n'
+    )
+    store = MemoryStore()
+    done = await run(load_agent(file).agent, QUESTION, store=store)
+    assert (done.status, done.answer) == ("answered", "17 * 23 = 391")
+    record = await read(done.run_id, store=store)
+    assert [call.action.name for call in record.calls] == ["solve", "evaluate", "finish"]
+    solved = await read(f"{done.run_id}-1.1", store=store)
+    assert "passes" not in solved.started.setting.tools
+
+
+async def test_another_file_judges_and_has_what_it_leaves_out_from_the_strategy(
+    folder: Path,
+) -> None:
+    (folder / "judges").mkdir()
+    (folder / "judges" / "judge.toml").write_text('model = "offline"\n')
+    file = folder / "agent.toml"
+    file.write_text(
+        'model = "offline"\n[strategy]\nname = "reflexion"\ntrials = 1\n'
+        'evaluator = "judges/judge.toml"\n'
+    )
+    store = MemoryStore()
+    done = await run(load_agent(file).agent, QUESTION, store=store)
+    assert "None of 1 trials passed: the evaluation failed" in str(done.answer)
+    judged = await read(f"{done.run_id}-2.1", store=store)
+    assert "You judge the work of an assistant" in judged.started.setting.prompt
+    assert judged.started.setting.tools == {}
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ('evaluator = "guess"', "'guess' is no agent file (….toml), and no tool of the agent"),
+        ('evaluator = "none.toml"', "none.toml"),
+        ('reflector = "agent.toml"', "reflector leads back to"),
+        ('reflector = "other.toml"', "planner leads back to"),
+        ('planner = "other.toml"', "reflexion has no setting 'planner'"),
+    ],
+)
+def test_who_does_not_fit_is_told_with_its_line(folder: Path, said: str, why: str) -> None:
+    file = folder / "agent.toml"
+    file.write_text(f'model = "offline"\n[strategy]\nname = "reflexion"\n{said}\n')
+    (folder / "other.toml").write_text(
+        'model = "offline"\n[strategy]\nname = "plan_and_solve"\nplanner = "agent.toml"\n'
+    )
+    with pytest.raises(ConfigError, match="line") as error:
+        load_agent(file)
+    assert why in str(error.value)
+
+
+async def test_a_strategy_of_ones_own_gets_the_others_too(folder: Path) -> None:
+    (folder / "judge.toml").write_text('model = "offline"\ntools = ["calc"]\n')
+    (folder / "own_planned.py").write_text(
+        MODULE.replace("def __init__(self, agent):", "def __init__(self, agent, planner=None):")
+        .replace('{"work": agent}', '{"work": agent, "plan": planner}')
+        .replace('one = await runs.run("work", task)', 'one = await runs.run("plan", task)')
+    )
+    file = folder / "agent.toml"
+    file.write_text(
+        'model = "offline"\n[strategy]\nname = "own_planned:Twice"\nplanner = "judge.toml"\n'
+    )
+    done = await run(load_agent(file).agent, QUESTION, store=MemoryStore())
+    assert done.answer == "17 * 23 = 391 and 18 * 23 = 414"

@@ -34,6 +34,9 @@ both = [double, pay]
 
 def few(path, take=1):
     return World("few", [Case(f"c{n}", "What is 2 + 2?", "4") for n in range(take)])
+
+def rooms(path):
+    return World("rooms", [Case("c", "Where?", "there")], open=lambda *given: None)
 '''
 CASES = [
     {
@@ -243,6 +246,34 @@ def test_votes_and_judges_have_models_of_their_own(tmp_path: Path) -> None:
     assert (plan.judge.agent.resolved_model.info.name, plan.judge.least) == ("vllm:c", 3)
 
 
+def test_strategies_are_an_axis(tmp_path: Path) -> None:
+    plan = read(
+        tmp_path,
+        """
+        dataset = "sums.jsonl"
+        models = ["offline"]
+        strategies = ["react", "plan_and_solve"]
+        [[configurations]]
+        name = "few"
+        set.limits.steps = 5
+        [[configurations]]
+        name = "many"
+        """,
+    )
+    named = {one.name: one.agent.resolved_model.info.name for one in plan.configurations}
+    assert named == {
+        "few, react": "offline",
+        "few, plan_and_solve": "strategy:plan_and_solve",
+        "many, react": "offline",
+        "many, plan_and_solve": "strategy:plan_and_solve",
+    }
+    assert [one.agent.limits.steps for one in plan.configurations] == [5, 5, 15, 15]
+    assert all(one.price is not None for one in plan.configurations)
+    done = evaluate_sync(plan, tmp_path / "r.sqlite")
+    assert sum(one.passed for one in done.outcomes) >= 4
+    assert len(done.outcomes) == 8
+
+
 HEAD = 'dataset = "sums.jsonl"\nmodels = ["offline"]\n'
 ONE = HEAD + '[[configurations]]\nname = "a"\n'
 
@@ -268,6 +299,13 @@ ONE = HEAD + '[[configurations]]\nname = "a"\n'
             "no simulated model 'storng': did you mean strong?",
         ),
         (HEAD + 'world = "nowhere"\n', 3, "there is no world 'nowhere'"),
+        (HEAD + 'strategies = ["react",\n"guess"]\n', 4, "there is no strategy 'guess'"),
+        (HEAD + 'strategies = ["react", "react"]\n', 3, "react is there twice"),
+        (
+            HEAD + 'world = "matrix_parts:rooms"\nstrategies = ["react"]\n',
+            4,
+            "an agent gets its tools there",
+        ),
         (HEAD + "options = { take = 1 }\n", 3, "options are those of a world"),
         (HEAD + 'agent = "none.toml"\n', 3, "none.toml cannot be read"),
         (HEAD + '[agent]\nmodel = "offline"\n', 4, "the model is named here and in models"),

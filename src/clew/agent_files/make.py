@@ -141,7 +141,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         with part("parser"):
             agent = with_parser(agent, spec.parser)
     planned = spec.planned
-    return agent if planned is None else with_strategy(planned, spec.folder, agent)
+    return agent if planned is None else with_strategy(spec, planned, agent, make_agent)
 
 
 def _codec(spec: Spec, model: Model, prompt: Instructions) -> Codec:

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args, get_origin
 
 import msgspec
 
-from clew.agent_files.spec import SCREENS, Spec, WorkspaceTable
+from clew.agent_files.spec import SCREENS, Spec, StrategyTable, WorkspaceTable
 from clew.agent_files.toml_lines import line_of
 from clew.core.errors import ConfigError
 from clew.stores import has_password, scheme_of
@@ -107,6 +107,10 @@ def with_absolute_paths(spec: Spec, file: Path, *, screened: bool) -> Spec:
         msgspec.structs.replace(each, cwd=place(each.cwd or ".")) for each in spec.programs
     )
     agents = tuple(msgspec.structs.replace(each, file=place(each.file)) for each in spec.agents)
+    planned = spec.strategy
+    if isinstance(planned, StrategyTable):
+        files = {name: place(said) for name, said in planned.files.items()}
+        planned = msgspec.structs.replace(planned, **files)
     servers = tuple(
         msgspec.structs.replace(
             each,
@@ -125,6 +129,7 @@ def with_absolute_paths(spec: Spec, file: Path, *, screened: bool) -> Spec:
         programs=programs,
         agents=agents,
         mcp=servers,
+        strategy=planned,
         file=str(file),
     )
 

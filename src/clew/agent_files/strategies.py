@@ -1,14 +1,16 @@
 """The strategy of an agent file: the agent that answers by it."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from clew.agent_files.imports import imported_function
-from clew.agent_files.spec import StrategyTable, part
+from clew.agent_files.spec import Spec, StrategyTable, part
+from clew.agent_files.tool_tables import inner_spec
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import AgentSpec, Json
+from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
 from clew.support.wings import STRATEGIES, find, names, require
 
@@ -16,27 +18,61 @@ _MAKE = "strategy_agent"
 """The entry that makes an agent of a strategy; all others of the group are strategies."""
 
 
-def with_strategy(said: StrategyTable, folder: str, agent: Agent) -> Agent:
-    """The agent that answers by a strategy, with `agent` for the work. Raises `PartError`.
+def with_strategy(
+    spec: Spec, said: StrategyTable, agent: Agent, make: Callable[[Spec], Agent]
+) -> Agent:
+    """The agent that answers by a strategy, with `agent` for the work; `make` makes the others.
 
-    `folder` is where modules are looked up first.
+    Raises `PartError`.
     """
     with part("strategy"):
-        make = _found(said.name, folder)
-        known = inspect.signature(make).parameters
-        for name in said.settings:
+        strategy = strategy_named(said.name, spec.folder)
+        known = inspect.signature(strategy).parameters
+        for name in {**said.settings, **said.others}:
             if name not in known:
                 has = ", ".join(each for each in known if each in _SETTINGS) or "none"
                 message = f"{said.name} has no setting {name!r}; its settings: {has}"
                 raise ConfigError(message)
-        made: Agent = require(STRATEGIES, _MAKE)(make(agent, **said.settings), agent)
+    tested = {name: tool for name, tool in said.others.items() if name not in said.files}
+    with part("strategy"):
+        given: dict[str, Any] = {name: _tool(agent, tool) for name, tool in tested.items()}
+        agent = agent.replace(tools=[it for it in agent.tools if it.name not in tested.values()])
+        plain = strategy(agent, **said.settings)
+        usual: Mapping[str, Agent] = getattr(plain, "defaults", {})
+    for name, file in said.files.items():
+        with part("strategy", name):
+            given[name] = _other(inner_spec(name, file, spec), usual.get(name), make)
+    with part("strategy"):
+        whole = strategy(agent, **said.settings, **given) if given else plain
+        made: Agent = require(STRATEGIES, _MAKE)(whole, agent)
         return made
+
+
+def _tool(agent: Agent, name: str) -> AnyTool:
+    """The agent's tool of that name, which judges its work and is no longer its own."""
+    found = next((tool for tool in agent.tools if tool.name == name), None)
+    if found is None:
+        has = ", ".join(tool.name for tool in agent.tools) or "none"
+        message = f"{name!r} is no agent file (….toml), and no tool of the agent: those are {has}"
+        raise ConfigError(message)
+    return found
+
+
+def _other(spec: Spec, usual: Agent | None, make: Callable[[Spec], Agent]) -> Agent:
+    """The agent of another file: what it leaves out is as the strategy has it."""
+    made = make(spec if spec.tools is not None else spec.replace({"tools": []}))
+    if usual is None:
+        return made
+    if spec.prompt is None:
+        made = made.replace(prompt=usual.prompt)
+    return made if spec.answer else made.replace(answer=usual.answer)
 
 
 _SETTINGS = frozenset(StrategyTable.__struct_fields__)
 
 
-def _found(name: str, folder: str) -> Any:
+def strategy_named(name: str, folder: str) -> Any:
+    """What makes the strategy of that name. Raises `ConfigError`."""
     if ":" in name:
         return imported_function(name, "strategy", folder)
     if name == _MAKE or (found := find(STRATEGIES, name)) is None:
@@ -65,7 +101,7 @@ def recorded_strategy(said: StrategyTable, agent: Agent, setting: AgentSpec) -> 
     """The agent of a strategy's record for a replay, without its roles; `agent` does the work."""
     whole = agent.limits
     if ":" not in said.name:
-        strategy = _found(said.name, "")(agent, **said.settings)
+        strategy = strategy_named(said.name, "")(agent, **said.settings)
         whole = strategy.widened(whole) if hasattr(strategy, "widened") else whole
     made: Agent = require(STRATEGIES, _MAKE)(_Recorded(setting, whole), agent)
     return made

@@ -139,6 +139,7 @@ steps = 15
 #                       # auto, module:name
 # trials = 3
 # memory = 3            # so many reflections are shown to the next trial
+# evaluator = "judge.toml"  # another agent file, or a tool of this agent; by default its model
 
 # A command-line program as a tool: an argument list, never a shell.
 # [[programs]]

@@ -56,10 +56,7 @@ def other_agent(each: AgentTable, spec: Spec, make: Callable[[Spec], Agent]) -> 
 
     Raises `ConfigError` where the files lead round in a circle.
     """
-    _check_circle(each, (spec.file,))
-    inner = read_agent_file(each.file)
-    if not inner.model:
-        inner = inner.replace({"model": spec.model})
+    inner = inner_spec(each.name, each.file, spec)
     return delegate(make(inner), name=each.name, description=each.description, origin=origin(inner))
 
 
@@ -99,11 +96,23 @@ def wing_tools(spec: Spec, model: Model | None) -> Iterator[tuple[Place, list[An
         yield ("workspace",), tools
 
 
-def _check_circle(each: AgentTable, above: tuple[str, ...]) -> None:
+def inner_spec(name: str, file: str, spec: Spec) -> Spec:
+    """What another file says of an agent, with the model of this one where it names none.
+
+    Raises `ConfigError` where the files lead round in a circle.
+    """
+    _check_circle(name, file, (spec.file,))
+    inner = read_agent_file(file)
+    return inner if inner.model else inner.replace({"model": spec.model})
+
+
+def _check_circle(name: str, file: str, above: tuple[str, ...]) -> None:
     """Raise where a file is among those that lead to it."""
-    inner = read_agent_file(each.file)
+    inner = read_agent_file(file)
     if inner.file in above:
-        message = f"{each.name} leads back to {inner.file}: no agent can hand on to itself for ever"
+        message = f"{name} leads back to {inner.file}: no agent can hand on to itself for ever"
         raise ConfigError(message)
-    for other in inner.agents:
-        _check_circle(other, (*above, inner.file))
+    further = {each.name: each.file for each in inner.agents}
+    further |= {} if inner.planned is None else inner.planned.files
+    for other, place in further.items():
+        _check_circle(other, place, (*above, inner.file))

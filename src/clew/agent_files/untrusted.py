@@ -62,6 +62,8 @@ def outside_parts(spec: Spec) -> Iterator[str]:
             yield f"MCP server {server.name} gets {name}: {text}"
     for each in spec.agents:
         yield f"agent file {each.file}"
+    for file in () if spec.planned is None else spec.planned.files.values():
+        yield f"agent file {file}"
     yield from _places(spec)
     yield from _servers(spec)
 

@@ -9,13 +9,15 @@ from clew.agent_files import Spec, read_agent_file
 from clew.agent_files.imports import imported_function
 from clew.agent_files.read import misfit, read_toml, with_absolute_paths
 from clew.agent_files.spec import Part
+from clew.agent_files.strategies import strategy_named
 from clew.core.events import Json, encode
 from clew.evals.dataset import read_dataset
 from clew.evals.environments import world
 from clew.evals.gold import FOREIGN, NOTES, foreign, gold
-from clew.evals.matrix_agents import JudgeTable, Maker, Source, Varied
+from clew.evals.matrix_agents import STRATEGY, JudgeTable, Maker, Source, Varied
 from clew.evals.plan import APART, Plan, wrong_seed
-from clew.evals.world import World
+from clew.evals.world import World, quiet
+from clew.strategies import REACT
 
 GOLD: Final = "gold"
 """The default dataset."""
@@ -32,7 +34,8 @@ class Matrix(Part, frozen=True):
 
     `agent` is what all configurations begin with: the keys of an agent file, or the place of one.
     `world` says how the file `dataset` is read where it is no dataset of clew's, `options` are
-    that world's own.
+    that world's own. Each configuration is tried with each of `strategies`, of which "react" is
+    the agent by itself.
     """
 
     dataset: str
@@ -40,6 +43,7 @@ class Matrix(Part, frozen=True):
     world: str = ""
     options: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
     models: tuple[str, ...] = ()
+    strategies: tuple[str, ...] = ()
     seeds: tuple[int, ...] = (0,)
     repetitions: int = 1
     agent: str | Spec = Spec()
@@ -96,12 +100,16 @@ def _base(matrix: Matrix, source: Source, *, screened: bool) -> Spec:
 def _plan(matrix: Matrix, base: Spec, source: Source) -> Plan:
     _check(matrix, base, source)
     there = _world(matrix, source)
+    if matrix.strategies and there.open is not quiet:
+        message = "strategies: in this world an agent gets its tools there, and works alone"
+        raise source.wrong(("strategies",), message)
     if matrix.dataset in SHIPPED and not base.docs:
         base = msgspec.structs.replace(base, docs=str(SHIPPED[matrix.dataset][1]))
     maker = Maker(source, there)
     configurations = [
-        maker.configuration(varied, place, base, model)
+        maker.configuration(_with(varied, strategy), place, base, model)
         for place, varied in enumerate(matrix.configurations)
+        for strategy in matrix.strategies or ("",)
         for model in varied.models or matrix.models or (base.model,)
     ]
     judge = maker.judge(matrix.judge)
@@ -116,6 +124,15 @@ def _plan(matrix: Matrix, base: Spec, source: Source) -> Plan:
             matrix=source.text,
             libraries=tuple(maker.libraries.values()),
         )
+
+
+def _with(varied: Varied, strategy: str) -> Varied:
+    """The configuration with a strategy of the matrix; without one as it is."""
+    if not strategy:
+        return varied
+    name = strategy if varied.name == ALONE else f"{varied.name}, {strategy}"
+    said = "" if strategy == REACT else strategy
+    return msgspec.structs.replace(varied, name=name, set={**varied.set, STRATEGY: said})
 
 
 def _world(matrix: Matrix, source: Source) -> World:
@@ -135,9 +152,14 @@ def _world(matrix: Matrix, source: Source) -> World:
 
 def _check(matrix: Matrix, base: Spec, source: Source) -> None:
     """Look for what is missing or twice there."""
-    for what, there in (("models", matrix.models), ("seeds", matrix.seeds)):
+    axes = {"models": matrix.models, "strategies": matrix.strategies, "seeds": matrix.seeds}
+    for what, there in axes.items():
         if twice := [one for place, one in enumerate(there) if one in there[:place]]:
             raise source.wrong((what, str(twice[0])), f"{twice[0]} is there twice: leave one out")
+    for name in matrix.strategies:
+        with source.at("strategies", name):
+            if name != REACT:
+                strategy_named(name, str(source.folder))
     _check_configurations(matrix, source)
     if not (matrix.models or (base.model,))[0]:
         message = 'no model is named: add models = ["provider:model"], or ["offline"]'

@@ -31,6 +31,9 @@ CLI: Final = "cli"
 VOTES: Final = "votes"
 """Where in the origin of a record the command line looks for the spec, and for a vote's."""
 
+STRATEGY: Final = "strategy"
+"""The key of an agent that an axis of the matrix sets."""
+
 _ELSEWHERE: Final[Mapping[str, str]] = {
     "model": "models are named in `models`, of the matrix or of the configuration",
     "store": "records lie in the results",
@@ -241,12 +244,11 @@ def _where(varied: Varied, place: int, base: Spec, model: str, error: PartError)
 
 def _price(agent: Agent, spec: Spec) -> Price | None:
     """What the model really costs, as the spec or the table has it."""
-    if agent.resolved_model.info.name == OFFLINE or agent.resolved_model.info.name.startswith(
-        SIMULATED
-    ):
+    named = agent.resolved_model.info.name if spec.planned is None else spec.model
+    if named == OFFLINE or named.startswith(SIMULATED):
         return FREE
     said = {name: Price(one.input, one.output, one.cached) for name, one in spec.prices.items()}
-    provider, _, name = agent.resolved_model.info.name.partition(":")
+    provider, _, name = named.partition(":")
     return price(provider, name, said)
 
 

@@ -2,7 +2,7 @@
 
 from clew.strategies.branches import Branch, Branches
 from clew.strategies.chaining import Chaining
-from clew.strategies.choice import SUITS, Auto, Chosen, choose
+from clew.strategies.choice import REACT, SUITS, Auto, Chosen, choose
 from clew.strategies.decision import Ballot, Choice, Count, Decision, How, certain, decide
 from clew.strategies.evaluator_optimizer import EvaluatorOptimizer
 from clew.strategies.normalise import normalise
@@ -18,6 +18,7 @@ from clew.strategies.verifier import Verifier, Verify, verifying
 from clew.strategies.vote import Vote, agent_of, vote, vote_status, vote_status_sync, vote_sync
 
 __all__ = [
+    "REACT",
     "SUITS",
     "Auto",
     "Ballot",

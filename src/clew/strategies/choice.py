@@ -186,11 +186,17 @@ class Auto:
         return strategy_agent(made[name](), agent)
 
     @property
+    def defaults(self) -> Mapping[str, Agent]:
+        """Who does what nobody else was given for."""
+        lines = "\n".join(f"- {name}: {SUITS[name]}" for name in self.ways)
+        return {
+            "chooser": asking(self.agent, CHOOSE.format(who=lines), Route),
+            "evaluator": Reflexion(self.agent).defaults["evaluator"],
+        }
+
+    @property
     def roles(self) -> Mapping[str, Role]:
-        chooser = self.chooser
-        if chooser is None and self.asks:
-            lines = "\n".join(f"- {name}: {SUITS[name]}" for name in self.ways)
-            chooser = asking(self.agent, CHOOSE.format(who=lines), Route)
+        chooser = self.chooser or (self.defaults["chooser"] if self.asks else None)
         ways = {name: self._agent(name) for name in self.ways}
         return {**ways} if chooser is None else {"choose": chooser, **ways}
 

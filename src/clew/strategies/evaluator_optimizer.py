@@ -45,8 +45,13 @@ class EvaluatorOptimizer:
         return {"rounds": self.rounds}
 
     @property
+    def defaults(self) -> Mapping[str, Agent]:
+        """Who does what nobody else was given for."""
+        return {"evaluator": asking(self.agent, JUDGE, Judgement)}
+
+    @property
     def roles(self) -> Mapping[str, Role]:
-        evaluator = self.evaluator or asking(self.agent, JUDGE, Judgement)
+        evaluator = self.evaluator or self.defaults["evaluator"]
         return {"answer": self.agent, "evaluate": Reads(evaluator)}
 
     def widened(self, limits: Limits) -> Limits:

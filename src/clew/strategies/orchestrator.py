@@ -63,11 +63,16 @@ class Orchestrator:
         return {"most": self.most}
 
     @property
-    def roles(self) -> Mapping[str, Role]:
+    def defaults(self) -> Mapping[str, Agent]:
+        """Who does what nobody else was given for."""
         tools = ", ".join(tool.name for tool in self.agent.tools if not tool.hidden) or "none"
         prompt = DIVIDE.format(most=self.most, tools=tools)
+        return {"divider": asking(self.agent, prompt, Parts)}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
         return {
-            "divide": self.divider or asking(self.agent, prompt, Parts),
+            "divide": self.divider or self.defaults["divider"],
             "work": self.agent.replace(answer=str, checks=()),
             "solve": Agent(self.agent.model, prompt=SOLVE, answer=self.agent.answer),
         }

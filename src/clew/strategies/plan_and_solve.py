@@ -57,9 +57,14 @@ class PlanAndSolve:
         return {"most": self.most, "replans": self.replans}
 
     @property
-    def roles(self) -> Mapping[str, Role]:
+    def defaults(self) -> Mapping[str, Agent]:
+        """Who does what nobody else was given for."""
         tools = ", ".join(tool.name for tool in self.agent.tools if not tool.hidden) or "none"
-        planner = self.planner or asking(self.agent, PLAN.format(tools=tools, most=self.most), Plan)
+        return {"planner": asking(self.agent, PLAN.format(tools=tools, most=self.most), Plan)}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        planner = self.planner or self.defaults["planner"]
         answer = Agent(self.agent.model, prompt=SOLVE, answer=self.agent.answer)
         return {"plan": planner, "step": self.agent.replace(answer=str, checks=()), "solve": answer}
 

@@ -63,9 +63,17 @@ class Reflexion:
         return {"trials": self.trials, "memory": self.memory}
 
     @property
+    def defaults(self) -> Mapping[str, Agent]:
+        """Who does what nobody else was given for."""
+        return {
+            "evaluator": asking(self.agent, JUDGE, Judgement),
+            "reflector": asking(self.agent, REFLECT, str),
+        }
+
+    @property
     def roles(self) -> Mapping[str, Role]:
-        evaluator = self.evaluator or asking(self.agent, JUDGE, Judgement)
-        reflector = self.reflector or asking(self.agent, REFLECT, str)
+        evaluator = self.evaluator or self.defaults["evaluator"]
+        reflector = self.reflector or self.defaults["reflector"]
         return {
             "solve": self.agent,
             "evaluate": Reads(evaluator) if isinstance(evaluator, Agent) else evaluator,

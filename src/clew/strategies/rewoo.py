@@ -75,16 +75,20 @@ class ReWOO:
         return {tool.name: tool for tool in self.agent.tools if not tool.hidden}
 
     @property
-    def roles(self) -> Mapping[str, Role]:
+    def defaults(self) -> Mapping[str, Agent]:
+        """Who does what nobody else was given for."""
         lines = "\n".join(
             f"- {name}: {tool.description} {encode(tool.parameters).decode()}"
             for name, tool in self._tools.items()
         )
-        prompt = PLAN.format(tools=lines, most=self.most)
+        return {"planner": asking(self.agent, PLAN.format(tools=lines, most=self.most), Calls)}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
         solver = Agent(self.agent.model, prompt=SOLVE, answer=self.agent.answer)
         return {
             **self._tools,
-            "plan_calls": self.planner or asking(self.agent, prompt, Calls),
+            "plan_calls": self.planner or self.defaults["planner"],
             "find_another_way": self.agent.replace(answer=str, checks=()),
             "solve": solver,
         }

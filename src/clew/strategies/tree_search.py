@@ -126,8 +126,13 @@ class TreeSearch:
         return {name: getattr(self, name) for name in names}
 
     @property
+    def defaults(self) -> Mapping[str, Agent]:
+        """Who does what nobody else was given for."""
+        return {"scorer": asking(self.agent, SCORE, Score)}
+
+    @property
     def roles(self) -> Mapping[str, Role]:
-        scorer = self.scorer or asking(self.agent, SCORE, Score)
+        scorer = self.scorer or self.defaults["scorer"]
         return {
             "branch": Branches(self.agent, self.steps),
             "score": Reads(scorer) if isinstance(scorer, Agent) else scorer,

@@ -1,6 +1,6 @@
-"""Contract tests for models, formats and stores.
+"""Contract tests for models, formats, stores and strategies.
 
-Await each with a function that opens a new one; call `check_codec` with the codec itself.
+Await each with a function that opens or makes a new one; call `check_codec` with the codec itself.
 """
 
 from clew.testing.codec_contract import check_codec
@@ -17,6 +17,7 @@ from clew.testing.model_contract import (
 from clew.testing.store_claims import check_claims
 from clew.testing.store_contract import check_store
 from clew.testing.store_prunes import AT_ONCE, PRUNES, check_prunes
+from clew.testing.strategy_contract import check_strategy
 
 __all__ = [
     "AT_ONCE",
@@ -33,4 +34,5 @@ __all__ = [
     "check_model",
     "check_prunes",
     "check_store",
+    "check_strategy",
 ]

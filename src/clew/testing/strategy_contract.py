@@ -1,0 +1,138 @@
+"""What every strategy must do, as a check to run over one's own.
+
+```python
+def make() -> Agent:
+    solver = Agent(model=ScriptedModel([say("Warsaw")]))
+    return strategy_agent(MyStrategy(solver), solver)
+
+
+async def test_my_strategy() -> None:
+    await check_strategy(make, "What is the capital of Poland?")
+```
+
+`make` makes the agent anew each time, with roles that play a script: what a role answers may hang
+on what it is given, and on nothing else. It takes as many runs as the whole writes entries.
+"""
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from clew.core.agent import Agent
+from clew.core.errors import StoreError
+from clew.core.events import Json, encode
+from clew.core.interfaces import Append, Base, Line, RunInfo
+from clew.core.journal import load
+from clew.core.replay import replay
+from clew.core.runner import drive, has_begun, start, take_up
+from clew.core.trajectory import Trajectory
+from clew.stores import MemoryStore
+from clew.testing.expect import expect, require
+
+Make: TypeAlias = Callable[[], Agent]
+
+RUN: Final = "contract"
+_CUT: Final = "the power was cut"
+
+
+async def check_strategy(make: Make, task: str) -> None:
+    """Run the whole contract. Raises `AssertionError` where the strategy breaks it.
+
+    It comes to an end; the same results lead to the same requests; a process that dies after any
+    entry loses nothing, and the next one comes to the same end; a replay comes to the same.
+    """
+    require(encode(make().resolved_model.info.params), "its settings must be JSON")
+    whole = _Cut()
+    wanted = await _run(make(), task, whole)
+    require(wanted.stop is not None, "it must come to an end")
+    again = await _run(make(), task, _Cut())
+    expect(_asked(again), _asked(wanted), "what it asks for where the results are the same")
+    for writes in range(1, whole.written):
+        store = _Cut(writes)
+        await _until_cut(make(), task, store)
+        store.left = 1 << 30
+        after = await _run(make(), task, store)
+        expect(_asked(after), _asked(wanted), f"after a cut at write {writes} of {whole.written}")
+        expect(_end(after), _end(wanted), f"its end after a cut at write {writes}")
+    replayed = await replay(make(), wanted, whole)
+    expect(_end(replayed.trajectory), _end(wanted), "the end of its replay")
+
+
+async def _until_cut(agent: Agent, task: str, store: "_Cut") -> None:
+    try:
+        await _run(agent, task, store)
+    except StoreError as error:
+        require(str(error) == _CUT, f"a store failed otherwise: {error}")
+
+
+async def _run(agent: Agent, task: str, store: "_Cut") -> Trajectory:
+    """The record of the run, begun or taken up."""
+    if await has_begun(store, RUN):
+        journal = await take_up(agent, RUN, store)
+    else:
+        journal = await start(agent, task, store, run_id=RUN)
+    await drive(agent, journal)
+    return await load(store, RUN)
+
+
+def _asked(record: Trajectory) -> list[tuple[str, Json]]:
+    """The runs and calls that it asked for, in their order."""
+    return [(call.action.name, call.args) for call in record.calls]
+
+
+def _end(record: Trajectory) -> tuple[str, Json]:
+    stop = record.stop
+    return ("open", None) if stop is None else (stop.status, stop.answer)
+
+
+class _Cut:
+    """A store in memory that takes so many writes, and then none."""
+
+    def __init__(self, left: int = 1 << 30) -> None:
+        self.kept = MemoryStore()
+        self.left = left
+        self.written = 0
+
+    def _write(self) -> None:
+        if self.left <= 0:
+            raise StoreError(_CUT)
+        self.left -= 1
+        self.written += 1
+
+    async def create(self, run_id: str, base: Base | None = None) -> int:
+        self._write()
+        return await self.kept.create(run_id, base)
+
+    async def open(self, run_id: str) -> int:
+        self._write()
+        return await self.kept.open(run_id)
+
+    async def append(self, append: Append) -> bool:
+        self._write()
+        return await self.kept.append(append)
+
+    async def post(self, run_id: str, body: bytes) -> None:
+        self._write()
+        await self.kept.post(run_id, body)
+
+    async def read(self, run_id: str, after: int = 0) -> list[Line]:
+        return await self.kept.read(run_id, after)
+
+    async def blob(self, digest: str) -> bytes:
+        return await self.kept.blob(digest)
+
+    async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
+        return await self.kept.inbox(run_id)
+
+    async def runs(
+        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+    ) -> list[RunInfo]:
+        return await self.kept.runs(most, after, status)
+
+    async def epoch(self, run_id: str) -> int:
+        return await self.kept.epoch(run_id)
+
+    async def ids(self, part: str, most: int = 20) -> list[str]:
+        return await self.kept.ids(part, most)
+
+    async def close(self) -> None:
+        await self.kept.close()
