@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from clew import ConfigError, MemoryStore, read, run
-from clew.agent_files import load_agent
+from clew.agent_files import load_agent, read_agent_file
+from clew.agent_files.untrusted import outside_parts
 from clew.support.wings import STRATEGIES, names
 from tests.cli.shell import clew
 
@@ -199,3 +200,16 @@ async def test_a_strategy_of_ones_own_gets_the_others_too(folder: Path) -> None:
     )
     done = await run(load_agent(file).agent, QUESTION, store=MemoryStore())
     assert done.answer == "17 * 23 = 391 and 18 * 23 = 414"
+
+
+async def test_what_another_file_says_itself_stands(folder: Path) -> None:
+    (folder / "judge.toml").write_text('model = "offline"\nprompt = "Be strict."\n')
+    file = folder / "agent.toml"
+    file.write_text(
+        'model = "offline"\n[strategy]\nname = "reflexion"\ntrials = 1\nevaluator = "judge.toml"\n'
+    )
+    store = MemoryStore()
+    done = await run(load_agent(file).agent, QUESTION, store=store)
+    judged = await read(f"{done.run_id}-2.1", store=store)
+    assert "Be strict." in judged.started.setting.prompt
+    assert f"agent file {folder / 'judge.toml'}" in list(outside_parts(read_agent_file(file)))

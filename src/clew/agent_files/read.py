@@ -3,12 +3,14 @@
 import difflib
 import re
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal, get_args, get_origin
 
 import msgspec
 
-from clew.agent_files.spec import SCREENS, Spec, StrategyTable, WorkspaceTable
+from clew.agent_files.spec import SCREENS, Spec, WorkspaceTable
+from clew.agent_files.strategy_table import StrategyTable
 from clew.agent_files.toml_lines import line_of
 from clew.core.errors import ConfigError
 from clew.stores import has_password, scheme_of
@@ -107,10 +109,6 @@ def with_absolute_paths(spec: Spec, file: Path, *, screened: bool) -> Spec:
         msgspec.structs.replace(each, cwd=place(each.cwd or ".")) for each in spec.programs
     )
     agents = tuple(msgspec.structs.replace(each, file=place(each.file)) for each in spec.agents)
-    planned = spec.strategy
-    if isinstance(planned, StrategyTable):
-        files = {name: place(said) for name, said in planned.files.items()}
-        planned = msgspec.structs.replace(planned, **files)
     servers = tuple(
         msgspec.structs.replace(
             each,
@@ -129,9 +127,18 @@ def with_absolute_paths(spec: Spec, file: Path, *, screened: bool) -> Spec:
         programs=programs,
         agents=agents,
         mcp=servers,
-        strategy=planned,
+        strategy=_placed(spec.strategy, place),
         file=str(file),
     )
+
+
+def _placed(
+    said: str | StrategyTable | None, place: Callable[[str], str]
+) -> str | StrategyTable | None:
+    """A strategy with the places of its agent files made absolute."""
+    if not isinstance(said, StrategyTable):
+        return said
+    return msgspec.structs.replace(said, **{n: place(file) for n, file in said.files.items()})
 
 
 def explained(error: str) -> str:

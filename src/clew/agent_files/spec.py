@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
+from clew.agent_files.strategy_table import StrategyTable
 from clew.context.instructions import PROMPT, TellLeft
 from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json
@@ -260,56 +261,6 @@ class RewindsTable(Part, frozen=True):
     most: int = 3
     critic: str = ""
     every: int = 5
-
-
-class StrategyTable(Part, frozen=True):
-    """The table `strategy`: a name, and those settings that the strategy has (`clew.strategies`).
-
-    `name` is that of a strategy that ships, or `module:name` of one's own: what it names takes the
-    agent and the settings, and gives a `Strategy`. Who else takes part (`evaluator`, `planner`
-    …) is the place of an agent file, relative to this one, or the name of a tool of the agent.
-    """
-
-    name: str
-    trials: int | None = None
-    memory: int | None = None
-    rounds: int | None = None
-    most: int | None = None
-    replans: int | None = None
-    breadth: int | None = None
-    depth: int | None = None
-    steps: int | None = None
-    votes: int | None = None
-    by: str | None = None
-    enough: float | None = None
-    least: float | None = None
-    explore: float | None = None
-    asks: bool | None = None
-    evaluator: str = ""
-    reflector: str = ""
-    planner: str = ""
-    divider: str = ""
-    scorer: str = ""
-    chooser: str = ""
-    code: str = ""
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The numbers and words that are said beside the name."""
-        said = msgspec.structs.asdict(self)
-        apart = {"name", *self.others}
-        return {name: it for name, it in said.items() if name not in apart and it not in (None, "")}
-
-    @property
-    def others(self) -> dict[str, str]:
-        """Who else takes part, by field: an agent file, or a tool of the agent."""
-        names = ("evaluator", "reflector", "planner", "divider", "scorer", "chooser", "code")
-        return {name: said for name in names if (said := getattr(self, name))}
-
-    @property
-    def files(self) -> dict[str, str]:
-        """Those of them that are agent files."""
-        return {name: said for name, said in self.others.items() if said.endswith(".toml")}
 
 
 class Spec(Part, frozen=True):

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from clew.agent_files.imports import imported_function
-from clew.agent_files.spec import Spec, StrategyTable, part
+from clew.agent_files.spec import Spec, part
+from clew.agent_files.strategy_table import StrategyTable
 from clew.agent_files.tool_tables import inner_spec
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
