@@ -23,6 +23,7 @@ from clew.core.interfaces import ModelInfo
 from clew.otel import Spans, export
 from clew.otel.send import send
 from clew.testing.models import ScriptedModel, act, acts, finish, say
+from tests.core.relay import RELAY
 from tests.otel.collector import Collector, Got, collector
 
 CONVENTIONS = {
@@ -295,3 +296,15 @@ async def test_what_was_given_with_a_fork_is_no_work_of_its_own() -> None:
     assert [span.attributes["clew.step"] for span in found.named("chat test")] == [2, 3]
     with collected() as (found, tracer):
         assert export(await read("forked", store=store), tracer=tracer) == 4
+
+
+async def test_calls_that_a_call_asked_for_have_spans_with_their_tools() -> None:
+    asked = [{"tool": "look", "args": {"where": "here"}}] * 2
+    model = ScriptedModel([act("relay", calls=asked), say("done")])
+    with collected() as (found, tracer):
+        with Spans("run-1", tracer=tracer) as spans:
+            one = Agent(model=model, tools=[look, RELAY])
+            await run(one, "?", store=MemoryStore(), run_id="run-1", listener=spans)
+    ids = [span.attributes["gen_ai.tool.call.id"] for span in found.named("execute_tool look")]
+    assert sorted(ids) == ["run-1:1.2", "run-1:1.3"]
+    assert len(found.named("execute_tool relay")) == 1

@@ -1,0 +1,34 @@
+"""A program in the midst of a call, moved to another store: its dump goes with the record."""
+
+from pathlib import Path
+from typing import Any
+
+from clew import Agent, MemoryStore, SqliteStore, Verdict, read, resume, rule, run
+from clew.retention import export_runs, import_runs, verify
+from clew.testing import ScriptedModel, act, say
+from clew.toolbox.code import run_code
+from tests.toolbox.code.test_programs import lookup, seen, send
+
+PROGRAM = "a = lookup('a')['found']\nprint(send('b'))\na"
+
+
+def agent() -> Agent:
+    async def ask_first(call: Any, so_far: Any) -> Verdict | None:
+        return Verdict("hold", "ask first") if call.action.name == "send" else None
+
+    moves = [act("run_code", code=PROGRAM), say("done")]
+    tools = [lookup, send, run_code()]
+    return Agent(model=ScriptedModel(moves), tools=tools, guards=[ask_first])
+
+
+async def test_an_archive_has_what_a_program_goes_on_with(tmp_path: Path) -> None:
+    first, second = SqliteStore(tmp_path / "first.sqlite"), MemoryStore()
+    assert (await run(agent(), "?", store=first, run_id="r")).status == "held"
+    await export_runs(tmp_path / "archive.jsonl", ["r"], store=first)
+    await import_runs(tmp_path / "archive.jsonl", store=second)
+    await rule("r", "1.3", allow=True, store=second)
+    assert (await resume(agent(), "r", store=second)).answer == "done"
+    assert seen(await read("r", store=second)) == ["sent b\n[1, 2, 3]"]
+    checked, _ = await verify(store=second)
+    assert [one.ok for one in checked] == [True]
+    await first.close()
