@@ -27,6 +27,7 @@ from clew.concurrency.resources import resources
 from clew.core.interfaces import CALL, CallContext
 from clew.testing.models import ScriptedModel, act, acts, finish
 from clew.toolbox.mcp import McpServer, mcp_tools
+from clew.toolbox.mcp.connection import open_connection
 
 SDK: Final = "import mcp.client, mcp.client.stdio, mcp.client.streamable_http"
 CLEW: Final = """\
@@ -107,8 +108,9 @@ def through_run(made: Tool) -> Calls:
         agent = Agent(model, tools=[made], limits=limits)
         result = await run(agent, "go", store=store)
         record = await read(result.run_id, store=store)
-        good = [call.observation for call in record.calls if call.observation]
-        check(sum(seen.ok for seen in good), len(texts) + 1)
+        seen = [call.observation for call in record.calls if call.observation]
+        check([one.text for one in seen if not one.ok], [])
+        check(len(seen), len(texts) + 1)
 
     return calls
 
@@ -194,6 +196,18 @@ async def compared(what: str, sdk: Calls, clew: Calls, sizes: Sizes, *, is_aim: 
     )
 
 
+async def listed(server: McpServer, sizes: Sizes) -> Spent:
+    """What a list costs that is asked for before a call: the request, and its comparison."""
+    async with open_connection(server) as connection:
+
+        async def lists(texts: Sequence[str]) -> None:
+            for _ in texts:
+                check((await connection.listing()).digest != "", True)
+
+        found = [await spent(lists, fresh(sizes.calls)) for _ in range(sizes.rounds + 1)][1:]
+    return Spent(*(statistics.median(column) for column in zip(*found, strict=True)))
+
+
 async def measure(name: str, server: McpServer, client: Client, sizes: Sizes) -> list[Row]:
     """The calls over one transport; clew and the SDK have a connection each."""
     with tempfile.TemporaryDirectory() as folder:
@@ -255,16 +269,18 @@ def http() -> Any:
         process.wait()
 
 
-async def all_calls(sizes: Sizes) -> list[Row]:
-    """Both transports, in the stateless era that the SDK's client and server choose."""
+async def all_calls(sizes: Sizes) -> tuple[list[Row], dict[str, Spent]]:
+    """Calls and lists over both transports, in the era that the SDK chooses: the stateless one."""
     path = {"PYTHONPATH": environment()["PYTHONPATH"]}
     alone = StdioServerParameters(command=sys.executable, args=list(ARGS), env=path, cwd=ROOT)
     near = McpServer(name="bench", command=sys.executable, args=ARGS, env=path, cwd=str(ROOT))
     rows = await measure("stdio", near, Client(stdio_client(alone), mode="auto"), sizes)
+    lists = {"stdio": await listed(near, sizes)}
     with http() as url:
         far = McpServer(name="bench", url=url)
         rows += await measure("HTTP", far, Client(url, mode="auto"), sizes)
-    return rows
+        lists["HTTP"] = await listed(far, sizes)
+    return rows, lists
 
 
 def main() -> int:
@@ -277,13 +293,16 @@ def main() -> int:
     print(f"start-up, CPU: SDK {sdk * 1000:.0f} ms, import clew {clew * 1000:.0f} ms, clew with "
           f"tools from pins {both * 1000:.0f} ms: {beyond * 1000:.0f} ms beyond the SDK "
           f"(aim ≤ {MOST_START * 1000:.0f})\n")  # fmt: skip
-    rows = anyio.run(all_calls, sizes, backend="asyncio")
+    rows, lists = anyio.run(all_calls, sizes, backend="asyncio")
     print("| calls | SDK alone: CPU, wall (ms) | clew: CPU, wall (ms) | ratio: CPU, wall | aim |")
     print("|---|---|---|---|---|")
     for row in rows:
         aim = f"≤ {MOST_CALL}" if row.is_aim else ""
         print(f"| {row.what} | {row.sdk.cpu:.2f}, {row.sdk.wall:.2f} | {row.clew.cpu:.2f}, "
               f"{row.clew.wall:.2f} | {row.cpu:.2f}, {row.wall:.2f} | {aim} |")  # fmt: skip
+    print("\na list of one tool, as at most one a second before calls with effects: " + "; ".join(
+        f"{name} {each.cpu:.2f} ms of CPU, {each.wall:.2f} ms" for name, each in lists.items()
+    ))  # fmt: skip
     over = beyond > MOST_START or any(
         row.is_aim and max(row.cpu, row.wall) > MOST_CALL for row in rows
     )

@@ -70,8 +70,8 @@ class Flight:
         self._value: Any = None
         self._error: Exception | None = None
         self._news = anyio.Event()
-        self._answered = anyio.Event()
-        self._one_at_a_time = anyio.Lock()
+        self._answered: anyio.Event  # these two are there once something is asked
+        self._one_at_a_time: anyio.Lock | None = None
         self._scope = anyio.CancelScope()
 
     @property
@@ -97,7 +97,8 @@ class Flight:
 
     async def ask(self, question: Question) -> Json:
         """Put a question to a person, by holding the call; returns the answer."""
-        async with self._one_at_a_time:
+        self._one_at_a_time = lock = self._one_at_a_time or anyio.Lock()
+        async with lock:
             if self._ready is not None:
                 (text, asks, answer), self._ready = self._ready, None
                 if question.text in text and question.asks == asks:

@@ -14,7 +14,7 @@ import msgspec
 from mcp.client.streamable_http import streamable_http_client
 from typing_extensions import override
 
-from clew.toolbox.mcp.oauth import auth_of
+from clew.toolbox.mcp.link import sdk_module
 from clew.toolbox.mcp.outcomes import LOST, NOT_REACHED, SESSION_OVER
 from clew.toolbox.mcp.settings import Endpoint, McpServer, shown
 
@@ -113,12 +113,13 @@ def _why(error: httpx2.TransportError) -> str:
 
 @asynccontextmanager
 async def open_http(server: McpServer, endpoint: Endpoint) -> AsyncGenerator[Any]:
-    """The SDK's streams to a server."""
+    """The SDK's streams to a server; what signs in is imported where somebody has to."""
+    oauth = None if server.auth is None else await sdk_module("oauth")
     client = httpx2.AsyncClient(
         transport=BoundedTransport(endpoint.url),
         headers=endpoint.headers,
         timeout=httpx2.Timeout(_CONNECT, read=None),
-        auth=auth_of(server, endpoint),
+        auth=oauth and oauth.auth_of(server, server.auth, endpoint),
     )
     async with (
         client,

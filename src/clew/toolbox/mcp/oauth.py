@@ -84,10 +84,8 @@ class TokenFile:
         Path(file.name).replace(self._path)
 
 
-def auth_of(server: McpServer, endpoint: Endpoint) -> httpx2.Auth | None:
-    """How requests to the server are signed; None where it needs no signing in."""
-    if (auth := server.auth) is None:
-        return None
+def auth_of(server: McpServer, auth: McpAuth, endpoint: Endpoint) -> httpx2.Auth:
+    """How requests to the server are signed."""
     storage = TokenFile(data_folder() / "mcp-tokens.json", endpoint.url)
     if auth.grant == "client_credentials":
         return _credentials(server, auth, endpoint, storage)

@@ -26,10 +26,11 @@ def observation_of(result: types.CallToolResult, trust: Trust) -> Observation:
         inner = _unwrapped(structured)
         if not text.strip():
             content = structured
-        elif (said := _read(text)) in (structured, inner):
-            content = said
         elif text != inner:
-            content = f"{text}\n{encode(structured).decode()}"
+            if (said := _read(text)) in (structured, inner):
+                content = said
+            else:
+                content = f"{text}\n{encode(structured).decode()}"
     if result.is_error:
         content = f"ERROR: tool_error: {text or 'the tool failed and does not say why'}"
     return Observation(
