@@ -22,6 +22,11 @@ MOST_BYTES: Final = 32_000_000
 """The longest answer, and the longest event of a stream, that a server may send."""
 
 _CONNECT: Final = 15.0
+_LIMITS: Final = httpx2.Limits(
+    max_connections=100, max_keepalive_connections=20, keepalive_expiry=2.0
+)
+"""Many servers close a connection after 5 idle seconds: a call that is sent just then is *unknown*,
+so connections are given up well before."""
 _UNSENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 _JSON: Final = "application/json"
 _SERVER_ERROR: Final = 500
@@ -57,7 +62,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
 
     def __init__(self, url: str, inner: httpx2.AsyncBaseTransport | None = None) -> None:
         self._url = httpx2.URL(url)
-        self._inner = inner or httpx2.AsyncHTTPTransport()
+        self._inner = inner or httpx2.AsyncHTTPTransport(limits=_LIMITS)
 
     @override
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
