@@ -92,6 +92,19 @@ async def test_with_the_network_this_machine_is_reached(tmp_path: Path) -> None:
 async def test_what_no_program_can_be_given_is_told(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="null byte"):
         await ran(tmp_path, "echo", "a\0b")
+    with pytest.raises(SandboxError, match="null byte"):
+        async with Sandbox(root=str(tmp_path)).start(["echo", "a\0b"]):
+            pass
+
+
+async def test_a_program_that_is_talked_to(tmp_path: Path) -> None:
+    async with Sandbox(root=str(tmp_path)).start(["cat"]) as talk:
+        await talk.input.send(b"hello")
+        assert await talk.output.receive() == b"hello"
+        await talk.input.aclose()
+        assert await talk.last_word() == "it ended with code 0"
+    async with Sandbox(root=str(tmp_path)).start(["sh", "-c", "echo so >&2; exit 3"]) as talk:
+        assert await talk.last_word() == "so"
 
 
 def test_versions_of_landlock() -> None:

@@ -50,6 +50,11 @@ PROCESSES: Final = 64
 FILE: Final = 50_000_000
 
 
+GONE: Final = (
+    anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, anyio.IncompleteRead
+)  # fmt: skip
+
+
 class _Line(msgspec.Struct, frozen=True):
     """What the process says: that it is ready, or a call, an end, or an error of a program."""
 
@@ -129,7 +134,9 @@ class _Session:
 
     async def begin(self) -> None:
         """Wait until the process is there."""
-        came = await self._heard(START)
+        came: Came = Failed(f"the process of programs does not start within {START:g} s")
+        with anyio.move_on_after(START):
+            came = await self._heard(b"")
         if isinstance(came, Failed):
             raise SandboxError(came.error)
 
@@ -163,25 +170,20 @@ class _Session:
             return Failed(self._lost, lost=True)
         begun = time.monotonic()
         with anyio.move_on_after(self._limits.seconds + PATIENCE - self._worked):
-            try:
-                await self._input.send(f"{json.dumps(message)}\n".encode())
-            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                return await self._ended()
-            return await self._heard(None, begun)
+            came = await self._heard(f"{json.dumps(message)}\n".encode())
+            self._worked += time.monotonic() - begun
+            return came
         return await self._given_up(f"the program took over {self._limits.seconds:g} s")
 
-    async def _heard(self, seconds: float | None, begun: float | None = None) -> Came:
-        with anyio.move_on_after(seconds):
-            try:
-                line = await self._lines.receive_until(b"\n", LONGEST)
-            except anyio.DelimiterNotFound:
-                return await self._given_up(f"the program said over {LONGEST:,} bytes at once")
-            except (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError):
-                return await self._ended()
-            if begun is not None:
-                self._worked += time.monotonic() - begun
-            return await self._read(line)
-        return await self._given_up("the process of programs does not start")
+    async def _heard(self, message: bytes) -> Came:
+        try:
+            await self._input.send(message)
+            line = await self._lines.receive_until(b"\n", LONGEST)
+        except anyio.DelimiterNotFound:
+            return await self._given_up(f"the program said over {LONGEST:,} bytes at once")
+        except GONE:
+            return await self._ended()
+        return await self._read(line)
 
     async def _read(self, line: bytes) -> Came:
         """What a line says; one that is none of ours is written by the program itself."""

@@ -16,7 +16,6 @@ from anyio import (
     BrokenResourceError,
     CancelScope,
     ClosedResourceError,
-    EndOfStream,
     to_thread,
 )
 from anyio.abc import ByteReceiveStream, ByteSendStream, Process
@@ -40,7 +39,6 @@ VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "TZ")
 """What a program is told of the environment, beside a home of its own: no keys are among it."""
 
 MARK: Final = "CLEW_SANDBOX"
-LONGEST_WORD: Final = 100_000
 SCRATCH: Final = "/tmp"  # noqa: S108 - a folder of its own, in memory
 
 
@@ -104,9 +102,9 @@ class Talk:
     async def last_word(self) -> str:
         """Why it ended: a limit that it broke, a signal, or its last line. Waits for the end."""
         told = bytearray()
-        with suppress(EndOfStream, ClosedResourceError, BrokenResourceError):
-            while len(told) < LONGEST_WORD:
-                told += await cast("ByteReceiveStream", self.process.stderr).receive()
+        with suppress(ClosedResourceError, BrokenResourceError):
+            async for piece in cast("ByteReceiveStream", self.process.stderr):
+                told += piece
         said, ended = _split(told.decode(errors="replace"), self.mark)
         if why := ended.get("why"):
             return str(why)
