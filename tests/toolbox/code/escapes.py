@@ -145,9 +145,11 @@ def tried(door: Door, attempt: Attempt) -> tuple[bool, str]:
 def at_the_sandbox() -> list[Attempt]:
     """The attempts to get out of the sandbox, as programs of a model."""
     made: list[Attempt] = []
+    head = sandbox.HEAD.replace("json.loads(sys.argv[1])", "world")
     for one in sandbox.ATTEMPTS:
-        head = sandbox.HEAD.replace("json.loads(sys.argv[1])", "world")
-        made.append(Attempt("sandbox", one.name, head + one.code, plain=one.plain))
+        # an error shows its line, which is not to look like the secret
+        code = one.code.replace(f"'{SECRET}'", f"'{SECRET[:4]}' + '{SECRET[4:]}'")
+        made.append(Attempt("sandbox", one.name, head + code, plain=one.plain))
     return made
 
 
