@@ -170,6 +170,7 @@ TOOLS: dict[str, Callable[[Call], dict[str, Any]]] = {
     "slow": slow,
     "hasty": hasty,
     "mute": mute,
+    "drop": lambda call: os.abort(),
     "order": lambda call: text(f"ordered {json.dumps(elicit())}"),
     "noise": noise,
     "visit": visit,

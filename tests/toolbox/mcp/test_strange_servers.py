@@ -76,7 +76,12 @@ async def observed(tools: Sequence[Tool], *moves: Move) -> list[Observation]:
 
 
 @pytest.mark.parametrize(
-    ("tool", "told"), [("mute", "it closed its output"), ("deaf", "it closed its input")]
+    ("tool", "told"),
+    [
+        ("mute", "it closed its output"),
+        ("deaf", "it closed its input"),
+        ("drop", "it ended by SIGABRT"),
+    ],
 )
 async def test_a_server_that_stops_listening_or_talking_is_left_for_a_new_one(
     tmp_path: Path, tool: str, told: str
@@ -86,7 +91,7 @@ async def test_a_server_that_stops_listening_or_talking_is_left_for_a_new_one(
     one, two, echo = await observed(
         tools, act(f"plain_{tool}"), act("plain_pid"), act("plain_echo", text="x")
     )
-    lost = one if tool == "mute" else two
+    lost = two if tool == "deaf" else one
     assert (lost.outcome, told in lost.text) == ("unknown", True)
     assert echo.text == "x"
 
