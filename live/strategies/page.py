@@ -63,6 +63,23 @@ The others are those of [live](live.md). Elsewhere the model judges itself. {ask
 in every form of the table so far: that is little, and the intervals say how little.
 """
 
+SEEN: Final = """
+**What we make of it.** Of which form answers more nothing is shown: the tasks are far too few. What
+they cost stands in the table, and what the records show of why:
+
+- **A judge that is the same model believes itself.** In all trials of `reflexion` so far the first
+  one passed, right or wrong ("The prices are compared and the lowest is rope", with needle at 52
+  and rope at 85 before its eyes). So it cost more than `react` and tried nothing anew. A test as
+  the evaluator is what the strategy needs; that is what `quixbugs` is for.
+- **`plan_and_solve` costs most and lost every task.** A step is told to a run that knows less than
+  the whole: it invents prices, or looks everything up again, since the step before said too little.
+- **`rewoo` is cheap where the plan is right** (two replies), and this model's plans are often
+  not: a `calc` over words, a call that waits for its own result.
+- **The same prompt does not give the same reply**: the first trial of `reflexion` and `react` were
+  sent the same 666 tokens of one task at temperature 0, and replied otherwise; what differed is how
+  much of the prompt was in the server's cache. A single task proves nothing.
+"""
+
 LATER: Final = """
 {count} more outcomes are from before two strategies were mended for what a tuning task showed:
 plans of ReWOO were carried out although arguments did not fit, and could not refer to a field of a
@@ -101,6 +118,8 @@ def live(every: Sequence[Answered]) -> Iterator[str]:
     """What came of asking a model."""
     editions = {form.name: form.edition for form in FORMS}
     found = [one for one in every if one.stopped and one.edition == editions[one.form]]
+    if not found:
+        return
     loads, one = [each.load for each in found], found[-1]
     per_form = {form.name: {each.task for each in of(found, form.name)} for form in FORMS}
     asked = set.intersection(*(tasks for tasks in per_form.values() if tasks))
@@ -118,7 +137,7 @@ def live(every: Sequence[Answered]) -> Iterator[str]:
         drawn=", ".join(f"{number} `{source}`" for source, number in there.items()),
         asked=len(asked),
     ).lstrip("\n")
-    yield from (_forms(found), "", _sources(found))
+    yield from (_forms(found), "", _sources(found), SEEN.rstrip("\n"))
     if earlier := len(every) - len(found):
         yield LATER.format(count=earlier)
 

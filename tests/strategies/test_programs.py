@@ -261,6 +261,7 @@ async def test_rewoo_refers_to_fields_and_gives_values_where_a_tool_takes_them()
             "E1 calls population with other arguments than it takes: town: unknown argument",
         ),
         ([call("E1", "#E2"), call("E2", "#E1")], "E1, E2 wait for each other"),
+        ([call("E1", "near #E1")], "E1 waits for itself"),
         ([call("E1", "#E7")], "E1 needs #E7, which is no call of the plan"),
         ([{"id": "E1", "tool": "guess", "args": {}}], "E1 calls 'guess': there are population"),
         ([call("E1", "Ulm")] * 2, "two calls are called E1"),

@@ -150,7 +150,8 @@ class ReWOO:
         while fit := [c for c in calls if c.id not in known and _needs(c) <= known]:
             known |= {call.id for call in fit}
         if circle := [call.id for call in calls if call.id not in known]:
-            return f"{', '.join(circle)} wait for each other"
+            waits = "wait for each other" if len(circle) > 1 else "waits for itself"
+            return f"{', '.join(circle)} {waits}"
         return ""
 
 
