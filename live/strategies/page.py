@@ -55,8 +55,8 @@ at temperature 0 (votes 0.7), {tokens} tokens a reply, {steps} steps a run; {mac
 say little.
 
 {tasks} tasks were drawn beforehand (`python -m live.strategies.draw`): {drawn}.
-Half of each source are for tuning, the other half is to be left unseen (the records of one of them,
-`goods-cheapest-3`, were read beside those of a tuning task). `goods` are generated: prices and
+Half of each source are for tuning, the other half is to be left unseen (but records of three of
+them were read: `goods-cheapest-3`, `goods-bill-4`, `teacher-odo`). `goods` are generated: prices and
 stocks, of which several must be looked up, and a sum. `quixbugs` are functions with a bug, which
 tests judge; the first three test cases are a tool of the agent, and the evaluator of `reflexion`.
 The others are those of [live](live.md). Elsewhere the model judges itself. {asked} tasks were asked
@@ -75,6 +75,9 @@ they cost stands in the table, and what the records show of why:
   the whole: it invents prices, or looks everything up again, since the step before said too little.
 - **`rewoo` is cheap where the plan is right** (two replies), and this model's plans are often
   not: a `calc` over words, a call that waits for its own result.
+- **`code` copied its worked example.** Two of four answers are 1198.80, which is that of the only
+  example that fits the agent's tools. It shows one sum, and no loop over look-ups; so this says
+  something of the example, and nothing yet of code as action.
 - **The same prompt does not give the same reply**: the first trial of `reflexion` and `react` were
   sent the same 666 tokens of one task at temperature 0, and replied otherwise; what differed is how
   much of the prompt was in the server's cache. A single task proves nothing.
