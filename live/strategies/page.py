@@ -56,11 +56,12 @@ say little.
 
 {tasks} tasks were drawn beforehand (`python -m live.strategies.draw`): {drawn}.
 Half of each source are for tuning, the other half is to be left unseen (but records of three of
-them were read: `goods-cheapest-3`, `goods-bill-4`, `teacher-odo`). `goods` are generated: prices and
-stocks, of which several must be looked up, and a sum. `quixbugs` are functions with a bug, which
-tests judge; the first three test cases are a tool of the agent, and the evaluator of `reflexion`.
-The others are those of [live](live.md). Elsewhere the model judges itself. {asked} tasks were asked
-in every form of the table so far: that is little, and the intervals say how little.
+them were read: `goods-cheapest-3`, `goods-bill-4`, `teacher-odo`). `goods` are generated: prices
+and stocks, of which several must be looked up, and a sum. `quixbugs` are functions with a bug,
+which tests judge; the first three test cases are a tool of the agent, and the evaluator of
+`reflexion`. The others are those of [live](live.md). Elsewhere the model judges itself. {asked}
+tasks were asked in every form of the table so far: that is little, and the intervals say how
+little.
 """
 
 SEEN: Final = """
