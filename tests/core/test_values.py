@@ -91,7 +91,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "Changed": {"what": (), "origin": {}},
     "Done": {"outcome": "done"},
-    "Forked": {"what": (), "done": (), "again": 0, "origin": {}},
+    "Forked": {"what": (), "done": (), "again": 0, "origin": {}, "call": "", "grant": None},
+    "Suspended": {"call": "", "actions": (), "state": b"", "blob": ""},
     "Thought": {
         "text": "",
         "actions": (),

@@ -58,12 +58,10 @@ def agent(folder: Path, *programs: str, executor: Executor | None = None) -> Age
 async def cut_copy(store: MemoryStore, lines: int) -> MemoryStore:
     """A store with the first lines of the run, and all blobs."""
     kept = (await store.read("r"))[:lines]
-    events = (await read("r", store=store)).entries[:lines]
-    digests = {getattr(entry.event, "blob", "") for entry in events} - {""}
-    blobs = {digest: await store.blob(digest) for digest in digests}
-    setting = kept and (await read("r", store=store)).started.setting.brief_blob
-    if setting:
-        blobs[setting] = await store.blob(setting)
+    record = await read("r", store=store)
+    digests = {getattr(entry.event, "blob", "") for entry in record.entries[:lines]}
+    digests |= {record.started.setting.brief_blob}
+    blobs = {digest: await store.blob(digest) for digest in digests - {""}}
     copy = MemoryStore()
     await copy.create("r")
     for _ in range(1, kept[-1].epoch):
