@@ -32,7 +32,8 @@ class Caps(msgspec.Struct, frozen=True):
                 f"all {so_far.grant.tool_calls} tool calls granted are used: "
                 "answer with what is known"
             )
-        if tally.let_through(place) >= self.per_step:
+        written = place <= len(so_far.step.calls)  # those of a program see each other's results
+        if written and tally.let_through(place) >= self.per_step:
             return _over(f"only {self.per_step} call(s) a step: make this one in the next step")
         most = self.per_tool.get(name)
         if most is not None and so_far.spent.calls[name] + tally.waiting(place, name) >= most:

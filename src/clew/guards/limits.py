@@ -30,8 +30,9 @@ class Limits:
     """The limits of a run, and what happens when they are reached.
 
     Model calls are reserved before they are made, so `tokens` and `cost` are exceeded by at most
-    the excess of one call. `depth` limits the nesting of sub-runs. A call with more than
-    `argument_bytes` of JSON arguments is refused; of an observation `observation_bytes` are kept.
+    the excess of one call. `depth` limits the nesting of sub-runs. `calls_per_step` counts what a
+    model writes at once, not what a program of its calls. A call with more than `argument_bytes` of
+    JSON arguments is refused; of an observation `observation_bytes` are kept.
 
     In seconds: `part_seconds` is the deadline of your own guard, check, screen, probe or retrieval;
     `reply_seconds` that of one thought of your own model (models that ship have their own

@@ -128,6 +128,13 @@ async def test_no_program_is_a_way_around_a_cap() -> None:
     assert record.stop.status == "bound"
 
 
+async def test_how_many_calls_a_model_may_write_says_nothing_of_those_of_a_program() -> None:
+    program = "for n in range(20):\n    send(str(n))\nn"
+    found, record = await played(program, limits=Limits(calls_per_step=1))
+    assert found == ["19"]
+    assert record.spent.tool_calls == 21
+
+
 async def test_a_loop_to_no_avail_is_stopped() -> None:
     found, record = await played("while True:\n    lookup('a')")
     assert "gave the same result" in found[0]
