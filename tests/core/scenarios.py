@@ -178,6 +178,16 @@ def effectful(*script: Any, **options: Any) -> Callable[[Path], Agent]:
     """An agent whose tools write to `effects` in the folder."""
 
     def make(folder: Path) -> Agent:
+        tools = [lookup, *effect_tools(Ledger(folder / "effects"))]
+        return Agent(model=ScriptedModel(script, tools=tools), tools=tools, **options)
+
+    return make
+
+
+def relaying(*script: Any, **options: Any) -> Callable[[Path], Agent]:
+    """The same with a tool that asks for calls of others."""
+
+    def make(folder: Path) -> Agent:
         tools = [lookup, RELAY, *effect_tools(Ledger(folder / "effects"))]
         return Agent(model=ScriptedModel(script, tools=tools), tools=tools, **options)
 
@@ -410,7 +420,7 @@ SCENARIOS = [
     ),
     Scenario(
         "a call that asks for others",
-        effectful(
+        relaying(
             relayed(("lookup", "a"), ("send", "b"), ("put", "c"), ("lookup", "missing")),
             relayed(("post", "d"), ("nothing", "e")),
             say("done"),
@@ -420,7 +430,7 @@ SCENARIOS = [
     ),
     Scenario(
         "calls that ask for several others at once",
-        effectful(
+        relaying(
             acts(
                 relayed(("put", "a"), ("put", "b"), ("send", "c"), at_once=2),
                 relayed(("lookup", "d"), ("lookup", "e"), at_once=2),
@@ -433,7 +443,7 @@ SCENARIOS = [
     ),
     Scenario(
         "a call that asks for what is held",
-        effectful(
+        relaying(
             relayed(("lookup", "a"), ("send", "b"), ("lookup", "c"), ("send", "d"), ("put", "e")),
             say("done"),
             guards=[hold_sends],
@@ -443,7 +453,7 @@ SCENARIOS = [
     ),
     Scenario(
         "a call that asks for more than there may be",
-        effectful(
+        relaying(
             relayed(*[("lookup", text) for text in "abcdefgh"], ("put", "z")),
             say("that was all"),
             limits=Limits(tool_calls=6, calls_per_tool={"lookup": 4}),

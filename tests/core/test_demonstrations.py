@@ -37,7 +37,7 @@ TEXTS = {
 
 FIT = {
     "docs": 7, "search": 8, "calc": 1, "planner": 0, "ask_person": 0, "fetch_page": 0,
-    "backtrack": 0,
+    "backtrack": 0, "run_code": 0,
 }  # fmt: skip
 """How many examples fit each tool alone; of any other three are made."""
 

@@ -28,6 +28,7 @@ from clew.core.events import (
     RawCall,
     Reply,
     Started,
+    Suspended,
     Thought,
 )
 from clew.core.interfaces import Append, Base
@@ -159,10 +160,11 @@ async def record(event: AnyEvent) -> None:
     [
         msgspec.structs.replace(THOUGHT, actions=(Action("a", {"b": 1}, blob="no digest"),)),
         msgspec.structs.replace(THOUGHT, reply=Reply(calls=(RawCall("a", "{}", blob="00" * 32),))),
+        Suspended("1.1", (Action("a", {"b": 1}, blob="no digest"),)),
     ],
-    ids=["format", "model"],
+    ids=["format", "model", "tool"],
 )
-def test_a_blob_that_a_format_or_model_names_is_not_looked_for(event: Thought) -> None:
+def test_a_blob_that_a_part_names_is_not_looked_for(event: AnyEvent) -> None:
     anyio.run(record, event)
 
 

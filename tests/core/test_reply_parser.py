@@ -1,13 +1,11 @@
 """A second model that reads the replies of one that will not keep a format."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
 from clew import (
     Agent,
-    ConfigError,
     Limits,
     MemoryStore,
     PartError,
@@ -18,7 +16,6 @@ from clew import (
     tool,
     with_parser,
 )
-from clew.agent_files import load_agent
 from clew.context.summary import ASKED
 from clew.interfaces import Json, ModelInfo, OnText, Part, Prompt, RawCall, Reply, encode
 from clew.testing import ScriptedModel, act, finish, say
@@ -150,14 +147,3 @@ async def test_a_parser_that_fails_leaves_the_run_open() -> None:
     agent = with_parser(Agent(Talker(), [look]), Broken())
     with pytest.raises(PartError, match="own:parser"):
         await run(agent, "What is in the drawer?", store=MemoryStore())
-
-
-async def test_an_agent_file_names_it(tmp_path: Path) -> None:
-    file = tmp_path / "agent.toml"
-    file.write_text('model = "offline"\nparser = "offline"\n')
-    agent = load_agent(file).agent
-    assert agent.setting.params["parser"] == "offline"
-    assert (await run(agent, "What is 17 * 23?", store=MemoryStore())).ok
-    file.write_text('model = "offline"\nparser = "nobody:knows"\n')
-    with pytest.raises(ConfigError, match="line 2"):
-        load_agent(file)

@@ -139,7 +139,7 @@ async def test_another_makes_one_call_at_a_time(tools: tuple[Tool, ...]) -> None
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-@pytest.mark.parametrize("codec", names())
+@pytest.mark.parametrize("codec", sorted({*names()} - {"code"}))  # they write no programs
 @pytest.mark.parametrize("shown", [0, 6])
 @pytest.mark.parametrize("thought", [True, False])
 async def test_the_format_and_the_tools_are_read_off_the_prompt(

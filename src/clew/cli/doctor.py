@@ -32,6 +32,7 @@ from clew.toolbox.sandbox import kernel
 EXTRAS: Final = {
     "openai": ("openai",),
     "anthropic": ("anthropic",),
+    "code": ("pydantic_monty",),
     "google": ("google.genai",),
     "local": ("huggingface_hub", "openai", "psutil", "xllamacpp"),
     "dbos": ("dbos",),

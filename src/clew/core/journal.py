@@ -31,6 +31,7 @@ from clew.core.events import (
     Note,
     Started,
     Stop,
+    Suspended,
     Thought,
     barrier,
     decode,
@@ -356,7 +357,7 @@ class Journal:
             event = decode(body)  # what is folded is what will be read, and nobody's but ours
         except Exception as error:
             raise _unrecordable(self.run_id, event, error) from error
-        if isinstance(event, Thought) and (given := without_blobs(event)) is not event:
+        if isinstance(event, Thought | Suspended) and (given := without_blobs(event)) is not event:
             event, body = given, encode(given)
         if self._redaction.finds(body):
             event = self._redaction.event(event, len(self.trajectory.steps) + 1)

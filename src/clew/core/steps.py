@@ -227,8 +227,11 @@ class Step(msgspec.Struct, gc=False):
     @property
     def pending(self) -> list[Call]:
         """Calls without an observation, except finish and those that wait for others."""
-        unseen = (call for call in self.all_calls if call.observation is None)
-        return [call for call in unseen if call.action.name != FINISH and not call.waiting]
+        return [
+            call for call in self.all_calls
+            if call.observation is None and call.action.name != FINISH
+            and not (call.asked and call.waiting)
+        ]  # fmt: skip
 
     def suspend(self, call: Call, event: Suspended) -> tuple[Call, ...]:
         """Add the calls that a call of the step asks for, numbered as they come."""

@@ -111,10 +111,10 @@ def _actions(
     return tuple(actions)
 
 
-def without_blobs(event: Thought) -> Thought:
-    """The thought, where a model or a format named blobs, without them: only the journal does."""
+def without_blobs(event: Thought | Suspended) -> Thought | Suspended:
+    """The event, where a model, a format or a tool named blobs, without: only the journal does."""
     replace = msgspec.structs.replace
-    if any(call.blob for call in event.reply.calls):
+    if isinstance(event, Thought) and any(call.blob for call in event.reply.calls):
         calls = tuple(replace(call, blob="") for call in event.reply.calls)
         event = replace(event, reply=replace(event.reply, calls=calls))
     if any(action.blob for action in event.actions):
