@@ -150,6 +150,7 @@ for wrong in [
     lambda: lookup('a', 1, 2),
     lambda: lookup('a', key='b'),
     lambda: lookup(key=float('nan')),
+    lambda: lookup('a' * 1_000_001),
     lambda: nothing('a'),
 ]:
     try:
@@ -163,7 +164,8 @@ send(text=[Point(), (1, 2)])
     assert lines[0] == "TypeError lookup() got 3 arguments without a name; it has: key, most"
     assert lines[1] == "TypeError lookup() got key twice"
     assert lines[2].startswith("TypeError lookup() got what JSON cannot carry")
-    assert lines[3] == "NameError name 'nothing' is not defined; the functions are lookup, send"
+    assert lines[3] == "TypeError lookup() got over 1,000,000 characters or values"
+    assert lines[4] == "NameError name 'nothing' is not defined; the functions are lookup, send"
     assert record.call("1.2").args == {"text": [{"x": 1}, [1, 2]]}
     assert "invalid_arguments" in lines[-1]
 
