@@ -14,6 +14,7 @@ import sys
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import psutil
@@ -110,7 +111,7 @@ def trial(door: Door, program: str, around: World) -> Seen:
     job = {"door": door, "program": program, "files": str(around.root)}
     seen = Seen()
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.toolbox.code.trial"],
+        [sys.executable, "-P", str(Path(__file__).with_name("trial.py"))],  # from any folder
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, KEY: SECRET},
     ) as process:  # fmt: skip
